@@ -1,0 +1,230 @@
+"""What a memory is, field by field, and the few values its fields may take.
+
+Owns the frozen dataclasses every other room passes around. Imports nothing but the standard library
+and `core.errors`; it never reads a file, a clock or a configuration.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import IntEnum, StrEnum
+from typing import TypeVar
+
+from ltm.core.errors import WrongUsage
+
+
+class Impact(StrEnum):
+    """How much it matters; `critical` never fades."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """0 for low up to 3 for critical."""
+        return list(Impact).index(self)
+
+
+class Scope(StrEnum):
+    """Where it holds: in one project, or for one agent in every project."""
+
+    PROJECT = "project"
+    AGENT = "agent"
+
+
+class Status(StrEnum):
+    """Whether it is in force. Ordered: when two copies disagree, the later one here wins."""
+
+    ACTIVE = "active"
+    QUARANTINED = "quarantined"
+    SUPERSEDED = "superseded"
+    FORGOTTEN = "forgotten"
+
+
+class Trust(StrEnum):
+    """Who said it."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    IMPORT = "import"
+
+
+class Phase(IntEnum):
+    """How much of the text is left in the active set."""
+
+    FULL = 0
+    HINT = 1
+    ABSTRACT = 2
+    ARCHIVED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a memory came from, so that it can always be traced back."""
+
+    trust: Trust = Trust.USER
+    session: str = ""
+    lines: str = ""
+    """Line range in that session's transcript, as `120-134`."""
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing worth remembering. Usage (how often it was needed) is deliberately not here."""
+
+    id: str
+    kind: str
+    title: str
+    summary: str
+    content: str
+    created: datetime
+    updated: datetime
+    confirmed: datetime
+    scope: Scope = Scope.PROJECT
+    tags: tuple[str, ...] = ()
+    impact: Impact = Impact.MEDIUM
+    pinned: bool = False
+    difficulty: float = 0.0
+    confidence: float = 1.0
+    observations: int = 1
+    phase: Phase = Phase.FULL
+    status: Status = Status.ACTIVE
+    version: int = 1
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str = ""
+    merged_from: tuple[str, ...] = ()
+    previous: str = ""
+    """The memory of the same kind that was newest when this one was made."""
+    links: tuple[str, ...] = ()
+    source: Source = Source()
+    reason: str = ""
+    state: str = ""
+    legacy_id: str = ""
+    """Its id in the tool it was imported from."""
+    signature: str = ""
+    shown_signature: str = ""
+    """Second signature, over the text that is really injected."""
+
+    @property
+    def text(self) -> str:
+        """Summary and content as one text; a content that opens with the summary stands alone."""
+        if not self.content or self.content == self.summary:
+            return self.summary
+        if self.content.startswith(self.summary):
+            return self.content
+        return f"{self.summary}\n\n{self.content}" if self.summary else self.content
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A memory together with where it lies and the fingerprint a compare-and-swap needs."""
+
+    memory: Memory
+    vault: str
+    """Name of the vault: `shared`, `private` or `agent`."""
+    path: str
+    etag: str
+    """Hash of the file's bytes; changes whenever anybody changes the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a file, told instead of raised, so that it never hides the others."""
+
+    path: str
+    message: str
+    line: int = 0
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often and when a memory was needed: local, volatile, never in a tracked file."""
+
+    uses: int = 0
+    last_session: int = 0
+    """Number of the session in which it was last used, or first seen."""
+    last_used: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer to a question: which memory, how well it fits and why."""
+
+    stored: Stored
+    score: float
+    why: str
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What to list or search among; empty fields do not restrict."""
+
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    phases: tuple[Phase, ...] = ()
+    statuses: tuple[Status, ...] = (Status.ACTIVE,)
+    scopes: tuple[Scope, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of a listing and the size of the whole."""
+
+    items: tuple[Stored, ...] = field(default=())
+    total: int = 0
+
+
+_T = TypeVar("_T", bound=StrEnum)
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u to misread
+_ID = re.compile(r"mem_[0-9a-z][0-9a-z_-]{2,62}\Z")
+
+
+def new_id(now: datetime) -> str:
+    """A fresh id: `mem_`, nine characters of time (so ids sort by age), eight of randomness."""
+    stamp = max(0, int(now.timestamp() * 1000))
+    chars: list[str] = []
+    for _ in range(9):
+        stamp, digit = divmod(stamp, 32)
+        chars.append(_ALPHABET[digit])
+    noise = int.from_bytes(os.urandom(5))
+    tail = "".join(_ALPHABET[noise >> shift & 31] for shift in range(0, 40, 5))
+    return f"mem_{''.join(reversed(chars))}{tail}"
+
+
+def is_id(text: str) -> bool:
+    """Whether a text has the form of a memory's id (and so is safe in a file name)."""
+    return _ID.match(text) is not None
+
+
+def utc(text: str) -> datetime:
+    """The moment an ISO 8601 text names, in UTC; a text without a zone is taken as UTC."""
+    moment = datetime.fromisoformat(text.strip())
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def iso(moment: datetime) -> str:
+    """A moment as `2026-11-15T16:22:00Z`: whole seconds, always UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def now() -> datetime:
+    """This moment, in whole seconds of UTC, as every stored moment is."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def choice(values: type[_T], word: str) -> _T:
+    """The member a person meant by a word, in any case; a clear error when there is none."""
+    for value in values:
+        if value.value == word.strip().lower():
+            return value
+    options = ", ".join(value.value for value in values)
+    raise WrongUsage(f"'{word}' is not one of {options}", hint=f"use one of: {options}")

@@ -1,0 +1,1 @@
+"""Where memories live: files, the index derived from them, and the store that sees both."""
