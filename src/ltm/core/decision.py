@@ -1,0 +1,153 @@
+"""The changes that can happen to memories, and what each makes of a memory. Pure.
+
+Every change in the product is one of these values handed to `Store.apply`, the one door. It is
+evaluated against the memory as it is at that moment, under the store's lock, so two deciders never
+overwrite each other; `expected` asks for compare-and-swap on top: the change happens only if the
+memory still has the etag the decider saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from ltm.core.errors import Refused
+from ltm.core.model import Memory, Phase, Source, Status, Stored, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A memory that was not there."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """New values for some fields; the former text is archived when the text changes."""
+
+    id: str
+    changes: Mapping[str, Any]
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforce:
+    """The same fact was seen again."""
+
+    id: str
+    source: Source = field(default_factory=Source)
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Supersede:
+    """A newer memory takes the place of older ones, which are kept and marked."""
+
+    ids: tuple[str, ...]
+    by: Memory
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Out of sight: a tombstone stays, the text goes to the archive."""
+
+    id: str
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Back in force, with the text it had, or the text of an older version."""
+
+    id: str
+    version: int = 0
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """Gone for good: no byte of it is kept anywhere in the store."""
+
+    id: str
+    expected: str = ""
+
+
+Decision: TypeAlias = Add | Revise | Reinforce | Supersede | Forget | Restore | Purge
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a decision did."""
+
+    action: str
+    stored: Stored
+    superseded: tuple[str, ...] = ()
+
+
+_FIXED = frozenset({"id", "created", "version", "updated", "scope"})
+_FIELDS = frozenset(field.name for field in fields(Memory))
+TEXT = ("title", "summary", "content")
+
+
+def revised(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
+    """A memory with some fields changed; a no-op keeps even its `updated`."""
+    unknown = changes.keys() - (_FIELDS - _FIXED)
+    if unknown:
+        raise Refused(f"cannot change {', '.join(sorted(unknown))} of {memory.id}")
+    wanted = {name: value for name, value in changes.items() if getattr(memory, name) != value}
+    if not wanted:
+        return memory
+    grown = memory.version + (1 if _text_changes(wanted) else 0)
+    return replace(memory, **wanted, updated=now, version=grown)
+
+
+def reinforced(memory: Memory, source: Source, now: datetime) -> Memory:
+    """Seen once more: confirmed today and counted. A trusted second source ends quarantine."""
+    cleared = memory.status is Status.QUARANTINED and source.trust is not Trust.TOOL
+    return replace(
+        memory,
+        confirmed=now,
+        updated=now,
+        observations=memory.observations + 1,
+        confidence=1.0,
+        status=Status.ACTIVE if cleared else memory.status,
+    )
+
+
+def superseded(memory: Memory, by: str, now: datetime) -> Memory:
+    """Replaced by a newer memory, whose id it now names."""
+    return replace(memory, status=Status.SUPERSEDED, superseded_by=by, updated=now)
+
+
+def forgotten(memory: Memory, now: datetime) -> Memory:
+    """A tombstone: it keeps its name so that it can be found and restored, not its text."""
+    return replace(memory, status=Status.FORGOTTEN, summary="", content="", updated=now)
+
+
+def restored(memory: Memory, original: Memory | None, now: datetime) -> Memory:
+    """Active and whole again, with the archived text where the memory itself has none left."""
+    text = original if original is not None else memory
+    return replace(
+        memory,
+        title=text.title,
+        summary=text.summary,
+        content=text.content,
+        status=Status.ACTIVE,
+        superseded_by="",
+        phase=Phase.FULL,
+        version=memory.version + (1 if _differs(memory, text) else 0),
+        confirmed=now,
+        updated=now,
+    )
+
+
+def _text_changes(changes: Mapping[str, Any]) -> bool:
+    return any(name in changes for name in TEXT)
+
+
+def _differs(memory: Memory, other: Memory) -> bool:
+    return any(getattr(memory, name) != getattr(other, name) for name in TEXT)

@@ -1,0 +1,125 @@
+"""Opening a local SQLite file that must never get in anybody's way.
+
+Owns the pragmas, the file mode, the schema check and the two ways out: a broken or foreign file is
+set aside (`Unusable`) for its owner to make anew, and a disk that cannot be written gives a copy in
+memory. Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import quote
+
+PATIENCE_MS = 10_000
+
+
+def connect(path: str, tables: str, schema: int) -> sqlite3.Connection:
+    """The database at `path` with these tables; made anew when it is broken or of another schema.
+
+    Only for what can be derived again or may be lost. Where the disk cannot be written, the answer
+    is a copy in memory, so that reading goes on.
+    """
+    for _ in range(3):
+        try:
+            return _open(path, tables, schema)
+        except sqlite3.DatabaseError as error:
+            if is_busy(error):
+                raise
+            if is_unwritable(error):
+                return _copy(path, tables, schema)
+            discard(path)
+        except OSError:
+            return _copy(path, tables, schema)
+    return _copy(path, tables, schema)
+
+
+def discard(path: str) -> None:
+    """Delete a database file and what SQLite keeps beside it."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        try:
+            os.unlink(path + suffix)
+        except OSError:
+            pass
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All of a change or nothing of it; the write lock is taken at once, so it never upgrades."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether somebody else merely holds the database at the moment."""
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def is_unwritable(error: sqlite3.Error) -> bool:
+    """Whether the disk, and not the file, is the trouble."""
+    return _code(error) in (
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+    )
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the extended codes hold the plain one
+
+
+def _open(path: str, tables: str, schema: int) -> sqlite3.Connection:
+    # Made here and not by SQLite, so that its mode does not depend on the umask.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    db = sqlite3.connect(
+        path, timeout=PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
+    )
+    try:
+        _prepare(db, tables, schema)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection, tables: str, schema: int) -> None:
+    # NORMAL may lose the last commits in a power cut and never corrupts: right for derived data.
+    db.executescript("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
+    found = db.execute("PRAGMA user_version").fetchone()[0]
+    if found == schema:
+        return
+    if found or db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise sqlite3.DatabaseError(f"schema {found} is not {schema}")
+    db.execute("PRAGMA journal_mode = WAL")
+    with transaction(db):
+        if db.execute("PRAGMA user_version").fetchone()[0] == schema:
+            return  # another process was quicker
+        for statement in tables.split(";\n"):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {int(schema)}")
+
+
+def _copy(path: str, tables: str, schema: int) -> sqlite3.Connection:
+    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    try:
+        there = sqlite3.connect(f"file:{quote(path)}?mode=ro&immutable=1", uri=True)
+        try:
+            there.backup(memory)
+        finally:
+            there.close()
+        _prepare(memory, tables, schema)
+    except sqlite3.Error:
+        memory.close()
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        _prepare(memory, tables, schema)
+    return memory

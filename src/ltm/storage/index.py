@@ -1,0 +1,335 @@
+"""The index of one vault: a SQLite file derived from the memory files, deletable at any time.
+
+Owns its tables, keeping them equal to the files (`refresh`), and the look-ups they are there for.
+Holds every memory as JSON, so that listing and recall read no Markdown at all. "Rebuild equals
+incremental" is a property test. Only `store` uses an index; nothing else reads its tables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+
+from ltm.core.errors import LtmError
+from ltm.core.kinds import Kinds
+from ltm.core.model import Filter, Memory, Problem, Stored
+from ltm.core.record import as_record, from_record
+from ltm.core.words import terms
+from ltm.storage import query
+from ltm.storage.database import connect, discard, is_busy, transaction
+from ltm.storage.vault import Seen, Vault, etag
+
+SCHEMA = 1
+"""Raised when the tables or the words in them change: an index of another schema is rebuilt."""
+
+STAT_BUDGET = 4000
+"""Files looked at in one refresh. Up to this many, every edit is seen at once. In a larger vault,
+new, renamed and replaced files are still seen at once (the folder's time tells), and edits in place
+within `files / STAT_BUDGET` refreshes, so a refresh costs the same at 10,000 and 100,000 files."""
+
+_RACY_NS = 50_000_000
+# A file younger than this may change again within the same tick of the file system's clock, and
+# neither its time nor its size would tell: its time is not trusted until a later refresh.
+
+_FOLD = 1_000_000_007  # times are summed modulo this, which keeps sums exact in SQLite's float
+
+_TABLES = """
+CREATE TABLE files(
+  file TEXT PRIMARY KEY, mtime INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL,
+  line INTEGER NOT NULL DEFAULT 0, problem TEXT) WITHOUT ROWID;
+CREATE TABLE memories(
+  row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL UNIQUE, etag TEXT NOT NULL,
+  kind TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL, phase INTEGER NOT NULL,
+  created TEXT NOT NULL, data TEXT NOT NULL);
+CREATE INDEX memories_newest ON memories(status, created);
+CREATE INDEX memories_kind ON memories(kind, status, created);
+CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
+CREATE INDEX tags_row ON tags(row);
+CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "unicode61");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
+"""
+
+
+class Index:
+    """What a vault holds, ready to be listed and searched. Used by one thread at a time."""
+
+    def __init__(self, vault: Vault, kinds: Kinds) -> None:
+        self._vault = vault
+        self._kinds = kinds
+        self.path = os.path.join(vault.folder, "index.db")
+        self._db = connect(self.path, _TABLES, SCHEMA)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._db.close()
+
+    # -- keeping equal to the files ------------------------------------------------------------
+
+    def refresh(self, *, full: bool = False) -> None:
+        """Make the index equal to the files; costs a few milliseconds when nothing changed."""
+        try:
+            if full or not self._unchanged():
+                self._update(full=full)
+        except (sqlite3.Error, ValueError) as error:
+            if isinstance(error, sqlite3.Error) and is_busy(error):
+                return  # somebody else is bringing it up to date: answer from what is there
+            self.rebuild()
+
+    def rebuild(self) -> None:
+        """Throw the index away and derive it anew from the files."""
+        with self._vault.lock:
+            self._db.close()
+            discard(self.path)
+            self._db = connect(self.path, _TABLES, SCHEMA)
+            self._update(full=True)
+
+    def put(self, seen: Seen, tag: str, memory: Memory, stamp: int) -> None:
+        """Note a file that was just written, `stamp` being the vault's before it. Lock held."""
+        with transaction(self._db):
+            self._remove(seen.name)
+            self._store_file(seen, tag)
+            self._store_memory(seen.name, tag, memory)
+            if self._meta("stamp") == stamp:
+                self._set_meta("stamp", self._vault.stamp())
+
+    def drop(self, name: str) -> None:
+        """Note that a file was purged, leaving no trace of its words. Lock held."""
+        with transaction(self._db):
+            self._remove(name)
+            self._set_meta("stamp", 0)
+        # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
+        self._db.execute("INSERT INTO words(words) VALUES('optimize')")
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _unchanged(self) -> bool:
+        if self._meta("stamp") != self._vault.stamp():
+            return False
+        if self._meta("many"):
+            return self._slice_unchanged()
+        count, mtimes, sizes = self._db.execute(
+            f"SELECT count(*), total(mtime % {_FOLD}), total(size) FROM files"
+        ).fetchone()
+        seen = self._vault.scan()
+        return (
+            len(seen) == count
+            and sum(each.size for each in seen) == sizes
+            and sum(each.mtime % _FOLD for each in seen) == mtimes
+        )
+
+    def _slice_unchanged(self) -> bool:
+        """In a vault too large to look at whole: are the next so many files as we know them?"""
+        start = self._meta("cursor")
+        rows = self._db.execute(
+            "SELECT file, mtime, size FROM files ORDER BY file LIMIT ? OFFSET ?",
+            (STAT_BUDGET, start),
+        ).fetchall()
+        whole = len(rows) == STAT_BUDGET
+        try:
+            self._set_meta("cursor", start + len(rows) if whole else 0)
+        except sqlite3.OperationalError:
+            pass  # a busy index only means that the same slice is looked at again
+        seen = {each.name: each for each in self._vault.scan([row[0] for row in rows])}
+        if not whole and len(self._vault.names()) != self._count():
+            return False
+        return len(seen) == len(rows) and all(
+            (seen[name].mtime, seen[name].size) == (mtime, size) for name, mtime, size in rows
+        )
+
+    def _update(self, *, full: bool) -> None:
+        if not self._vault.lock.acquire(patience=5.0):
+            return  # a long writer is at work, and it keeps the index up to date itself
+        try:
+            self._vault.sweep()
+            known = {
+                file: facts
+                for file, *facts in self._db.execute(
+                    "SELECT file, mtime, size, etag, problem FROM files"
+                )
+            }
+            stamp, started = self._vault.stamp(), time.time_ns()
+            seen = self._vault.scan()
+            with transaction(self._db):
+                for name in known.keys() - {each.name for each in seen}:
+                    self._remove(name)
+                for each in sorted(seen, key=lambda file: file.name):
+                    mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
+                    if full or problem or (mtime, size) != (each.mtime, each.size):
+                        racy = each.mtime > started - _RACY_NS
+                        trusted = Seen(each.name, -1, each.size) if racy else each
+                        self._read_file(trusted, "" if full or problem else tag)
+                self._set_meta("stamp", stamp)
+                self._set_meta("many", int(len(seen) > STAT_BUDGET))
+        finally:
+            self._vault.lock.release()
+
+    def _read_file(self, seen: Seen, known_tag: str) -> None:
+        """Take one changed file in, as a memory or as a problem."""
+        from ltm.storage import codec, frontmatter  # YAML is slow to load and often not needed
+
+        path = self._vault.path(seen.name)
+        tag = ""
+        try:
+            data = self._vault.read(seen.name)
+            tag = etag(data)
+            if tag == known_tag:
+                self._store_file(seen, tag)
+                return
+            memory = codec.decode(frontmatter.parse(data, path), path, self._kinds)
+        except LtmError as error:
+            self._remove(seen.name)
+            self._store_file(seen, tag, line=error.line or 0, problem=error.message)
+            return
+        self._remove(seen.name)
+        holder = self._db.execute("SELECT file FROM memories WHERE id = ?", (memory.id,)).fetchone()
+        if holder and holder[0] < seen.name:
+            self._store_file(seen, tag, problem=_same_id(memory.id, holder[0]))
+            return
+        if holder:
+            # The file whose name sorts first holds the id, in whatever order the two were met.
+            self._demote(holder[0], _same_id(memory.id, seen.name))
+        self._store_file(seen, tag)
+        self._store_memory(seen.name, tag, memory)
+
+    def _store_file(
+        self, seen: Seen, tag: str, *, line: int = 0, problem: str | None = None
+    ) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?, ?, ?)",
+            (seen.name, seen.mtime, seen.size, tag, line, problem),
+        )
+
+    def _store_memory(self, name: str, tag: str, memory: Memory) -> None:
+        row = self._db.execute(
+            "INSERT INTO memories(id, file, etag, kind, scope, status, phase, created, data)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                memory.id,
+                name,
+                tag,
+                memory.kind,
+                str(memory.scope),
+                str(memory.status),
+                int(memory.phase),
+                memory.created.isoformat(),
+                json.dumps(as_record(memory), ensure_ascii=False, separators=(",", ":")),
+            ),
+        ).lastrowid
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
+        )
+        self._db.execute(
+            "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)",
+            (
+                row,
+                " ".join(terms(memory.title)),
+                " ".join(terms(" ".join(memory.tags))),
+                " ".join(terms(memory.text)),
+            ),
+        )
+
+    def _remove(self, name: str) -> None:
+        found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
+        if found:
+            self._db.execute("DELETE FROM words WHERE rowid = ?", found)
+            self._db.execute("DELETE FROM tags WHERE row = ?", found)
+            self._db.execute("DELETE FROM memories WHERE row = ?", found)
+        self._db.execute("DELETE FROM files WHERE file = ?", (name,))
+
+    def _demote(self, name: str, problem: str) -> None:
+        mtime, size, tag = self._db.execute(
+            "SELECT mtime, size, etag FROM files WHERE file = ?", (name,)
+        ).fetchone()
+        self._remove(name)
+        self._store_file(Seen(name, mtime, size), tag, problem=problem)
+
+    def _meta(self, name: str) -> int:
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def _set_meta(self, name: str, value: int) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def _count(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM files").fetchone()[0])
+
+    # -- look-ups --------------------------------------------------------------------------------
+
+    def get(self, memory_id: str) -> Stored | None:
+        """The memory of an id."""
+        row = self._db.execute(
+            "SELECT file, data, etag FROM memories WHERE id = ?", (memory_id,)
+        ).fetchone()
+        return None if row is None else self._stored(*row)
+
+    def ids_like(self, text: str, most: int) -> list[str]:
+        """Ids that begin or end with a text (with or without `mem_`), or an exact legacy id."""
+        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        rows = self._db.execute(
+            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\'"
+            " OR id LIKE ? ESCAPE '\\' OR json_extract(data, '$.legacy_id') = ?"
+            " ORDER BY id LIMIT ?",
+            (f"{escaped}%", f"mem\\_{escaped}%", f"%{escaped}", text, most),
+        )
+        return [row[0] for row in rows]
+
+    def list(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
+        """A page of memories, newest first, and how many there are in all."""
+        condition, values = query.where(wanted)
+        total = self._db.execute(
+            f"SELECT count(*) FROM memories m WHERE {condition}", values
+        ).fetchone()[0]
+        rows = self._db.execute(
+            f"SELECT file, data, etag FROM memories m WHERE {condition}"
+            " ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
+            (*values, limit, offset),
+        )
+        return [self._stored(*row) for row in rows], total
+
+    def search(
+        self, words: Sequence[str], wanted: Filter, limit: int
+    ) -> tuple[list[tuple[Stored, float]], int]:
+        """Memories that hold any of the words, best first with their score, and how many."""
+        if not words:
+            return [], 0
+        rows, total = query.search(self._db, words, wanted, limit)
+        return [(self._stored(file, data, tag), score) for file, data, tag, score in rows], total
+
+    def newest(self, kind: str) -> str:
+        """Id of the newest active memory of a kind, or nothing."""
+        row = self._db.execute(
+            "SELECT id FROM memories WHERE kind = ? AND status = 'active'"
+            " ORDER BY created DESC, id DESC LIMIT 1",
+            (kind,),
+        ).fetchone()
+        return row[0] if row else ""
+
+    def problems(self) -> list[Problem]:
+        """Files that could not be read as memories."""
+        rows = self._db.execute("SELECT file, problem, line FROM files WHERE problem IS NOT NULL")
+        return [Problem(self._vault.path(file), problem, line) for file, problem, line in rows]
+
+    def counts(self) -> list[tuple[str, str, str, int, int]]:
+        """(kind, scope, status, phase, how many) for each combination there is."""
+        return self._db.execute(
+            "SELECT kind, scope, status, phase, count(*) FROM memories"
+            " GROUP BY kind, scope, status, phase"
+        ).fetchall()
+
+    def tag_counts(self) -> Iterable[tuple[str, int]]:
+        """(tag, how many active memories carry it), the most used first."""
+        return self._db.execute(
+            "SELECT tag, count(*) AS uses FROM tags JOIN memories USING(row)"
+            " WHERE status = 'active' GROUP BY tag ORDER BY uses DESC, tag"
+        )
+
+    def _stored(self, file: str, data: str, tag: str) -> Stored:
+        return Stored(from_record(json.loads(data)), self._vault.name, self._vault.path(file), tag)
+
+
+def _same_id(memory_id: str, other: str) -> str:
+    return f"has the same id {memory_id} as {other}; give one of them another id"

@@ -1,0 +1,102 @@
+"""One writer at a time in a vault: a lock the kernel releases when its holder dies.
+
+The lock is a file of its own and not a transaction of the index, because the index is disposable:
+if deleting it could also delete the lock, two writers could believe they are alone.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from types import TracebackType
+
+from ltm.core.errors import Busy
+from ltm.storage.durable import failed
+
+PATIENCE = 30.0
+"""Seconds a writer waits for its turn before it says that it could not have it."""
+
+
+class Lock:
+    """An exclusive lock on a path, used with `with`; it can be taken again by its own holder."""
+
+    def __init__(self, path: str, *, mode: int = 0o600) -> None:
+        self.path = path
+        self._mode = mode
+        self._handle: int | None = None
+        self._depth = 0
+
+    def acquire(self, patience: float = PATIENCE) -> bool:
+        """Take the lock, waiting at most so many seconds; False when it was not to be had."""
+        if self._depth:
+            self._depth += 1
+            return True
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _CLOEXEC, self._mode)
+        except OSError as error:
+            raise failed(error, "open the write lock", self.path) from error
+        deadline = time.monotonic() + patience
+        pause = 0.0005
+        while not _try_lock(handle):
+            if time.monotonic() >= deadline:
+                os.close(handle)
+                return False
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.02)
+        self._handle, self._depth = handle, 1
+        return True
+
+    def release(self) -> None:
+        """Give the lock back."""
+        self._depth -= 1
+        if self._depth == 0 and self._handle is not None:
+            handle, self._handle = self._handle, None
+            _unlock(handle)
+            os.close(handle)
+
+    def __enter__(self) -> Lock:
+        if not self.acquire():
+            raise Busy(
+                f"another process has been writing to this vault for {PATIENCE:.0f} seconds",
+                path=self.path,
+                hint="wait for it, or end it if it hangs, then run the same command again",
+            )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+
+if os.name == "nt":  # pragma: no cover - exercised on Windows only
+    import msvcrt
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+
+    def _unlock(handle: int) -> None:
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
+
+else:
+    import fcntl
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)

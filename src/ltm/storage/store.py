@@ -1,0 +1,90 @@
+"""The store: the port every flow talks to. `apply` is the one door through which anything changes.
+
+Owns the protocol and nothing else, so that a flow can name what it needs without loading a backend.
+`filestore` is the default backend; others plug in through the entry point group `ltm.stores`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ltm.core.decision import Applied, Decision
+from ltm.core.kinds import Kinds
+from ltm.core.model import Filter, Memory, Page, Problem, Stored, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What a search found, best first, each with its score, and how many there are in all."""
+
+    items: tuple[tuple[Stored, float], ...] = ()
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A kept version of a memory."""
+
+    version: int
+    path: str
+    memory: Memory
+
+
+class Store(Protocol):
+    """Where memories are kept, whatever keeps them."""
+
+    kinds: Kinds
+
+    def create(self, memory: Memory) -> Stored:
+        """Keep a new memory in the vault of its scope."""
+        ...
+
+    def read(self, memory_id: str) -> Stored:
+        """The memory of an id, or of the only id that begins or ends like this."""
+        ...
+
+    def update(self, memory_id: str, changes: Mapping[str, Any], expected: str = "") -> Stored:
+        """Change fields of a memory; with `expected`, only if it still has that etag."""
+        ...
+
+    def delete(self, memory_id: str, *, purge: bool = False) -> None:
+        """Forget a memory, or leave no byte of it."""
+        ...
+
+    def list(self, wanted: Filter, limit: int | None = None, offset: int = 0) -> Page:
+        """Memories, newest first."""
+        ...
+
+    def search(self, query: str, wanted: Filter, limit: int) -> Matches:
+        """Memories that match any text a person may type."""
+        ...
+
+    def apply(self, decision: Decision) -> Applied:
+        """Make one change happen, whole and durably, or raise and change nothing."""
+        ...
+
+    def versions(self, memory_id: str) -> list[Version]:
+        """The kept versions of a memory, oldest first."""
+        ...
+
+    def problems(self) -> list[Problem]:
+        """What could not be read."""
+        ...
+
+    def counts(self) -> list[tuple[str, str, str, int, int]]:
+        """(kind, scope, status, phase, how many) for each combination there is."""
+        ...
+
+    def usage(self, ids: Iterable[str]) -> dict[str, Usage]:
+        """How often and when memories were used."""
+        ...
+
+    def used(self, ids: Iterable[str]) -> None:
+        """Count a use of memories: somebody asked for them and got them."""
+        ...
+
+    def close(self) -> None:
+        """Give back what is open."""
+        ...

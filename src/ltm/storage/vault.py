@@ -1,0 +1,210 @@
+"""A vault: a folder of memory files, and nothing that is not on the disk.
+
+Owns names and bytes: which files there are, how they are read safely (no links, no devices, no
+giants) and written durably, where older versions are kept, and the write lock. It does not know
+what a memory means; `codec` does.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ltm.core.errors import BadFile
+from ltm.storage.durable import (
+    failed,
+    is_temporary,
+    make_folder,
+    remove_file,
+    sync_folder,
+    write_file,
+)
+from ltm.storage.lock import Lock
+
+MAX_FILE = 1024 * 1024
+"""A memory file larger than this is a problem to report, not a text to read."""
+
+_ARCHIVED = re.compile(r"(?P<id>.+)\.v(?P<version>\d+)\.[0-9a-f]{12}\.md\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as a scan sees it: enough to tell whether it changed."""
+
+    name: str
+    mtime: int
+    size: int
+
+
+def etag(data: bytes) -> str:
+    """Fingerprint of a file's bytes."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+class Vault:
+    """One folder with `memories/` and `archives/` in it."""
+
+    def __init__(self, name: str, folder: str, *, shared: bool = False) -> None:
+        self.name = name
+        self.folder = folder
+        self.memories = os.path.join(folder, "memories")
+        self.archives = os.path.join(folder, "archives")
+        # A shared vault is part of a work tree, readable like the rest of it; others are private.
+        self.file_mode = 0o644 if shared else 0o600
+        self.folder_mode = 0o755 if shared else 0o700
+        self.lock = Lock(os.path.join(folder, ".lock"))
+
+    def exists(self) -> bool:
+        """Whether anything was ever kept here."""
+        return os.path.isdir(self.memories)
+
+    def prepare(self) -> None:
+        """Make the folders, for the first write."""
+        make_folder(self.memories, self.folder_mode)
+        make_folder(self.archives, self.folder_mode)
+
+    def path(self, name: str) -> str:
+        """Where the memory file of that name lies."""
+        return os.path.join(self.memories, name)
+
+    def stamp(self) -> int:
+        """Changes whenever a name appears in or leaves `memories/`; -1 when there is no folder."""
+        try:
+            return os.stat(self.memories).st_mtime_ns
+        except OSError:
+            return -1
+
+    def names(self) -> list[str]:
+        """The names of all memory files."""
+        try:
+            return [name for name in os.listdir(self.memories) if _is_memory_name(name)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise failed(error, "list the folder", self.memories) from error
+
+    def scan(self, names: list[str] | None = None) -> list[Seen]:
+        """All memory files, or those of the given names that are there, with size and time."""
+        seen: list[Seen] = []
+        try:
+            folder = os.open(self.memories, os.O_RDONLY)
+        except FileNotFoundError:
+            return seen
+        except OSError as error:
+            raise failed(error, "list the folder", self.memories) from error
+        try:
+            if names is None:
+                names = [name for name in os.listdir(folder) if _is_memory_name(name)]
+            for name in names:
+                try:
+                    info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                seen.append(Seen(name, info.st_mtime_ns, info.st_size))
+        except OSError as error:
+            raise failed(error, "list the folder", self.memories) from error
+        finally:
+            os.close(folder)
+        return seen
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a memory file; links, devices and giants are refused as bad files."""
+        return _read_regular(self.path(name))
+
+    def write(self, name: str, data: bytes) -> Seen:
+        """Put a memory file in place, durably, and say what a scan would now see."""
+        path = self.path(name)
+        write_file(path, data, mode=self.file_mode)
+        info = os.stat(path, follow_symlinks=False)
+        return Seen(name, info.st_mtime_ns, info.st_size)
+
+    def archive(self, memory_id: str, version: int, data: bytes) -> str:
+        """Keep an older version. Its name holds its hash, so two branches can never clash on it."""
+        name = f"{memory_id}.v{version}.{etag(data)[:12]}.md"
+        path = os.path.join(self.archives, name)
+        if not os.path.exists(path):
+            make_folder(self.archives, self.folder_mode)
+            write_file(path, data, mode=self.file_mode)
+        return path
+
+    def archived(self, memory_id: str) -> list[tuple[int, str]]:
+        """The kept versions of a memory as (version, path), oldest first."""
+        versions: list[tuple[int, float, str]] = []
+        try:
+            names = os.listdir(self.archives)
+        except OSError:
+            return []
+        for name in names:
+            match = _ARCHIVED.match(name)
+            if match and match["id"] == memory_id:
+                path = os.path.join(self.archives, name)
+                versions.append((int(match["version"]), os.stat(path).st_mtime, path))
+        return [(version, path) for version, _, path in sorted(versions)]
+
+    def read_archive(self, path: str) -> bytes:
+        """The bytes of a kept version."""
+        return _read_regular(path)
+
+    def purge(self, name: str, memory_id: str) -> None:
+        """Delete a memory file and every kept version of it."""
+        remove_file(self.path(name))
+        for _, path in self.archived(memory_id):
+            remove_file(path)
+
+    def leftovers(self) -> Iterator[str]:
+        """Paths of unfinished writes: with the write lock held, nobody is still at work on them."""
+        for folder in (self.memories, self.archives):
+            try:
+                names = os.listdir(folder)
+            except OSError:
+                continue
+            for name in names:
+                if is_temporary(name):
+                    yield os.path.join(folder, name)
+
+    def sweep(self) -> None:
+        """Remove unfinished writes. Call with the write lock held."""
+        for path in list(self.leftovers()):
+            try:
+                os.unlink(path)
+            except OSError:
+                continue
+        if self.exists():
+            sync_folder(self.memories)
+
+
+def _is_memory_name(name: str) -> bool:
+    return name.endswith(".md") and not name.startswith(".")
+
+
+def _read_regular(path: str) -> bytes:
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise BadFile("is a link; memory files are plain files", path=path) from error
+        raise failed(error, "read the file", path) from error
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise BadFile("is not a plain file", path=path)
+        if info.st_size > MAX_FILE:
+            raise BadFile(
+                f"is larger than {MAX_FILE // 1024} KiB",
+                path=path,
+                hint="split it into several memories",
+            )
+        chunks: list[bytes] = []
+        while chunk := os.read(handle, MAX_FILE + 1):
+            chunks.append(chunk)
+        return b"".join(chunks)
+    except OSError as error:
+        raise failed(error, "read the file", path) from error
+    finally:
+        os.close(handle)
