@@ -1,8 +1,8 @@
 """The file-backed store: vaults of Markdown files, each with its derived index beside it.
 
-Owns the order of things in a change: lock, read the file as it is, compare, archive, write the file,
-note it in the index. A crash between any two of these leaves either the old or the new state,
-because files are the truth and the index follows them.
+Owns the order of things in a change: lock, read the file as it is, compare, archive, write the
+file, note it in the index. A crash between any two of these leaves either the old or the new
+state, because files are the truth and the index follows them.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class FileStore:
 
     def list(self, wanted: Filter, limit: int | None = None, offset: int = 0) -> Page:
         most = -1 if limit is None else limit + offset
-        items: list[Stored] = []
+        items = []
         total = 0
         for _, index in self._fresh():
-            page, count = index.list(wanted, most, 0)
+            page, count = index.page(wanted, most, 0)
             items.extend(page)
             total += count
         items.sort(key=lambda each: (each.memory.created, each.memory.id), reverse=True)
@@ -68,7 +68,7 @@ class FileStore:
 
     def search(self, query: str, wanted: Filter, limit: int) -> Matches:
         words = query_terms(query)
-        items: list[tuple[Stored, float]] = []
+        items = []
         total = 0
         for _, index in self._fresh():
             found, count = index.search(words, wanted, limit)
@@ -77,14 +77,14 @@ class FileStore:
         items.sort(key=lambda item: (item[1], item[0].memory.created), reverse=True)
         return Matches(tuple(items[:limit]), total)
 
-    def versions(self, memory_id: str) -> list[Version]:
+    def versions(self, memory_id: str) -> Sequence[Version]:
         vault, stored = self._find(memory_id)
         return self._versions(vault, stored.memory.id)
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> Sequence[Problem]:
         return [problem for _, index in self._fresh() for problem in index.problems()]
 
-    def counts(self) -> list[tuple[str, str, str, int, int]]:
+    def counts(self) -> Sequence[tuple[str, str, str, int, int]]:
         return [row for _, index in self._fresh() for row in index.counts()]
 
     def usage(self, ids: Iterable[str]) -> dict[str, Usage]:
@@ -250,8 +250,8 @@ class FileStore:
 
         return codec.decode(frontmatter.parse(data, path), path, self.kinds)
 
-    def _versions(self, vault: Vault, memory_id: str) -> list[Version]:
-        kept: list[Version] = []
+    def _versions(self, vault: Vault, memory_id: str) -> Sequence[Version]:
+        kept = []
         for version, path in vault.archived(memory_id):
             try:
                 kept.append(Version(version, path, self._decode(vault.read_archive(path), path)))
@@ -270,16 +270,16 @@ class FileStore:
             raise NotFound(
                 f"{memory.id} has no kept version {version}", hint=f"kept versions: {numbers}"
             )
-        if memory.content or memory.summary and memory.phase is Phase.FULL:
+        if memory.phase is Phase.FULL and memory.text:
             return None
-        whole = [each.memory for each in kept if each.memory.phase is Phase.FULL]
-        return (whole or [each.memory for each in kept] or [None])[-1]
+        whole = [each for each in kept if each.memory.phase is Phase.FULL] or kept
+        return whole[-1].memory if whole else None
 
     # -- vaults ----------------------------------------------------------------------------------
 
     def _find(self, text: str) -> tuple[Vault, Stored]:
         """The memory a full or short id means, and the vault it is in."""
-        fresh = list(self._fresh())
+        fresh = tuple(self._fresh())
         for vault, index in fresh:
             stored = index.get(text)
             if stored is not None:
@@ -317,7 +317,7 @@ class FileStore:
         return index
 
     @contextmanager
-    def _locked(self, *vaults: Vault) -> Iterator[list[Index]]:
+    def _locked(self, *vaults: Vault) -> Iterator[Sequence[Index]]:
         """The write locks of vaults, taken in one order everywhere so that nobody waits in a ring,
         and their indexes, brought up to date under the locks."""
         with ExitStack() as stack:

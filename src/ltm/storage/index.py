@@ -115,11 +115,8 @@ class Index:
             f"SELECT count(*), total(mtime % {_FOLD}), total(size) FROM files"
         ).fetchone()
         seen = self._vault.scan()
-        return (
-            len(seen) == count
-            and sum(each.size for each in seen) == sizes
-            and sum(each.mtime % _FOLD for each in seen) == mtimes
-        )
+        now = (len(seen), sum(each.mtime % _FOLD for each in seen), sum(each.size for each in seen))
+        return now == (count, mtimes, sizes)
 
     def _slice_unchanged(self) -> bool:
         """In a vault too large to look at whole: are the next so many files as we know them?"""
@@ -277,7 +274,7 @@ class Index:
         )
         return [row[0] for row in rows]
 
-    def list(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
+    def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
         """A page of memories, newest first, and how many there are in all."""
         condition, values = query.where(wanted)
         total = self._db.execute(

@@ -6,7 +6,7 @@ Owns the protocol and nothing else, so that a flow can name what it needs withou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -65,15 +65,15 @@ class Store(Protocol):
         """Make one change happen, whole and durably, or raise and change nothing."""
         ...
 
-    def versions(self, memory_id: str) -> list[Version]:
+    def versions(self, memory_id: str) -> Sequence[Version]:
         """The kept versions of a memory, oldest first."""
         ...
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> Sequence[Problem]:
         """What could not be read."""
         ...
 
-    def counts(self) -> list[tuple[str, str, str, int, int]]:
+    def counts(self) -> Sequence[tuple[str, str, str, int, int]]:
         """(kind, scope, status, phase, how many) for each combination there is."""
         ...
 
