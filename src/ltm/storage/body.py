@@ -1,0 +1,154 @@
+"""The body of a memory file: a `## Summary` section, then a `## Content` section.
+
+Owns the way from the two texts to the body and back, exactly, whatever the texts contain. A body
+that a person wrote without these headings is all content. Imports only the standard library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_HEADING = re.compile(r"^##[ \t]+(summary|content)[ \t]*\r?(?:\n|\Z)", re.MULTILINE | re.IGNORECASE)
+# Lines of the texts that would be read as something else get a backslash, which Markdown hides:
+# the opening marker of a merge conflict anywhere, and the next section's heading in the summary.
+_MARKER = r"<<<<<<<"
+_CONTENT = r"##[ \t]+content[ \t]*\r?(?:$|\Z)"
+_FLAGS = re.MULTILINE | re.IGNORECASE
+_BARE = {
+    "summary": re.compile(rf"^\\*(?:{_MARKER}|{_CONTENT})", _FLAGS),
+    "content": re.compile(rf"^\\*{_MARKER}", _FLAGS),
+}
+_ESCAPED = {
+    "summary": re.compile(rf"^\\(\\*(?:{_MARKER}|{_CONTENT}))", _FLAGS),
+    "content": re.compile(rf"^\\(\\*{_MARKER})", _FLAGS),
+}
+_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
+_ANY_HEADING = re.compile(r"^#{1,6}[ \t](.*)$", re.MULTILINE)
+_LOOK = 20_000  # how far into a text its first sentence is looked for
+_LONGEST_SENTENCE = 300
+_LONGEST_TITLE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """What a body says."""
+
+    summary: str
+    content: str
+    explicit: bool
+    """Whether the body has the headings; without them the summary is derived."""
+    summary_span: tuple[int, int] | None = None
+    content_span: tuple[int, int] | None = None
+    """Where each text stands in the body, if it stands there in one piece."""
+
+
+def read(body: str) -> Sections:
+    """The summary and the content of a body."""
+    first = _HEADING.search(body)
+    if first is None:
+        return _without_headings(body)
+    lead = body[: first.start()].strip("\n")
+    summary, summary_span = "", None
+    content = first if first[1].lower() == "content" else None
+    if content is None:
+        content = _content_heading(body, first.end())
+        end = len(body) if content is None else content.start()
+        summary_span = _span(body, first.end(), end, 1 if content is None else 2)
+        summary = _unescape(body[slice(*summary_span)], "summary")
+    text, content_span = "", None
+    if content is not None:
+        content_span = _span(body, content.end(), len(body), 1)
+        text = _unescape(body[slice(*content_span)], "content")
+    if lead:  # a person's words above the headings belong to the content
+        text, content_span = f"{lead}\n\n{text}" if text else lead, None
+    return Sections(summary, text, True, summary_span, content_span)
+
+
+def write(summary: str, content: str) -> str:
+    """The body that says exactly this; nothing at all for a tombstone without words."""
+    parts: list[str] = []
+    if summary:
+        parts.append(f"## Summary\n\n{_escape(summary, 'summary')}\n")
+    if content:
+        parts.append(f"## Content\n\n{_escape(content, 'content')}\n")
+    return "".join(f"\n{part}" for part in parts)
+
+
+def rewrite(body: str, summary: str, content: str) -> str:
+    """A body with these texts in which an unchanged section keeps every byte it has."""
+    old = read(body)
+    if (old.summary, old.content) == (summary, content):
+        return body
+    spliced = body
+    if content != old.content and old.content_span:
+        start, end = old.content_span
+        spliced = f"{spliced[:start]}{_escape(content, 'content')}{spliced[end:]}"
+    if summary != old.summary and old.summary_span:
+        start, end = old.summary_span
+        spliced = f"{spliced[:start]}{_escape(summary, 'summary')}{spliced[end:]}"
+    new = read(spliced)
+    # Where a section is missing, or stands in pieces, there is nothing to splice into.
+    return spliced if (new.summary, new.content) == (summary, content) else write(summary, content)
+
+
+def with_notes(body: str, lost: Mapping[str, tuple[str, ...]]) -> str:
+    """A body with a line for each text that lost against another version of the same key."""
+    sections = read(body)
+    notes = [
+        f"- other {key}: {text}"
+        for key, texts in lost.items()
+        for text in texts
+        if text not in sections.content
+    ]
+    if not notes:
+        return body
+    lines = "\n".join(notes)
+    content = f"{sections.content}\n\n{lines}" if sections.content else lines
+    return rewrite(body, sections.summary, content)
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence below the headings, on one line; a heading's words if there is no more."""
+    prose = _ANY_HEADING.sub("", text[:_LOOK]).strip() or text[:_LOOK].strip().lstrip("# ")
+    line = " ".join(re.split(r"\n\s*\n", prose, maxsplit=1)[0].split())[:_LONGEST_SENTENCE]
+    found = _SENTENCE.match(line)
+    return (found[0] if found else line).strip()
+
+
+def first_title(text: str) -> str:
+    """A title for a text that came without one: its first heading, else its first sentence."""
+    heading = _ANY_HEADING.search(text[:_LOOK])
+    words = heading[1].strip() if heading else ""
+    return (words or first_sentence(text))[:_LONGEST_TITLE].strip()
+
+
+def _without_headings(body: str) -> Sections:
+    content = body.strip("\n")
+    start = len(body) - len(body.lstrip("\n"))
+    text = _unescape(content, "content")
+    return Sections(first_sentence(text), text, False, content_span=(start, start + len(content)))
+
+
+def _content_heading(body: str, start: int) -> re.Match[str] | None:
+    found = _HEADING.finditer(body, start)
+    return next((heading for heading in found if heading[1].lower() == "content"), None)
+
+
+def _span(body: str, start: int, end: int, blank: int) -> tuple[int, int]:
+    """The text between two headings without the one line end before it and `blank` behind it."""
+    if body.startswith("\n", start, end):
+        start += 1
+    for _ in range(blank):
+        if body.endswith("\n", start, end):
+            end -= 1
+    return start, end
+
+
+def _escape(text: str, section: str) -> str:
+    return _BARE[section].sub(r"\\\g<0>", text)
+
+
+def _unescape(text: str, section: str) -> str:
+    return _ESCAPED[section].sub(r"\1", text)
