@@ -1,0 +1,41 @@
+"""Reading a small file that somebody else may have planted.
+
+A name in a repository can lead to a pipe, a device, a folder or a gigabyte. Reading one must
+neither hang nor eat memory, so everything that is not a small plain file is an `OSError`.
+Imports the standard library only, because hooks use it too.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+LIMIT = 1024 * 1024
+"""Settings and records are a few lines; a megabyte of them is a mistake or an attack."""
+
+
+def read_plain(path: str, *, limit: int = LIMIT, follow: bool = True) -> bytes:
+    """The bytes of a plain file of at most `limit` bytes; anything else raises `OSError`.
+
+    With `follow=False` a symbolic link is refused too.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if not follow:
+        flags |= getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(path, flags)
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise OSError(errno.EINVAL, "is not a plain file", path)
+        if info.st_size > limit:
+            raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)
+        data = b""
+        # A file may grow between the check and the reading: never more than the limit either way.
+        while len(data) <= limit and (chunk := os.read(handle, limit + 1 - len(data))):
+            data += chunk
+        if len(data) > limit:
+            raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)
+        return data
+    finally:
+        os.close(handle)

@@ -1,0 +1,248 @@
+"""Which project a folder belongs to, so that its memories follow it and no one else's do.
+
+A project is known by its git remote, else by the place of its repository, else by its folder. That
+gives the id by itself in most cases, and work trees, clones and subfolders agree on it. What the
+present state cannot tell (it was renamed, its remote changed) is in a small record per project,
+`<home>/projects/<id>/project.json`, written when something is first stored:
+
+    {"id", "name", "root", "remotes": […], "folders": [{"path", "dev", "ino", "born"}]}
+
+or `{"same_as": "<id>"}` where an id leads to a project known by another one. Rules, in order:
+
+1. The record at the id computed from the remote decides: same remote, same project.
+2. The record at the id computed from the place decides if its folder is still that folder.
+3. A record that knows this remote: the same project under a former or second address.
+4. A record that knows this very folder (inode and moment of birth, `folders.is_still`): it was
+   renamed, moved, or its remote was added, changed or removed.
+5. A record that knows this path, if neither side has a remote and the recorded folder has not been
+   seen elsewhere: it was restored from a backup, or made anew in a container.
+6. Otherwise it is a new project.
+
+Why this is safe when inode numbers are used again: no rule trusts a bare inode across paths. Rule 4
+asks for the moment of birth as well, which a new folder cannot share with the deleted one, and a
+disk that keeps no such moment gives no match. Rule 2 does accept path, device and inode alone, but
+only for a place whose record never had a remote; there rule 5 would say the same. A different
+repository cloned to an old path has another remote (rule 1) and another birth (rule 4), and rule 5
+does not apply to it. Imports the standard library and `storage`'s small readers, because hooks
+use it too; `identify` only reads, and never in a way that can hang or raise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ltm.storage.folders import is_in_place, is_still, lives_beside, look_at
+from ltm.storage.projectrecord import Record, every, grown, load, save
+from ltm.storage.repository import Repository, at, local_name, resolve_remote
+
+_SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Who a folder belongs to."""
+
+    id: str
+    root: str
+    """The folder shown to people: the top of the work tree, or the folder itself without git."""
+    name: str
+    common_dir: str = ""
+    """The git folder all work trees share; '' without git."""
+    remote: str = ""
+    """The remote as `host/path` (or `file:/path`), without any login; '' when there is none."""
+
+
+def identify(start: str, home: str) -> Project:
+    """The project a folder belongs to, with the records under `home` (LTM_HOME) to help."""
+    seen = _look(start)
+    return Project(
+        id=_decide(seen, os.path.join(home, "projects")),
+        root=seen.root,
+        name=seen.name,
+        common_dir=seen.common_dir,
+        remote=seen.remote,
+    )
+
+
+def record(project: Project, home: str) -> None:
+    """Remember by what this project can be known again. Call it whenever something is stored.
+
+    It costs one read when nothing changed. Writers take turns, and each adds what it sees to what
+    is there, so two processes at once lose nothing.
+    """
+    from ltm.storage.durable import make_folder
+    from ltm.storage.lock import Lock
+
+    projects = os.path.join(home, "projects")
+    seen = _look(project.root)
+    natural = _make_id(seen.name, seen.key)
+
+    def addition() -> dict[str, Any] | None:
+        return grown(
+            load(projects, project.id),
+            project_id=project.id,
+            name=project.name,
+            root=seen.root,
+            remote=seen.remote,
+            proofs=list(seen.folders),
+        )
+
+    if addition() is None and (natural == project.id or load(projects, natural)):
+        return
+    make_folder(projects)
+    with Lock(os.path.join(projects, ".lock")):
+        content = addition()
+        if content is not None:
+            save(projects, content["id"], content)
+        if natural != project.id and not load(projects, natural):
+            save(projects, natural, {"same_as": project.id})
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a folder says about itself, before any record is asked."""
+
+    root: str
+    common_dir: str
+    remote: str
+    key: str
+    """What the id is made from: the remote, else the place."""
+    folders: tuple[str, ...]
+    """Folders that prove it: its own, then those of the repositories it was cloned from here."""
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.key.removeprefix("file:")).removesuffix(".git") or "project"
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Where its own folder may be recorded: before `git init` it was the root itself."""
+        if self.folders[0] == os.path.join(self.root, ".git"):
+            return (self.folders[0], self.root)
+        return self.folders[:1]
+
+
+def _look(start: str) -> _Seen:
+    start = os.path.realpath(_as_path(start))
+    if os.path.isfile(start):
+        start = os.path.dirname(start)
+    repository = _repository_above(start)
+    if repository is None or not repository.common_dir:
+        root = _initialised_above(start) if repository is None else repository.work_tree
+        return _Seen(root, "", "", local_name(root), (root,))
+    remote, trail = resolve_remote(repository)
+    return _Seen(
+        root=repository.work_tree or repository.common_dir,
+        common_dir=repository.common_dir,
+        remote=remote,
+        key=remote or local_name(repository.common_dir),
+        folders=trail,
+    )
+
+
+def _as_path(text: str) -> str:
+    """A text from a client's message without what no path can hold and every call trips over."""
+    text = text.replace("\0", "")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return text.encode("ascii", "replace").decode("ascii")
+    return text
+
+
+def _repository_above(start: str) -> Repository | None:
+    for folder in _upward(start):
+        found = at(folder)
+        if found is not None:
+            return found
+    return None
+
+
+def _initialised_above(start: str) -> str:
+    """Without git: the nearest parent where `ltm init` was run, else the folder itself."""
+    for folder in _upward(start):
+        if folder != start and os.path.isdir(os.path.join(folder, ".claude", "ltm")):
+            return folder
+    return start
+
+
+def _upward(start: str) -> Iterator[str]:
+    """A folder and those of its parents that may speak for it.
+
+    The user's home and what is above it may not: a dotfiles repository in the home folder would
+    make one project of everything below. Nor may a folder where anybody can plant a `.git`, such
+    as /tmp.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))
+    folder = start
+    while True:
+        if folder == start or not (_holds_path(folder, home) or _is_open_toevery(folder)):
+            yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def _holds_path(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _is_open_toevery(folder: str) -> bool:
+    try:
+        return os.stat(folder).st_mode & 0o1002 == 0o1002
+    except OSError:
+        return False
+
+
+def _decide(seen: _Seen, projects: str) -> str:
+    """The id, by the rules at the top of this module."""
+    natural = _make_id(seen.name, seen.key)
+    here = load(projects, natural)
+    if here and (seen.remote or _is_its_place(here, seen)):
+        return here.id
+    others = list(every(projects))
+    for known in others:
+        if seen.remote and seen.remote in known.remotes:
+            return known.id
+    for known in others:
+        if any(is_still(folder, path) for folder in known.folders for path in seen.own):
+            return known.id
+    if seen.remote:
+        return natural
+    for known in others:
+        if not known.remotes and _may_be_restored(known, seen):
+            return known.id
+    return _make_id(seen.name, f"{seen.key}\0{_mark(seen)}") if here else natural
+
+
+def _is_its_place(known: Record, seen: _Seen) -> bool:
+    if seen.key in known.remotes:
+        return True  # a local clone recorded it: this is the place that clone came from
+    return any(
+        is_still(folder, path) or (not known.remotes and is_in_place(folder, path))
+        for folder in known.folders
+        for path in seen.own
+    )
+
+
+def _may_be_restored(known: Record, seen: _Seen) -> bool:
+    there = [folder for folder in known.folders if local_name(folder.path) == seen.key]
+    return bool(there) and not any(lives_beside(folder) for folder in there)
+
+
+def _mark(seen: _Seen) -> str:
+    """Tells a folder from the one that stood in its place before and is another project now."""
+    folder = look_at(seen.folders[0])
+    return f"{folder.ino}:{folder.born}" if folder else ""
+
+
+def _make_id(name: str, key: str) -> str:
+    from hashlib import sha256
+
+    words = "".join(letter if letter in _SLUG else " " for letter in name.lower()).split()
+    slug = "-".join(words)[:40].strip("-") or "project"
+    return f"{slug}-{sha256(os.fsencode(key)).hexdigest()[:10]}"

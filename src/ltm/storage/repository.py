@@ -1,0 +1,194 @@
+"""Which git repository a folder belongs to, found by reading files and never by running git.
+
+A hook has no time for a process, and git may refuse, ask or not be there. This module knows as much
+of git's layout as it takes: `.git` folders and files, work trees, submodules, bare repositories and
+the `remote` settings of a repository. It only reads. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ltm.storage.plainfile import read_plain
+from ltm.storage.remote import local_path, normalise
+
+_MAX_HOPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git repository as seen from one of its work trees."""
+
+    work_tree: str
+    """The folder that holds `.git`; '' in a bare repository."""
+    common_dir: str
+    """The real path of the folder all work trees share; '' when `.git` leads nowhere."""
+
+
+def at(folder: str) -> Repository | None:
+    """The repository whose top this very folder is, or None."""
+    dot_git = os.path.join(folder, ".git")
+    if os.path.isdir(dot_git):
+        if _is_git_dir(dot_git):
+            return Repository(folder, _common_dir(dot_git))
+    elif os.path.lexists(dot_git):
+        # A `.git` file that leads nowhere still marks a top: git does not look further up either.
+        target = _gitfile_target(folder, dot_git)
+        return Repository(folder, _common_dir(target) if _is_git_dir(target) else "")
+    if _is_git_dir(folder):
+        common_dir = _common_dir(folder)
+        inside = os.path.basename(common_dir) == ".git"
+        return Repository(os.path.dirname(common_dir) if inside else "", common_dir)
+    return None
+
+
+def settings(common_dir: str) -> list[tuple[str, str, str]]:
+    """A repository's own settings as (section, key, value), such as `remote.origin`, `url`, ….
+
+    What cannot be read or understood is left out; included files are not followed.
+    """
+    try:
+        text = os.fsdecode(read_plain(os.path.join(common_dir, "config")))
+    except OSError:
+        return []
+    return list(_parse(text))
+
+
+def remote_address(common_dir: str) -> str:
+    """The address of `origin`, else of the first remote, as written there; '' without any."""
+    addresses: dict[str, str] = {}
+    for section, key, value in settings(common_dir):
+        if section.startswith("remote.") and key == "url" and value:
+            addresses.setdefault(section[len("remote.") :], value)
+    return addresses.get("origin") or next(iter(addresses.values()), "")
+
+
+def resolve_remote(repository: Repository) -> tuple[str, tuple[str, ...]]:
+    """The remote in its one spelling, and the common dirs of the repositories asked on the way.
+
+    A remote that is a path leads to another repository here, whose remote then counts: so a local
+    clone of a clone of a public repository is known by the public address. Without any address
+    the last repository on the way is the remote (`file:/path`), and a repository that has no
+    remote at all has ''. Repositories that point at each other in a ring agree on one of them.
+    """
+    trail = [repository.common_dir]
+    here = repository
+    for _ in range(_MAX_HOPS):
+        address = remote_address(here.common_dir)
+        if not address:
+            break
+        path = local_path(address)
+        if path is None:
+            return normalise(address), tuple(trail)
+        path = os.path.join(here.work_tree or here.common_dir, path)
+        found = _at_address(path)
+        if found is None:
+            return local_name(os.path.realpath(path)), tuple(trail)
+        if found.common_dir in trail:
+            ring = trail[trail.index(found.common_dir) :]
+            return _unless_own(min(ring), repository), tuple(trail)
+        trail.append(found.common_dir)
+        here = found
+    return _unless_own(trail[-1], repository), tuple(trail)
+
+
+def local_name(path: str) -> str:
+    """A place on this machine as a name: a repository is named by its work tree's folder."""
+    return "file:" + (path.removesuffix(os.sep + ".git") or os.sep)
+
+
+def _unless_own(common_dir: str, repository: Repository) -> str:
+    return "" if common_dir == repository.common_dir else local_name(common_dir)
+
+
+def _at_address(path: str) -> Repository | None:
+    """The repository a local address names: git also tries the name with `.git` behind it."""
+    if path.startswith(("//", "\\\\")):
+        return None  # another machine's share: looking could take as long as the network wants
+    for candidate in (path, path.rstrip("/") + ".git"):
+        found = at(os.path.realpath(candidate))
+        if found is not None and found.common_dir:
+            return found
+    return None
+
+
+def _is_git_dir(path: str) -> bool:
+    if not path or not os.path.lexists(os.path.join(path, "HEAD")):
+        return False
+    if os.path.isdir(os.path.join(path, "objects")):
+        return os.path.isdir(os.path.join(path, "refs"))
+    return os.path.isfile(os.path.join(path, "commondir"))
+
+
+def _common_dir(git_dir: str) -> str:
+    """The folder shared by all work trees: where `commondir` points, else the git dir itself."""
+    try:
+        shared = os.fsdecode(read_plain(os.path.join(git_dir, "commondir"))).rstrip("\r\n")
+    except OSError:
+        return os.path.realpath(git_dir)
+    if "\0" in shared:
+        return ""
+    common_dir = os.path.realpath(os.path.join(git_dir, shared))
+    return common_dir if _is_git_dir(common_dir) else ""
+
+
+def _gitfile_target(folder: str, dot_git: str) -> str:
+    try:
+        text = os.fsdecode(read_plain(dot_git, limit=64 * 1024))
+    except OSError:
+        return ""
+    if not text.startswith("gitdir: ") or "\0" in text:
+        return ""
+    return os.path.join(folder, text[len("gitdir: ") :].rstrip("\r\n"))
+
+
+_SECTION = re.compile(r'\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_KEY = re.compile(r"([A-Za-z][-A-Za-z0-9]*)[ \t]*(=?)[ \t]*")
+_ESCAPED = re.compile(r"\\(.)")
+
+
+def _parse(text: str) -> Iterator[tuple[str, str, str]]:
+    section = ""
+    lines = iter(text.replace("\0", "").split("\n"))
+    for line in lines:
+        line = line.strip()
+        head = _SECTION.match(line)
+        if head:
+            section = head[1].lower()
+            if head[2] is not None:
+                section += "." + _ESCAPED.sub(r"\1", head[2])
+            line = line[head.end() :].lstrip()
+        key = _KEY.match(line)
+        if section and key:
+            yield section, key[1].lower(), _value(line[key.end() :], lines) if key[2] else "true"
+
+
+_ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
+
+
+def _value(text: str, following: Iterator[str]) -> str:
+    """A setting's value without its quotes, escapes and comment; a last backslash continues it."""
+    value: list[str] = []
+    quoted = False
+    kept = 0  # how much survives the trimming of spaces outside quotes
+    characters = iter(text)
+    while character := next(characters, ""):
+        if character == '"':
+            quoted = not quoted
+            kept = len(value)
+            continue
+        if character in "#;" and not quoted:
+            break
+        if character == "\\":
+            escaped = next(characters, "")
+            if not escaped:
+                characters = iter(next(following, "").rstrip("\r"))
+                continue
+            character = _ESCAPES.get(escaped, escaped)
+        value.append(character)
+        if quoted or not character.isspace():
+            kept = len(value)
+    return "".join(value[:kept])

@@ -1,0 +1,44 @@
+"""Real git repositories for the tests of what git has to do with memories."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+_QUIET = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "A",
+    "GIT_AUTHOR_EMAIL": "a@example.org",
+    "GIT_COMMITTER_NAME": "A",
+    "GIT_COMMITTER_EMAIL": "a@example.org",
+    "GIT_ALLOW_PROTOCOL": "file",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+
+def git(folder: Path | str, *words: str, check: bool = True) -> str:
+    """Run git in a folder, untouched by this machine's settings, and give back what it printed."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    done = subprocess.run(
+        ["git", *words],
+        cwd=folder,
+        env=environ | _QUIET,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    if check and done.returncode:
+        raise AssertionError(f"git {' '.join(words)}: {done.stderr.decode(errors='replace')}")
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def make_repo(folder: Path, remote: str = "") -> Path:
+    """A repository with one commit, and an `origin` if an address is given."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "first")
+    if remote:
+        git(folder, "remote", "add", "origin", remote)
+    return folder
