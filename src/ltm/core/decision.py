@@ -31,6 +31,8 @@ class Revise:
     id: str
     changes: Mapping[str, Any]
     expected: str = ""
+    edited: bytes = b""
+    """The file as a person edited it, if so: the lines no field stands for are taken from it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,6 +173,8 @@ class Filter:
     phases: tuple[Phase, ...] = ()
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
     scopes: tuple[Scope, ...] = ()
+    naming: str = ""
+    """Only memories that name this id: as what they replace, follow, link to or came from."""
 
 
 @dataclass(frozen=True, slots=True)

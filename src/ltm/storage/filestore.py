@@ -151,7 +151,9 @@ class FileStore:
                     action, after = "reinforced", change.reinforced(memory, source, at)
                 case change.Forget():
                     action, after = "forgotten", change.forgotten(memory, at)
-            return Applied(action, self._replace(vault, index, name, data, memory, after))
+            edited = decision.edited if isinstance(decision, change.Revise) else b""
+            stored = self._replace(vault, index, name, data, memory, after, edited=edited)
+            return Applied(action, stored)
 
     def _supersede(self, decision: change.Supersede) -> Applied:
         """Keep the new one first: a crash in between leaves two memories, never none."""
@@ -221,12 +223,13 @@ class FileStore:
         after: Memory,
         *,
         archive: bool = False,
+        edited: bytes = b"",
     ) -> Stored:
-        if after == before:
+        if after == before and edited in (b"", data):
             return Stored(before, vault.name, vault.path(name), etag(data))
         if archive or any(getattr(before, field) != getattr(after, field) for field in change.TEXT):
             vault.archive(before.id, before.version, data)
-        return self._write(vault, index, after, name=name, former=data)
+        return self._write(vault, index, after, name=name, former=edited or data)
 
     def _write(
         self, vault: Vault, index: Index, memory: Memory, *, name: str = "", former: bytes = b""

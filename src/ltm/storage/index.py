@@ -17,7 +17,7 @@ from ltm.core.errors import LtmError
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Problem, Stored
 from ltm.core.record import as_record, from_record
-from ltm.core.words import terms
+from ltm.core.words import TOKENIZER, terms
 from ltm.storage import query
 from ltm.storage.database import connect, discard, is_busy, transaction
 from ltm.storage.vault import Seen, Vault, etag
@@ -36,7 +36,7 @@ _RACY_NS = 50_000_000
 
 _FOLD = 1_000_000_007  # times are summed modulo this, which keeps sums exact in SQLite's float
 
-_TABLES = """
+_TABLES = f"""
 CREATE TABLE files(
   file TEXT PRIMARY KEY, mtime INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL,
   line INTEGER NOT NULL DEFAULT 0, problem TEXT) WITHOUT ROWID;
@@ -49,7 +49,7 @@ CREATE INDEX memories_kind ON memories(kind, status, created);
 CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
 CREATE INDEX tags_row ON tags(row);
 CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "unicode61");
+CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZER}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 """
 

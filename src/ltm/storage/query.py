@@ -35,6 +35,9 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     for tag in wanted.tags:
         clauses.append("m.row IN (SELECT row FROM tags WHERE tag = ?)")
         values.append(tag.lower())
+    if wanted.naming:
+        clauses.append("m.id <> ? AND instr(m.data, ?)")
+        values.extend((wanted.naming, f'"{wanted.naming}"'))
     return " AND ".join(clauses), values
 
 

@@ -1,0 +1,5 @@
+"""`python -m ltm` is `ltm`."""
+
+from ltm.surfaces.start import main
+
+main()

@@ -1,0 +1,52 @@
+"""What is to happen with a candidate, given what is known already. Pure.
+
+Owns the rules of overlap: a candidate that names what it replaces, one that says the same again, one
+that says it better, and one that is new. May import `core` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ltm.core.decision import Add, Decision, Reinforce, Supersede
+from ltm.core.kinds import Kinds
+from ltm.core.model import Memory, Stored
+from ltm.core.similar import jaccard, tokens_of
+
+REPLACES = 0.5
+"""Overlap above which an existing memory is the one a candidate says it replaces."""
+
+
+def decide(
+    candidate: Memory, existing: Iterable[Stored], kinds: Kinds, *, replaces: str = ""
+) -> Decision:
+    """Add the candidate, let it replace an older memory, or count it as a repetition.
+
+    Only memories of the candidate's kind and scope are compared. `replaces` is the text of the
+    memory the candidate claims to replace; without a match the candidate is kept all the same.
+    """
+    peers = [
+        each
+        for each in existing
+        if each.memory.kind == candidate.kind and each.memory.scope is candidate.scope
+    ]
+    if replaces:
+        overlap, closest = _closest(replaces, peers)
+        if closest is not None and overlap > REPLACES:
+            return Supersede((closest.memory.id,), candidate)
+    overlap, closest = _closest(candidate.text, peers)
+    if closest is None or overlap < kinds[candidate.kind].duplicate:
+        return Add(candidate)
+    if tokens_of(candidate.text) <= tokens_of(closest.memory.text):
+        return Reinforce(closest.memory.id, candidate.source)
+    return Supersede((closest.memory.id,), candidate)
+
+
+def _closest(text: str, peers: Iterable[Stored]) -> tuple[float, Stored | None]:
+    wanted = tokens_of(text)
+    best: tuple[float, Stored | None] = (0.0, None)
+    for peer in peers:
+        overlap = jaccard(wanted, tokens_of(peer.memory.text))
+        if overlap > best[0]:
+            best = (overlap, peer)
+    return best

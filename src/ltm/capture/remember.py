@@ -1,0 +1,133 @@
+"""A person or an agent says what to remember: infer what was not said, decide, keep.
+
+Owns the flow behind `ltm remember` and the `store_memory` tool. May import `core` and the store port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ltm.capture.decide import decide
+from ltm.core.decision import Applied
+from ltm.core.errors import Refused, WrongUsage
+from ltm.core.infer import infer, summary_of, title_of
+from ltm.core.model import (
+    Filter,
+    Impact,
+    Memory,
+    Scope,
+    Source,
+    Status,
+    choice,
+    new_id,
+    now,
+)
+from ltm.core.screen import one_line
+from ltm.storage.store import Store
+
+MAX_TEXT = 200_000
+_PEERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody wants remembered; what they left open is None and will be inferred."""
+
+    text: str
+    title: str | None = None
+    kind: str | None = None
+    impact: str | None = None
+    scope: str | None = None
+    tags: Sequence[str] = ()
+    auto_tag: bool = True
+    difficulty: float | None = None
+    pinned: bool = False
+    reason: str = ""
+    state: str = ""
+    replaces: str = ""
+    """Id, or text, of the memory this one takes the place of."""
+    source: Source = Source()
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of a wish."""
+
+    applied: Applied
+    inferred: tuple[str, ...]
+
+
+def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembered:
+    """Keep a wish as a memory: new, as a better wording of an old one, or as its confirmation."""
+    memory, inferred = draft(store, wish, at or now())
+    replaced = _named(store, wish.replaces)
+    if replaced is not None:
+        from ltm.core.decision import Supersede
+
+        return Remembered(store.apply(Supersede((replaced,), memory)), inferred)
+    peers = store.search(
+        memory.text[:2000],
+        Filter(kinds=(memory.kind,), statuses=(Status.ACTIVE, Status.QUARANTINED)),
+        _PEERS,
+    )
+    decision = decide(
+        memory, (stored for stored, _ in peers.items), store.kinds, replaces=wish.replaces
+    )
+    return Remembered(store.apply(decision), inferred)
+
+
+def draft(store: Store, wish: Wish, at: datetime) -> tuple[Memory, tuple[str, ...]]:
+    """The memory a wish describes, and what had to be inferred for it."""
+    text = wish.text.strip("\n").rstrip()
+    if not text.strip():
+        raise WrongUsage("there is nothing to remember", hint='try: ltm remember "some text"')
+    if len(text) > MAX_TEXT:
+        raise Refused(
+            f"the text has {len(text):,} characters; a memory holds at most {MAX_TEXT:,}",
+            hint="keep the point, and say in which file the rest is",
+        )
+    guess = infer(text, store.kinds)
+    kind = store.kinds.parse(wish.kind) if wish.kind else store.kinds[guess.kind]
+    given = {
+        "kind": wish.kind,
+        "impact": wish.impact,
+        "scope": wish.scope,
+        "tags": wish.tags or (None if wish.auto_tag else "none"),
+    }
+    said = tuple(each for each in guess.said if not given.get(each.split("=")[0]))
+    title = one_line(wish.title) if wish.title and wish.title.strip() else title_of(text)
+    difficulty = 0.0 if wish.difficulty is None else wish.difficulty
+    if not 0.0 <= difficulty <= 1.0:
+        raise WrongUsage("difficulty is a number from 0 to 1", hint="try: --difficulty 0.7")
+    memory = Memory(
+        id=new_id(at),
+        kind=kind.name,
+        title=title,
+        summary=summary_of(text),
+        content=text,
+        created=at,
+        updated=at,
+        confirmed=at,
+        scope=choice(Scope, wish.scope) if wish.scope else guess.scope,
+        tags=_tags(wish.tags) or (guess.tags if wish.auto_tag else ()),
+        impact=choice(Impact, wish.impact) if wish.impact else guess.impact,
+        pinned=wish.pinned,
+        difficulty=difficulty,
+        reason=wish.reason,
+        state=wish.state or (kind.states[0] if kind.states else ""),
+        source=wish.source,
+    )
+    return memory, said
+
+
+def _tags(tags: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(clean for tag in tags if (clean := one_line(tag).strip(" ,"))))
+
+
+def _named(store: Store, text: str) -> str | None:
+    """The id that `replaces` names, if it is an id at all."""
+    if not text.startswith("mem_"):
+        return None
+    return store.read(text).memory.id

@@ -1,0 +1,1 @@
+"""A question becomes hits: which memories answer it, how well, and why."""

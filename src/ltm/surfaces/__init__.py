@@ -1,0 +1,1 @@
+"""Where people, agents and clients meet the product: command line, hooks, servers."""

@@ -1,0 +1,116 @@
+"""The `ltm` command: which commands there are, and what happens when one fails.
+
+Owns the table of commands and the one place where errors become messages and exit codes: 0 done,
+1 refused or not found, 2 wrong usage. Data goes to stdout, messages to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from ltm import __version__
+from ltm.core.errors import LtmError
+
+COMMANDS = {
+    "remember": "remember",
+    "recall": "recall",
+    "list": "list",
+    "show": "show",
+    "edit": "edit",
+    "forget": "forget",
+    "restore": "restore",
+    "related": "related",
+    "inject": "inject",
+    "init": "init",
+    "status": "status",
+    "stats": "stats",
+    "upkeep": "upkeep",
+    "doctor": "doctor",
+    "config": "config",
+    "demo": "demo",
+    "completion": "completion",
+}
+"""Command name to module in this package; the module's `command` is the command."""
+
+
+class Commands(click.Group):
+    """A group that loads a command's module only when that command is meant."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        module = COMMANDS.get(name)
+        if module is None:
+            return None
+        command = import_module(f"ltm.surfaces.cli.{module}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(context, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            if near:
+                error.message += f" Did you mean '{near[0]}'?"
+            raise
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Memories are Markdown files you can read, edit and commit. Start with: ltm demo",
+)
+@click.version_option(__version__, "-V", "--version", message="ltm %(version)s")
+def ltm() -> None:
+    """Long-term memory for coding agents."""
+
+
+def run() -> None:
+    """Run the command line and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        ltm.main(prog_name="ltm", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _say("stopped")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has seen enough. Python would complain once more at its own end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except LtmError as error:
+        _say(str(error), error.hint)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        if os.environ.get("LTM_DEBUG"):
+            raise
+        _say(
+            f"this should not have happened: {type(error).__name__}: {error}",
+            "set LTM_DEBUG=1 and run it again to see where",
+        )
+        sys.exit(1)
+
+
+def _say(message: str, hint: str = "") -> None:
+    from ltm.core.screen import visible
+
+    click.echo(f"ltm: {visible(message)}", err=True)
+    if hint:
+        click.echo(f"     {visible(hint)}", err=True)

@@ -1,0 +1,105 @@
+"""How a command answers: JSON for scripts, tables for a person at a terminal, plain text in a pipe.
+
+Whatever comes from a memory passes through `visible`, so no stored byte can steer a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import click
+
+from ltm.core.model import Memory, Stored, iso
+from ltm.core.record import as_record
+from ltm.core.screen import one_line, visible
+
+
+def emit(value: Any) -> None:
+    """Print exactly one JSON value."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+
+
+def say(text: str) -> None:
+    """Print data for a person, line breaks kept."""
+    click.echo(visible(text, keep_newlines=True))
+
+
+def note(text: str) -> None:
+    """Tell the person something that is not data."""
+    click.echo(visible(text, keep_newlines=True), err=True)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Rows under headings at a terminal; in a pipe one row a line, cells between tabs."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in cells:
+            click.echo("\t".join(row))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        shown.add_column(column, overflow="fold" if column == columns[-1] else "ellipsis")
+    for row in cells:
+        shown.add_row(*(Text(cell) for cell in row))
+    Console().print(shown)
+
+
+def short(memory_id: str) -> str:
+    """The end of an id: enough to type, accepted wherever an id is."""
+    return memory_id[-8:]
+
+
+def shown_id(memory_id: str) -> str:
+    """An id as this reader wants it: short at a terminal, whole in a pipe."""
+    return short(memory_id) if sys.stdout.isatty() else memory_id
+
+
+def record(stored: Stored) -> dict[str, Any]:
+    """A stored memory as JSON, with where it lies."""
+    return {
+        **as_record(stored.memory),
+        "vault": stored.vault,
+        "path": stored.path,
+        "etag": stored.etag,
+    }
+
+
+def source(stored: Stored) -> dict[str, Any]:
+    """Where a memory came from and where it is kept."""
+    origin = stored.memory.source
+    return {
+        "trust": str(origin.trust),
+        "session": origin.session,
+        "lines": origin.lines,
+        "tool": origin.tool,
+        "vault": stored.vault,
+        "path": stored.path,
+    }
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """How long ago something was, in the unit people would use."""
+    seconds = max(0, int((now - moment).total_seconds()))
+    for size, unit in ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return "now"
+
+
+def headline(memory: Memory) -> str:
+    """A memory in one line: what it is and what it says."""
+    return f"{memory.kind}, {memory.impact}: {memory.title}"
+
+
+def moment(when: datetime | None) -> str | None:
+    """A moment for JSON."""
+    return None if when is None else iso(when)
