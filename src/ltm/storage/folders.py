@@ -11,6 +11,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from itertools import islice
+
+_MAX_NEIGHBOURS = 2000
+"""A look around must stay quick, also in a folder that holds everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,14 @@ def look_at(path: str) -> Folder | None:
     except (OSError, ValueError):
         return None
     return Folder(path, info.st_dev, info.st_ino, _born(path, info))
+
+
+def inode(path: str) -> int:
+    """The number a disk gives the folder at a path; -1 when there is none."""
+    try:
+        return os.stat(path).st_ino
+    except (OSError, ValueError):
+        return -1
 
 
 def is_still(known: Folder, path: str) -> bool:
@@ -65,7 +77,11 @@ def lives_beside(known: Folder) -> bool:
         top, tail = os.path.split(top)
     try:
         with os.scandir(os.path.dirname(top)) as neighbours:
-            paths = [entry.path for entry in neighbours if entry.is_dir(follow_symlinks=False)]
+            paths = [
+                entry.path
+                for entry in islice(neighbours, _MAX_NEIGHBOURS)
+                if entry.is_dir(follow_symlinks=False)
+            ]
     except OSError:
         return False
     paths = [os.path.join(path, tail) if tail else path for path in paths if path != top]

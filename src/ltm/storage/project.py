@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ltm.storage.folders import is_in_place, is_still, lives_beside, look_at
+from ltm.storage.folders import inode, is_in_place, is_still, lives_beside, look_at
 from ltm.storage.projectrecord import Record, every, grown, load, save
 from ltm.storage.repository import Repository, at, local_name, resolve_remote
 
@@ -208,8 +208,11 @@ def _decide(seen: _Seen, projects: str) -> str:
     for known in others:
         if seen.remote and seen.remote in known.remotes:
             return known.id
+    inodes = {inode(path) for path in seen.own}
     for known in others:
-        if any(is_still(folder, path) for folder in known.folders for path in seen.own):
+        # Asking the disk about every folder of every record would take far longer than this.
+        candidates = [folder for folder in known.folders if folder.ino in inodes]
+        if any(is_still(folder, path) for folder in candidates for path in seen.own):
             return known.id
     if seen.remote:
         return natural
