@@ -1,0 +1,273 @@
+"""Three-way merge of memory files, and the driver git calls for it.
+
+Owns what becomes of a memory that two branches changed: every key by its rule in `fields`, the text
+by sections, and never a conflict marker. Imports core, and from storage the document, its keys and
+its body and the union of lines.
+
+| what                    | both sides changed it                                             |
+|-------------------------|-------------------------------------------------------------------|
+| a known key             | its rule in `fields.FIELDS`; losing words become a line of the body |
+| summary, content        | every line of either (git's union)                                |
+| phase                   | the fuller one when both changed the text: an edit beats a fading |
+| text faded or forgotten | gives way to the text the other side edited                       |
+| version                 | the higher one, plus 1 when both changed the text                 |
+| signature               | kept only if it still covers what it signed                       |
+| an unknown key          | the side updated last; losing words become a line of the body     |
+| a file we cannot read   | the other side, with every line it lacks added to its content     |
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from ltm.core.errors import BadFile
+from ltm.storage import body as text
+from ltm.storage.fields import BY_KEY, FIELDS, Field, Value, items, merge3, moment, phase_of, union
+from ltm.storage.frontmatter import Document, Entry, parse
+
+_SIGNATURES = ("signature", "shown_signature")
+
+
+def merge(base: bytes, ours: bytes, theirs: bytes, path: str) -> bytes:
+    """The file that two versions of it make; `base` is empty when both sides added it.
+
+    Which side is `ours` decides only the formatting, so that two people who merge each other's
+    work end with the same memory.
+    """
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    mine, other = _read(ours, path), _read(theirs, path)
+    if mine is None or other is None:
+        return _keep_every_line(ours, mine, theirs, other)
+    return _merge(_read(base, path), mine, other).to_bytes()
+
+
+def main(argv: Sequence[str]) -> int:
+    """The merge driver: `%O %A %B %P`; the result replaces the file A.
+
+    1 means that A is as it was, and git reports a conflict as it would without us.
+    """
+    try:
+        base, ours, theirs, path = argv
+        merged = merge(_bytes(base), _bytes(ours), _bytes(theirs), path)
+        parked = f"{ours}.{os.getpid()}.tmp"
+        try:
+            with open(parked, "wb") as file:
+                file.write(merged)
+            os.replace(parked, ours)
+        except BaseException:
+            if os.path.exists(parked):
+                os.unlink(parked)
+            raise
+    except Exception as error:
+        print(f"ltm: could not merge {argv[-1] if argv else 'nothing'}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _read(data: bytes, path: str) -> Document | None:
+    """The document, with keys that stand several times settled; None when there is none."""
+    try:
+        document = parse(data, path)
+    except BadFile:
+        return None
+    if not document.repeated:
+        return document
+    settled = {key: document.fields[key] for key in document.repeated if key in document.fields}
+    return document.with_fields(settled, text.with_notes(document.body, document.alternates))
+
+
+def _merge(base: Document | None, ours: Document, theirs: Document) -> Document:
+    older, newer = sorted((ours, theirs), key=lambda side: (_updated(side), side.to_bytes()))
+    both_edited = older.body != newer.body and (
+        base is None or base.body not in (older.body, newer.body)
+    )
+    values: dict[str, Value] = {}
+    lost: dict[str, tuple[str, ...]] = {}
+    for field in FIELDS:
+        former = None if base is None else _value(base, field)
+        sides = _value(older, field), _value(newer, field)
+        # A fading is undone by an edit, so when both changed the text only the sides count.
+        known = None if field.key == "phase" and both_edited else former
+        values[field.key] = merge3(field, known, *sides)
+        if field.spoken:
+            lost[field.key] = _losers(sides, (former, values[field.key]))
+    if both_edited and str(values["version"]).isdigit():
+        values["version"] = str(int(str(values["version"])) + 1)
+    entries, unknown = _other_entries(base, ours, theirs, newer)
+    body = text.with_notes(_text(base, ours, older, newer), lost | unknown)
+    changes = {key: value for key, value in values.items() if value != _value(ours, BY_KEY[key])}
+    merged = ours.with_entries(entries).with_fields(
+        {key: None if _is_default(key, value) else value for key, value in changes.items()}, body
+    )
+    return merged.with_fields(_signatures(merged, older, newer))
+
+
+def _updated(document: Document) -> datetime:
+    return moment(str(document.fields.get("updated", ""))) or datetime.min.replace(tzinfo=UTC)
+
+
+def _value(document: Document, field: Field) -> Value:
+    value = document.fields.get(field.key)
+    return items(value) if field.many else value or field.default
+
+
+def _is_default(key: str, value: Value) -> bool:
+    field = BY_KEY[key]
+    return not field.always and value == (() if field.many else field.default)
+
+
+def _losers(sides: Sequence[Value], kept: Sequence[Value | None]) -> tuple[str, ...]:
+    return tuple(side for side in sides if isinstance(side, str) and side and side not in kept)
+
+
+def _text(base: Document | None, ours: Document, older: Document, newer: Document) -> str:
+    """The merged body, in the formatting of `ours`."""
+    if older.body == newer.body or (base is not None and older.body == base.body):
+        return newer.body
+    if base is not None and newer.body == base.body:
+        return older.body
+    faded = [side for side in (older, newer) if _has_faded(side, base or _peer(side, older, newer))]
+    if faded == [older]:
+        return newer.body
+    if faded == [newer]:
+        return older.body
+    if faded:
+        return min(faded, key=lambda side: (_phase(side), -len(side.body))).body
+    from ltm.storage.union import merge_lines  # starts a process, which most merges need not
+
+    one, two = text.read(older.body), text.read(newer.body)
+    if not (one.explicit and two.explicit):
+        return merge_lines(None if base is None else base.body, older.body, newer.body)
+    # By sections, so that a union never repeats their headings.
+    was = None if base is None else text.read(base.body)
+    summary = merge_lines(None if was is None else was.summary, one.summary, two.summary)
+    content = merge_lines(None if was is None else was.content, one.content, two.content)
+    return text.rewrite(ours.body, summary, content)
+
+
+def _peer(side: Document, older: Document, newer: Document) -> Document:
+    return newer if side is older else older
+
+
+def _phase(document: Document) -> int:
+    return phase_of(str(_value(document, BY_KEY["phase"]))) or 0
+
+
+def _has_faded(side: Document, before: Document) -> bool:
+    """Whether a side's text is only a shortening that came with a later phase or a forgetting."""
+    forgotten = [document.fields.get("status") == "forgotten" for document in (side, before)]
+    if _phase(side) <= _phase(before) and forgotten != [True, False]:
+        return False
+    # Sentence ends may have become line ends, so it is words that are compared, not lines.
+    flat = " ".join(before.body.split())
+    return all(" ".join(line.split()) in flat for line in side.body.splitlines())
+
+
+def _signatures(merged: Document, older: Document, newer: Document) -> dict[str, Value | None]:
+    """The signatures that still cover what they signed; a signature of anything else is dropped."""
+    kept: dict[str, Value | None] = {}
+    for key in _SIGNATURES:
+        covered = _covered(merged, key)
+        fitting = (
+            side.fields.get(key) for side in (newer, older) if _covered(side, key) == covered
+        )
+        kept[key] = next((signature for signature in fitting if signature), None)
+    return {key: value for key, value in kept.items() if value != merged.fields.get(key)}
+
+
+def _covered(document: Document, signature: str) -> list[Value]:
+    sections = text.read(document.body)
+    signed = [_value(document, field) for field in FIELDS if field.signed]
+    shown = [str(_phase(document))] if signature == "shown_signature" else []
+    return [*signed, *shown, sections.summary, sections.content]
+
+
+def _other_entries(
+    base: Document | None, ours: Document, theirs: Document, newer: Document
+) -> tuple[list[Entry], dict[str, tuple[str, ...]]]:
+    """Our entries with what the other side did to unknown keys and comments, and lost words."""
+    entries = list(ours.entries)
+    lost: dict[str, tuple[str, ...]] = {}
+    before = {} if base is None else _unknown(base)
+    mine, other = _unknown(ours), _unknown(theirs)
+    for key in union(tuple(mine), tuple(other), tuple(before)):
+        was, here, there = before.get(key), mine.get(key), other.get(key)
+        if here == there or there == was:
+            continue
+        if here != was and here is not None and there is not None:
+            losing, winning = (ours, theirs) if newer is theirs else (theirs, ours)
+            words, winner = losing.fields.get(key), winning.fields.get(key)
+            if isinstance(words, str) and words:
+                lost[key] = _losers([words], [winner])
+            if newer is ours:
+                continue
+        elif here != was and there is None:
+            continue  # the other side removed what we edited: the edit stays
+        entries = _replaced(entries, key, there or ())
+    comments = {entry.raw for side in (base, ours) if side for entry in _comments(side)}
+    entries += [entry for entry in _comments(theirs) if entry.raw not in comments]
+    return _in_style(entries, ours), lost
+
+
+def _unknown(document: Document) -> dict[str, tuple[Entry, ...]]:
+    found: dict[str, tuple[Entry, ...]] = {}
+    for entry in _in_style(document.entries, None):
+        if entry.key and entry.key not in BY_KEY:
+            found[entry.key] = (*found.get(entry.key, ()), entry)
+    return found
+
+
+def _comments(document: Document) -> list[Entry]:
+    lines = [line for entry in document.entries if not entry.key for line in entry.raw.splitlines()]
+    return [Entry("", f"{line.strip()}\n") for line in lines if line.strip()]
+
+
+def _replaced(entries: Sequence[Entry], key: str, new: Sequence[Entry]) -> list[Entry]:
+    """The entries with those of one key replaced where the first of them stood, or at the end."""
+    places = [place for place, entry in enumerate(entries) if entry.key == key]
+    start = places[0] if places else len(entries)
+    rest = [entry for entry in entries[start:] if entry.key != key]
+    return [*entries[:start], *new, *rest]
+
+
+def _in_style(entries: Sequence[Entry], like: Document | None) -> list[Entry]:
+    """The entries with the line ends of a document, or with plain ones for comparing."""
+    newline = "\r\n" if like is not None and like.opening.endswith("\r\n") else "\n"
+    return [
+        Entry(e.key, e.raw.replace("\r\n", "\n").replace("\n", newline), e.value, e.remark)
+        for e in entries
+    ]
+
+
+def _keep_every_line(
+    ours: bytes, mine: Document | None, theirs: bytes, other: Document | None
+) -> bytes:
+    """The side that can be read with what it lacks of the other, which cannot; no line is lost."""
+    good, rest = (mine, theirs) if mine is not None else (other, ours)
+    if good is None:
+        known = set(ours.splitlines())
+        missing = b"\n".join(line for line in theirs.splitlines() if line not in known)
+        return ours + (b"\n" if missing and not ours.endswith(b"\n") else b"") + missing
+    known_lines = set(good.to_bytes().decode().splitlines())
+    # Bytes that are no text are spelt out, so that the result can be read.
+    spelt = rest.decode(errors="backslashreplace").replace("\0", "\\x00")
+    lacking = [line for line in spelt.splitlines() if line.strip() and line not in known_lines]
+    sections = text.read(good.body)
+    parts = [sections.content, "\n".join(lacking)]
+    content = "\n\n".join(part for part in parts if part)
+    return good.with_fields({}, text.rewrite(good.body, sections.summary, content)).to_bytes()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,43 @@
+"""Every line of two texts: the line work of a merge, done by git's own union.
+
+Owns nothing but that. Imports only the standard library; `git` is there, since it is git that
+calls the merge.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+
+
+def merge_lines(base: str | None, older: str, newer: str) -> str:
+    """Every line that either side has, except those one of them removed from a known base."""
+    if older in (newer, base):
+        return newer
+    if newer == base:
+        return older
+    if base is None:
+        has = [set(side.splitlines()) for side in (older, newer)]
+        if has[0] <= has[1]:
+            return newer
+        if has[1] <= has[0]:
+            return older
+    return _git_union(base or "", older, newer)
+
+
+def _git_union(base: str, older: str, newer: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="ltm-merge-") as folder:
+        for name, text in (("base", base), ("older", older), ("newer", newer)):
+            with open(os.path.join(folder, name), "wb") as file:
+                # Git would join a last line without an end to what follows it.
+                file.write(f"{text}\n".encode() if text else b"")
+        done = subprocess.run(
+            ["git", "merge-file", "-p", "-q", "--union", "older", "base", "newer"],
+            cwd=folder,
+            env={key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+        )
+    return done.stdout.decode().removesuffix("\n")
