@@ -1,0 +1,58 @@
+"""Fixtures of the tests that run the real client, once per supported version.
+
+Without the client they are skipped, with the reason; in CI, or with LTM_E2E_REQUIRED=1, a missing
+client is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .client import Client, ClientMissing, Harness
+from .client.binary import GIVEN, find, labels, required
+
+MakeHarness = Callable[..., Harness]
+
+
+def client_or_outcome(label: str, environ: Mapping[str, str]) -> Client:
+    """The client, or the test's outcome without it: skipped, or failed where it must be there.
+
+    A binary that somebody named must always be there.
+    """
+    try:
+        return find(label, environ)
+    except ClientMissing as missing:
+        if label == GIVEN or required(environ):
+            pytest.fail(str(missing), pytrace=False)
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session", params=labels(os.environ))
+def client_binary(request: pytest.FixtureRequest) -> Client:
+    """The real client, one version after the other."""
+    return client_or_outcome(request.param, os.environ)
+
+
+@pytest.fixture
+def make_harness(client_binary: Client, tmp_path: Path) -> Iterator[MakeHarness]:
+    """A function that makes harnesses with the options of `Harness`; all are closed at the end."""
+    made: list[Harness] = []
+
+    def make(**options: Any) -> Harness:
+        made.append(Harness(client_binary, tmp_path / f"world-{len(made) + 1}", **options))
+        return made[-1]
+
+    yield make
+    for harness in made:
+        harness.close()
+
+
+@pytest.fixture
+def harness(make_harness: MakeHarness) -> Harness:
+    """A fresh HOME and an empty project."""
+    return make_harness()
