@@ -152,6 +152,12 @@ class Usage:
     last_session: int = 0
     """Number of the session in which it was last used, or first seen."""
     last_used: datetime | None = None
+    sessions_since: int = 0
+    """Sessions the project had since then."""
+    idle_days: int = 0
+    """Days on which the project had a session since it was last used, shortened or first seen."""
+    known_days: int = 0
+    """Such days since it was first seen."""
 
 
 @dataclass(frozen=True, slots=True)

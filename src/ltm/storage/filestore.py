@@ -88,10 +88,10 @@ class FileStore:
         return [row for _, index in self._fresh() for row in index.counts()]
 
     def usage(self, ids: Iterable[str]) -> dict[str, Usage]:
-        return self._state.usage(ids)
+        return self._state.usage(ids, self._project)
 
     def used(self, ids: Iterable[str]) -> None:
-        self._state.used(ids, self._project, self._clock())
+        self._state.used(ids, self._clock())
 
     def rebuild(self) -> None:
         """Derive every index anew from the files."""

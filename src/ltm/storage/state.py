@@ -3,30 +3,42 @@
 Owns `state.db`. It cannot be derived, and it may be lost: the price is ranking history and one more
 reading of transcripts. Nothing here may fail a command, so a database that cannot be had is an
 empty one. Imports the standard library, `core.model` and `database`.
+
+Time is counted in sessions and in active days, the days on which a project had a session, so that
+a paused project does not forget. Both are logs of the whole machine, numbered as they happen: what
+happened to a memory is noted with the numbers of that moment, and how long ago it was is how many
+entries of the project follow. A clock that is set back does not disturb that, and an agent's memory
+that is used in one project is fresh in all of them.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ltm.core.errors import LtmError
 from ltm.core.model import Usage, iso, utc
 from ltm.storage.database import connect, transaction
 from ltm.storage.durable import make_folder
 
-SCHEMA = 1
+SCHEMA = 2
 
 _TABLES = """
 CREATE TABLE usage(
-  id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_session INTEGER NOT NULL, last_used TEXT)
-  WITHOUT ROWID;
+  id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_session INTEGER NOT NULL, last_used TEXT,
+  first_day INTEGER NOT NULL, idle_day INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions(
-  id TEXT PRIMARY KEY, project TEXT NOT NULL, number INTEGER NOT NULL, started TEXT NOT NULL)
-  WITHOUT ROWID;
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
+  started TEXT NOT NULL);
 CREATE INDEX sessions_project ON sessions(project, number);
+CREATE TABLE days(
+  number INTEGER PRIMARY KEY, project TEXT NOT NULL, day TEXT NOT NULL, UNIQUE(project, day));
+CREATE TABLE batches(
+  project TEXT NOT NULL, vault TEXT NOT NULL, session INTEGER NOT NULL,
+  PRIMARY KEY(project, vault)) WITHOUT ROWID;
 """
 
 
@@ -43,40 +55,61 @@ class State:
             self._db.close()
             self._db = None
 
-    def usage(self, ids: Iterable[str]) -> dict[str, Usage]:
-        """How often and when each of these memories was used; ids never used are left out."""
+    # -- memories --------------------------------------------------------------------------------
+
+    def usage(self, ids: Iterable[str], project: str = "") -> dict[str, Usage]:
+        """How often each of these memories was used, and how long ago for a project.
+
+        Ids that were never used nor seen are left out: for them time has not begun yet.
+        """
         wanted = list(ids)
         found: dict[str, Usage] = {}
         if not os.path.exists(self.path):
             return found
         try:
+            sessions, days = self._numbers("sessions", project), self._numbers("days", project)
             for start in range(0, len(wanted), 500):
                 part = wanted[start : start + 500]
                 marks = ", ".join("?" * len(part))
                 rows = self._open().execute(
-                    f"SELECT id, uses, last_session, last_used FROM usage WHERE id IN ({marks})",
+                    "SELECT id, uses, last_session, last_used, first_day, idle_day FROM usage"
+                    f" WHERE id IN ({marks})",
                     part,
                 )
-                for name, uses, session, moment in rows:
-                    found[name] = Usage(uses, session, utc(moment) if moment else None)
+                for name, uses, session, moment, first, idle in rows:
+                    found[name] = Usage(
+                        uses,
+                        session,
+                        utc(moment) if moment else None,
+                        sessions_since=len(sessions) - bisect_right(sessions, session),
+                        idle_days=len(days) - bisect_right(days, idle),
+                        known_days=len(days) - bisect_right(days, first),
+                    )
         except (sqlite3.Error, LtmError):
             pass
         return found
 
-    def used(self, ids: Iterable[str], project: str, moment: datetime) -> None:
-        """Count one use of each of these memories, now, in the project's current session."""
-        try:
-            db = self._open()
-            session = self.sessions(project)
-            with transaction(db):
-                db.executemany(
-                    "INSERT INTO usage VALUES(?, 1, ?, ?) ON CONFLICT(id) DO UPDATE SET"
-                    " uses = uses + 1, last_session = excluded.last_session,"
-                    " last_used = excluded.last_used",
-                    [(each, session, iso(moment)) for each in ids],
-                )
-        except (sqlite3.Error, LtmError):
-            pass
+    def used(self, ids: Iterable[str], moment: datetime) -> None:
+        """Count one use of each of these memories, now, in the current session."""
+        self._note(
+            ids,
+            1,
+            iso(moment),
+            "DO UPDATE SET uses = uses + 1, last_session = excluded.last_session,"
+            " last_used = excluded.last_used, idle_day = excluded.idle_day",
+        )
+
+    def seen(self, ids: Iterable[str]) -> None:
+        """Note the first sight of memories; those that are known stay as they are.
+
+        Time begins for a memory when this machine first sees it, however old it is, so that what is
+        pulled from a teammate does not fade first.
+        """
+        self._note(ids, 0, None, "DO NOTHING")
+
+    def shortened(self, memory_id: str) -> None:
+        """Note that a memory lost some of its text: its idle time begins anew. This is no use."""
+        self._note([memory_id], 0, None, "DO UPDATE SET idle_day = excluded.idle_day")
 
     def forget(self, memory_id: str) -> None:
         """Drop what is known of a memory that was purged."""
@@ -87,22 +120,98 @@ class State:
         except (sqlite3.Error, LtmError):
             pass
 
+    # -- sessions --------------------------------------------------------------------------------
+
+    def began(self, session: str, project: str, moment: datetime) -> None:
+        """Note that a session of a project began or went on: one per id, whatever resumes it."""
+        try:
+            db = self._open()
+            with transaction(db):
+                db.execute(
+                    "INSERT OR IGNORE INTO sessions(id, project, started) VALUES(?, ?, ?)",
+                    (session, project, iso(moment)),
+                )
+                db.execute(
+                    "INSERT OR IGNORE INTO days(project, day) VALUES(?, ?)",
+                    (project, _day(moment)),
+                )
+        except (sqlite3.Error, LtmError):
+            pass
+
     def sessions(self, project: str) -> int:
         """How many sessions a project has had."""
+        return self._number("SELECT count(*) FROM sessions WHERE project = ?", project)
+
+    def active_days(self, project: str) -> int:
+        """On how many days a project had a session."""
+        return self._number("SELECT count(*) FROM days WHERE project = ?", project)
+
+    def active_days_since(self, project: str, moment: datetime) -> int:
+        """On how many days after that of a moment a project had a session."""
+        return self._number(
+            "SELECT count(*) FROM days WHERE project = ? AND day > ?", project, _day(moment)
+        )
+
+    # -- eviction --------------------------------------------------------------------------------
+
+    def batch_taken(self, project: str, vault: str) -> bool:
+        """Whether a vault has already given its batch in the project's current session."""
+        return bool(
+            self._number(
+                "SELECT count(*) FROM batches WHERE project = ?1 AND vault = ?2 AND session ="
+                " (SELECT ifnull(max(number), 0) FROM sessions WHERE project = ?1)",
+                project,
+                vault,
+            )
+        )
+
+    def take_batch(self, project: str, vault: str) -> None:
+        """Note that a vault gives its batch in the project's current session."""
+        try:
+            self._open().execute(
+                "INSERT OR REPLACE INTO batches SELECT ?1, ?2, ifnull(max(number), 0)"
+                " FROM sessions WHERE project = ?1",
+                (project, vault),
+            )
+        except (sqlite3.Error, LtmError):
+            pass
+
+    def _note(self, ids: Iterable[str], uses: int, used: str | None, change: str) -> None:
+        """Write rows for memories with the numbers of this moment, or change those there are."""
+        try:
+            db = self._open()
+            with transaction(db):
+                session, day = db.execute(
+                    "SELECT ifnull((SELECT max(number) FROM sessions), 0),"
+                    " ifnull((SELECT max(number) FROM days), 0)"
+                ).fetchone()
+                db.executemany(
+                    f"INSERT INTO usage VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(id) {change}",
+                    [(each, uses, session, used, day, day) for each in ids],
+                )
+        except (sqlite3.Error, LtmError):
+            pass
+
+    def _numbers(self, log: str, project: str) -> list[int]:
+        rows = self._open().execute(
+            f"SELECT number FROM {log} WHERE project = ? ORDER BY number", (project,)
+        )
+        return [row[0] for row in rows]
+
+    def _number(self, question: str, *values: str) -> int:
         if not os.path.exists(self.path):
             return 0
         try:
-            row = (
-                self._open()
-                .execute("SELECT max(number) FROM sessions WHERE project = ?", (project,))
-                .fetchone()
-            )
+            return int(self._open().execute(question, values).fetchone()[0])
         except (sqlite3.Error, LtmError):
             return 0
-        return int(row[0] or 0)
 
     def _open(self) -> sqlite3.Connection:
         if self._db is None:
             make_folder(os.path.dirname(self.path))
             self._db = connect(self.path, _TABLES, SCHEMA)
         return self._db
+
+
+def _day(moment: datetime) -> str:
+    return moment.astimezone(UTC).date().isoformat()
