@@ -1,4 +1,4 @@
-"""Reading a small file that somebody else may have planted.
+"""Reading a small file that somebody else may have planted, and telling where a path leads.
 
 A name in a repository can lead to a pipe, a device, a folder or a gigabyte. Reading one must
 neither hang nor eat memory, so everything that is not a small plain file is an `OSError`.
@@ -39,3 +39,9 @@ def read_plain(path: str, *, limit: int = LIMIT, follow: bool = True) -> bytes:
         return data
     finally:
         os.close(handle)
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path, with every link in it followed, stays inside a folder (or is that folder)."""
+    real, top = os.path.realpath(path), os.path.realpath(folder)
+    return real == top or real.startswith(top.rstrip(os.sep) + os.sep)

@@ -1,0 +1,247 @@
+"""The options in force: the defaults, then the user's config, then the repository's.
+
+Two TOML files: `<home>/config.toml` is the user's own, `<repository>/.claude/ltm/config.toml` comes
+with the repository and is not trusted (see `options`). Whatever is wrong in either is a `Problem`
+with its line, and the rest holds. Imports core and storage's small readers; what it takes to change
+a file is imported when one is changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ltm.core.errors import Refused, WrongUsage
+from ltm.core.kinds import Kind, Kinds
+from ltm.core.model import Problem
+from ltm.storage.options import BY_NAME, OPTIONS, Option, Value
+from ltm.storage.plainfile import is_inside
+from ltm.storage.tomlfile import TomlFile, parse_toml, read_toml
+
+__all__ = ["FILE", "OPTIONS", "Config", "Option", "load", "set_option", "unset_option"]
+
+FILE = "config.toml"
+_CELL_TYPES = {field.name: str(field.type) for field in fields(Kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every option's value, where it comes from, the kinds table, and what was wrong."""
+
+    values: Mapping[str, Value]
+    user_values: Mapping[str, Value]
+    repository_values: Mapping[str, Value]
+    kinds: Kinds
+    problems: tuple[Problem, ...] = ()
+
+    def get(self, name: str) -> Any:
+        """The value in force here, such as `get("inject.format")`."""
+        return self.values[name]
+
+    def own(self, name: str) -> Any:
+        """The value without the repository's say: for whatever is not this repository's alone."""
+        return self.user_values.get(name, BY_NAME[name].default)
+
+    def origin(self, name: str) -> str:
+        """Who set an option: `repository`, `user` or `default`."""
+        if name in self.repository_values:
+            return "repository"
+        return "user" if name in self.user_values else "default"
+
+
+def load(home: str, shared: str = "") -> Config:
+    """The options of the user whose files are in `home`, in the repository whose vault is `shared`.
+
+    Never raises: a broken file is told in `problems` and its options keep their defaults.
+    """
+    problems: list[Problem] = []
+    file = read_toml(os.path.join(home, FILE))
+    user, kinds = _accept(file, problems, repository=False)
+    repository: dict[str, Value] = {}
+    # A link in a repository could lead to any file of the user's: none is followed out of it.
+    if shared and is_inside(shared, os.path.dirname(os.path.dirname(shared))):
+        file = read_toml(os.path.join(shared, FILE), follow=False)
+        repository, _ = _accept(file, problems, repository=True)
+    defaults = {option.name: option.default for option in OPTIONS}
+    return Config(
+        values=defaults | user | repository,
+        user_values=user,
+        repository_values=repository,
+        kinds=kinds,
+        problems=tuple(problems),
+    )
+
+
+def set_option(path: str, name: str, text: str, *, shared: bool = False) -> None:
+    """Set an option, or a cell as `kinds.progress.fades_days`, in a config file.
+
+    Comments and order of the file stay. `shared` says that it is a repository's file. A bad name or
+    value is `WrongUsage` with what is allowed; a file that cannot be read is left as it is.
+    """
+    if _is_cell(name):
+        value = _typed_cell(name, text)
+        if shared:
+            raise _not_for_repositories(name)
+    else:
+        option = _find(name)
+        if shared and not option.repo:
+            raise _not_for_repositories(name)
+        value = option.parse(text)
+
+    def change(document: Any) -> bool:
+        from tomlkit import table
+
+        here, parts = document, name.split(".")
+        for depth, part in enumerate(parts[:-1], start=2):
+            if part not in here:
+                here[part] = table(is_super_table=depth < len(parts))
+            here = here[part]
+            if not isinstance(here, dict):
+                raise Refused(f"'{part}' is not a table in this file", path=path)
+        here[parts[-1]] = value
+        return True
+
+    _edit(path, change, shared)
+
+
+def unset_option(path: str, name: str, *, shared: bool = False) -> bool:
+    """Take an option out of a config file, so that its default holds; False if it was not set."""
+
+    def change(document: Any) -> bool:
+        tables, parts = [document], name.split(".")
+        for part in parts[:-1]:
+            if not isinstance(tables[-1].get(part), dict):
+                return False
+            tables.append(tables[-1][part])
+        if parts[-1] not in tables[-1]:
+            return False
+        del tables[-1][parts[-1]]
+        # A table we leave empty goes too, unless somebody wrote a comment into it.
+        for parent, part in zip(reversed(tables[:-1]), reversed(parts[:-1]), strict=True):
+            if parent[part].as_string().strip():
+                break
+            del parent[part]
+        return True
+
+    return _edit(path, change, shared)
+
+
+def _accept(
+    file: TomlFile, problems: list[Problem], *, repository: bool
+) -> tuple[dict[str, Value], Kinds]:
+    """What of a file holds; everything else in it becomes a problem."""
+    accepted: dict[str, Value] = {}
+    kinds = Kinds()
+    if file.problem:
+        problems.append(file.problem)
+    for name, value in _flat(file.tables):
+        try:
+            if _is_cell(name):
+                if repository:
+                    raise _not_for_repositories(name)
+                kinds = _with_cell(kinds, name, value)
+                continue
+            option = _find(name)
+            if repository and not option.repo:
+                raise _not_for_repositories(name)
+            accepted[name] = option.checked(value)
+        except WrongUsage as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            message = f"{error.message}{hint}; this line is ignored"
+            problems.append(Problem(file.path, message, file.line(name)))
+    return accepted, kinds
+
+
+def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _is_cell(name: str) -> bool:
+    return name == "kinds" or name.startswith("kinds.")
+
+
+def _with_cell(kinds: Kinds, name: str, value: Any) -> Kinds:
+    """The kinds table with one cell changed; a bad cell or value is `WrongUsage`."""
+    kind, _, column = name.partition(".")[2].partition(".")
+    changed = kinds.override({kind: {column: value}})
+    if isinstance(value, list):
+        sound = all(type(item).__name__ in _CELL_TYPES[column] for item in value)
+    elif isinstance(value, str):
+        sound = bool(value) and value.isprintable()
+    else:
+        # TOML knows nan, inf and negative numbers; no cell has a use for them.
+        sound = 0 <= value < 1e9
+    if not sound:
+        built_in = getattr(kinds.parse(kind), column)
+        raise WrongUsage(f"{name} cannot be {value!r}", hint=f"the built-in value is {built_in!r}")
+    return changed
+
+
+def _typed_cell(name: str, text: str) -> Any:
+    """A cell's value as a person typed it: a number, a word, or a list with commas."""
+    wanted = _CELL_TYPES.get(name.rpartition(".")[2], "str")
+    value: Any = text.strip()
+    try:
+        if wanted.startswith("tuple"):
+            value = [item.strip() for item in text.split(",") if item.strip()]
+            if "int" in wanted:
+                value = [int(item) for item in value]
+        elif wanted != "str":
+            value = float(text) if wanted == "float" else int(text)
+    except ValueError:
+        pass  # stays a text, and is refused with the right words below
+    _with_cell(Kinds(), name, value)
+    return value
+
+
+def _find(name: str) -> Option:
+    option = BY_NAME.get(name)
+    if option is not None:
+        return option
+    from difflib import get_close_matches
+
+    tails = {known.rpartition(".")[2]: known for known in BY_NAME}
+    near = get_close_matches(name, BY_NAME, n=1) or [
+        tails[tail] for tail in get_close_matches(name.rpartition(".")[2], tails, n=1)
+    ]
+    hint = f"did you mean '{near[0]}'?" if near else "'ltm config' lists all options"
+    raise WrongUsage(f"there is no option '{name}'", hint=hint)
+
+
+def _not_for_repositories(name: str) -> WrongUsage:
+    return WrongUsage(f"a repository cannot set {name}", hint="set it in your own config")
+
+
+def _edit(path: str, change: Any, shared: bool) -> bool:
+    """Let `change` work on a file's document and put the result in its place, whole or not."""
+    import tomlkit
+
+    from ltm.storage.durable import make_folder, write_file
+    from ltm.storage.lock import Lock
+
+    folder = os.path.dirname(path)
+    if not shared:
+        make_folder(folder)
+        path = os.path.realpath(path)  # kept elsewhere and linked here: change it where it is
+    elif not os.path.isdir(folder):
+        raise Refused("there is no shared vault here", path=path, hint="run 'ltm init' first")
+    with Lock(os.path.join(folder, ".lock")):
+        file = read_toml(path, follow=not shared)
+        if file.problem:
+            raise Refused(file.problem.message, path=path, line=file.problem.line)
+        document = tomlkit.parse(file.text)
+        if not change(document):
+            return False
+        text = tomlkit.dumps(document)
+        if "\r\n" in file.text:
+            text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+        if parse_toml(text, path).problem:
+            raise Refused("this file cannot be changed safely", path=path, hint="edit it by hand")
+        write_file(path, text.encode(), mode=0o644 if shared else 0o600)
+    return True

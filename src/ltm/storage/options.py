@@ -1,0 +1,231 @@
+"""The options a person can set: one table, from which everything about them is taken.
+
+Reading, checking, `ltm config` and the reference page all use this table. `repo` says whether the
+config in a repository may set an option: that file comes from other people, so it may only tune how
+this project's memories are kept and shown, never choose code, commands, places or who an agent is.
+Imports core only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ltm.core.errors import WrongUsage
+
+Value = bool | int | str
+
+_TRUE = frozenset(("true", "yes", "on", "1"))
+_FALSE = frozenset(("false", "no", "off", "0"))
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?\Z")
+# Names Windows keeps for devices, whatever ending they are given.
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
+
+
+def agent_name(text: str) -> str:
+    """An agent's name as a safe folder name, in small letters; anything else is refused.
+
+    Small letters, because on some disks `Bob` and `bob` are one folder, and two agents must never
+    share one without knowing.
+    """
+    name = text.strip().lower()
+    if not _NAME.match(name) or _DEVICES.match(name):
+        raise WrongUsage(
+            f"'{text}' cannot be the name of an agent",
+            hint="use letters, digits, '-', '_' and '.', at most 64, a letter or digit first",
+        )
+    return name
+
+
+def _extension_name(text: str) -> str:
+    if not re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z", text):
+        raise WrongUsage(f"'{text}' cannot be a name", hint="use letters, digits, '-', '_', '.'")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its name, what it may be, what it is if nobody says, and what it does."""
+
+    name: str
+    default: Value
+    doc: str
+    repo: bool = False
+    """Whether a repository's config may set it."""
+    choices: tuple[str, ...] = ()
+    least: int = 0
+    most: int = 1_000_000
+    check: Callable[[str], str] | None = None
+    """Gives the value back as it is to be used, or refuses it."""
+
+    @property
+    def type(self) -> type[bool] | type[int] | type[str]:
+        """The type of its values."""
+        return type(self.default)
+
+    @property
+    def allowed(self) -> str:
+        """What it may be, in words."""
+        if self.choices:
+            return f"one of: {', '.join(self.choices)}"
+        if self.type is bool:
+            return "true or false"
+        if self.type is int:
+            return f"a whole number from {self.least} to {self.most}"
+        return "a name"
+
+    def checked(self, value: object) -> Value:
+        """A value from a file, if it is allowed; `WrongUsage` says what is."""
+        if type(value) is not self.type:
+            raise self._wrong(value)
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, int):
+            if not self.least <= value <= self.most:
+                raise self._wrong(value)
+            return value
+        text = str(value)
+        if self.choices and text not in self.choices:
+            raise self._wrong(value)
+        return self.check(text) if self.check else text
+
+    def parse(self, text: str) -> Value:
+        """A value a person typed, if it is allowed; `WrongUsage` says what is."""
+        word = text.strip()
+        if self.type is bool:
+            if word.lower() not in _TRUE | _FALSE:
+                raise self._wrong(text)
+            return word.lower() in _TRUE
+        if self.type is int:
+            if not re.match(r"[+-]?[0-9]{1,18}\Z", word):
+                raise self._wrong(text)
+            return self.checked(int(word))
+        return self.checked(word)
+
+    def _wrong(self, value: object) -> WrongUsage:
+        return WrongUsage(f"{self.name} cannot be {value!r}", hint=f"it must be {self.allowed}")
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "agent",
+        "default",
+        "The agent whose own memories are used. Agents never see each other's.",
+        check=agent_name,
+    ),
+    Option(
+        "max_memories",
+        100,
+        "Memories a vault may hold in full before the least needed are shortened.",
+        repo=True,
+        least=1,
+    ),
+    Option(
+        "eviction_batch_size",
+        10,
+        "How many memories are shortened at once when a vault holds too many.",
+        repo=True,
+        least=1,
+    ),
+    Option(
+        "eviction",
+        "lowest-priority",
+        "The strategy that picks them: a built-in or installed one, by name.",
+        check=_extension_name,
+    ),
+    Option(
+        "store",
+        "files",
+        "Where memories are kept: the built-in files or an installed backend, by name.",
+        check=_extension_name,
+    ),
+    Option(
+        "fade_days.low",
+        1,
+        "Active days a memory of low impact may sit unused before it is shortened.",
+        repo=True,
+        least=1,
+    ),
+    Option(
+        "fade_days.medium",
+        7,
+        "Active days a memory of medium impact may sit unused before it is shortened.",
+        repo=True,
+        least=1,
+    ),
+    Option(
+        "fade_days.high",
+        30,
+        "Active days a memory of high impact may sit unused before it is shortened.",
+        repo=True,
+        least=1,
+    ),
+    Option(
+        "inject.format",
+        "dsl",
+        "How memories are written at the start of a session.",
+        repo=True,
+        choices=("dsl", "markdown"),
+    ),
+    Option(
+        "inject.context_window",
+        200_000,
+        "Tokens the model can hold; the budget is a share of it.",
+        least=1_000,
+        most=100_000_000,
+    ),
+    Option(
+        "inject.budget_percent",
+        10,
+        "Share of the context window that memories may take.",
+        repo=True,
+        least=1,
+        most=50,
+    ),
+    Option(
+        "inject.max_chars",
+        9_800,
+        "Characters that memories may take; clients cut off a hook's output at 10,000.",
+        repo=True,
+        least=200,
+        most=10_000,
+    ),
+    Option(
+        "inject.subagents",
+        False,
+        "Whether sub-agents are told a short selection of memories too.",
+    ),
+    Option(
+        "recall.limit",
+        10,
+        "Hits a search returns unless it is asked for another number.",
+        repo=True,
+        least=1,
+        most=1_000,
+    ),
+    Option(
+        "recall.per_prompt",
+        False,
+        "Whether memories that fit a prompt are added to it.",
+    ),
+    Option(
+        "hooks.tools",
+        False,
+        "Whether a hook runs after every tool call. Nothing needs it; it gives live counters.",
+    ),
+    Option(
+        "hooks.save_interval",
+        5,
+        "With hooks.tools on: tool calls after which a long turn is saved.",
+        least=1,
+    ),
+    Option(
+        "auto_tag",
+        True,
+        "Whether tags are taken from the title and text of a new memory.",
+        repo=True,
+    ),
+)
+
+BY_NAME = {option.name: option for option in OPTIONS}
