@@ -174,7 +174,10 @@ class Index:
             data = self._vault.read(seen.name)
             tag = etag(data)
             if tag == known_tag:
-                self._store_file(seen, tag)
+                self._db.execute(
+                    "UPDATE files SET mtime = ?, size = ? WHERE file = ?",
+                    (seen.mtime, seen.size, seen.name),
+                )
                 return
             memory = codec.decode(frontmatter.parse(data, path), path, self._kinds)
         except LtmError as error:

@@ -1,0 +1,50 @@
+"""From places and options to a store: the one spot that knows which backend is meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltm.core.model import Scope
+from ltm.storage.filestore import FileStore
+from ltm.storage.state import State
+from ltm.storage.vault import Vault
+
+if TYPE_CHECKING:
+    from ltm.storage.config import Config
+    from ltm.storage.places import Places
+    from ltm.storage.store import Store
+
+BUILT_IN = "files"
+
+
+def open_store(places: Places, config: Config) -> Store:
+    """The store of a project and agent, on the backend the user's config names.
+
+    A backend of another package is a callable `(places, config) -> Store`, offered in the entry
+    point group `ltm.stores` and chosen with `ltm config store NAME`.
+    """
+    name = config.get("store")
+    if name != BUILT_IN:
+        from ltm.storage.extensions import named
+
+        store: Store = named("ltm.stores", name)(places, config)
+        return store
+    return open_files(places, config)
+
+
+def open_files(places: Places, config: Config) -> FileStore:
+    """The file-backed store of a project and agent."""
+    shared = Vault("shared", places.shared, shared=True)
+    private = Vault("private", places.private)
+    agent = Vault("agent", places.agent_folder)
+    # A project's memories go where the team sees them once `ltm init` was run, and stay private
+    # until then; both are read, so that nothing disappears at the moment of the change.
+    home = shared if places.shared_exists else private
+    vaults = (shared, private, agent) if places.shared_exists else (private, agent)
+    return FileStore(
+        vaults,
+        {Scope.PROJECT: home, Scope.AGENT: agent},
+        State(places.state_db),
+        config.kinds,
+        project=places.project.id,
+    )

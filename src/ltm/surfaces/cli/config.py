@@ -1,0 +1,52 @@
+"""`ltm config`: see and set options."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("config")
+@click.argument("name", required=False)
+@click.argument("value", required=False)
+@click.option("--unset", is_flag=True, help="Go back to the default.")
+@click.option("--repo", is_flag=True, help="In the repository's config, shared with the team.")
+def command(work: Work, name: str | None, value: str | None, unset: bool, repo: bool) -> None:
+    """List all options, print option NAME, or set it to VALUE.
+
+    \b
+    ltm config                       every option, its value and what it means
+    ltm config max_memories          one value
+    ltm config max_memories 200      set it for you, in all projects
+    ltm config kinds.progress.fades_days 14
+    """
+    from ltm.storage import config as options
+
+    folder = work.places.shared if repo else work.places.home
+    path = os.path.join(folder, "config.toml")
+    if name and (value is not None or unset):
+        if unset:
+            options.unset_option(path, name)
+        else:
+            options.set_option(path, name, value or "")
+        work = Work(work.places.project.root, work.as_json)
+    if name:
+        current = work.config.get(name)
+        if work.as_json:
+            output.emit({"name": name, "value": current})
+        else:
+            output.say(str(current))
+        return
+    rows = [(option, work.config.get(option.name)) for option in options.OPTIONS]
+    if work.as_json:
+        output.emit({option.name: current for option, current in rows})
+        return
+    output.table(
+        ("option", "value", "meaning"),
+        [(option.name, str(current), option.doc) for option, current in rows],
+    )

@@ -1,0 +1,117 @@
+"""`ltm edit`: change a memory in your editor, or field by field."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from ltm.core.decision import Revise
+from ltm.core.errors import BadFile, LtmError, Refused, WrongUsage
+from ltm.core.model import Impact, Memory, Stored, choice
+from ltm.core.screen import one_line
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+_KEPT = frozenset({"id", "created", "updated", "version", "scope"})
+
+
+@make("edit")
+@click.argument("memory_id", metavar="ID")
+@click.option("--title", help="A new title.")
+@click.option("--content", help="A new text.")
+@click.option("--kind", "-k", help="Another kind.")
+@click.option("--impact", "-i", help="low, medium, high or critical.")
+@click.option("--tags", help="All its tags, comma-separated.")
+@click.option("--state", help="For an issue: open or resolved.")
+@click.option("--reason", help="Why it was decided so.")
+@click.option("--pin/--unpin", "pinned", default=None, help="Never let it fade, or let it again.")
+def command(work: Work, memory_id: str, **given: Any) -> None:
+    """Change the memory ID. Without options your editor opens ($VISUAL or $EDITOR).
+
+    The former text is kept: `ltm restore ID --version N` goes back to it.
+    """
+    stored = work.store.read(memory_id)
+    changes = {name: value for name, value in given.items() if value is not None}
+    decision = _from_options(work, stored, changes) if changes else _from_editor(work, stored)
+    after = work.store.apply(decision).stored if decision else stored
+    if work.as_json:
+        output.emit(output.record(after))
+    elif after.etag == stored.etag:
+        output.note("Nothing changed.")
+    else:
+        output.say(f"Changed {after.memory.id} ({output.headline(after.memory)})")
+
+
+def _from_options(work: Work, stored: Stored, given: dict[str, Any]) -> Revise:
+    changes: dict[str, Any] = dict(given)
+    if "kind" in given:
+        changes["kind"] = work.config.kinds.parse(given["kind"]).name
+    if "impact" in given:
+        changes["impact"] = choice(Impact, given["impact"])
+    if "tags" in given:
+        changes["tags"] = tuple(dict.fromkeys(filter(None, map(one_line, given["tags"].split(",")))))
+    if "title" in given:
+        changes["title"] = one_line(given["title"])
+        if not changes["title"]:
+            raise WrongUsage("a title cannot be empty")
+    return Revise(stored.memory.id, changes, expected=stored.etag)
+
+
+def _from_editor(work: Work, stored: Stored) -> Revise | None:
+    """Let the person edit a copy; nothing is lost if what they leave cannot be read."""
+    with open(stored.path, "rb") as file:
+        before = file.read()
+    handle, path = tempfile.mkstemp(suffix=".md", prefix=f"{stored.memory.id}.")
+    with os.fdopen(handle, "wb") as copy:
+        copy.write(before)
+    _open_editor(path)
+    with open(path, "rb") as file:
+        edited = file.read()
+    if edited == before:
+        os.unlink(path)
+        return None
+    try:
+        after = _decode(work, edited, path)
+    except BadFile as error:
+        raise Refused(
+            f"what you saved cannot be read: {error.message}",
+            path=path,
+            line=error.line,
+            hint=f"your text is in that file; the memory is as it was. Try: ltm edit {stored.memory.id}",
+        ) from error
+    if after.id != stored.memory.id:
+        raise Refused("the id of a memory cannot be changed", path=path)
+    os.unlink(path)
+    changes = {
+        field.name: getattr(after, field.name)
+        for field in fields(Memory)
+        if field.name not in _KEPT and getattr(after, field.name) != getattr(stored.memory, field.name)
+    }
+    return Revise(stored.memory.id, changes, expected=stored.etag, edited=edited)
+
+
+def _decode(work: Work, data: bytes, path: str) -> Memory:
+    from ltm.storage import codec, frontmatter
+
+    return codec.decode(frontmatter.parse(data, path), path, work.config.kinds)
+
+
+def _open_editor(path: str) -> None:
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        editor = "notepad" if os.name == "nt" else "vi"
+    try:
+        ended = subprocess.run([*shlex.split(editor), path], check=False)
+    except (OSError, ValueError) as error:
+        raise LtmError(
+            f"the editor '{editor}' does not start: {error}", hint="set EDITOR to one that does"
+        ) from error
+    if ended.returncode != 0:
+        raise LtmError(f"the editor ended with {ended.returncode}; nothing was changed", path=path)

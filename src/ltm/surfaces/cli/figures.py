@@ -1,0 +1,73 @@
+"""The figures of a project, as `status` and `stats` both print them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+from ltm.core.model import Phase, Scope, Status
+from ltm.surfaces.cli.work import Work
+
+
+def figures(work: Work) -> dict[str, Any]:
+    """Counts by kind, phase, status and scope, sessions, storage, and model calls today."""
+    by: dict[str, Counter[str]] = {
+        name: Counter() for name in ("kind", "scope", "status", "phase")
+    }
+    active = 0
+    for kind, scope, status, phase, count in work.store.counts():
+        by["status"][status] += count
+        if status != Status.ACTIVE:
+            continue
+        active += count
+        by["kind"][kind] += count
+        by["scope"][scope] += count
+        by["phase"][str(phase)] += count
+    places = work.places
+    vaults = [
+        {"name": name, "path": folder, **_size(folder)}
+        for name, folder in (
+            ("shared", places.shared),
+            ("private", places.private),
+            ("agent", places.agent_folder),
+        )
+        if os.path.isdir(os.path.join(folder, "memories"))
+    ]
+    return {
+        "project": {
+            "id": places.project.id,
+            "name": places.project.name,
+            "root": places.project.root,
+        },
+        "agent": places.agent,
+        "total": sum(by["status"].values()),
+        "active": active,
+        "by_kind": {kind.name: by["kind"][kind.name] for kind in work.config.kinds},
+        "by_phase": {str(int(phase)): by["phase"][str(int(phase))] for phase in Phase},
+        "by_status": {str(status): by["status"][status] for status in Status},
+        "by_scope": {str(scope): by["scope"][scope] for scope in Scope},
+        "sessions": work.sessions,
+        "problems": len(work.store.problems()),
+        "storage": {
+            "path": vaults[0]["path"] if vaults else places.private,
+            "bytes": sum(vault["bytes"] for vault in vaults),
+        },
+        "vaults": vaults,
+        "home": places.home,
+        "llm": {"calls_today": 0, "tokens_today": 0, "cap": 0},
+    }
+
+
+def _size(folder: str) -> dict[str, int]:
+    memories = bytes_ = 0
+    for part in ("memories", "archives"):
+        try:
+            with os.scandir(os.path.join(folder, part)) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".md"):
+                        bytes_ += entry.stat(follow_symlinks=False).st_size
+                        memories += part == "memories"
+        except OSError:
+            continue
+    return {"memories": memories, "bytes": bytes_}

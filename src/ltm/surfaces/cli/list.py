@@ -1,0 +1,60 @@
+"""`ltm list`: look through what is kept."""
+
+from __future__ import annotations
+
+import click
+
+from ltm.core.model import now
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work, filter_options, wanted
+from ltm.surfaces.cli.work import command as make
+
+
+@make("list")
+@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True)
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip so many first.")
+@filter_options
+def command(
+    work: Work,
+    limit: int,
+    offset: int,
+    kinds: tuple[str, ...],
+    tags: tuple[str, ...],
+    phase: int | None,
+    status: str | None,
+    scope: str | None,
+) -> None:
+    """List memories, the newest first."""
+    page = work.store.list(wanted(work, kinds, tags, phase, status, scope), limit, offset)
+    more = offset + len(page.items) < page.total
+    if work.as_json:
+        output.emit(
+            {
+                "memories": [output.record(each) for each in page.items],
+                "total": page.total,
+                "has_more": more,
+            }
+        )
+        return
+    if not page.items:
+        output.note('Nothing here yet. Keep something with: ltm remember "some text"')
+        return
+    usage = work.store.usage(each.memory.id for each in page.items)
+    at = now()
+    output.table(
+        ("id", "kind", "impact", "phase", "uses", "age", "title"),
+        [
+            (
+                output.shown_id(each.memory.id),
+                each.memory.kind,
+                str(each.memory.impact) + (" pinned" if each.memory.pinned else ""),
+                str(int(each.memory.phase)),
+                str(usage[each.memory.id].uses if each.memory.id in usage else 0),
+                output.ago(each.memory.created, at),
+                each.memory.title,
+            )
+            for each in page.items
+        ],
+    )
+    if more:
+        output.note(f"{page.total - offset - len(page.items)} more; go on with --offset {offset + limit}")

@@ -1,0 +1,64 @@
+"""`ltm show`: one memory, whole, with where it came from."""
+
+from __future__ import annotations
+
+import click
+
+from ltm.core.model import Status, Usage
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("show")
+@click.argument("memory_id", metavar="ID")
+def command(work: Work, memory_id: str) -> None:
+    """Show the memory ID: its text, its origin, its use and its kept versions."""
+    from ltm.core.tokens import estimate
+
+    stored = work.store.read(memory_id)
+    memory = stored.memory
+    if memory.status is Status.ACTIVE:
+        work.store.used([memory.id])
+    usage = work.store.usage([memory.id]).get(memory.id, Usage())
+    versions = work.store.versions(memory.id)
+    if work.as_json:
+        output.emit(
+            {
+                **output.record(stored),
+                "text": memory.text,
+                "tokens": estimate(memory.text),
+                "usage": {
+                    "uses": usage.uses,
+                    "last_session": usage.last_session,
+                    "last_used": output.moment(usage.last_used),
+                },
+                "versions": [{"version": each.version, "path": each.path} for each in versions],
+            }
+        )
+        return
+    output.say(memory.title)
+    output.say(f"  {memory.id}  {memory.kind}, {memory.impact}, {memory.scope}, {memory.status}")
+    if memory.tags:
+        output.say(f"  tags: {', '.join(memory.tags)}")
+    output.say(f"  created {output.moment(memory.created)}, version {memory.version}")
+    origin = memory.source
+    where = f", session {origin.session} lines {origin.lines}" if origin.session else ""
+    output.say(f"  said by {origin.trust}{where}; used {usage.uses} times")
+    output.say(f"  {stored.path}")
+    for name, value in (
+        ("because", memory.reason),
+        ("state", memory.state),
+        ("replaces", ", ".join(memory.supersedes)),
+        ("replaced by", memory.superseded_by),
+    ):
+        if value:
+            output.say(f"  {name}: {value}")
+    output.say("")
+    if memory.status is Status.FORGOTTEN:
+        output.note(f"It was forgotten. Bring it back with: ltm restore {memory.id}")
+        return
+    output.say(memory.text)
+    if versions:
+        numbers = ", ".join(str(each.version) for each in versions)
+        output.note(f"Kept versions: {numbers}. Go back with: ltm restore {memory.id} --version N")

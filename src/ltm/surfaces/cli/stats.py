@@ -1,0 +1,24 @@
+"""`ltm stats`: the counts behind the status."""
+
+from __future__ import annotations
+
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.figures import figures
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("stats")
+def command(work: Work) -> None:
+    """Count memories by kind, phase, status and scope, and what they take on the disk."""
+    value = figures(work)
+    if work.as_json:
+        output.emit(value)
+        return
+    rows = [
+        (group.removeprefix("by_"), name, str(count))
+        for group in ("by_kind", "by_status", "by_phase", "by_scope")
+        for name, count in value[group].items()
+    ]
+    rows += [("storage", vault["path"], f"{vault['bytes']} bytes") for vault in value["vaults"]]
+    output.table(("count", "of", "how many"), rows)

@@ -1,0 +1,321 @@
+"""What every store must do, whatever keeps the memories. A backend's test module adds a fixture.
+
+A backend proves itself with about twenty lines: subclass `StoreContract`, give an `open` fixture that
+returns a fresh store each time it is called, all of them on the same data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ltm.core.decision import Add, Forget, Purge, Reinforce, Restore, Revise, Supersede
+from ltm.core.errors import Ambiguous, Conflict, NotFound, Refused
+from ltm.core.model import (
+    Filter,
+    Impact,
+    Memory,
+    Phase,
+    Scope,
+    Source,
+    Status,
+    Trust,
+    new_id,
+)
+from ltm.storage.store import Store
+
+Open = Callable[[], Store]
+START = datetime(2026, 1, 1, tzinfo=UTC)
+ANY_STATUS = Filter(statuses=tuple(Status))
+
+
+def make(title: str = "Use ruff for linting", content: str = "", **fields: object) -> Memory:
+    """A memory with sensible fields for a test."""
+    text = content or f"{title}. It keeps the style the same for all."
+    values: dict[str, object] = {
+        "id": new_id(START),
+        "kind": "fact",
+        "title": title,
+        "summary": title,
+        "content": text,
+        "created": START,
+        "updated": START,
+        "confirmed": START,
+        **fields,
+    }
+    return Memory(**values)  # type: ignore[arg-type]
+
+
+class StoreContract:
+    """Sentences about a store's behaviour."""
+
+    def test_a_created_memory_reads_back_equal_in_another_store(self, open: Open) -> None:
+        memory = make(
+            "Retries back off",
+            "We retry 3 times.\n\n## Content\n\nwith “jitter” 重试 🎇\n",
+            kind="decision",
+            tags=("http", "résilience"),
+            impact=Impact.CRITICAL,
+            pinned=True,
+            difficulty=0.25,
+            source=Source(Trust.ASSISTANT, "s-1", "10-20", "Bash"),
+            reason="the gateway drops 1 %",
+            links=("mem_other",),
+        )
+        open().create(memory)
+        assert open().read(memory.id).memory == memory
+
+    def test_a_created_memory_names_the_previous_one_of_its_kind(self, open: Open) -> None:
+        store = open()
+        first = store.create(make("one thing", kind="decision"))
+        second = store.create(make("another matter", kind="decision"))
+        assert second.memory.previous == first.memory.id
+        assert store.create(make("unrelated", kind="gotcha")).memory.previous == ""
+
+    def test_an_id_can_be_used_once(self, open: Open) -> None:
+        memory = make()
+        open().create(memory)
+        with pytest.raises(Refused, match=memory.id):
+            open().create(memory)
+
+    def test_short_ids_are_accepted_when_only_one_memory_fits(self, open: Open) -> None:
+        store = open()
+        one = store.create(make(id="mem_000aaa111")).memory
+        store.create(make("two", id="mem_000bbb222"))
+        assert store.read("aaa111").memory == one
+        assert store.read("mem_000a").memory == one
+        assert store.read("000a").memory == one
+        with pytest.raises(Ambiguous, match="mem_000aaa111, mem_000bbb222"):
+            store.read("mem_000")
+        with pytest.raises(NotFound, match="zzz"):
+            store.read("zzz")
+        with pytest.raises(NotFound):
+            store.read("%")
+
+    def test_an_update_changes_what_it_names_and_counts_a_version(self, open: Open) -> None:
+        store = open()
+        memory = store.create(make(tags=("a",))).memory
+        after = store.update(memory.id, {"content": "new words", "tags": ("b",)}).memory
+        assert (after.content, after.tags, after.version) == ("new words", ("b",), 2)
+        assert after.title == memory.title
+        assert open().read(memory.id).memory == after
+
+    def test_the_former_text_is_kept_as_a_version(self, open: Open) -> None:
+        store = open()
+        memory = store.create(make(content="first wording")).memory
+        store.update(memory.id, {"content": "second wording"})
+        store.update(memory.id, {"content": "third wording"})
+        kept = open().versions(memory.id)
+        assert [(each.version, each.memory.content) for each in kept] == [
+            (1, "first wording"),
+            (2, "second wording"),
+        ]
+        restored = store.apply(Restore(memory.id, version=1)).stored.memory
+        assert restored.content == "first wording"
+        with pytest.raises(NotFound, match="no kept version 9"):
+            store.apply(Restore(memory.id, version=9))
+
+    def test_changing_nothing_writes_nothing(self, open: Open) -> None:
+        store = open()
+        stored = store.create(make())
+        again = store.update(stored.memory.id, {"title": stored.memory.title})
+        assert again.etag == stored.etag
+
+    def test_what_a_memory_is_cannot_be_changed(self, open: Open) -> None:
+        store = open()
+        memory = store.create(make()).memory
+        for field in ("id", "created", "version", "nonsense"):
+            with pytest.raises(Refused, match=field):
+                store.update(memory.id, {field: "x"})
+
+    def test_a_change_based_on_an_old_reading_is_refused(self, open: Open) -> None:
+        one, two = open(), open()
+        stored = one.create(make())
+        two.update(stored.memory.id, {"content": "theirs"}, expected=stored.etag)
+        for decision in (
+            Revise(stored.memory.id, {"content": "mine"}, expected=stored.etag),
+            Reinforce(stored.memory.id, expected=stored.etag),
+            Forget(stored.memory.id, expected=stored.etag),
+            Purge(stored.memory.id, expected=stored.etag),
+            Restore(stored.memory.id, expected=stored.etag),
+            Supersede((stored.memory.id,), make("newer"), expected=stored.etag),
+        ):
+            with pytest.raises(Conflict, match=stored.memory.id):
+                one.apply(decision)
+        assert open().read(stored.memory.id).memory.content == "theirs"
+        assert open().list(ANY_STATUS).total == 1
+
+    def test_a_forgotten_memory_is_out_of_sight_and_comes_back_whole(self, open: Open) -> None:
+        """traps 2.3 #3: forgotten text must not be listed, searched or shown."""
+        store = open()
+        memory = store.create(make("The xylophone is broken", "xylophone facts")).memory
+        assert store.apply(Forget(memory.id)).action == "forgotten"
+        assert store.list(Filter()).total == 0
+        assert store.search("xylophone", Filter(), 10).total == 0
+        assert store.read(memory.id).memory.text == ""
+        assert store.apply(Forget(memory.id)).stored.memory.status is Status.FORGOTTEN
+        back = open().apply(Restore(memory.id)).stored.memory
+        assert (back.title, back.summary, back.content) == (
+            memory.title,
+            memory.summary,
+            memory.content,
+        )
+        assert open().search("xylophone", Filter(), 10).total == 1
+
+    def test_a_purged_memory_is_gone(self, open: Open) -> None:
+        store = open()
+        memory = store.create(make("secret thing", "hunter2hunter2")).memory
+        store.update(memory.id, {"content": "hunter3hunter3"})
+        store.used([memory.id])
+        store.delete(memory.id, purge=True)
+        for each in (store, open()):
+            with pytest.raises(NotFound):
+                each.read(memory.id)
+            assert each.list(ANY_STATUS).total == 0
+            assert each.search("hunter2hunter2 hunter3hunter3", ANY_STATUS, 5).total == 0
+            assert each.usage([memory.id]) == {}
+
+    def test_a_newer_memory_takes_the_place_of_older_ones(self, open: Open) -> None:
+        store = open()
+        old = [store.create(make(f"old {n}")).memory.id for n in range(2)]
+        applied = store.apply(Supersede(tuple(old), make("new")))
+        assert applied.superseded == tuple(old)
+        assert applied.stored.memory.supersedes == tuple(old)
+        for each in old:
+            memory = open().read(each).memory
+            assert (memory.status, memory.superseded_by) == (
+                Status.SUPERSEDED,
+                applied.stored.memory.id,
+            )
+        assert [each.memory.title for each in open().list(Filter()).items] == ["new"]
+        assert store.apply(Restore(old[0])).stored.memory.status is Status.ACTIVE
+
+    def test_seeing_it_again_confirms_a_memory(self, open: Open) -> None:
+        store = open()
+        memory = store.create(make(confidence=0.4)).memory
+        after = store.apply(Reinforce(memory.id)).stored.memory
+        assert (after.observations, after.confidence) == (2, 1.0)
+        assert after.confirmed > memory.confirmed
+
+    def test_a_listing_is_newest_first_and_knows_the_whole(self, open: Open) -> None:
+        """traps 2.1 #10: the total is counted before paging."""
+        store = open()
+        for n in range(7):
+            at = START + timedelta(days=n)
+            store.create(make(f"day {n}", id=new_id(at), created=at))
+        page = store.list(Filter(), limit=3, offset=2)
+        assert [each.memory.title for each in page.items] == ["day 4", "day 3", "day 2"]
+        assert page.total == 7
+        assert store.list(Filter(), limit=3, offset=9) == replace(page, items=())
+        assert len(store.list(Filter()).items) == 7
+
+    def test_filters_narrow_listing_and_search_alike(self, open: Open) -> None:
+        store = open()
+        store.create(make("alpha decision", kind="decision", tags=("Web", "api")))
+        store.create(make("alpha fact", tags=("web",)))
+        store.create(make("alpha agent", scope=Scope.AGENT))
+        forgotten = store.create(make("alpha gone")).memory.id
+        store.delete(forgotten)
+        for wanted, expected in (
+            (Filter(), {"alpha decision", "alpha fact", "alpha agent"}),
+            (Filter(kinds=("decision",)), {"alpha decision"}),
+            (Filter(kinds=("decision", "fact")), {"alpha decision", "alpha fact", "alpha agent"}),
+            (Filter(tags=("WEB",)), {"alpha decision", "alpha fact"}),
+            (Filter(tags=("web", "api")), {"alpha decision"}),
+            (Filter(scopes=(Scope.AGENT,)), {"alpha agent"}),
+            (Filter(statuses=(Status.FORGOTTEN,)), {"alpha gone"}),
+            (Filter(phases=(Phase.HINT,)), set()),
+            (Filter(phases=(Phase.FULL,), kinds=("decision",)), {"alpha decision"}),
+        ):
+            listed = {each.memory.title for each in store.list(wanted).items}
+            found = store.search("alpha", wanted, 10)
+            assert listed == expected
+            assert {stored.memory.title for stored, _ in found.items} == expected
+            assert found.total == len(expected)
+
+    def test_what_names_a_memory_can_be_listed(self, open: Open) -> None:
+        store = open()
+        one = store.create(make("one")).memory
+        two = store.create(make("two", kind="decision", links=(one.id,))).memory
+        store.create(make("three", kind="gotcha"))
+        named = store.list(Filter(naming=one.id)).items
+        assert [each.memory.id for each in named] == [two.id]
+
+    @pytest.mark.parametrize(
+        ("question", "title"),
+        [
+            ("getUserById", "camel"),
+            ("get user by id", "camel"),
+            ("user_store.py", "path"),
+            ("src/app/user_store.py", "path"),
+            ("ERR_MODULE_NOT_FOUND", "code"),
+            ("TS2345", "typescript"),
+            ("数据库", "cjk"),
+            ("running migration", "stem"),
+            ("CAFE", "accent"),
+        ],
+    )
+    def test_search_finds_code_paths_errors_and_other_scripts(
+        self, open: Open, question: str, title: str
+    ) -> None:
+        store = open()
+        for name, text in (
+            ("camel", "call getUserById before the cache is warm"),
+            ("path", "the bug sits in src/app/user_store.py"),
+            ("code", "node says ERR_MODULE_NOT_FOUND when the extension is missing"),
+            ("typescript", "TS2345 means the argument type is wrong"),
+            ("cjk", "我们的数据库每晚备份"),
+            ("stem", "migrations run before the server starts"),
+            ("accent", "the café printer needs a reset"),
+        ):
+            store.create(make(name, text))
+        best = store.search(question, Filter(), 5).items[0][0]
+        assert best.memory.title == title
+
+    @pytest.mark.parametrize(
+        "question",
+        ["", " ", '"', "'; DROP TABLE memories;--", "a AND OR NOT (", "*", "NEAR(", "\0"],
+    )
+    def test_any_text_is_a_legal_question(self, open: Open, question: str) -> None:
+        store = open()
+        store.create(make())
+        assert store.search(question, Filter(), 5).total >= 0
+
+    def test_a_title_weighs_more_than_the_text(self, open: Open) -> None:
+        store = open()
+        store.create(make("something else", "it mentions kubernetes once in passing " * 3))
+        store.create(make("kubernetes ingress", "rules of the road for the cluster"))
+        best = store.search("kubernetes", Filter(), 5).items[0][0]
+        assert best.memory.title == "kubernetes ingress"
+
+    def test_uses_are_counted_and_reading_is_no_use(self, open: Open) -> None:
+        """traps 2.1 #8: internal reads never touch usage."""
+        store = open()
+        memory = store.create(make()).memory
+        store.read(memory.id)
+        store.list(Filter())
+        store.search("ruff", Filter(), 5)
+        store.update(memory.id, {"tags": ("x",)})
+        assert open().usage([memory.id]) == {}
+        store.used([memory.id])
+        open().used([memory.id])
+        usage = open().usage([memory.id, "mem_unknown"])
+        assert usage.keys() == {memory.id}
+        assert usage[memory.id].uses == 2
+
+    def test_counts_say_what_is_there(self, open: Open) -> None:
+        store = open()
+        store.create(make(kind="decision"))
+        store.delete(store.create(make("two")).memory.id)
+        assert sorted(store.counts()) == [
+            ("decision", "project", "active", 0, 1),
+            ("fact", "project", "forgotten", 0, 1),
+        ]
+
+    def test_adding_through_the_door_is_the_same_as_creating(self, open: Open) -> None:
+        memory = make()
+        assert open().apply(Add(memory)).action == "added"
+        assert open().read(memory.id).memory == memory

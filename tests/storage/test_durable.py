@@ -1,0 +1,74 @@
+"""A write is whole and private, or it did not happen."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from ltm.core.errors import StorageFailed
+from ltm.storage.durable import is_temporary, make_folder, remove_file, write_file
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    write_file(str(path), b"old")
+    write_file(str(path), b"new")
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a.md"]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_modes_do_not_depend_on_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        make_folder(str(tmp_path / "private" / "deep"))
+        write_file(str(tmp_path / "private" / "deep" / "f"), b"x")
+        write_file(str(tmp_path / "shared"), b"x", mode=0o644)
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "private" / "deep" / "f") == 0o600
+    assert mode(tmp_path / "shared") == 0o644
+    assert mode(tmp_path / "private") == mode(tmp_path / "private" / "deep") == 0o700
+
+
+def test_a_write_into_a_missing_folder_names_the_path(tmp_path: Path) -> None:
+    path = tmp_path / "none" / "a.md"
+    with pytest.raises(StorageFailed) as caught:
+        write_file(str(path), b"x")
+    assert str(path) in str(caught.value)
+
+
+def test_a_symlink_at_the_target_is_replaced_not_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"theirs")
+    link = tmp_path / "a.md"
+    link.symlink_to(outside)
+    write_file(str(link), b"ours")
+    assert outside.read_bytes() == b"theirs"
+    assert not link.is_symlink()
+    assert link.read_bytes() == b"ours"
+
+
+def test_a_file_where_a_folder_is_needed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"")
+    with pytest.raises(StorageFailed, match="a file stands where a folder is needed"):
+        make_folder(str(tmp_path / "x"))
+
+
+def test_removing_what_is_not_there_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"")
+    assert remove_file(str(tmp_path / "a"))
+    assert not remove_file(str(tmp_path / "a"))
+
+
+def test_only_our_own_temporary_names_count_as_such() -> None:
+    assert is_temporary(".a.md.0123456789ab.tmp")
+    assert not is_temporary("notes.tmp")
+    assert not is_temporary(".hidden.md")

@@ -1,0 +1,328 @@
+"""The index follows the files, whatever happens to either."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ltm.core.kinds import Kinds
+from ltm.core.model import Filter, Memory, Scope, Status, new_id, now
+from ltm.core.record import as_record
+from ltm.storage import codec, index
+from ltm.storage.filestore import FileStore
+from ltm.storage.state import State
+from ltm.storage.vault import Vault
+
+ALL = Filter(statuses=tuple(Status))
+
+
+def open_store(folder: Path) -> FileStore:
+    vault = Vault("private", str(folder))
+    return FileStore(
+        (vault,),
+        {Scope.PROJECT: vault, Scope.AGENT: vault},
+        State(str(folder.parent / "state.db")),
+        Kinds(),
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[FileStore]:
+    opened = open_store(folder)
+    yield opened
+    opened.close()
+
+
+def memory(title: str = "a title", content: str = "some content") -> Memory:
+    at = now()
+    return Memory(new_id(at), "fact", title, title, content, at, at, at)
+
+
+def view(store: FileStore) -> str:
+    """Everything a store shows, in a form that can be compared."""
+    return json.dumps(
+        {
+            "memories": [
+                (as_record(each.memory), each.path, each.etag) for each in store.list(ALL).items
+            ],
+            "problems": sorted((each.path, each.line, each.message) for each in store.problems()),
+            "found": sorted(
+                stored.memory.id for stored, _ in store.search("title content", ALL, 100).items
+            ),
+            "counts": sorted(store.counts()),
+        }
+    )
+
+
+def test_an_edit_by_hand_is_seen_at_the_next_question(store: FileStore) -> None:
+    path = store.create(memory(content="old words")).path
+    text = Path(path).read_text()
+    Path(path).write_text(text.replace("old words", "fresh vocabulary"))
+    assert store.search("vocabulary", Filter(), 5).total == 1
+    assert store.search("old", Filter(), 5).total == 0
+
+
+def test_an_edit_of_the_same_size_at_the_same_moment_is_seen(store: FileStore) -> None:
+    """A clock tick can hide a second edit: size and time alone are not proof."""
+    path = Path(store.create(memory(content="aaaa")).path)
+    for word in ("bbbb", "cccc", "dddd"):
+        text = path.read_text()
+        path.write_text(text.replace(text.split("## Content\n\n")[1].strip(), word))
+        assert store.search(word, Filter(), 5).total == 1, word
+
+
+def test_added_renamed_and_removed_files_are_seen(store: FileStore, folder: Path) -> None:
+    one = Path(store.create(memory("one")).path)
+    other = memory("two")
+    (folder / "memories" / "by-hand.md").write_bytes(codec.to_bytes(other))
+    assert store.list(Filter()).total == 2
+    one.rename(one.with_name("renamed.md"))
+    assert store.read(other.id).memory == other
+    assert {Path(each.path).name for each in store.list(Filter()).items} == {
+        "renamed.md",
+        "by-hand.md",
+    }
+    (folder / "memories" / "renamed.md").unlink()
+    assert store.list(Filter()).total == 1
+
+
+def test_a_deleted_index_costs_nothing_but_time(store: FileStore, folder: Path) -> None:
+    for n in range(5):
+        store.create(memory(f"title {n}"))
+    before = view(store)
+    store.close()
+    for path in folder.glob("index.db*"):
+        path.unlink()
+    fresh = open_store(folder)
+    assert view(fresh) == before
+    fresh.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: b"not a database at all, but long enough to look like one" * 40,
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:100] + bytes(len(data) - 100),
+        lambda data: data[:20] + b"\xff" * 40 + data[60:],
+        lambda data: data[:4096] + bytes(b ^ 0xA5 for b in data[4096:]),
+    ],
+)
+def test_a_damaged_index_mends_itself(
+    store: FileStore, folder: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    for n in range(30):
+        store.create(memory(f"title {n}", "content " * 50))
+    before = view(store)
+    store.close()
+    with sqlite3.connect(folder / "index.db") as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    path = folder / "index.db"
+    path.write_bytes(damage(path.read_bytes()))
+    fresh = open_store(folder)
+    assert view(fresh) == before
+    fresh.close()
+
+
+def test_an_index_of_another_schema_is_made_anew(store: FileStore, folder: Path) -> None:
+    store.create(memory())
+    before = view(store)
+    store.close()
+    with sqlite3.connect(folder / "index.db") as db:
+        db.execute("PRAGMA user_version = 999")
+    db.close()
+    fresh = open_store(folder)
+    assert view(fresh) == before
+    fresh.close()
+
+
+def test_a_bad_file_is_a_problem_and_hides_no_other(store: FileStore, folder: Path) -> None:
+    good = store.create(memory()).memory
+    bad = folder / "memories" / "bad.md"
+    bad.write_bytes(b"---\nid: [unclosed\n---\n")
+    assert [each.memory for each in store.list(Filter()).items] == [good]
+    (problem,) = store.problems()
+    assert problem.path == str(bad)
+    assert problem.line > 0
+    assert bad.read_bytes() == b"---\nid: [unclosed\n---\n"
+    bad.write_bytes(codec.to_bytes(memory("mended")))
+    assert store.problems() == []
+    assert store.list(Filter()).total == 2
+
+
+def test_links_folders_and_devices_are_problems_not_memories(
+    store: FileStore, folder: Path, tmp_path: Path
+) -> None:
+    store.create(memory())
+    secret = tmp_path / "secret.md"
+    secret.write_bytes(codec.to_bytes(memory("secret outside")))
+    inside = folder / "memories"
+    (inside / "link.md").symlink_to(secret)
+    (inside / "folder.md").mkdir()
+    os.mkfifo(inside / "pipe.md")
+    (inside / "giant.md").write_bytes(b"x" * (2 * 1024 * 1024))
+    assert store.search("secret outside", ALL, 5).total == 0
+    assert {Path(each.path).name for each in store.problems()} == {
+        "link.md",
+        "folder.md",
+        "pipe.md",
+        "giant.md",
+    }
+
+
+def test_two_files_with_one_id_are_told_and_the_first_name_holds_it(
+    store: FileStore, folder: Path
+) -> None:
+    one = memory("the one")
+    for name in ("b.md", "a.md", "c.md"):
+        (folder / "memories").mkdir(parents=True, exist_ok=True)
+        (folder / "memories" / name).write_bytes(codec.to_bytes(one))
+        store.list(ALL)
+    assert Path(store.read(one.id).path).name == "a.md"
+    assert sorted(Path(each.path).name for each in store.problems()) == ["b.md", "c.md"]
+    (folder / "memories" / "a.md").unlink()
+    assert Path(store.read(one.id).path).name == "b.md"
+
+
+def test_unfinished_writes_are_swept_away(store: FileStore, folder: Path) -> None:
+    store.create(memory())
+    leftover = folder / "memories" / ".x.md.0123456789ab.tmp"
+    leftover.write_bytes(b"half")
+    fresh = open_store(folder)
+    fresh.list(Filter())
+    fresh.close()
+    assert not leftover.exists()
+
+
+def test_a_vault_that_cannot_be_written_can_still_be_read(
+    store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = store.create(memory()).memory
+    store.close()
+    monkeypatch.setattr(index, "connect", _as_on_a_read_only_disk)
+    fresh = open_store(folder)
+    assert fresh.read(kept.id).memory == kept
+    fresh.close()
+
+
+def _as_on_a_read_only_disk(path: str, tables: str, schema: int) -> sqlite3.Connection:
+    from ltm.storage import database
+
+    return database._copy(path, tables, schema)
+
+
+def test_nothing_is_created_by_looking(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "vault")
+    assert store.list(ALL).total == 0
+    assert store.search("x", ALL, 5).total == 0
+    assert store.problems() == []
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_purged_text_is_in_no_file(store: FileStore, folder: Path) -> None:
+    kept = store.create(memory("kept", "harmless words")).memory
+    gone = store.create(memory("gone", "zanzibarquux secret")).memory
+    store.update(gone.id, {"content": "zanzibarquux other"})
+    store.delete(gone.id)
+    store.delete(gone.id, purge=True)
+    found = [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and b"zanzibarquux" in path.read_bytes()
+    ]
+    assert found == []
+    assert store.read(kept.id).memory == kept
+
+
+class TestManyFiles:
+    """Vaults too large to look at whole in every refresh."""
+
+    @pytest.fixture(autouse=True)
+    def small_budget(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(index, "STAT_BUDGET", 10)
+
+    def test_new_replaced_and_removed_files_are_seen_at_once(
+        self, store: FileStore, folder: Path
+    ) -> None:
+        made = [store.create(memory(f"title {n}")) for n in range(25)]
+        assert store.list(ALL).total == 25
+        extra = memory("by hand", "handwritten")
+        (folder / "memories" / "zz.md").write_bytes(codec.to_bytes(extra))
+        assert store.search("handwritten", ALL, 5).total == 1
+        replaced = folder / "memories" / "zz.tmp"
+        replaced.write_bytes(codec.to_bytes(memory("by hand", "rewritten")))
+        replaced.rename(folder / "memories" / "zz.md")
+        assert store.search("rewritten", ALL, 5).total == 1
+        Path(made[3].path).unlink()
+        assert store.list(ALL).total == 25
+
+    def test_edits_in_place_are_seen_within_one_round(self, store: FileStore) -> None:
+        made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+        for _ in range(3):
+            store.list(ALL)
+        for each in (made[0], made[12], made[24]):
+            path = Path(each.path)
+            path.write_text(path.read_text().replace("word", "edited"))
+        rounds = [store.search("edited0 edited12 edited24", ALL, 5).total for _ in range(4)]
+        assert rounds[-1] == 3
+
+
+_STEP = st.tuples(
+    st.sampled_from(["create", "update", "forget", "restore", "hand", "break", "remove", "copy"]),
+    st.integers(0, 5),
+    st.sampled_from(["alpha", "beta content", "title gamma", "数据库"]),
+)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(steps=st.lists(_STEP, max_size=12))
+def test_a_rebuilt_index_equals_the_one_kept_step_by_step(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("vault") / "vault"
+    store = open_store(folder)
+    for action, pick, text in steps:
+        files = sorted((folder / "memories").glob("*.md")) if folder.exists() else []
+        kept = [each.memory.id for each in store.list(ALL).items]
+        match action:
+            case "create":
+                store.create(memory(text, text))
+            case "update" if kept:
+                store.update(kept[pick % len(kept)], {"content": text})
+            case "forget" if kept:
+                store.delete(kept[pick % len(kept)])
+            case "restore" if kept:
+                from ltm.core.decision import Restore
+
+                store.apply(Restore(kept[pick % len(kept)]))
+            case "hand" if files:
+                path = files[pick % len(files)]
+                path.write_bytes(path.read_bytes() + text.encode())
+            case "break" if files:
+                files[pick % len(files)].write_bytes(b"\0")
+            case "remove" if files:
+                files[pick % len(files)].unlink()
+            case "copy" if files:
+                path = files[pick % len(files)]
+                (path.parent / f"copy-{pick}.md").write_bytes(path.read_bytes())
+    step_by_step = view(store)
+    store.rebuild()
+    assert view(store) == step_by_step
+    store.close()
