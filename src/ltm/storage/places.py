@@ -1,0 +1,123 @@
+"""Where everything lies for one project and one agent.
+
+Owns the layout of LTM_HOME and of a repository's `.claude/ltm`, the name of the agent, and the rule
+that a shared vault never leads out of its repository. It only looks and never makes a folder.
+Imports core and storage's small readers, because hooks use it too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ltm.core.errors import WrongUsage
+from ltm.core.model import Problem
+from ltm.storage.config import FILE, load
+from ltm.storage.options import agent_name
+from ltm.storage.plainfile import is_inside
+from ltm.storage.project import Project, identify
+
+SHARED = os.path.join(".claude", "ltm")
+"""The shared vault's folder inside a repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders and files of one project and one agent; most need not exist yet."""
+
+    home: str
+    """LTM_HOME: everything that is not in a repository."""
+    project: Project
+    shared: str
+    """The vault inside the repository."""
+    shared_exists: bool
+    """Whether `ltm init` was run there and it may be used."""
+    private: str
+    """The project's vault outside the repository."""
+    agent: str
+    agent_folder: str
+    """The vault of what the agent knows across projects."""
+    state_db: str
+    spool: str
+    problems: tuple[Problem, ...] = ()
+
+
+def home(environ: Mapping[str, str] | None = None) -> str:
+    """The folder for everything outside repositories: LTM_HOME, else `.ltm` in the user's home."""
+    environ = os.environ if environ is None else environ
+    chosen = environ.get("LTM_HOME", "").strip()
+    user_home = environ.get("USERPROFILE" if os.name == "nt" else "HOME", "")
+    if not chosen:
+        if not os.path.isabs(user_home):
+            raise WrongUsage(
+                "there is no place for memories: neither LTM_HOME nor HOME names a folder",
+                hint="set LTM_HOME to an absolute path",
+            )
+        return os.path.join(os.path.normpath(user_home), ".ltm")
+    if user_home and (chosen == "~" or chosen.startswith("~" + os.sep)):
+        chosen = user_home + chosen[1:]
+    if not os.path.isabs(chosen) or "\0" in chosen:
+        raise WrongUsage(
+            f"LTM_HOME is '{environ['LTM_HOME']}', which is not an absolute path",
+            hint="set LTM_HOME to an absolute path",
+        )
+    return os.path.normpath(chosen)
+
+
+def places(
+    start: str, agent: str | None = None, environ: Mapping[str, str] | None = None
+) -> Places:
+    """Where things are for the project that `start` belongs to.
+
+    The agent is the one named here, else by LTM_AGENT, else in the user's config.
+    """
+    environ = os.environ if environ is None else environ
+    top = home(environ)
+    project = identify(start, top)
+    shared = _shared_folder(start, project.root)
+    problem = _escape(shared)
+    chosen = agent or environ.get("LTM_AGENT") or load(top).get("agent")
+    name = agent_name(chosen)
+    return Places(
+        home=top,
+        project=project,
+        shared=shared,
+        shared_exists=problem is None and _is_initialised(shared),
+        private=os.path.join(top, "projects", project.id),
+        agent=name,
+        agent_folder=os.path.join(top, "agents", name),
+        state_db=os.path.join(top, "state.db"),
+        spool=os.path.join(top, "spool"),
+        problems=(problem,) if problem else (),
+    )
+
+
+def _shared_folder(start: str, root: str) -> str:
+    """The nearest vault from `start` up to the root: a part of a repository may have its own."""
+    folder = os.path.realpath(start) if "\0" not in start else root
+    while folder != root and is_inside(folder, root):
+        if _is_initialised(os.path.join(folder, SHARED)):
+            return os.path.join(folder, SHARED)
+        folder = os.path.dirname(folder)
+    return os.path.join(root, SHARED)
+
+
+def _is_initialised(shared: str) -> bool:
+    # git keeps no empty folders, so a fresh clone may have the config only.
+    return os.path.isdir(os.path.join(shared, "memories")) or os.path.isfile(
+        os.path.join(shared, FILE)
+    )
+
+
+def _escape(shared: str) -> Problem | None:
+    """A vault whose folders lead out of the repository would show or overwrite other files."""
+    root = os.path.dirname(os.path.dirname(shared))
+    for path in (shared, os.path.join(shared, "memories"), os.path.join(shared, "archives")):
+        if not is_inside(path, root):
+            return Problem(
+                path,
+                f"leads out of the repository, to {os.path.realpath(path)}, so the shared vault is"
+                " not used (replace the link with a folder)",
+            )
+    return None
