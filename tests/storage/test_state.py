@@ -110,6 +110,7 @@ def test_a_memory_used_in_one_project_is_fresh_in_another(state: State) -> None:
     assert usage(state, "shared by both", "p").idle_days == 0
     assert usage(state, "shared by both", "q").idle_days == 1
     assert usage(state, "shared by both", "q").sessions_since == 1
+    assert usage(state, "shared by both", "q").last_session == state.sessions("q") - 1
 
 
 def test_a_clock_set_back_makes_nothing_younger_or_older_than_it_is(state: State) -> None:

@@ -150,7 +150,7 @@ class Usage:
 
     uses: int = 0
     last_session: int = 0
-    """Number of the session in which it was last used, or first seen."""
+    """How many sessions the project had had when it was last used, or first seen."""
     last_used: datetime | None = None
     sessions_since: int = 0
     """Sessions the project had since then."""

@@ -76,12 +76,13 @@ class State:
                     f" WHERE id IN ({marks})",
                     part,
                 )
-                for name, uses, session, moment, first, idle in rows:
+                for name, uses, mark, moment, first, idle in rows:
+                    session = bisect_right(sessions, mark)
                     found[name] = Usage(
                         uses,
                         session,
                         utc(moment) if moment else None,
-                        sessions_since=len(sessions) - bisect_right(sessions, session),
+                        sessions_since=len(sessions) - session,
                         idle_days=len(days) - bisect_right(days, idle),
                         known_days=len(days) - bisect_right(days, first),
                     )
