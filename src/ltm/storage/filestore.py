@@ -39,14 +39,20 @@ class FileStore:
         *,
         project: str = "",
         clock: Callable[[], datetime] = now,
+        introduce: Callable[[], None] = lambda: None,
     ) -> None:
-        """`vaults` are read, `homes` says in which of them a new memory of a scope is kept."""
+        """`vaults` are read, `homes` says in which of them a new memory of a scope is kept.
+
+        `introduce` is called before something new is kept, so that the project is known again
+        after it was renamed.
+        """
         self.kinds = kinds
         self.vaults = tuple(vaults)
         self._homes = dict(homes)
         self._state = state
         self._project = project
         self._clock = clock
+        self._introduce = introduce
         self._indexes: dict[str, Index] = {}
 
     # -- reading ---------------------------------------------------------------------------------
@@ -93,6 +99,9 @@ class FileStore:
     def used(self, ids: Iterable[str]) -> None:
         self._state.used(ids, self._clock())
 
+    def sessions(self) -> int:
+        return self._state.sessions(self._project)
+
     def rebuild(self) -> None:
         """Derive every index anew from the files."""
         for _, index in self._fresh():
@@ -131,6 +140,7 @@ class FileStore:
     def _add(self, decision: change.Add) -> Applied:
         memory = decision.memory
         vault = self._homes[memory.scope]
+        self._introduce()
         vault.prepare()
         with self._locked(vault) as (index,):
             if index.get(memory.id):
@@ -159,6 +169,7 @@ class FileStore:
         """Keep the new one first: a crash in between leaves two memories, never none."""
         found = [self._find(each)[0] for each in decision.ids]
         home = self._homes[decision.by.scope]
+        self._introduce()
         home.prepare()
         with self._locked(home, *found) as indexes:
             at = self._clock()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ltm.core.model import Scope
 from ltm.storage.filestore import FileStore
+from ltm.storage.project import record
 from ltm.storage.state import State
 from ltm.storage.vault import Vault
 
@@ -47,4 +48,5 @@ def open_files(places: Places, config: Config) -> FileStore:
         State(places.state_db),
         config.kinds,
         project=places.project.id,
+        introduce=lambda: record(places.project, places.home),
     )

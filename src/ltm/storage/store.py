@@ -85,6 +85,10 @@ class Store(Protocol):
         """Count a use of memories: somebody asked for them and got them."""
         ...
 
+    def sessions(self) -> int:
+        """How many sessions the project has had."""
+        ...
+
     def close(self) -> None:
         """Give back what is open."""
         ...

@@ -47,7 +47,7 @@ def figures(work: Work) -> dict[str, Any]:
         "by_phase": {str(int(phase)): by["phase"][str(int(phase))] for phase in Phase},
         "by_status": {str(status): by["status"][status] for status in Status},
         "by_scope": {str(scope): by["scope"][scope] for scope in Scope},
-        "sessions": work.sessions,
+        "sessions": work.store.sessions(),
         "problems": len(work.store.problems()),
         "storage": {
             "path": vaults[0]["path"] if vaults else places.private,
