@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from ltm.core.errors import Refused
 from ltm.core.model import Memory, Phase, Source, Status, Stored, Trust
+from ltm.core.phases import shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,15 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
+class Reduce:
+    """More or less of its text: the original is kept, and every phase is made from it."""
+
+    id: str
+    phase: Phase
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Restore:
     """Back in force, with the text it had, or the text of an older version."""
 
@@ -78,7 +88,7 @@ class Purge:
     expected: str = ""
 
 
-Decision: TypeAlias = Add | Revise | Reinforce | Supersede | Forget | Restore | Purge
+Decision: TypeAlias = Add | Revise | Reinforce | Supersede | Forget | Reduce | Restore | Purge
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,8 @@ def revised(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory
     wanted = {name: value for name, value in changes.items() if getattr(memory, name) != value}
     if not wanted:
         return memory
+    if "content" in wanted:
+        wanted.setdefault("phase", Phase.FULL)  # a newly written text is whole, however short
     grown = memory.version + (1 if _text_changes(wanted) else 0)
     return replace(memory, **wanted, updated=now, version=grown)
 
@@ -130,9 +142,26 @@ def forgotten(memory: Memory, now: datetime) -> Memory:
     return replace(memory, status=Status.FORGOTTEN, summary="", content="", updated=now)
 
 
+def reduced(memory: Memory, original: Memory, phase: Phase) -> Memory:
+    """A memory in a phase, made from its original; `updated` stays, since nobody said anything.
+
+    A memory that is only shortened must neither win a merge against an edit nor seem newer.
+    """
+    if memory.status is not Status.ACTIVE:
+        raise Refused(f"{memory.id} is {memory.status}; only active memories change their phase")
+    return replace(
+        memory,
+        content=shortened(original.content, phase),
+        phase=phase,
+        version=original.version,
+    )
+
+
 def restored(memory: Memory, original: Memory | None, now: datetime) -> Memory:
     """Active and whole again, with the archived text where the memory itself has none left."""
     text = original if original is not None else memory
+    # The text of the version it already has, back from a shorter phase, is no new version.
+    older = text.version != memory.version and _differs(memory, text)
     return replace(
         memory,
         title=text.title,
@@ -141,7 +170,7 @@ def restored(memory: Memory, original: Memory | None, now: datetime) -> Memory:
         status=Status.ACTIVE,
         superseded_by="",
         phase=Phase.FULL,
-        version=memory.version + (1 if _differs(memory, text) else 0),
+        version=memory.version + (1 if older else 0),
         confirmed=now,
         updated=now,
     )

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from ltm.core import decision as change
+from ltm.core import phases
 from ltm.core.decision import Applied, Decision
 from ltm.core.errors import Ambiguous, Conflict, LtmError, NotFound, Refused
 from ltm.core.kinds import Kinds
@@ -99,8 +100,20 @@ class FileStore:
     def used(self, ids: Iterable[str]) -> None:
         self._state.used(ids, self._clock())
 
+    def seen(self, ids: Iterable[str]) -> None:
+        self._state.seen(ids)
+
     def sessions(self) -> int:
         return self._state.sessions(self._project)
+
+    def active_days_since(self, moment: datetime) -> int:
+        return self._state.active_days_since(self._project, moment)
+
+    def batch_taken(self, vault: str) -> bool:
+        return self._state.batch_taken(self._project, vault)
+
+    def take_batch(self, vault: str) -> None:
+        self._state.take_batch(self._project, vault)
 
     def rebuild(self) -> None:
         """Derive every index anew from the files."""
@@ -130,6 +143,8 @@ class FileStore:
                 return self._add(decision)
             case change.Supersede():
                 return self._supersede(decision)
+            case change.Reduce():
+                return self._reduce(decision)
             case change.Restore():
                 return self._restore(decision)
             case change.Purge():
@@ -189,6 +204,26 @@ class FileStore:
                 after = change.superseded(memory, newer.id, at)
                 self._replace(vault, index, name, data, memory, after, archive=True)
             return Applied("superseded", stored, ids)
+
+    def _reduce(self, decision: change.Reduce) -> Applied:
+        """Keep the original first, then write what the phase leaves of it."""
+        from ltm.storage import codec, frontmatter
+
+        vault, _ = self._find(decision.id)
+        with self._locked(vault) as (index,):
+            name, data, memory = self._current(vault, decision.id, decision.expected)
+            kept = [each.memory for each in self._versions(vault, memory.id)]
+            original, is_kept = phases.original(memory, kept)
+            after = change.reduced(memory, original, decision.phase)
+            if after == memory:
+                return Applied("reduced", Stored(memory, vault.name, vault.path(name), etag(data)))
+            if not is_kept:
+                base = frontmatter.parse(data, vault.path(name))
+                whole = codec.to_bytes(original, base, self.kinds)
+                vault.archive(original.id, original.version, whole)
+            # Noted before it happens: a crash in between delays the next step and never doubles it.
+            self._state.shortened(memory.id)
+            return Applied("reduced", self._write(vault, index, after, name=name, former=data))
 
     def _restore(self, decision: change.Restore) -> Applied:
         vault, _ = self._find(decision.id)
@@ -277,17 +312,22 @@ class FileStore:
         """The text to bring back: the version asked for, else the newest that is whole."""
         kept = self._versions(vault, memory.id)
         if version:
-            for each in reversed(kept):
-                if each.version == version:
-                    return each.memory
+            wanted = [each.memory for each in kept if each.version == version]
+            for each in reversed(wanted):
+                if each.phase is Phase.FULL:
+                    return each
+            if wanted:
+                return wanted[-1]
             numbers = ", ".join(str(each.version) for each in kept) or "none"
             raise NotFound(
                 f"{memory.id} has no kept version {version}", hint=f"kept versions: {numbers}"
             )
         if memory.phase is Phase.FULL and memory.text:
             return None
-        whole = [each for each in kept if each.memory.phase is Phase.FULL] or kept
-        return whole[-1].memory if whole else None
+        memories = [each.memory for each in kept]
+        # A tombstone has no text of its own left: the last one kept is what it was.
+        last = memory if memory.text or not memories else memories[-1]
+        return phases.original(last, memories)[0]
 
     # -- vaults ----------------------------------------------------------------------------------
 

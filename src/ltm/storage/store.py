@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from ltm.core.decision import Applied, Decision
@@ -85,8 +86,24 @@ class Store(Protocol):
         """Count a use of memories: somebody asked for them and got them."""
         ...
 
+    def seen(self, ids: Iterable[str]) -> None:
+        """Note the first sight of memories, from which their idle time counts. This is no use."""
+        ...
+
     def sessions(self) -> int:
         """How many sessions the project has had."""
+        ...
+
+    def active_days_since(self, moment: datetime) -> int:
+        """On how many days after that of a moment the project had a session."""
+        ...
+
+    def batch_taken(self, vault: str) -> bool:
+        """Whether a vault already gave way once in the project's current session."""
+        ...
+
+    def take_batch(self, vault: str) -> None:
+        """Note that a vault gives way in the project's current session."""
         ...
 
     def close(self) -> None:
