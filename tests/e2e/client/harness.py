@@ -107,6 +107,7 @@ class Harness:
             "ANTHROPIC_API_KEY": FAKE_KEY,
             "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",  # discard: a command asks no model
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_ERROR_REPORTING": "1",
             "DISABLE_TELEMETRY": "1",
