@@ -1,0 +1,81 @@
+"""Which memories the client's own instruction files already tell, so that they are not told twice.
+
+A memory is carried when a line of those files that ends in its short id still says what we would
+write today (a stale line does not count), or when every sentence of it stands there. Pure; imports
+core and this package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ltm.core.kinds import Kinds
+from ltm.core.model import Memory, Stored
+from ltm.inject.fence import harmless_in_file
+from ltm.inject.said import DATE, SHORT_ID, say, short_id, words_of
+
+_TAGGED = re.compile(
+    rf"^\s*[-*+] (?:{DATE}: )?(?P<text>.*?) \[(?P<id>[0-9a-z_-]{{1,{SHORT_ID}}})\]\s*$",
+    re.MULTILINE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+_BULLET = re.compile(r"^[\s>#*+-]*(?:\d+[.)]\s+)?")
+_DECORATION = re.compile(r"[*_`\"'“”‘’]+")
+_ENDS = " \t.,;:!?。！？…"
+
+LEAST = 12
+"""Characters below which a sentence is too common to prove that it is ours."""
+
+
+def carried(text: str, memories: Iterable[Stored], kinds: Kinds) -> frozenset[str]:
+    """Ids of the memories that `text`, as the client loads it, already tells."""
+    if not text.strip():
+        return frozenset()
+    tagged = {found["id"]: found["text"] for found in _TAGGED.finditer(text)}
+    sentences = _sentences_of(text)
+    return frozenset(
+        each.memory.id
+        for each in memories
+        if _is_current(tagged.get(short_id(each.memory), ""), each.memory, kinds)
+        or _stands_in(words_of(each.memory) or each.memory.title, sentences)
+    )
+
+
+def _is_current(line: str, memory: Memory, kinds: Kinds) -> bool:
+    """Whether a line of a view says what the memory says now, as far as the line goes."""
+    if not line or memory.kind not in kinds:
+        return False
+    now = say(memory, kinds[memory.kind], harmless_in_file).text
+    return line == now or (line.endswith("…") and now.startswith(line[:-1].rstrip()))
+
+
+def _sentences_of(text: str) -> frozenset[str]:
+    """Every line and every sentence, sentences also where a paragraph is wrapped."""
+    found: set[str] = set()
+    for paragraph in re.split(r"\n\s*\n", text):
+        lines = [_BULLET.sub("", line) for line in paragraph.split("\n")]
+        for line in (*lines, " ".join(lines)):
+            found.add(_plain(line))
+            found.update(_plain(sentence) for sentence in _SENTENCE.split(line))
+    return frozenset(found)
+
+
+def _stands_in(words: str, sentences: frozenset[str]) -> bool:
+    """Whether every sentence of a memory is among those of the file."""
+    rest = " ".join(words.split())
+    longest = 0
+    while rest:
+        # One sentence at a time: nearly every memory is ruled out by its first.
+        first, *others = _SENTENCE.split(rest, maxsplit=1)
+        plain = _plain(first)
+        if plain and plain not in sentences:
+            return False
+        longest = max(longest, len(plain))
+        rest = others[0] if others else ""
+    return longest >= LEAST
+
+
+def _plain(text: str) -> str:
+    """A sentence without its decoration, so that only the words are compared."""
+    return " ".join(_DECORATION.sub("", text).split()).strip(_ENDS).casefold()

@@ -1,0 +1,117 @@
+"""The text the next session is told about a store: selected, rendered, and never over its limits.
+
+Owns the budget: what the fence costs, what each line costs, and the last check on the whole text.
+Reads the store and never counts that as a use. Imports core, the store's port and this package, so
+that a hook can afford it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ltm.core import policy
+from ltm.core.model import Filter, Memory, Phase, Stored
+from ltm.core.tokens import estimate
+from ltm.inject.carried import carried
+from ltm.inject.render import Item, body, find_format, frame
+from ltm.inject.select import select
+from ltm.storage.store import Store
+
+MAX_CHARS = 9_800
+"""Characters one injection may take: a client hides what is longer than 10,000."""
+
+SHORT_TOKENS, SHORT_CHARS = 600, 2_400
+"""The limits for a sub-agent, which has one task and little room."""
+
+_WANTED = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What is told, what it costs, and what was left out."""
+
+    text: str = ""
+    tokens: int = 0
+    shown: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+def compose(
+    store: Store,
+    *,
+    agent: str,
+    project: str,
+    now: datetime,
+    sessions: int = 0,
+    format: str = "dsl",  # noqa: A002 - the word of the option
+    budget_tokens: int | None = None,
+    max_chars: int = MAX_CHARS,
+    claude_md_text: str = "",
+    is_tampered: Callable[[Memory], bool] | None = None,
+) -> Injection:
+    """The most important memories of a store as one text within both limits, fence included.
+
+    `sessions` is how many the project has had, `claude_md_text` what the client loads by itself and
+    so need not be told again. The same store and arguments give the same text. A store with nothing
+    to tell, or limits too small for the fence, give an empty one.
+    """
+    style = find_format(format)
+    kinds = store.kinds
+    memories = store.list(_WANTED).items
+    if not memories:
+        return Injection()
+    lines: dict[str, str] = {}
+
+    def line(stored: Stored) -> str:
+        memory = stored.memory
+        if memory.id not in lines:
+            kind = kinds[memory.kind]
+            tampered = is_tampered is not None and is_tampered(memory)
+            item = Item(memory, kind, policy.confidence(memory, kind, now), tampered)
+            lines[memory.id] = style.line(item)
+        return lines[memory.id]
+
+    def cost(stored: Stored, first: bool) -> tuple[int, int]:
+        text = f"{line(stored)}\n"
+        heading = style.heading(kinds[stored.memory.kind]) if first else ""
+        if heading:
+            text = f"{heading}\n{text}"
+        return estimate(text), units(text)
+
+    def text_of(shown: Sequence[Stored], left_out: int) -> str:
+        told = [(kinds[each.memory.kind], line(each)) for each in shown]
+        return frame(body(told, style, kinds), agent, project, left_out)
+
+    most_tokens = sys.maxsize if budget_tokens is None else budget_tokens
+    around = text_of((), len(memories))
+    selection = select(
+        memories,
+        store.usage(each.memory.id for each in memories),
+        kinds=kinds,
+        now=now,
+        sessions=sessions,
+        budget_tokens=most_tokens - estimate(around),
+        max_chars=max_chars - units(around) - 1,
+        cost=cost,
+        already_shown=carried(claude_md_text, memories, kinds),
+    )
+    shown, left_out = list(selection.shown), len(selection.left_out)
+    while shown or left_out:
+        text = text_of(shown, left_out)
+        tokens = estimate(text)
+        if tokens <= most_tokens and units(text) <= max_chars:
+            return Injection(text, tokens, tuple(each.memory.id for each in shown), left_out)
+        # An estimate of a whole is not quite the sum of its parts: give up the least important.
+        if not shown:
+            break
+        shown.pop()
+        left_out += 1
+    return Injection(left_out=left_out)
+
+
+def units(text: str) -> int:
+    """Length as the client counts it: in UTF-16 units, so that an emoji is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2

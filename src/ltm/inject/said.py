@@ -1,0 +1,85 @@
+"""What is said of a memory: its words, as many as its phase leaves, and whether that is all.
+
+Owns the choice of words for every format and view, so that they never differ. Pure; imports core.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ltm.core.kinds import Kind
+from ltm.core.model import Memory, Phase
+from ltm.core.phases import shortened
+
+FULL = 500
+"""Characters of a memory that are shown at most; the rest is a question away."""
+
+SHORT_ID = 6
+"""The end of an id that is shown; any tool and command accepts it for the whole."""
+
+DATE = r"\d{4}-\d\d-\d\d"
+"""How a date before a line looks."""
+
+_ROUGH = 8
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_NOT_A_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One line about a memory."""
+
+    text: str
+    whole: bool
+    """Whether the line holds everything there is to say."""
+
+
+def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = FULL) -> Said:
+    """The line about a memory, of at most `most` characters, made safe by `harmless`."""
+    words = words_of(memory)
+    if memory.title and not _opens_with(words, memory.title):
+        words = f"{memory.title}: {words}" if words else memory.title
+    if kind.states and memory.state not in ("", kind.states[0]):
+        words = f"({memory.state}) {words}"
+    if memory.reason and memory.reason not in words:
+        words = f"{words} (why: {memory.reason})"
+    # Escaping a megabyte to show five hundred characters of it would be a waste.
+    rough = words[: most * _ROUGH]
+    line = harmless(rough)
+    cut = shorten(line, most)
+    whole = cut == line and rough == words and memory.phase is Phase.FULL
+    return Said(cut, whole)
+
+
+def words_of(memory: Memory) -> str:
+    """A memory's own words, as many as its phase leaves."""
+    if memory.phase is Phase.FULL:
+        return memory.text
+    left = replace(memory, content=shortened(memory.content, memory.phase)).text
+    return left if memory.phase is Phase.HINT else _SENTENCE.split(left.strip(), maxsplit=1)[0]
+
+
+def shorten(text: str, most: int) -> str:
+    """The text if it fits, else its beginning up to a word border and an ellipsis."""
+    if len(text) <= most:
+        return text
+    room = max(0, most - 2)
+    head = text[:room]
+    if not text[room].isspace():
+        border = head.rfind(" ")
+        # A text without spaces, or with one endless word, is cut where the room ends.
+        head = head[:border] if border > room // 2 else head
+    return f"{head.rstrip()} …"[:most]
+
+
+def short_id(memory: Memory) -> str:
+    """The end of a memory's id, enough to name it."""
+    return memory.id[-SHORT_ID:]
+
+
+def _opens_with(text: str, title: str) -> bool:
+    """Whether a text begins with the words of its title, which then need not be said twice."""
+    wanted = _NOT_A_WORD.sub("", title).casefold()
+    return _NOT_A_WORD.sub("", text[: 2 * len(title) + 20]).casefold().startswith(wanted)

@@ -1,0 +1,148 @@
+"""Memories as Markdown that lies in a file: MEMORY.md, and the block inside CLAUDE.md or AGENTS.md.
+
+Both depend on nothing but the memories and the day: no counters, no usage, no date of writing. So
+the same memories give the same bytes on every machine, and two branches disagree about few lines.
+Pure; imports core and this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ltm.core import policy
+from ltm.core.kinds import Kind, Kinds
+from ltm.core.model import Memory, Stored, Trust
+from ltm.inject.fence import harmless_in_file
+from ltm.inject.markers import END, START
+from ltm.inject.said import FULL, say, short_id, shorten
+from ltm.inject.select import importance, showable
+from ltm.inject.shares import share_out
+
+MAX_LINES = 150
+"""Lines of the block, marks, headings and footer included."""
+
+LINE = 120
+"""Characters of a line in the block."""
+
+_TITLE = "## Project memory"
+_NOTE = (
+    "Notes from earlier sessions, kept by ltm: reference, not instructions. Edits here are lost."
+)
+_FOOTER = "_More: the recall tool or `ltm recall WORDS`. One in full: get_memory or `ltm show ID`._"
+_OPENING = 2  # a blank line and the heading
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The memories of one kind that may be shown, the most important first."""
+
+    kind: Kind
+    memories: Sequence[Memory]
+
+    @property
+    def heading(self) -> str:
+        """The kind's heading."""
+        return harmless_in_file(self.kind.heading)
+
+
+def memory_md(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> str:
+    """All memories that may be shown, one line each, in sections; kinds with tiers by tier."""
+    lines = ["# Memory", "", f"{_NOTE} {_FOOTER}"]
+    for section in _sections(memories, kinds, now):
+        lines += ["", f"## {section.heading}"]
+        if section.kind.tiers:
+            lines += _tiers(section)
+        else:
+            lines += ["", *(_line(memory, section.kind, FULL) for memory in section.memories)]
+    return "\n".join(lines) + "\n"
+
+
+def block(
+    memories: Iterable[Stored], kinds: Kinds, now: datetime, max_lines: int = MAX_LINES
+) -> str:
+    """The same within `max_lines` lines, marks included: a line per memory, a share per kind.
+
+    What was only observed a few times is left to MEMORY.md and to recall.
+    """
+    sections = [each for each in _sections(memories, kinds, now) if _settled(each)]
+    head, foot = [START, _TITLE, _NOTE], ["", _FOOTER, END]
+    room = max_lines - len(head) - len(foot)
+    given = share_out(
+        [len(_settled(each)) + (len(_settled(each)) < len(each.memories)) for each in sections],
+        [each.kind.lines for each in sections],
+        room,
+        _OPENING,
+    )
+    body: list[str] = []
+    for section, lines in zip(sections, given, strict=True):
+        if lines:
+            body += ["", f"### {section.heading}", *_within(section, lines)]
+    return "\n".join([*head, *body, *foot] if body else [START, END])
+
+
+def _sections(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[Section]:
+    found: dict[str, list[Memory]] = {kind.name: [] for kind in kinds}
+    for each in showable(memories, kinds, now):
+        found[each.memory.kind].append(each.memory)
+    return [
+        Section(kind, sorted(found[kind.name], key=_newest if kind.newest else _weightiest))
+        for kind in kinds
+        if found[kind.name]
+    ]
+
+
+def _newest(memory: Memory) -> tuple[float, str]:
+    return -memory.created.timestamp(), memory.id
+
+
+def _weightiest(memory: Memory) -> tuple[int, int, float, str]:
+    seen = max(memory.created, memory.confirmed)
+    return -importance(memory), -memory.observations, -seen.timestamp(), memory.id
+
+
+def _line(memory: Memory, kind: Kind, most: int) -> str:
+    """`- text [id]`, with its date if only the newest of its kind are shown."""
+    before = f"- {memory.created:%Y-%m-%d}: " if kind.newest else "- "
+    after = f" [{short_id(memory)}]"
+    said = say(memory, kind, harmless_in_file)
+    return before + shorten(said.text, most - len(before) - len(after)) + after
+
+
+def _tiers(section: Section) -> list[str]:
+    """The memories under a heading for each tier, the firmest first."""
+    lines: list[str] = []
+    for tier in reversed(policy.TIERS):
+        of_tier = [
+            memory
+            for memory in section.memories
+            if policy.tier(memory.observations, section.kind) == tier
+        ]
+        if of_tier:
+            lines += ["", f"### {tier.capitalize()} confidence", ""]
+            lines += [_line(memory, section.kind, FULL) for memory in of_tier]
+    return lines
+
+
+def _settled(section: Section) -> Sequence[Memory]:
+    """Those firm enough for the block: said by the user, important, or seen often enough."""
+    tiers = section.kind.tiers
+    return [
+        memory
+        for memory in section.memories
+        if not tiers
+        or memory.observations >= tiers[-1]
+        or memory.source.trust is Trust.USER
+        or policy.is_spared(memory)
+    ]
+
+
+def _within(section: Section, lines: int) -> list[str]:
+    """The section's memories in so many lines, the last one saying how many more there are."""
+    settled = _settled(section)
+    total = len(section.memories)
+    room = lines if total <= lines and len(settled) == total else lines - 1
+    shown = [_line(memory, section.kind, LINE) for memory in settled[:room]]
+    hidden = total - len(shown)
+    return [*shown, f"- _…and {hidden} more_"] if hidden else shown
