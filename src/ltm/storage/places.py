@@ -76,7 +76,7 @@ def places(
     top = home(environ)
     project = identify(start, top)
     shared = _shared_folder(start, project.root)
-    problem = _escape(shared)
+    problem = leads_out(shared)
     chosen = agent or environ.get("LTM_AGENT") or load(top).get("agent")
     name = agent_name(chosen)
     return Places(
@@ -91,6 +91,19 @@ def places(
         spool=os.path.join(top, "spool"),
         problems=(problem,) if problem else (),
     )
+
+
+def leads_out(shared: str) -> Problem | None:
+    """A vault whose folders lead out of the repository would show or overwrite other files."""
+    root = os.path.dirname(os.path.dirname(shared))
+    for path in (shared, os.path.join(shared, "memories"), os.path.join(shared, "archives")):
+        if not is_inside(path, root):
+            return Problem(
+                path,
+                f"leads out of the repository, to {os.path.realpath(path)}, so the shared vault is"
+                " not used (replace the link with a folder)",
+            )
+    return None
 
 
 def _shared_folder(start: str, root: str) -> str:
@@ -108,16 +121,3 @@ def _is_initialised(shared: str) -> bool:
     return os.path.isdir(os.path.join(shared, "memories")) or os.path.isfile(
         os.path.join(shared, FILE)
     )
-
-
-def _escape(shared: str) -> Problem | None:
-    """A vault whose folders lead out of the repository would show or overwrite other files."""
-    root = os.path.dirname(os.path.dirname(shared))
-    for path in (shared, os.path.join(shared, "memories"), os.path.join(shared, "archives")):
-        if not is_inside(path, root):
-            return Problem(
-                path,
-                f"leads out of the repository, to {os.path.realpath(path)}, so the shared vault is"
-                " not used (replace the link with a folder)",
-            )
-    return None

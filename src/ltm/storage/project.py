@@ -30,13 +30,12 @@ use it too; `identify` only reads, and never in a way that can hang or raise.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ltm.storage.folders import inode, is_in_place, is_still, lives_beside, look_at
 from ltm.storage.projectrecord import Record, every, grown, load, save
-from ltm.storage.repository import Repository, at, local_name, resolve_remote
+from ltm.storage.repository import find, local_name, resolve_remote, upward
 
 _SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 
@@ -129,7 +128,7 @@ def _look(start: str) -> _Seen:
     start = os.path.realpath(_as_path(start))
     if os.path.isfile(start):
         start = os.path.dirname(start)
-    repository = _repository_above(start)
+    repository = find(start)
     if repository is None or not repository.common_dir:
         root = _initialised_above(start) if repository is None else repository.work_tree
         return _Seen(root, "", "", local_name(root), (root,))
@@ -153,49 +152,12 @@ def _as_path(text: str) -> str:
     return text
 
 
-def _repository_above(start: str) -> Repository | None:
-    for folder in _upward(start):
-        found = at(folder)
-        if found is not None:
-            return found
-    return None
-
-
 def _initialised_above(start: str) -> str:
     """Without git: the nearest parent where `ltm init` was run, else the folder itself."""
-    for folder in _upward(start):
+    for folder in upward(start):
         if folder != start and os.path.isdir(os.path.join(folder, ".claude", "ltm")):
             return folder
     return start
-
-
-def _upward(start: str) -> Iterator[str]:
-    """A folder and those of its parents that may speak for it.
-
-    The user's home and what is above it may not: a dotfiles repository in the home folder would
-    make one project of everything below. Nor may a folder where anybody can plant a `.git`, such
-    as /tmp.
-    """
-    home = os.path.realpath(os.path.expanduser("~"))
-    folder = start
-    while True:
-        if folder == start or not (_holds_path(folder, home) or _is_open_toevery(folder)):
-            yield folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent
-
-
-def _holds_path(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def _is_open_toevery(folder: str) -> bool:
-    try:
-        return os.stat(folder).st_mode & 0o1002 == 0o1002
-    except OSError:
-        return False
 
 
 def _decide(seen: _Seen, projects: str) -> str:

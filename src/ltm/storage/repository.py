@@ -45,6 +45,44 @@ def at(folder: str) -> Repository | None:
     return None
 
 
+def find(start: str) -> Repository | None:
+    """The repository a folder (a real path) belongs to, or None."""
+    for folder in upward(start):
+        found = at(folder)
+        if found is not None:
+            return found
+    return None
+
+
+def upward(start: str) -> Iterator[str]:
+    """A folder and those of its parents that may speak for it.
+
+    The user's home and what is above it may not: a dotfiles repository in the home folder would
+    make one project of everything below. Nor may a folder where anybody can plant a `.git`, such
+    as /tmp.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))
+    folder = start
+    while True:
+        if folder == start or not (_holds_path(folder, home) or _is_open_toevery(folder)):
+            yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def _holds_path(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _is_open_toevery(folder: str) -> bool:
+    try:
+        return os.stat(folder).st_mode & 0o1002 == 0o1002
+    except OSError:
+        return False
+
+
 def settings(common_dir: str) -> list[tuple[str, str, str]]:
     """A repository's own settings as (section, key, value), such as `remote.origin`, `url`, ….
 

@@ -1,0 +1,282 @@
+"""What `ltm init` writes: the shared vault's tracked files, and this machine's merge driver.
+
+Tracked, for everybody who clones: the folder, what it is, what git must leave out of it, and a
+merge that keeps the lines of both sides. Local, for this machine: `merge.ltm` in the repository's
+config and a marked block in its `info/attributes`, so that git asks us, who know what a memory is.
+The local part can be taken away again to the byte. Without git only the vault is made. Imports
+core and storage; git is run only here, to change its own config.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from ltm.core.errors import Refused, StorageFailed
+from ltm.storage.config import FILE
+from ltm.storage.durable import make_folder, remove_file, write_file
+from ltm.storage.places import SHARED, leads_out
+from ltm.storage.plainfile import read_plain
+from ltm.storage.repository import Repository, find, settings
+
+_README = """\
+# What this project's agents remember
+
+Every file in `memories/` is one thing worth knowing about this project: a decision, a trap, a
+convention. They are plain Markdown: read them, correct them, delete what is wrong, and commit them
+like code. `archives/` keeps earlier versions of memories that were shortened or replaced.
+
+LTM reads this folder at the start of a session and adds to it when something was learned.
+Without LTM the files are still yours to read. Options for the whole team go into `config.toml`.
+
+`ltm list` shows the memories, `ltm recall WORDS` finds some, `ltm init` in a clone lets git merge
+memories one by one instead of line by line.
+"""
+
+_CONFIG = """\
+# Options for everybody who works on this project; `ltm config` lists them all.
+# max_memories = 100
+"""
+
+# Whatever is not named is local to one machine: databases, locks, tokens, unfinished writes. A list
+# of what to leave out would be one forgotten name away from publishing it.
+_IGNORE = """\
+# Only what is named here is shared.
+/*
+!/.gitignore
+!/.gitattributes
+!/README.md
+!/config.toml
+!/memories/
+!/archives/
+/memories/*
+!/memories/*.md
+/archives/*
+!/archives/*.md
+"""
+
+# `-text`: line endings are part of what a person typed, so git converts none of them.
+_ATTRIBUTES = """\
+# Byte for byte as written; two branches that change a memory both keep their lines.
+/memories/*.md merge=union -text -ident -filter
+/archives/*.md merge=union -text -ident -filter
+"""
+
+_SECTION = "merge.ltm"
+_DRIVER_NAME = "LTM memories"
+_PATTERNS = ("**/.claude/ltm/memories/*.md merge=ltm", "**/.claude/ltm/archives/*.md merge=ltm")
+_BEGIN = "# >>> ltm"
+_END = "# <<< ltm"
+_NEW = " (this file is new)"
+_UNFINISHED = " (the line above had no end)"
+_BLOCK = re.compile(rb"^# >>> ltm(?P<state>[^\r\n]*)\r?\n.*?^# <<< ltm\r?\n?", re.M | re.S)
+
+
+def init_shared(root: str, command: Sequence[str] | None = None) -> list[str]:
+    """Make the shared vault of the project folder `root`; give back the paths made or changed.
+
+    Run again, it only adds what is missing and never overwrites what a person changed. `command`
+    is how git is to call `ltm` on this machine.
+    """
+    root = os.path.realpath(root)
+    repository = find(root)
+    if repository is not None and not repository.work_tree:
+        raise Refused("a bare repository has no place for memories", path=root)
+    shared = os.path.join(root, SHARED)
+    problem = leads_out(shared)
+    if problem is not None:
+        raise Refused(problem.message, path=problem.path)
+    changed = _make_vault(shared)
+    if repository is not None and repository.common_dir:
+        changed += _install_driver(repository, command or this_command())
+    return changed
+
+
+def remove_local(root: str) -> list[str]:
+    """Take this machine's merge settings out of the repository again, to the byte."""
+    repository = find(os.path.realpath(root))
+    if repository is None or not repository.common_dir:
+        return []
+    changed: list[str] = []
+    # First nobody may ask for the driver any more, then it may go.
+    attributes = _attributes_path(repository)
+    data = _read(attributes)
+    block = _BLOCK.search(data)
+    if block:
+        state = block["state"].decode()
+        before = data[: block.start()]
+        rest = (before[:-1] if state == _UNFINISHED else before) + data[block.end() :]
+        if state == _NEW and not rest:
+            remove_file(attributes)
+        else:
+            _write_like_before(attributes, rest)
+        changed.append(attributes)
+    config = os.path.join(repository.common_dir, "config")
+    values = _driver_settings(repository)
+    if values and _git_config(config, "--remove-section", _SECTION):
+        if "newline" in values:
+            _write_like_before(config, _read(config).removesuffix(b"\n"))
+        changed.append(config)
+    return changed
+
+
+def driver_installed(root: str) -> bool:
+    """Whether git on this machine merges the memories of this project with a driver that exists."""
+    repository = find(os.path.realpath(root))
+    if repository is None or not repository.common_dir:
+        return False
+    block = _BLOCK.search(_read(_attributes_path(repository)))
+    if not block or any(pattern.encode() not in block[0] for pattern in _PATTERNS):
+        return False
+    try:
+        words = shlex.split(_driver_settings(repository).get("driver", ""))
+    except ValueError:
+        return False
+    from shutil import which
+
+    return bool(words) and which(words[0].replace("%%", "%")) is not None
+
+
+def is_ignored(root: str) -> bool:
+    """Whether git is told elsewhere to leave `.claude` out, so that nothing would be shared."""
+    probe = os.path.join(SHARED, "memories", "x.md")
+    try:
+        done = subprocess.run(
+            ["git", "-C", root, "check-ignore", "-q", "--", probe],
+            env=_environ(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def this_command() -> tuple[str, ...]:
+    """How to call the `ltm` that is running, from anywhere: git does not know our environment."""
+    script = os.path.join(os.path.dirname(sys.executable), "ltm.exe" if os.name == "nt" else "ltm")
+    if os.access(script, os.X_OK):
+        return (script,)
+    # -P: git runs it inside the repository, whose own files must not be taken for ours.
+    return (sys.executable, "-P", "-m", "ltm")
+
+
+def _make_vault(shared: str) -> list[str]:
+    changed: list[str] = []
+    for folder in ("memories", "archives"):
+        path = os.path.join(shared, folder)
+        if not os.path.isdir(path):
+            make_folder(path, 0o755)
+            changed.append(path)
+    for name, text in (("README.md", _README), (FILE, _CONFIG)):
+        path = os.path.join(shared, name)
+        if not os.path.lexists(path):
+            write_file(path, text.encode(), mode=0o644)
+            changed.append(path)
+    for name, text in ((".gitignore", _IGNORE), (".gitattributes", _ATTRIBUTES)):
+        path = os.path.join(shared, name)
+        there = _read(path, follow=False)
+        lines = there.decode("utf-8", "surrogateescape").splitlines()
+        if not there:
+            write_file(path, text.encode(), mode=0o644)
+        elif any(line not in lines for line in text.splitlines() if line[0] != "#"):
+            # All of it once more, not only what is missing: in these files a later line wins.
+            gap = b"" if there.endswith(b"\n") else b"\n"
+            write_file(path, there + gap + text.encode(), mode=0o644)
+        else:
+            continue
+        changed.append(path)
+    return changed
+
+
+def _install_driver(repository: Repository, command: Sequence[str]) -> list[str]:
+    changed: list[str] = []
+    config = os.path.join(repository.common_dir, "config")
+    call = " ".join(shlex.quote(word) for word in command).replace("%", "%%")
+    # When ltm is gone or fails, git still does what every clone without it does.
+    driver = f"{call} merge-driver %O %A %B %P || git merge-file --union %A %O %B"
+    values = _driver_settings(repository)
+    if values.get("driver") != driver:
+        unfinished = not values and _read(config)[-1:] not in (b"", b"\n")
+        if not _git_config(config, "--replace-all", f"{_SECTION}.name", _DRIVER_NAME):
+            return changed  # no git on this machine: nobody to merge, and nothing to ask for
+        _git_config(config, "--replace-all", f"{_SECTION}.driver", driver)
+        if unfinished:
+            _git_config(config, "--replace-all", f"{_SECTION}.newline", "added")
+        changed.append(config)
+    attributes = _attributes_path(repository)
+    data = _read(attributes)
+    block = _BLOCK.search(data)
+    if block:
+        new = data[: block.start()] + _block(block["state"].decode()) + data[block.end() :]
+    elif not os.path.exists(attributes):
+        new = _block(_NEW)
+    elif data and not data.endswith(b"\n"):
+        new = data + b"\n" + _block(_UNFINISHED)
+    else:
+        new = data + _block("")
+    if new != data:
+        make_folder(os.path.dirname(attributes), 0o755)
+        _write_like_before(attributes, new)
+        changed.append(attributes)
+    return changed
+
+
+def _block(state: str) -> bytes:
+    return "".join(f"{line}\n" for line in (_BEGIN + state, *_PATTERNS, _END)).encode()
+
+
+def _attributes_path(repository: Repository) -> str:
+    return os.path.realpath(os.path.join(repository.common_dir, "info", "attributes"))
+
+
+def _driver_settings(repository: Repository) -> dict[str, str]:
+    return {
+        key: value for section, key, value in settings(repository.common_dir) if section == _SECTION
+    }
+
+
+def _read(path: str, *, follow: bool = True) -> bytes:
+    """A small file's bytes, none when it is not there; what is no plain file is refused."""
+    try:
+        return read_plain(path, follow=follow)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise Refused(f"cannot be read: {error.strerror}", path=path) from error
+
+
+def _write_like_before(path: str, data: bytes) -> None:
+    try:
+        mode = os.stat(path).st_mode & 0o777
+    except OSError:
+        mode = 0o644
+    write_file(path, data, mode=mode)
+
+
+def _git_config(path: str, *words: str) -> bool:
+    """Let git change its own config; False when there is no git on this machine."""
+    try:
+        done = subprocess.run(
+            ["git", "config", "--file", path, *words],
+            env=_environ(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        return False
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip() or f"git ended with {done.returncode}"
+        raise StorageFailed(f"git could not change its config: {reason}", path=path)
+    return True
+
+
+def _environ() -> dict[str, str]:
+    """Our environment without git's own: inside a git hook it points at another repository."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
