@@ -15,8 +15,8 @@ UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufff
 
 _ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SPECIAL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|: | #|:$")
-_FLOW_SPECIAL = re.compile(r"[,\[\]{}:#\"']")
-_TOKEN = re.compile(r"[A-Za-z0-9.:+_-]+\Z")
+_FLOW_PLAIN = re.compile(r"[\w ./@+-]+\Z")  # readers differ on what else may stand in a list
+_TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:+_-]*\Z")
 # Words that some YAML reader, of whatever version, takes for something other than a string.
 _RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"))
 
@@ -28,7 +28,7 @@ def scalar(text: str) -> str:
 
 def flow(items: Iterable[str]) -> str:
     """A list on one line: `[a, b]`."""
-    cells = (t if _is_plain(t) and not _FLOW_SPECIAL.search(t) else quoted(t) for t in items)
+    cells = (t if _FLOW_PLAIN.match(t) and _is_plain(t) else quoted(t) for t in items)
     return f"[{', '.join(cells)}]"
 
 
