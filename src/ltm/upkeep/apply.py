@@ -1,0 +1,53 @@
+"""Doing what a plan says: each action as one decision, unless the memory changed meanwhile.
+
+Imports core, the store's port and `plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ltm.core.decision import Reduce
+from ltm.core.errors import Conflict, NotFound, Refused
+from ltm.core.model import Scope
+from ltm.core.policy import Limits
+from ltm.upkeep.plan import ACTIVE, EVICT, Action, plan
+
+if TYPE_CHECKING:
+    from ltm.storage.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was done, and what was left alone with the reason why."""
+
+    done: tuple[Action, ...] = ()
+    skipped: tuple[tuple[Action, str], ...] = ()
+
+
+def apply(store: Store, actions: Iterable[Action]) -> Outcome:
+    """Take each step if its memory is still as the plan saw it; what changed waits for the next."""
+    done: list[Action] = []
+    skipped: list[tuple[Action, str]] = []
+    given: set[str] = set()
+    for action in actions:
+        if action.action == EVICT and action.vault not in given:
+            # Noted before it happens: a crash in between makes the batch smaller, never larger.
+            store.take_batch(action.vault)
+            given.add(action.vault)
+        try:
+            store.apply(Reduce(action.id, action.to_phase, expected=action.etag))
+        except (Conflict, NotFound, Refused) as error:
+            skipped.append((action, str(error)))
+        else:
+            done.append(action)
+    return Outcome(tuple(done), tuple(skipped))
+
+
+def run(store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None) -> Outcome:
+    """Upkeep as it happens at the end of a session: meet what is new, plan, and do it."""
+    store.seen([each.memory.id for each in store.list(ACTIVE).items])
+    return apply(store, plan(store, now=now, limits=limits))

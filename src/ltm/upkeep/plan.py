@@ -1,0 +1,171 @@
+"""What upkeep would do now: a list of actions, worked out from a store without changing anything.
+
+Three rules, in this order, and at most one step for a memory in one run:
+
+1. archive: a memory that reached its kind's last state longer ago than the kind allows leaves the
+   active set.
+2. fade: a memory that sat idle for more active days than its impact allows goes one phase on. Idle
+   time counts from the latest of first sight, last use, last confirmation and last step, so the
+   next phase needs another full allowance, and a run straight after finds nothing to do.
+3. evict: while a vault holds more active memories than it should, the batch with the lowest
+   priorities of them all goes one phase on, once in a session. A member of the batch that fades
+   anyway in this run takes that one step.
+
+Critical and pinned memories are spared by all three, though they count for the size of the vault.
+Looking is no use: nothing here counts as one. Imports core, the store's port and `eviction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ltm.core.model import Filter, Phase, Scope, Stored, Usage
+from ltm.core.policy import Limits, idle_allowance, is_over, is_spared, priority
+from ltm.upkeep.eviction import Candidate, choose
+
+if TYPE_CHECKING:
+    from ltm.storage.config import Config
+    from ltm.storage.store import Store
+
+ACTIVE = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
+"""The active set: in force, and not archived."""
+
+ARCHIVE, FADE, EVICT = "archive", "fade", "evict"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One step of one memory, and why."""
+
+    id: str
+    action: str
+    from_phase: Phase
+    to_phase: Phase
+    reason: str
+    vault: str
+    etag: str
+    """The memory as it was looked at: if somebody changes it meanwhile, the step is not taken."""
+
+    def as_record(self) -> dict[str, Any]:
+        """The action in the fields scripts read."""
+        return {
+            "id": self.id,
+            "action": self.action,
+            "from": int(self.from_phase),
+            "to": int(self.to_phase),
+            "reason": self.reason,
+        }
+
+
+def limits_of(config: Config) -> Mapping[Scope, Limits]:
+    """The limits in a person's options; a repository has no say over an agent's own memories."""
+    return {
+        scope: Limits(
+            max_memories=option("max_memories"),
+            eviction_batch_size=option("eviction_batch_size"),
+            low_days=option("fade_days.low"),
+            medium_days=option("fade_days.medium"),
+            high_days=option("fade_days.high"),
+            eviction=option("eviction"),
+        )
+        for scope, option in ((Scope.PROJECT, config.get), (Scope.AGENT, config.own))
+    }
+
+
+def plan(
+    store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None
+) -> list[Action]:
+    """The actions that are due now: resolved ones, then fading ones, then those that give way."""
+    bounds = limits or {scope: Limits() for scope in Scope}
+    active = store.list(ACTIVE).items
+    usage = store.usage([each.memory.id for each in active])
+    steps: dict[str, Action] = {}
+    for stored in active:
+        if is_spared(stored.memory):
+            continue
+        step = _ended(store, stored, now) or _faded(
+            store, stored, usage.get(stored.memory.id, Usage()), bounds[stored.memory.scope]
+        )
+        if step is not None:
+            steps[step.id] = step
+    for vault in dict.fromkeys(each.vault for each in active):
+        if store.batch_taken(vault):
+            continue
+        staying = [
+            each
+            for each in active
+            if each.vault == vault
+            and not (each.memory.id in steps and steps[each.memory.id].to_phase is Phase.ARCHIVED)
+        ]
+        for step in _batch(staying, usage, bounds):
+            fading = steps.pop(step.id, None)
+            reason = step.reason if fading is None else f"{fading.reason}; {step.reason}"
+            steps[step.id] = replace(step, reason=reason)
+    order = (ARCHIVE, FADE, EVICT)
+    return sorted(steps.values(), key=lambda step: order.index(step.action))
+
+
+def _ended(store: Store, stored: Stored, now: datetime) -> Action | None:
+    memory = stored.memory
+    kind = store.kinds[memory.kind]
+    if not is_over(memory, kind, now):
+        return None
+    reason = f"{memory.state} more than {kind.resolved_days:g} days ago"
+    return _step(stored, ARCHIVE, Phase.ARCHIVED, reason)
+
+
+def _faded(store: Store, stored: Stored, usage: Usage, limits: Limits) -> Action | None:
+    memory = stored.memory
+    allowance = idle_allowance(memory.impact, limits)
+    if allowance is None or usage.idle_days <= allowance:
+        return None
+    idle = min(usage.idle_days, store.active_days_since(memory.confirmed))
+    if idle <= allowance:
+        return None
+    reason = f"idle for {idle} active days, and its impact ({memory.impact}) allows {allowance}"
+    return _step(stored, FADE, Phase(memory.phase + 1), reason)
+
+
+def _batch(
+    staying: Sequence[Stored], usage: Mapping[str, Usage], bounds: Mapping[Scope, Limits]
+) -> list[Action]:
+    """The steps of a vault's batch, lowest priority first."""
+    if not staying:
+        return []
+    limits = bounds[staying[0].memory.scope]
+    if len(staying) <= limits.max_memories:
+        return []
+    candidates = {
+        each.memory.id: (each, _candidate(each, usage.get(each.memory.id, Usage())))
+        for each in staying
+        if not is_spared(each.memory)
+    }
+    picked = choose(
+        limits.eviction,
+        [candidate for _, candidate in candidates.values()],
+        limits.eviction_batch_size,
+    )
+    return [
+        _step(
+            stored,
+            EVICT,
+            Phase(stored.memory.phase + 1),
+            f"priority {candidate.priority:.2f} is among the lowest of {len(staying)} memories,"
+            f" {limits.max_memories} are wanted",
+        )
+        for stored, candidate in (candidates[each] for each in picked)
+    ]
+
+
+def _candidate(stored: Stored, usage: Usage) -> Candidate:
+    memory = stored.memory
+    worth = priority(memory.difficulty, usage.sessions_since, usage.uses)
+    return Candidate(memory, usage, worth)
+
+
+def _step(stored: Stored, action: str, to: Phase, reason: str) -> Action:
+    memory = stored.memory
+    return Action(memory.id, action, memory.phase, to, reason, stored.vault, stored.etag)
