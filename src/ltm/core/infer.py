@@ -1,0 +1,215 @@
+"""What a plain text says about itself: kind, impact, scope, tags, title and summary.
+
+Whole words only: a "monkey" is not a "key". Words inside of code (back quotes, identifiers, paths)
+are names, not speech, and do not count. What suggests a kind stands in the kinds table; the rest
+stands here. Imports `core.kinds`, `core.model`, `core.sentences` and `core.tags`; no I/O.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ltm.core.kinds import Kinds
+from ltm.core.model import Impact, Scope
+from ltm.core.sentences import sentences, shortened
+from ltm.core.tags import auto_tags
+
+__all__ = [
+    "Inferred",
+    "auto_tags",
+    "infer",
+    "infer_impact",
+    "infer_kind",
+    "infer_scope",
+    "summary_of",
+    "title_of",
+]
+
+TITLE_LENGTH = 80
+SUMMARY_LENGTH = 300
+TAG_LIMIT = 10
+
+# Tried in this order; the first list that holds a word of the text decides.
+_IMPACT: tuple[tuple[Impact, frozenset[str]], ...] = (
+    (
+        Impact.CRITICAL,
+        frozenset({"crucial", "critical", "never", "always", "must", "essential", "vital"}),
+    ),
+    (Impact.HIGH, frozenset({"important", "significant", "key", "major", "remember"})),
+    (Impact.LOW, frozenset({"minor", "small", "trivial", "maybe", "possibly", "might"})),
+)
+# Only these make a memory leave its project: "always" or "in general" say how often, not where.
+_EVERY_PROJECT = (
+    *("in all projects", "in all my projects", "in all of my projects", "in every project"),
+    *("across all projects", "across all my projects", "across projects", "in any project"),
+    *("for all projects", "for all my projects", "for all of my projects", "for every project"),
+    *("everywhere", "universally", "as a rule in general"),
+)
+# A text that names its place, or uses the word in another sense, stays in its project.
+_ONE_PROJECT = (
+    *("this project", "this repo", "this repository", "this codebase", "the codebase"),
+    *("our codebase", "this monorepo", "the monorepo", "this workspace", "this package"),
+    *("this module", "this file", "universally unique", "not everywhere", "not in all projects"),
+)
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_WORD = re.compile(r"[\w.'’/\\@-]+|[^\w\s]")
+_HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s+|$)")
+_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,}|\*{3,}|_{3,})\s*$")
+_LEAD = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?|>\s*|#{1,6}(?:\s+|$))+")
+_CLAUSE = re.compile(r"[,;:]\s|\s[–—-]\s|[，；：、]")
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What was read out of a text."""
+
+    kind: str
+    impact: Impact
+    scope: Scope
+    tags: tuple[str, ...]
+    said: tuple[str, ...]
+    """One line a field, `field=value (why)`, to show to the person who wrote the text."""
+
+
+def infer(text: str, kinds: Kinds, known_tags: Iterable[str] = ()) -> Inferred:
+    """Everything a text says about itself; tags already in use are recognised in it as well."""
+    spoken = _spoken(text)
+    kind, kind_word = _kind(spoken, kinds)
+    impact, impact_word = _impact(spoken)
+    scope, scope_word = _scope(spoken)
+    tags = _tags(text, known_tags)
+    said = [
+        f"kind={kind} ({kind_word or 'the default'})",
+        f"impact={impact.value} ({impact_word or 'the default'})",
+        f"scope={scope.value} ({scope_word or 'the default'})",
+    ]
+    if tags:
+        said.append(f"tags={','.join(tags)} (words of the text)")
+    return Inferred(kind, impact, scope, tags, tuple(said))
+
+
+def infer_kind(text: str, kinds: Kinds) -> str:
+    """Name of the first kind, in the table's order of trying, that has a word in the text."""
+    return _kind(_spoken(text), kinds)[0]
+
+
+def infer_impact(text: str) -> Impact:
+    """How much the text says it matters; medium when it does not say."""
+    return _impact(_spoken(text))[0]
+
+
+def infer_scope(text: str) -> Scope:
+    """Agent only when the text says in so many words that it holds in every project."""
+    return _scope(_spoken(text))[0]
+
+
+def title_of(text: str) -> str:
+    """One line of at most 80 characters: the heading, or the first sentence or clause."""
+    first = _heading(text) or next(iter(sentences(_opening(text) or text)), "")
+    first = first.rstrip(".。;:, ") or first
+    if len(first) > TITLE_LENGTH:
+        clauses = [m.start() for m in _CLAUSE.finditer(first, TITLE_LENGTH // 2, TITLE_LENGTH)]
+        if clauses:
+            return first[: clauses[-1]] + "…"
+    return shortened(first, TITLE_LENGTH)
+
+
+def summary_of(text: str) -> str:
+    """The first one or two sentences as one paragraph of at most 300 characters, no heading."""
+    paragraph = " ".join(_opening(text).split()) or title_of(text)
+    first, *rest = sentences(paragraph) or [""]
+    if rest:
+        two = paragraph[: paragraph.index(rest[0], len(first)) + len(rest[0])]
+        if len(two) <= SUMMARY_LENGTH:
+            return two
+    return shortened(first, SUMMARY_LENGTH)
+
+
+def _spoken(text: str) -> str:
+    """The words of a text without those in code."""
+    return _words(_CODE.sub(" | ", text))
+
+
+def _words(text: str) -> str:
+    """A text as ` word word . word `, so that a word or phrase is found by the blanks around it.
+
+    Punctuation stays as a word of its own: a phrase does not reach across it. What is joined by
+    `_ . / @ -` stays one word, so that names and paths are not taken for speech.
+    """
+    words: list[str] = []
+    for found in _WORD.findall(text.lower()):
+        words.append(found.lstrip("'’").rstrip(".'’-/\\").removesuffix("'s").removesuffix("’s"))
+        if found.endswith("."):
+            words.append(".")
+    return f" {' '.join(filter(None, words))} "
+
+
+def _kind(spoken: str, kinds: Kinds) -> tuple[str, str]:
+    rows = sorted((row for row in kinds if row.inferred), key=lambda row: row.inferred)
+    for row in rows:
+        for phrase in row.words:
+            if any(f" {form} " in spoken or f" {form}s " in spoken for form in _forms(phrase)):
+                return row.name, phrase
+    return kinds.default.name, ""
+
+
+def _impact(spoken: str) -> tuple[Impact, str]:
+    words = spoken.split()
+    for impact, telling in _IMPACT:
+        for before, word in zip(["", *words], words, strict=False):
+            negated = before == "not" or before.endswith(("n't", "n’t"))
+            if word in telling and not negated:
+                return impact, word
+    return Impact.MEDIUM, ""
+
+
+def _scope(spoken: str) -> tuple[Scope, str]:
+    if not any(f" {phrase} " in spoken for phrase in _ONE_PROJECT):
+        for phrase in _EVERY_PROJECT:
+            if f" {phrase} " in spoken:
+                return Scope.AGENT, phrase
+    return Scope.PROJECT, ""
+
+
+def _tags(text: str, known_tags: Iterable[str]) -> tuple[str, ...]:
+    words = _words(text)
+    known = (tag for tag in known_tags if any(f" {form} " in words for form in _forms(tag)))
+    return tuple(dict.fromkeys((*known, *auto_tags(text, TAG_LIMIT))))[:TAG_LIMIT]
+
+
+def _forms(phrase: str) -> set[str]:
+    """How a tag or phrase may be written: in words or with hyphens."""
+    words = phrase.lower().replace("-", " ").split()
+    return {phrase.strip().lower(), " ".join(words), "-".join(words)} - {""}
+
+
+def _heading(text: str) -> str:
+    """The heading a Markdown text opens with, without its marks; empty when there is none."""
+    lines = [line for line in text.splitlines() if _LEAD.sub("", line, count=1).strip()][:2]
+    marked = bool(lines) and _HEADING.match(lines[0])
+    if not marked and not (len(lines) > 1 and _UNDERLINE.match(lines[1])):
+        return ""
+    return " ".join(_LEAD.sub("", lines[0], count=1).rstrip("# \t").split())
+
+
+def _opening(text: str) -> str:
+    """The first paragraph or list item of a Markdown text that is prose: no heading, rule, code."""
+    block: list[str] = []
+    fenced = False
+    for line in text.splitlines():
+        fence = line.lstrip().startswith(("```", "~~~"))
+        fenced = fenced != fence
+        lead = _LEAD.match(line)
+        underline = _UNDERLINE.match(line)
+        if block and (fence or lead or underline or not line.strip()):
+            if len(block) > 1 or not underline:
+                break
+            block = []  # the underlined line was a heading
+        if not (fence or fenced or underline or _HEADING.match(line)):
+            prose = line[lead.end() :] if lead else line
+            if prose.strip():
+                block.append(prose)
+    return " ".join(block)

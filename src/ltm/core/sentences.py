@@ -1,0 +1,63 @@
+"""Where sentences end, in texts full of file names, versions, abbreviations and other scripts.
+
+Standard library only; no I/O.
+"""
+
+from __future__ import annotations
+
+import re
+
+# A mark ends a sentence only before white space, so `foo.py`, `1.10` and URLs stay whole; the
+# marks of scripts without spaces end one by themselves.
+_END = re.compile(r"""[.!?…]+[)\]"'”’»*_`]*(?=\s)|[。！？｡]+[」』）”’]*|[।॥]""")
+_OPENING = "([{\"'“‘«*_`"
+_ABBREVIATIONS = frozenset(
+    {"approx", "ca", "cf", "dr", "e.g", "eg", "esp", "excl", "i.e", "ie", "incl", "mr", "mrs"}
+    | {"ms", "prof", "resp", "viz", "vs"}
+)
+_BEFORE_NUMBERS = frozenset({"ch", "eq", "fig", "no", "nos", "p", "pp", "sec", "v", "ver", "vol"})
+_MAY_END = frozenset({"a.m", "al", "co", "corp", "etc", "inc", "ltd", "p.m"})
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a paragraph, each on one line, in order; nothing is left out but blanks."""
+    text = " ".join(text.split())
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        if _is_end(text, start, end):
+            found.append(text[start : end.end()].strip())
+            start = end.end()
+    if rest := text[start:].strip():
+        found.append(rest)
+    return found
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text in at most `limit` characters: cut between words, with an ellipsis where it was."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    blank = text[:limit].rfind(" ")
+    if blank > limit // 2:  # otherwise it is one huge word, or a script without blanks
+        head = text[:blank]
+    return head.rstrip(" ,;:.-–—(") + "…"
+
+
+def _is_end(text: str, start: int, end: re.Match[str]) -> bool:
+    mark, following = end[0], text[end.end() + 1 : end.end() + 2]
+    if mark.startswith(("...", "…")):
+        return not following.islower()
+    if not mark.startswith("."):
+        return True
+    before = text[start : end.start()]
+    word = before.rsplit(" ", 1)[-1].lstrip(_OPENING).lower()
+    if not word or word in _ABBREVIATIONS:
+        return False
+    if word in _BEFORE_NUMBERS and following.isdigit():
+        return False
+    if word in _MAY_END:
+        return not following.islower()
+    initial = len(word) == 1 and before[-1:].isupper()
+    numbered = word.isdigit() and word == before.strip()
+    return not (initial or numbered)
