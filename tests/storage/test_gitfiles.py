@@ -408,7 +408,8 @@ class TestLocalSettings:
         monkeypatch.setenv("GIT_DIR", str(other / ".git"))
         monkeypatch.setenv("GIT_WORK_TREE", str(other))
         init_shared(str(repo))
-        assert is_ignored(str(repo)) is False
+        (repo / ".gitignore").write_text(".claude/\n")
+        assert is_ignored(str(repo)) is True
         monkeypatch.delenv("GIT_DIR")
         monkeypatch.delenv("GIT_WORK_TREE")
         assert local_files(other) == before

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.storage.folders import look_at
+from ltm.storage.folders import is_still, look_at
 from ltm.storage.project import Project, identify, record
 from ltm.storage.remote import local_path, normalise
 from ltm.storage.repository import settings
@@ -280,6 +280,47 @@ class TestDifferentMemoriesFor:
         again = {path: used(path, ltm_home).id for path in order}
         assert again == ids
 
+    @pytest.mark.parametrize("how", ["git", "plain"])
+    def test_a_folder_moved_far_away_and_the_one_made_at_its_old_place(
+        self, how: str, code: Path, ltm_home: str
+    ) -> None:
+        folder, moved = code / "app", code / "far" / "away"
+        make_repo(folder) if how == "git" else folder.mkdir()
+        _needs_birth(folder)
+        before = used(folder, ltm_home)
+        moved.parent.mkdir()
+        os.rename(folder, moved)
+        assert used(moved, ltm_home).id == before.id
+        make_repo(folder) if how == "git" else folder.mkdir()
+        assert used(folder, ltm_home).id != before.id
+
+    def test_a_folder_that_was_emptied_to_hold_a_clone_of_something_else(
+        self, code: Path, ltm_home: str
+    ) -> None:
+        folder = code / "workspace"
+        folder.mkdir()
+        used(folder, ltm_home)
+        git(folder, "init", "-q")
+        git(folder, "remote", "add", "origin", "https://example.org/first")
+        before = used(folder, ltm_home)
+        shutil.rmtree(folder / ".git")
+        git(folder, "init", "-q")
+        git(folder, "remote", "add", "origin", "https://example.org/second")
+        assert identify(str(folder), ltm_home).id != before.id
+
+    def test_a_new_repository_with_the_inode_of_one_that_had_a_remote_once(
+        self, code: Path, ltm_home: str
+    ) -> None:
+        top = make_repo(code / "app")
+        used(top, ltm_home)
+        git(top, "remote", "add", "origin", HUB)
+        before = used(top, ltm_home)
+        shutil.rmtree(top)
+        make_repo(top)
+        info = (top / ".git").stat()
+        _edit_record(ltm_home, before.id, ino=info.st_ino, dev=info.st_dev)
+        assert identify(str(top), ltm_home).id != before.id
+
     def test_two_folders_that_swap_places(self, code: Path, ltm_home: str) -> None:
         one, two = make_repo(code / "one"), make_repo(code / "two")
         first, second = used(one, ltm_home), used(two, ltm_home)
@@ -312,6 +353,12 @@ class TestDifferentMemoriesFor:
         _edit_record(ltm_home, before.id, born=0)
         os.rename(folder, code / "renamed")
         assert identify(str(code / "renamed"), ltm_home).id != before.id
+
+    def test_a_disk_that_keeps_no_births_gives_no_proof(self) -> None:
+        known = look_at("/proc/self")
+        if known is None or known.born:
+            pytest.skip("there is no such disk here")
+        assert not is_still(known, "/proc/self")
 
     def test_folders_below_a_dotfiles_repository_in_the_home_folder(
         self, user_home: Path, code: Path, ltm_home: str

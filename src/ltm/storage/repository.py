@@ -64,7 +64,7 @@ def upward(start: str) -> Iterator[str]:
     home = os.path.realpath(os.path.expanduser("~"))
     folder = start
     while True:
-        if folder == start or not (_holds_path(folder, home) or _is_open_toevery(folder)):
+        if folder == start or not (_holds_path(folder, home) or _is_open_to_all(folder)):
             yield folder
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -76,7 +76,7 @@ def _holds_path(folder: str, path: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def _is_open_toevery(folder: str) -> bool:
+def _is_open_to_all(folder: str) -> bool:
     try:
         return os.stat(folder).st_mode & 0o1002 == 0o1002
     except OSError:
