@@ -26,6 +26,7 @@ class World:
         self.now = START
         self.project = project
         self.state = State(str(folder / "state.db"))
+        self._opened: list[FileStore] = []
         self.store = self.another_store()
 
     def another_store(self) -> FileStore:
@@ -34,9 +35,11 @@ class World:
         agent = Vault("agent", str(self.folder / "agent"))
         homes = {Scope.PROJECT: private, Scope.AGENT: agent}
         state = State(str(self.folder / "state.db"))
-        return FileStore(
+        store = FileStore(
             (private, agent), homes, state, Kinds(), project=self.project, clock=lambda: self.now
         )
+        self._opened.append(store)
+        return store
 
     def session(self, days: float = 1) -> None:
         """So many days later a new session begins."""
@@ -68,7 +71,8 @@ class World:
         return self.store.read(memory_id).memory
 
     def close(self) -> None:
-        self.store.close()
+        for store in self._opened:
+            store.close()
         self.state.close()
 
 

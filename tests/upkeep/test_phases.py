@@ -165,7 +165,7 @@ def test_a_file_in_a_persons_own_style_comes_back_with_the_same_text(world: Worl
     world.remember()
     path = world.folder / "project" / "memories" / "note.mem_0notes12345.md"
     text = "One thought. Another.\n\nMore on it.\n\nAnd more."
-    head = "---\nid: mem_0notes12345\nkind: fact\ntitle: Note\nmine: kept # why\n---\n"
+    head = "---\nid: mem_0notes12345\ncreated: 2026-01-05\nmine: kept # why\n---\n"
     path.write_bytes(f"{head}{text}\n".replace("\n", "\r\n").encode())
     before = world.read("mem_0notes12345")
     for phase in SHORT:
