@@ -67,9 +67,10 @@ def confidence(memory: Memory, kind: Kind, now: datetime) -> float:
     """How likely a memory still holds; for kinds that fade it falls in a straight line to 0.
 
     The line begins when the memory was made or last confirmed. A mere edit does not renew it, and
-    a clock that went backwards does not make it more than it was.
+    a clock that went backwards does not make it more than it was. Critical and pinned memories do
+    not fade, whatever their kind.
     """
-    if kind.fades_days <= 0:
+    if kind.fades_days <= 0 or is_spared(memory):
         return _share(memory.confidence)
     age = _days(max(memory.created, memory.confirmed), now)
     left = max(0.0, 1.0 - age / kind.fades_days)
