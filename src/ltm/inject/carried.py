@@ -24,6 +24,8 @@ _BULLET = re.compile(r"^[\s>#*+-]*(?:\d+[.)]\s+)?")
 _DECORATION = re.compile(r"[*_`\"'“”‘’]+")
 _ENDS = " \t.,;:!?。！？…"
 
+_LONG = 200  # two words are hardly longer
+
 LEAST = 12
 """Characters below which a sentence is too common to prove that it is ours."""
 
@@ -34,11 +36,12 @@ def carried(text: str, memories: Iterable[Stored], kinds: Kinds) -> frozenset[st
         return frozenset()
     tagged = {found["id"]: found["text"] for found in _TAGGED.finditer(text)}
     sentences = _sentences_of(text)
+    openings = frozenset(map(_opening, sentences))
     return frozenset(
         each.memory.id
         for each in memories
         if _is_current(tagged.get(short_id(each.memory), ""), each.memory, kinds)
-        or _stands_in(words_of(each.memory) or each.memory.title, sentences)
+        or _stands_in(words_of(each.memory) or each.memory.title, sentences, openings)
     )
 
 
@@ -61,19 +64,17 @@ def _sentences_of(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _stands_in(words: str, sentences: frozenset[str]) -> bool:
+def _stands_in(words: str, sentences: frozenset[str], openings: frozenset[str]) -> bool:
     """Whether every sentence of a memory is among those of the file."""
-    rest = " ".join(words.split())
-    longest = 0
-    while rest:
-        # One sentence at a time: nearly every memory is ruled out by its first.
-        first, *others = _SENTENCE.split(rest, maxsplit=1)
-        plain = _plain(first)
-        if plain and plain not in sentences:
-            return False
-        longest = max(longest, len(plain))
-        rest = others[0] if others else ""
-    return longest >= LEAST
+    if _opening(words) not in openings:  # rules out nearly every memory at little cost
+        return False
+    wanted = [_plain(each) for each in _SENTENCE.split(" ".join(words.split()))]
+    return len(max(wanted, key=len)) >= LEAST and all(each in sentences for each in wanted if each)
+
+
+def _opening(text: str) -> str:
+    """The first two words of a sentence."""
+    return _plain(" ".join(text[:_LONG].split(None, 2)[:2]))
 
 
 def _plain(text: str) -> str:

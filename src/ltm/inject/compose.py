@@ -17,6 +17,7 @@ from ltm.core.model import Filter, Memory, Phase, Stored
 from ltm.core.tokens import estimate
 from ltm.inject.carried import carried
 from ltm.inject.render import Item, body, find_format, frame
+from ltm.inject.said import units
 from ltm.inject.select import select
 from ltm.storage.store import Store
 
@@ -74,12 +75,9 @@ def compose(
             lines[memory.id] = style.line(item)
         return lines[memory.id]
 
-    def cost(stored: Stored, first: bool) -> tuple[int, int]:
-        text = f"{line(stored)}\n"
+    def written(stored: Stored, first: bool) -> str:
         heading = style.heading(kinds[stored.memory.kind]) if first else ""
-        if heading:
-            text = f"{heading}\n{text}"
-        return estimate(text), units(text)
+        return f"{heading}\n{line(stored)}\n" if heading else f"{line(stored)}\n"
 
     def text_of(shown: Sequence[Stored], left_out: int) -> str:
         told = [(kinds[each.memory.kind], line(each)) for each in shown]
@@ -95,7 +93,7 @@ def compose(
         sessions=sessions,
         budget_tokens=most_tokens - estimate(around),
         max_chars=max_chars - units(around) - 1,
-        cost=cost,
+        written=written,
         already_shown=carried(claude_md_text, memories, kinds),
     )
     shown, left_out = list(selection.shown), len(selection.left_out)
@@ -110,8 +108,3 @@ def compose(
         shown.pop()
         left_out += 1
     return Injection(left_out=left_out)
-
-
-def units(text: str) -> int:
-    """Length as the client counts it: in UTF-16 units, so that an emoji is two."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2

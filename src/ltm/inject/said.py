@@ -74,6 +74,11 @@ def shorten(text: str, most: int) -> str:
     return f"{head.rstrip()} …"[:most]
 
 
+def units(text: str) -> int:
+    """Length as the client counts it: in UTF-16 units, so that an emoji is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
 def short_id(memory: Memory) -> str:
     """The end of a memory's id, enough to name it."""
     return memory.id[-SHORT_ID:]

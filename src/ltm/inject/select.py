@@ -1,7 +1,7 @@
 """Which memories the next session is told, and in what order. Pure.
 
 Owns what may be shown at all (in force, still believed, not archived), the order, the rule that a
-project's memory beats the agent's, and the filling of a budget. Imports core only.
+project's memory beats the agent's, and the filling of a budget. Imports core and `said`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from ltm.core import policy
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Memory, Phase, Scope, Status, Stored, Usage
 from ltm.core.similar import jaccard, tokens_of
+from ltm.core.tokens import estimate
+from ltm.inject.said import units
 
-Cost = Callable[[Stored, bool], tuple[int, int]]
-"""Tokens and characters a memory takes; told whether it is the first of its kind, which may need a
+Writer = Callable[[Stored, bool], str]
+"""A memory as it will be written; told whether it is the first of its kind, which may need a
 heading."""
 
 LEAST = 12
@@ -31,7 +33,7 @@ class Selection:
 
     shown: tuple[Stored, ...]
     left_out: tuple[Stored, ...]
-    """Active memories that are neither shown nor known to the reader already."""
+    """All other active memories the reader does not know: a search finds them."""
 
 
 def select(
@@ -43,7 +45,7 @@ def select(
     sessions: int,
     budget_tokens: int,
     max_chars: int,
-    cost: Cost,
+    written: Writer,
     already_shown: Container[str] = frozenset(),
 ) -> Selection:
     """The most important memories that fit; one that does not fit is passed over for the next.
@@ -51,19 +53,25 @@ def select(
     `already_shown` are ids the reader has before its eyes anyway: they are neither shown nor left
     out, but a project's memory among them still beats the agent's.
     """
-    active = [each for each in memories if _in_force(each.memory, kinds)]
-    candidates = showable(active, kinds, now)
-    beaten = overruled(candidates, kinds)
-    known = {
-        each.memory.id
-        for each in active
-        if each.memory.id in beaten or each.memory.id in already_shown
-    }
-    wanted = [each for each in candidates if each.memory.id not in known]
-    wanted.sort(key=lambda each: _order(each.memory, usage, kinds, sessions))
-    shown = _fill(wanted, budget_tokens, max_chars, cost)
-    told = known | {each.memory.id for each in shown}
-    return Selection(tuple(shown), tuple(each for each in active if each.memory.id not in told))
+    active = {each.memory.id: each for each in memories if _in_force(each.memory, kinds)}
+    candidates = showable(active.values(), kinds, now)
+    beats = Precedence(candidates, kinds).overrules
+    new = [each for each in candidates if each.memory.id not in already_shown]
+    shown: dict[str, Stored] = {}
+    begun: set[str] = set()
+    for each in sorted(new, key=lambda each: _order(each.memory, usage, kinds, sessions)):
+        if budget_tokens < 1 or max_chars < LEAST:
+            break
+        text = written(each, each.memory.kind not in begun)
+        chars = units(text)
+        if chars > max_chars or (tokens := estimate(text)) > budget_tokens or beats(each.memory):
+            continue
+        max_chars -= chars
+        budget_tokens -= tokens
+        begun.add(each.memory.kind)
+        shown[each.memory.id] = each
+    left = [each for name, each in active.items() if not (name in shown or name in already_shown)]
+    return Selection(tuple(shown.values()), tuple(left))
 
 
 def showable(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[Stored]:
@@ -87,18 +95,44 @@ def showable(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[St
     return [each for each in found if each.memory.id not in too_old]
 
 
-def overruled(memories: Iterable[Stored], kinds: Kinds) -> frozenset[str]:
-    """Ids of agent memories that speak about the same as one of the project, which holds here."""
-    project: defaultdict[str, list[Memory]] = defaultdict(list)
-    agent: defaultdict[str, list[Memory]] = defaultdict(list)
-    for each in memories:
-        memory = each.memory
-        (project if memory.scope is Scope.PROJECT else agent)[memory.kind].append(memory)
-    return frozenset(
-        memory.id
-        for kind in agent.keys() & project.keys()
-        for memory in _similar(agent[kind], project[kind], kinds[kind].duplicate)
-    )
+class Precedence:
+    """The rule that a project's memory beats one of the agent that speaks about the same."""
+
+    def __init__(self, memories: Iterable[Stored], kinds: Kinds) -> None:
+        self._kinds = kinds
+        self._project: defaultdict[str, list[Memory]] = defaultdict(list)
+        for each in memories:
+            if each.memory.scope is Scope.PROJECT:
+                self._project[each.memory.kind].append(each.memory)
+        self._holders: dict[str, dict[str, list[frozenset[str]]]] = {}
+
+    def overrules(self, memory: Memory) -> bool:
+        """Whether a memory is the agent's, and the project has one that takes its place."""
+        if memory.scope is Scope.PROJECT or memory.kind not in self._project:
+            return False
+        holders = self._holders_of(memory.kind)
+        words = tokens_of(memory.text)
+        least = self._kinds[memory.kind].duplicate
+        # Sets that overlap enough share at least `must` of our words, so at least one of any
+        # len - must + 1: comparing the holders of the rarest that many misses nothing.
+        must = max(1, ceil(least * len(words) - 1e-9))
+        rare = sorted(words, key=lambda word: len(holders.get(word, ())))
+        return any(
+            jaccard(words, other) >= least
+            for word in rare[: len(words) - must + 1]
+            for other in holders.get(word, ())
+        )
+
+    def _holders_of(self, kind: str) -> dict[str, list[frozenset[str]]]:
+        """For every word, the project's memories of a kind that hold it, as sets of words."""
+        found = self._holders.get(kind)
+        if found is None:
+            found = self._holders[kind] = {}
+            for memory in self._project[kind]:
+                words = tokens_of(memory.text)
+                for word in words:
+                    found.setdefault(word, []).append(words)
+        return found
 
 
 def importance(memory: Memory) -> int:
@@ -126,37 +160,3 @@ def _order(
         -max(memory.created, memory.confirmed).timestamp(),
         memory.id,
     )
-
-
-def _fill(wanted: Sequence[Stored], tokens: int, chars: int, cost: Cost) -> list[Stored]:
-    shown: list[Stored] = []
-    begun: set[str] = set()
-    for each in wanted:
-        if tokens < 1 or chars < LEAST:
-            break
-        needs_tokens, needs_chars = cost(each, each.memory.kind not in begun)
-        if needs_tokens <= tokens and needs_chars <= chars:
-            tokens -= needs_tokens
-            chars -= needs_chars
-            begun.add(each.memory.kind)
-            shown.append(each)
-    return shown
-
-
-def _similar(ours: Sequence[Memory], theirs: Sequence[Memory], least: float) -> list[Memory]:
-    """Those of ours whose words overlap with any of theirs by at least this share."""
-    holders: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
-    for memory in theirs:
-        words = tokens_of(memory.text)
-        for word in words:
-            holders[word].append(words)
-    found = []
-    for memory in ours:
-        words = tokens_of(memory.text)
-        # Sets that overlap enough share at least `must` of our words, so at least one of any
-        # len - must + 1: comparing the holders of the rarest that many misses nothing.
-        must = max(1, ceil(least * len(words) - 1e-9))
-        rare = sorted(words, key=lambda word: len(holders.get(word, ())))[: len(words) - must + 1]
-        if any(jaccard(words, other) >= least for word in rare for other in holders.get(word, ())):
-            found.append(memory)
-    return found
