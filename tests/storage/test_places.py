@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ltm.core.errors import WrongUsage
-from ltm.storage.places import Places, home, places
+from ltm.storage.home import home
+from ltm.storage.places import Places, places
 
 from .repos import git, make_repo
 

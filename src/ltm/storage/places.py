@@ -11,9 +11,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ltm.core.errors import WrongUsage
 from ltm.core.model import Problem
 from ltm.storage.config import FILE, load
+from ltm.storage.home import home
 from ltm.storage.options import agent_name
 from ltm.storage.plainfile import is_inside
 from ltm.storage.project import Project, identify
@@ -41,28 +41,6 @@ class Places:
     state_db: str
     spool: str
     problems: tuple[Problem, ...] = ()
-
-
-def home(environ: Mapping[str, str] | None = None) -> str:
-    """The folder for everything outside repositories: LTM_HOME, else `.ltm` in the user's home."""
-    environ = os.environ if environ is None else environ
-    chosen = environ.get("LTM_HOME", "").strip()
-    user_home = environ.get("USERPROFILE" if os.name == "nt" else "HOME", "")
-    if not chosen:
-        if not os.path.isabs(user_home):
-            raise WrongUsage(
-                "there is no place for memories: neither LTM_HOME nor HOME names a folder",
-                hint="set LTM_HOME to an absolute path",
-            )
-        return os.path.join(os.path.normpath(user_home), ".ltm")
-    if user_home and (chosen == "~" or chosen.startswith("~" + os.sep)):
-        chosen = user_home + chosen[1:]
-    if not os.path.isabs(chosen) or "\0" in chosen:
-        raise WrongUsage(
-            f"LTM_HOME is '{environ['LTM_HOME']}', which is not an absolute path",
-            hint="set LTM_HOME to an absolute path",
-        )
-    return os.path.normpath(chosen)
 
 
 def places(
