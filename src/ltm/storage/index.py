@@ -25,7 +25,7 @@ from ltm.storage.vault import Seen, Vault, etag
 SCHEMA = 1
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
-STAT_BUDGET = 4000
+STAT_BUDGET = 1000
 """Files looked at in one refresh. Up to this many, every edit is seen at once. In a larger vault,
 new, renamed and replaced files are still seen at once (the folder's time tells), and edits in place
 within `files / STAT_BUDGET` refreshes, so a refresh costs the same at 10,000 and 100,000 files."""
@@ -43,7 +43,8 @@ CREATE TABLE files(
 CREATE TABLE memories(
   row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL UNIQUE, etag TEXT NOT NULL,
   kind TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL, phase INTEGER NOT NULL,
-  created TEXT NOT NULL, data TEXT NOT NULL);
+  created TEXT NOT NULL);
+CREATE TABLE texts(row INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE INDEX memories_newest ON memories(status, created);
 CREATE INDEX memories_kind ON memories(kind, status, created);
 CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
@@ -205,8 +206,8 @@ class Index:
 
     def _store_memory(self, name: str, tag: str, memory: Memory) -> None:
         row = self._db.execute(
-            "INSERT INTO memories(id, file, etag, kind, scope, status, phase, created, data)"
-            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO memories(id, file, etag, kind, scope, status, phase, created)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 memory.id,
                 name,
@@ -216,9 +217,11 @@ class Index:
                 str(memory.status),
                 int(memory.phase),
                 memory.created.isoformat(),
-                json.dumps(as_record(memory), ensure_ascii=False, separators=(",", ":")),
             ),
         ).lastrowid
+        # Apart from the rest, so that matching and sorting touch short rows only.
+        data = json.dumps(as_record(memory), ensure_ascii=False, separators=(",", ":"))
+        self._db.execute("INSERT INTO texts VALUES(?, ?)", (row, data))
         self._db.executemany(
             "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
         )
@@ -237,6 +240,7 @@ class Index:
         if found:
             self._db.execute("DELETE FROM words WHERE rowid = ?", found)
             self._db.execute("DELETE FROM tags WHERE row = ?", found)
+            self._db.execute("DELETE FROM texts WHERE row = ?", found)
             self._db.execute("DELETE FROM memories WHERE row = ?", found)
         self._db.execute("DELETE FROM files WHERE file = ?", (name,))
 
@@ -262,7 +266,8 @@ class Index:
     def get(self, memory_id: str) -> Stored | None:
         """The memory of an id."""
         row = self._db.execute(
-            "SELECT file, data, etag FROM memories WHERE id = ?", (memory_id,)
+            "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE id = ?",
+            (memory_id,),
         ).fetchone()
         return None if row is None else self._stored(*row)
 
@@ -270,7 +275,8 @@ class Index:
         """Ids that begin or end with a text (with or without `mem_`), or an exact legacy id."""
         escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         rows = self._db.execute(
-            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\'"
+            "SELECT id FROM memories JOIN texts USING(row)"
+            " WHERE id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\'"
             " OR id LIKE ? ESCAPE '\\' OR json_extract(data, '$.legacy_id') = ?"
             " ORDER BY id LIMIT ?",
             (f"{escaped}%", f"mem\\_{escaped}%", f"%{escaped}", text, most),
@@ -284,7 +290,7 @@ class Index:
             f"SELECT count(*) FROM memories m WHERE {condition}", values
         ).fetchone()[0]
         rows = self._db.execute(
-            f"SELECT file, data, etag FROM memories m WHERE {condition}"
+            f"SELECT file, data, etag FROM memories m JOIN texts USING(row) WHERE {condition}"
             " ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
             (*values, limit, offset),
         )

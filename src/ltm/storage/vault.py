@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ltm.core.errors import BadFile
 from ltm.storage.durable import (
@@ -32,9 +32,8 @@ MAX_FILE = 1024 * 1024
 _ARCHIVED = re.compile(r"(?P<id>.+)\.v(?P<version>\d+)\.[0-9a-f]{12}\.md\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A file as a scan sees it: enough to tell whether it changed."""
+class Seen(NamedTuple):
+    """A file as a scan sees it: enough to tell whether it changed. Made by the thousand."""
 
     name: str
     mtime: int
