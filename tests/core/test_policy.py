@@ -132,6 +132,12 @@ def test_an_edit_does_not_renew_confidence_and_a_confirmation_does() -> None:
     assert policy.confidence(confirmed, KINDS["progress"], NOW) == 1.0
 
 
+@pytest.mark.parametrize("fields", [{"pinned": True}, {"impact": Impact.CRITICAL}])
+def test_pinned_and_critical_memories_do_not_age(fields: dict[str, object]) -> None:
+    memory = aged("progress", 400, confidence=0.8, **fields)
+    assert policy.confidence(memory, KINDS["progress"], NOW) == 0.8
+
+
 def test_a_memory_confirmed_before_it_was_made_counts_from_its_making() -> None:
     memory = aged("progress", 2, confirmed=NOW - timedelta(days=300))
     assert policy.confidence(memory, KINDS["progress"], NOW) == pytest.approx(1 - 2 / 7)

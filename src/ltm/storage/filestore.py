@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,18 @@ from ltm.storage.index import Index
 from ltm.storage.state import State
 from ltm.storage.store import Matches, Version
 from ltm.storage.vault import Vault, etag
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A file and what the index holds of it, for whoever checks that the two agree."""
+
+    vault: Vault
+    name: str
+    said: Memory | LtmError
+    """What the file says, or why it cannot be read."""
+    etag: str
+    held: Stored | None
 
 
 class FileStore:
@@ -114,6 +126,21 @@ class FileStore:
 
     def take_batch(self, vault: str) -> None:
         self._state.take_batch(self._project, vault)
+
+    def compare(self) -> Iterator[Compared]:
+        """Every file of every vault, read anew, beside what the index holds of it."""
+        for vault, index in self._fresh():
+            held = {
+                os.path.basename(each.path): each
+                for each in index.page(Filter(statuses=()), -1, 0)[0]
+            }
+            for name in sorted({*vault.names(), *held}):
+                try:
+                    data = vault.read(name)
+                    said: Memory | LtmError = self._decode(data, vault.path(name))
+                except LtmError as error:
+                    data, said = b"", error
+                yield Compared(vault, name, said, etag(data), held.get(name))
 
     def rebuild(self) -> None:
         """Derive every index anew from the files."""

@@ -145,6 +145,19 @@ class Vault:
                 versions.append((int(match["version"]), os.stat(path).st_mtime, path))
         return [(version, path) for version, _, path in sorted(versions)]
 
+    def archives_by_id(self) -> dict[str, list[str]]:
+        """The paths of all kept versions, by the id of their memory."""
+        found: dict[str, list[str]] = {}
+        try:
+            names = sorted(os.listdir(self.archives))
+        except OSError:
+            return found
+        for name in names:
+            match = _ARCHIVED.match(name)
+            if match:
+                found.setdefault(match["id"], []).append(os.path.join(self.archives, name))
+        return found
+
     def read_archive(self, path: str) -> bytes:
         """The bytes of a kept version."""
         return _read_regular(path)
