@@ -1,0 +1,336 @@
+"""Two versions of a memory become one: a rule for every key, both texts, and never a marker."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from ltm.core.model import Impact, Memory, Phase, Source, Status, Trust
+from ltm.storage.codec import decode, to_bytes
+from ltm.storage.fields import FIELDS
+from ltm.storage.frontmatter import parse
+from ltm.storage.merge import main, merge
+
+from .strategies import KINDS, memories, memory
+
+PATH = "memories/x.mem_01hxyzabc12345678.md"
+BASE = memory(
+    tags=("a", "b"),
+    observations=3,
+    confidence=0.8,
+    version=4,
+    content="First line.\nSecond line.\nThird line.\nFourth line.\nFifth line.\nSixth line.",
+)
+LATER = BASE.updated + timedelta(days=1)
+LATEST = BASE.updated + timedelta(days=2)
+
+
+def load(data: bytes) -> Memory:
+    return decode(parse(data, PATH), PATH, KINDS, seen=BASE.created)
+
+
+def merged(ours: Memory, theirs: Memory, base: Memory | None = BASE) -> Memory:
+    """The merged memory, the same whichever side is ours."""
+    common = b"" if base is None else to_bytes(base)
+    found = load(merge(common, to_bytes(ours), to_bytes(theirs), PATH))
+    assert load(merge(common, to_bytes(theirs), to_bytes(ours), PATH)) == found
+    return found
+
+
+RULES: list[tuple[str, Any, Any, Any]] = [
+    # key, ours, theirs, merged; each against BASE
+    ("kind", "decision", "gotcha", "gotcha"),
+    ("title", "Use WAL for the index", "New title", "New title"),
+    ("tags", ("a", "b", "c"), ("b", "d"), ("b", "c", "d")),
+    ("tags", (), ("a", "b", "c"), ("c",)),
+    ("impact", Impact.LOW, Impact.MEDIUM, Impact.LOW),
+    ("impact", Impact.LOW, Impact.HIGH, Impact.HIGH),
+    ("pinned", True, False, True),
+    ("difficulty", 0.5, 0.4, 0.5),
+    ("confidence", 0.9, 0.8, 0.9),
+    ("confidence", 0.9, 0.4, 0.4),
+    ("observations", 5, 4, 6),
+    ("observations", 3, 7, 7),
+    ("phase", Phase.HINT, Phase.FULL, Phase.HINT),
+    ("phase", Phase.HINT, Phase.ABSTRACT, Phase.HINT),
+    ("status", Status.FORGOTTEN, Status.ACTIVE, Status.FORGOTTEN),
+    ("status", Status.QUARANTINED, Status.SUPERSEDED, Status.SUPERSEDED),
+    ("version", 6, 5, 6),
+    ("supersedes", ("mem_one",), ("mem_two",), ("mem_one", "mem_two")),
+    ("superseded_by", "mem_new", "", "mem_new"),
+    ("merged_from", ("mem_one",), (), ("mem_one",)),
+    ("previous", "", "mem_old", "mem_old"),
+    ("links", ("mem_one",), ("mem_one", "mem_two"), ("mem_one", "mem_two")),
+    ("created", BASE.created - timedelta(days=1), BASE.created, BASE.created - timedelta(days=1)),
+    ("updated", LATER, LATEST, LATEST),
+    ("confirmed", LATEST, LATER, LATEST),
+    ("source", Source(Trust.TOOL, "s"), Source(), Source(Trust.TOOL, "s")),
+    ("reason", "because", "", "because"),
+    ("state", "", "resolved", "resolved"),
+    ("legacy_id", "old-1", "", "old-1"),
+    ("scope", BASE.scope, BASE.scope, BASE.scope),
+]
+
+
+@pytest.mark.parametrize(("key", "ours", "theirs", "expected"), RULES)
+def test_each_key_is_merged_by_its_rule(key: str, ours: Any, theirs: Any, expected: Any) -> None:
+    found = merged(replace(BASE, **{key: ours}), replace(BASE, **{key: theirs}))
+    value = getattr(found, key)
+    assert (sorted(value) if isinstance(value, tuple) else value) == (
+        sorted(expected) if isinstance(expected, tuple) else expected
+    )
+
+
+def test_every_key_of_the_table_has_a_case_above_or_a_test_below() -> None:
+    tested = {key for key, *_ in RULES} | {"id", "signature", "shown_signature"}
+    tested |= {column.name for column in fields(Source)}
+    assert {field.key for field in FIELDS} <= tested
+
+
+def test_when_both_changed_a_title_the_later_wins_and_the_other_stays_readable() -> None:
+    found = merged(
+        replace(BASE, title="Mine", updated=LATER), replace(BASE, title="Yours", updated=LATEST)
+    )
+    assert found.title == "Yours"
+    assert "- other title: Mine" in found.content.splitlines()
+
+
+def test_words_that_lost_are_not_noted_again_by_the_next_merge() -> None:
+    one, two = (
+        replace(BASE, title="Mine", updated=LATER),
+        replace(BASE, title="Yours", updated=LATEST),
+    )
+    first = merged(one, two)
+    assert merged(first, replace(two, impact=Impact.HIGH), two).content == first.content
+    assert merged(first, one).content.count("Mine") == 1
+
+
+def test_edits_of_different_lines_are_both_taken_exactly() -> None:
+    ours = replace(BASE, content=BASE.content.replace("First", "1st"))
+    theirs = replace(BASE, content=BASE.content.replace("Sixth", "6th"))
+    found = merged(ours, theirs)
+    assert found.content == BASE.content.replace("First", "1st").replace("Sixth", "6th")
+    assert found.version == BASE.version + 1
+
+
+def test_edits_of_the_same_line_are_both_kept() -> None:
+    ours = replace(BASE, content=BASE.content.replace("First line", "First mine"))
+    theirs = replace(BASE, content=BASE.content.replace("First line", "First yours"))
+    lines = merged(ours, theirs).content.splitlines()
+    assert {"First mine.", "First yours."} <= set(lines)
+    assert lines[-1] == "Sixth line."
+
+
+def test_rewritten_summaries_and_contents_do_not_repeat_headings() -> None:
+    ours = replace(BASE, summary="My summary.", content="My text.")
+    theirs = replace(BASE, summary="Your summary.", content="Your text.")
+    found = merge(to_bytes(BASE), to_bytes(ours), to_bytes(theirs), PATH)
+    assert found.count(b"## Summary") == found.count(b"## Content") == 1
+    assert set(load(found).summary.splitlines()) == {"My summary.", "Your summary."}
+    assert set(load(found).content.splitlines()) == {"My text.", "Your text."}
+
+
+def test_an_edit_beats_a_fading() -> None:
+    """reliability §0 item 4: evicted on one branch, edited on the other."""
+    faded = replace(BASE, phase=Phase.HINT, content="First line.", updated=LATEST)
+    edited = replace(BASE, content=BASE.content + "\nSeventh line.", updated=LATER)
+    found = merged(faded, edited)
+    assert found.content == edited.content
+    assert found.phase is Phase.FULL
+
+
+def test_a_fading_that_nobody_edited_stands() -> None:
+    faded = replace(BASE, phase=Phase.ABSTRACT, content="First line.")
+    found = merged(faded, replace(BASE, tags=("c",)))
+    assert (found.phase, found.content) == (Phase.ABSTRACT, "First line.")
+
+
+def test_of_two_fadings_the_fuller_text_stands() -> None:
+    hint = replace(BASE, phase=Phase.HINT, content="First line.\nSecond line.")
+    abstract = replace(BASE, phase=Phase.ABSTRACT, content="First line.")
+    found = merged(hint, abstract)
+    assert (found.phase, found.content) == (Phase.HINT, hint.content)
+
+
+def test_a_side_that_faded_and_was_edited_loses_no_words() -> None:
+    faded = replace(BASE, phase=Phase.HINT, content="First line.\nNew from me.")
+    edited = replace(BASE, content=BASE.content + "\nNew from you.")
+    found = merged(faded, edited)
+    assert {"New from me.", "New from you."} <= set(found.content.splitlines())
+    assert found.phase is Phase.FULL
+
+
+def test_forgetting_wins_and_the_edit_stays_readable() -> None:
+    gone = replace(BASE, status=Status.FORGOTTEN, summary="", content="")
+    edited = replace(BASE, content=BASE.content + "\nSeventh line.")
+    found = merged(gone, edited)
+    assert (found.status, found.content) == (Status.FORGOTTEN, edited.content)
+
+
+def test_the_same_memory_added_twice_becomes_one() -> None:
+    ours = replace(BASE, tags=("a",), observations=2, updated=LATER)
+    theirs = replace(BASE, tags=("b",), observations=2, content="Only here.", updated=LATEST)
+    found = merged(ours, theirs, None)
+    assert (sorted(found.tags), found.observations) == (["a", "b"], 2)
+    assert {"Only here.", "Sixth line."} <= set(found.content.splitlines())
+
+
+class TestSignatures:
+    SIGNED = replace(BASE, signature="aa" * 32, shown_signature="bb" * 32)
+
+    def test_a_signature_stays_while_what_it_covers_does(self) -> None:
+        found = merged(
+            replace(self.SIGNED, tags=("x",)), replace(self.SIGNED, observations=9), self.SIGNED
+        )
+        assert (found.signature, found.shown_signature) == ("aa" * 32, "bb" * 32)
+
+    def test_a_signature_comes_along_with_the_side_it_covers(self) -> None:
+        edited = replace(self.SIGNED, content="New.", signature="cc" * 32, shown_signature="")
+        found = merged(replace(self.SIGNED, tags=("x",)), edited, self.SIGNED)
+        assert (found.signature, found.shown_signature) == ("cc" * 32, "")
+
+    def test_a_signature_of_neither_text_is_dropped(self) -> None:
+        one = replace(self.SIGNED, content=BASE.content + "\nMine.", signature="cc" * 32)
+        two = replace(self.SIGNED, content="Yours.\n" + BASE.content, signature="dd" * 32)
+        found = merged(one, two, self.SIGNED)
+        assert (found.signature, found.shown_signature) == ("", "")
+
+
+class TestHandWrittenParts:
+    def text(self, own: str = "", comment: str = "# base", end: str = "Same.") -> bytes:
+        return f"---\nid: {BASE.id}\n{comment}\ntitle: x\n{own}---\n\n{end}\n".encode()
+
+    def test_an_unknown_key_follows_the_side_that_changed_it(self) -> None:
+        base, ours = self.text("mood: old\n"), self.text("mood: old\n", end="Ours.")
+        assert b"mood: {a: [b]}\n" in merge(base, ours, self.text("mood: {a: [b]}\n"), PATH)
+        assert b"mood" not in merge(base, ours, self.text(), PATH)
+        assert b"mood: new\n" in merge(base, self.text("mood: new\n"), self.text(end="T."), PATH)
+        assert b"more: 1\n" in merge(base, ours, self.text("mood: old\nmore: 1\n"), PATH)
+
+    def test_an_unknown_key_both_changed_loses_no_words(self) -> None:
+        base = self.text("mood: old\n")
+        ours = self.text("mood: mine\nupdated: 2026-01-01\n")
+        theirs = self.text("mood: yours\nupdated: 2026-01-02\n")
+        for found in (merge(base, ours, theirs, PATH), merge(base, theirs, ours, PATH)):
+            assert b"\nmood: yours\n" in found
+            assert b"- other mood: mine\n" in found
+
+    def test_comments_of_both_sides_stay(self) -> None:
+        found = merge(
+            self.text(), self.text(comment="# mine"), self.text(comment="# base\n# yours"), PATH
+        )
+        assert b"# mine\n" in found
+        assert b"# yours\n" in found
+        parse(found, PATH)
+
+    def test_a_body_without_headings_is_merged_as_it_is(self) -> None:
+        base = self.text(end="One.\n\nTwo.\n\nThree.")
+        found = merge(
+            base, self.text(end="1.\n\nTwo.\n\nThree."), self.text(end="One.\n\nTwo.\n\n3."), PATH
+        )
+        assert found == self.text("version: 2\n", end="1.\n\nTwo.\n\n3.")
+
+    def test_the_line_ends_are_ours(self) -> None:
+        base = self.text("a: b\n")
+        ours = self.text("a: b\n", end="Ours.").replace(b"\n", b"\r\n")
+        found = merge(base, ours, self.text("a: c\nd: e\n", "# base\n# new"), PATH)
+        assert b"a: c\r\nd: e\r\n# new\r\n" in found
+        assert found.count(b"\n") == found.count(b"\r\n")
+
+    def test_keys_left_twice_by_an_earlier_union_are_settled(self) -> None:
+        base = self.text("tags: [a]\n")
+        ours = self.text("tags: [a, b]\ntags: [a, c]\ntitle: other words\n")
+        found = merge(base, ours, self.text("tags: [a, d]\n"), PATH)
+        assert found.count(b"tags:") == 1
+        assert set(load(found).tags) == {"a", "b", "c", "d"}
+        assert b"other words" in found
+
+
+class TestFilesThatCannotBeRead:
+    BROKEN = b"---\nid: [\n---\nprecious words\n"
+
+    def test_the_side_that_can_be_read_takes_the_lines_of_the_other(self) -> None:
+        good = to_bytes(replace(BASE, content="Good words."))
+        for ours, theirs in ((good, self.BROKEN), (self.BROKEN, good)):
+            found = load(merge(to_bytes(BASE), ours, theirs, PATH))
+            assert {"Good words.", "precious words", "id: ["} <= set(found.content.splitlines())
+
+    def test_committed_markers_and_bytes_that_are_no_text_become_readable(self) -> None:
+        bad = b"\xff\0\n<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> other\n"
+        found = load(merge(to_bytes(BASE), to_bytes(replace(BASE, tags=())), bad, PATH))
+        assert {"\\xff\\x00", "<<<<<<< HEAD", "mine", "yours"} <= set(found.content.splitlines())
+
+    def test_of_two_broken_sides_no_line_is_lost(self) -> None:
+        found = merge(b"", self.BROKEN, b"no front matter\nprecious words", PATH)
+        assert found == self.BROKEN + b"no front matter"
+
+    def test_a_broken_base_counts_as_none(self) -> None:
+        ours, theirs = replace(BASE, tags=("x",)), replace(BASE, tags=("y",))
+        found = load(merge(self.BROKEN, to_bytes(ours), to_bytes(theirs), PATH))
+        assert set(found.tags) == {"x", "y"}
+
+    def test_a_side_emptied_by_an_accident_changes_nothing(self) -> None:
+        edited = to_bytes(replace(BASE, tags=("x",)))
+        assert merge(to_bytes(BASE), b"", edited, PATH) == edited
+
+
+def _plain(made: Memory, updated: Memory) -> Memory:
+    """One of three versions of a memory, without the fading that may take words away."""
+    return replace(
+        made, id=BASE.id, phase=Phase.FULL, status=Status.ACTIVE, updated=updated.updated
+    )
+
+
+def _lines(made: Memory) -> set[str]:
+    texts = (made.summary, made.content, made.title, made.reason)
+    return {line.strip() for text in texts for line in text.split("\n") if line.strip()}
+
+
+@settings(deadline=None, max_examples=40)
+@given(memories, memories, memories)
+def test_no_words_of_either_side_are_lost(a: Memory, b: Memory, c: Memory) -> None:
+    base, ours, theirs = _plain(a, a), _plain(b, b), _plain(c, c)
+    found = merged(ours, theirs, base)
+    everything = "\n".join((found.title, found.reason, found.text, found.content))
+    for line in (_lines(ours) | _lines(theirs)) - _lines(base):
+        assert line in everything
+
+
+@settings(deadline=None, max_examples=40)
+@given(memories, memories, memories)
+def test_any_three_memories_merge_into_one_that_reads(a: Memory, b: Memory, c: Memory) -> None:
+    ours, theirs = replace(b, id=a.id), replace(c, id=a.id)
+    assert merged(ours, theirs, a).id == a.id
+    assert merged(ours, theirs, None).id == a.id
+    assert merged(ours, ours, a) == ours
+    assert merged(ours, a, a) == ours
+
+
+class TestDriver:
+    @pytest.fixture
+    def names(self, tmp_path: Path) -> list[str]:
+        for name, made in (("O", BASE), ("A", replace(BASE, tags=("x",))), ("B", BASE)):
+            (tmp_path / name).write_bytes(to_bytes(made))
+        (tmp_path / "B").write_bytes(to_bytes(replace(BASE, impact=Impact.HIGH)))
+        return [str(tmp_path / name) for name in "OAB"]
+
+    def test_it_puts_the_result_where_git_expects_it(self, names: list[str]) -> None:
+        assert main([*names, PATH]) == 0
+        found = load(Path(names[1]).read_bytes())
+        assert (found.tags, found.impact) == (("x",), Impact.HIGH)
+        assert sorted(p.name for p in Path(names[1]).parent.iterdir()) == ["A", "B", "O"]
+
+    def test_a_failure_leaves_our_side_as_it_was(
+        self, names: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        before = Path(names[1]).read_bytes()
+        Path(names[2]).unlink()
+        assert main([*names, PATH]) == 1
+        assert Path(names[1]).read_bytes() == before
+        assert "could not merge" in capsys.readouterr().err
+        assert main([]) == 1
