@@ -233,7 +233,7 @@ class StoreContract:
             listed = {each.memory.title for each in store.list(wanted).items}
             found = store.search("alpha", wanted, 10)
             assert listed == expected
-            assert {stored.memory.title for stored, _ in found.items} == expected
+            assert {each.stored.memory.title for each in found.items} == expected
             assert found.total == len(expected)
 
     def test_what_names_a_memory_can_be_listed(self, open: Open) -> None:
@@ -272,7 +272,7 @@ class StoreContract:
             ("accent", "the café printer needs a reset"),
         ):
             store.create(make(name, text))
-        best = store.search(question, Filter(), 5).items[0][0]
+        best = store.search(question, Filter(), 5).items[0].stored
         assert best.memory.title == title
 
     @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ class StoreContract:
         store = open()
         store.create(make("something else", "it mentions kubernetes once in passing " * 3))
         store.create(make("kubernetes ingress", "rules of the road for the cluster"))
-        best = store.search("kubernetes", Filter(), 5).items[0][0]
+        best = store.search("kubernetes", Filter(), 5).items[0].stored
         assert best.memory.title == "kubernetes ingress"
 
     def test_uses_are_counted_and_reading_is_no_use(self, open: Open) -> None:

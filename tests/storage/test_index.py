@@ -59,7 +59,7 @@ def view(store: FileStore) -> str:
             ],
             "problems": sorted((each.path, each.line, each.message) for each in store.problems()),
             "found": sorted(
-                stored.memory.id for stored, _ in store.search("title content", ALL, 100).items
+                each.stored.memory.id for each in store.search("title content", ALL, 100).items
             ),
             "counts": sorted(store.counts()),
         }

@@ -1,7 +1,7 @@
 """What is to happen with a candidate, given what is known already. Pure.
 
-Owns the rules of overlap: a candidate that names what it replaces, one that says the same again, one
-that says it better, and one that is new. May import `core` only.
+Owns the rules of overlap: a candidate that names what it replaces, one that says the same again,
+one that says it better, and one that is new. May import `core` only.
 """
 
 from __future__ import annotations

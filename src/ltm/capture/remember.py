@@ -1,12 +1,12 @@
 """A person or an agent says what to remember: infer what was not said, decide, keep.
 
-Owns the flow behind `ltm remember` and the `store_memory` tool. May import `core` and the store port.
+Owns the flow behind `ltm remember` and `store_memory`. May import `core` and the store port.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from ltm.capture.decide import decide
@@ -48,7 +48,7 @@ class Wish:
     state: str = ""
     replaces: str = ""
     """Id, or text, of the memory this one takes the place of."""
-    source: Source = Source()
+    source: Source = field(default_factory=Source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembe
         _PEERS,
     )
     decision = decide(
-        memory, (stored for stored, _ in peers.items), store.kinds, replaces=wish.replaces
+        memory, (each.stored for each in peers.items), store.kinds, replaces=wish.replaces
     )
     return Remembered(store.apply(decision), inferred)
 

@@ -37,7 +37,7 @@ def related(store: Store, memory_id: str, limit: int) -> tuple[Stored, list[Rela
                 found.setdefault(other.memory.id, Relation(other, _BACKWARDS[how]))
     if len(found) < limit:
         matches = store.search(f"{memory.title} {' '.join(memory.tags)}", Filter(), limit + 1)
-        for stored, _ in matches.items:
+        for stored in (each.stored for each in matches.items):
             shared = sorted(set(stored.memory.tags) & set(memory.tags))
             how = f"shares tags: {', '.join(shared)}" if shared else "speaks of the same things"
             found.setdefault(stored.memory.id, Relation(stored, how))

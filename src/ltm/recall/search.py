@@ -6,13 +6,16 @@ evidence joins here, so that callers never change. May import `core` and the sto
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ltm.core.model import Filter, Hit, Memory
-from ltm.core.words import query_terms, terms
+from ltm.core.model import Filter, Hit
+from ltm.core.relevance import Matched
+from ltm.core.words import terms
 from ltm.storage.store import Store
 
 MOST = 200
+_MARKS = "?!.,;:\"'()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +35,18 @@ def recall(
     look something up ourselves.
     """
     matches = store.search(question, wanted, max(1, min(limit, MOST)))
-    hits = tuple(
-        Hit(stored, score, why(question, stored.memory)) for stored, score in matches.items
-    )
+    words = tuple(dict.fromkeys(question.split()))
+    hits = tuple(Hit(each.stored, each.score, why(words, each.matched)) for each in matches.items)
     if counts and hits:
         store.used(hit.stored.memory.id for hit in hits)
     return Recalled(hits, matches.total)
 
 
-def why(question: str, memory: Memory) -> str:
-    """Which of the asker's words are in the title, the tags and the text, in plain words."""
-    fields = (
-        ("title", set(terms(memory.title))),
-        ("tags", set(terms(" ".join(memory.tags)))),
-        ("text", set(terms(memory.text))),
-    )
-    words = list(dict.fromkeys(question.split()))
+def why(words: Sequence[str], matched: Matched) -> str:
+    """Which of the asker's own words are in the title, the tags and the text."""
     said: list[str] = []
-    for name, present in fields:
-        found = [word for word in words if any(term in present for term in query_terms(word))]
+    for name, there in (("title", matched.title), ("tags", matched.tags), ("text", matched.text)):
+        found = [word.strip(_MARKS) for word in words if not set(terms(word)).isdisjoint(there)]
         if found:
             said.append(f"{name}: {', '.join(found[:8])}")
     return "; ".join(said)

@@ -21,10 +21,11 @@ from ltm.core.decision import Applied, Decision
 from ltm.core.errors import Ambiguous, Conflict, LtmError, NotFound, Refused
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Page, Phase, Problem, Scope, Stored, Usage, now
+from ltm.core.relevance import relevance
 from ltm.core.words import query_terms
 from ltm.storage.index import Index
 from ltm.storage.state import State
-from ltm.storage.store import Matches, Version
+from ltm.storage.store import Match, Matches, Version
 from ltm.storage.vault import Vault, etag
 
 
@@ -38,6 +39,9 @@ class Compared:
     """What the file says, or why it cannot be read."""
     etag: str
     held: Stored | None
+
+
+_MOST_WORDS = 64  # of a long question, which may be a whole text
 
 
 class FileStore:
@@ -86,15 +90,22 @@ class FileStore:
         return Page(tuple(items[offset:end]), total)
 
     def search(self, query: str, wanted: Filter, limit: int) -> Matches:
-        words = query_terms(query)
-        items = []
-        total = 0
-        for _, index in self._fresh():
-            found, count = index.search(words, wanted, limit)
-            items.extend(found)
-            total += count
-        items.sort(key=lambda item: (item[1], item[0].memory.created), reverse=True)
-        return Matches(tuple(items[:limit]), total)
+        words = query_terms(query)[:_MOST_WORDS]
+        found = [(index, index.search(words, wanted, limit)) for _, index in self._fresh()]
+        memories = sum(part.memories for _, part in found)
+        holders = {word: sum(part.holders[word] for _, part in found) for word in words}
+        scored = []
+        for index, part in found:
+            for each in part.candidates:
+                title, tags, text = each.title.split(), each.tags.split(), each.text.split()
+                score, matched = relevance(words, title, tags, text, holders, memories)
+                scored.append((score, matched, index, each))
+        scored.sort(key=lambda item: (item[0], item[3].file), reverse=True)
+        items = tuple(
+            Match(index.stored(each), score, matched)
+            for score, matched, index, each in scored[:limit]
+        )
+        return Matches(items, sum(part.total for _, part in found))
 
     def versions(self, memory_id: str) -> Sequence[Version]:
         vault, stored = self._find(memory_id)

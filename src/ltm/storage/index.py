@@ -296,14 +296,13 @@ class Index:
         )
         return [self._stored(*row) for row in rows], total
 
-    def search(
-        self, words: Sequence[str], wanted: Filter, limit: int
-    ) -> tuple[list[tuple[Stored, float]], int]:
-        """Memories that hold any of the words, best first with their score, and how many."""
-        if not words:
-            return [], 0
-        rows, total = query.search(self._db, words, wanted, limit)
-        return [(self._stored(file, data, tag), score) for file, data, tag, score in rows], total
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> query.Found:
+        """The best matches for any of the words, at least `limit` if there are so many."""
+        return query.search(self._db, words, wanted, limit)
+
+    def stored(self, candidate: query.Candidate) -> Stored:
+        """The memory of a match."""
+        return self._stored(candidate.file, candidate.data, candidate.etag)
 
     def newest(self, kind: str) -> str:
         """Id of the newest active memory of a kind, or nothing."""

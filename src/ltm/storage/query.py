@@ -6,10 +6,12 @@ Owns the statements; the connection and the tables are `index`'s.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ltm.core.model import Filter
+from ltm.core.relevance import TAGS, TEXT, TITLE
 
 POSTINGS = 3_000
 """How many matches one search may score, which bounds its time at any size. In a vault with more
@@ -17,7 +19,29 @@ memories, words too common to fit help to rank the matches of the rarer words an
 their own; if all words are common, memories that have them in title or tags compete, else the
 newest. Scoring costs about 2 µs a match and word."""
 
-_WEIGHTS = "6.0, 4.0, 1.0"  # a title says what a memory is about, tags nearly so
+CANDIDATES = 50
+"""At least so many of the index's best matches are ranked anew, with figures of all vaults."""
+
+
+class Candidate(NamedTuple):
+    """A match as the index has it: the memory's row, and its words field by field."""
+
+    file: str
+    data: str
+    etag: str
+    title: str
+    tags: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Candidates for an answer, how many matches there are, and how common each word is here."""
+
+    candidates: tuple[Candidate, ...]
+    total: int
+    holders: Mapping[str, int]
+    memories: int
 
 
 def where(wanted: Filter) -> tuple[str, list[Any]]:
@@ -43,65 +67,68 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     return " AND ".join(clauses), values
 
 
-def search(
-    db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: int
-) -> tuple[list[tuple[str, str, str, float]], int]:
-    """(file, data, etag, score) of the best matches, and how many matches there are."""
+def search(db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: int) -> Found:
+    """The best matches for any of the words, at least `limit` if there are so many."""
     condition, values = where(wanted)
-    best: list[tuple[int, float]] = []
+    holders = {word: _holders(db, word) for word in words}
+    memories = db.execute("SELECT count(*) FROM texts").fetchone()[0]
+    most = max(limit, CANDIDATES)
+    rows: list[int] = []
     found, given = "", []
-    for expression, first in _expressions(db, words):
+    for expression, first in _expressions(holders, memories, db):
         # CROSS JOIN keeps SQLite from asking the full-text index once per memory.
         found = (
             "FROM words CROSS JOIN memories m ON m.row = words.rowid"
             f" WHERE words MATCH ? AND words.rowid >= ? AND {condition}"
         )
         given = [expression, first, *values]
-        best = db.execute(
-            f"SELECT m.row, -bm25(words, {_WEIGHTS}) AS score {found}"
-            " ORDER BY score DESC, m.created DESC, m.id DESC LIMIT ?",
-            (*given, limit),
-        ).fetchall()
-        if len(best) == limit:
-            break
-    total = len(best)
-    if total == limit:
-        total = db.execute(f"SELECT count(*) {found}", given).fetchone()[0]
-    marks = ", ".join("?" * len(best))
-    rows = {
-        row: facts
-        for row, *facts in db.execute(
-            f"SELECT row, file, data, etag FROM memories JOIN texts USING(row)"
-            f" WHERE row IN ({marks})",
-            [row for row, _ in best],
+        ranked = db.execute(
+            f"SELECT m.row, bm25(words, {TITLE}, {TAGS}, {TEXT}) AS cost {found}"
+            " ORDER BY cost, m.row DESC LIMIT ?",
+            (*given, most),
         )
-    }
-    return [(*rows[row], score) for row, score in best], total
+        rows = [row for row, _ in ranked]
+        if len(rows) == most:
+            break
+    total = len(rows)
+    if total == most:
+        total = db.execute(f"SELECT count(*) {found}", given).fetchone()[0]
+    candidates = db.execute(
+        "SELECT file, data, etag, title, tags, content FROM memories JOIN texts USING(row)"
+        f" JOIN words ON words.rowid = row WHERE row IN ({', '.join('?' * len(rows))})",
+        rows,
+    )
+    return Found(tuple(map(Candidate._make, candidates)), total, holders, memories)
 
 
-def _expressions(db: sqlite3.Connection, words: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _expressions(
+    holders: Mapping[str, int], memories: int, db: sqlite3.Connection
+) -> Iterator[tuple[str, int]]:
     """FTS5 queries to try in turn until there are enough matches, each with its first row."""
-    last = db.execute("SELECT max(row) FROM memories").fetchone()[0] or 0
-    if last <= POSTINGS:
-        yield _any(words), 0
+    known = sorted((count, word) for word, count in holders.items() if count)
+    if not known:
+        return
+    if memories <= POSTINGS:
+        yield _any([word for _, word in known]), 0
         return
     rare: list[str] = []
     common: list[str] = []
     spent = 0
-    for count, word in sorted((_frequency(db, word), word) for word in words):
+    for count, word in known:
         spent += count
         (rare if spent <= POSTINGS else common).append(word)
-    if not common:
-        yield _any(rare), 0
-    elif any(_frequency(db, word) for word in rare):
+    if rare and common:
         # bm25 scores every word of the expression, also those that cannot match alone.
         yield f"({_any(rare)}) AND ({_any([*rare, *common])})", 0
+    elif rare:
+        yield _any(rare), 0
     else:
         yield f"{{title tags}} : ({_any(common)})", 0
+        last = db.execute("SELECT max(row) FROM memories").fetchone()[0]
         yield _any(common), last - POSTINGS
 
 
-def _frequency(db: sqlite3.Connection, word: str) -> int:
+def _holders(db: sqlite3.Connection, word: str) -> int:
     row = db.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).fetchone()
     return row[0] if row else 0
 

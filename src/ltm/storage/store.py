@@ -14,13 +14,23 @@ from typing import Any, Protocol
 from ltm.core.decision import Applied, Decision
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Page, Problem, Stored, Usage
+from ltm.core.relevance import Matched
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One memory a search found, how well it fits, and which of the asked words it has."""
+
+    stored: Stored
+    score: float
+    matched: Matched
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What a search found, best first, each with its score, and how many there are in all."""
+    """What a search found, best first, and how many there are in all."""
 
-    items: tuple[tuple[Stored, float], ...] = ()
+    items: tuple[Match, ...] = ()
     total: int = 0
 
 
