@@ -51,6 +51,7 @@ class Vault:
     def __init__(self, name: str, folder: str, *, shared: bool = False) -> None:
         self.name = name
         self.folder = folder
+        self.shared = shared
         self.memories = os.path.join(folder, "memories")
         self.archives = os.path.join(folder, "archives")
         # A shared vault is part of a work tree, readable like the rest of it; others are private.
