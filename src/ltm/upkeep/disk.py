@@ -1,0 +1,189 @@
+"""What can be wrong around the memories: unfinished writes, open doors, damaged databases.
+
+Owns the checks that look at files without reading memories: leftover temporary files, modes, and
+SQLite files. Imports core and storage.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from urllib.parse import quote
+
+from ltm.core.errors import LtmError
+from ltm.core.model import Problem
+from ltm.storage.database import is_busy, is_unwritable
+from ltm.storage.durable import is_temporary
+from ltm.storage.vault import Vault
+from ltm.upkeep.finding import Finding
+
+_OTHERS = 0o077
+_WRITERS = 0o022
+_FINISHED = 3600.0
+# Seconds after which nobody is still at work on a write outside the vaults, where no lock tells.
+
+
+def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
+    """Unfinished writes: in the vaults whatever no writer holds, elsewhere what is an hour old."""
+    found: list[Finding] = []
+    inside: set[str] = set()
+    for vault in vaults:
+        inside.update((vault.memories, vault.archives))
+        if not vault.exists():
+            continue
+        try:
+            # With the lock in hand nobody is writing, so what is there will not be finished.
+            alone = vault.lock.acquire(patience=2.0)
+        except LtmError:
+            continue  # a disk that cannot be written has no new leftovers
+        if alone:
+            try:
+                found += [_leftover(path) for path in vault.leftovers()]
+            finally:
+                vault.lock.release()
+    now = time.time()
+    for folder, _, names in os.walk(home):
+        for name in names:
+            path = os.path.join(folder, name)
+            if is_temporary(name) and folder not in inside and now - _written(path) > _FINISHED:
+                found.append(_leftover(path))
+    return found
+
+
+def modes(home: str, shared: str = "") -> list[Finding]:
+    """Files under the home folder that others can reach, and a shared vault others can write."""
+    if os.name == "nt":
+        return []
+    found = []
+    for folder, paths in _by_folder(home, _is_reachable):
+        what = "can be read or changed by other users of this machine"
+        found.append(_mode_finding(folder, paths, what, _OTHERS))
+    for folder, paths in _by_folder(shared, _is_writable_by_strangers) if shared else ():
+        what = "can be changed by other users of this machine"
+        found.append(_mode_finding(folder, paths, what, _WRITERS))
+    return found
+
+
+def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
+    """Damaged SQLite files; one in a vault is derived and made anew, any other is set aside."""
+    derived = {vault.folder for vault in vaults}
+    folders = {folder for folder, _, _ in os.walk(home)} | derived
+    found: list[Finding] = []
+    for folder in sorted(folders):
+        for name in _databases_in(folder):
+            path = os.path.join(folder, name)
+            damage = _damage(path)
+            if not damage:
+                continue
+            if folder in derived:
+                problem = Problem(path, f"the index is damaged: {damage}")
+                # Re-indexing is part of every repair, so nothing is left to do here.
+                found.append(Finding(problem, lambda: None))
+            else:
+                problem = Problem(path, f"the database is damaged: {damage}")
+                found.append(Finding(problem, partial(_set_aside, path)))
+    return found
+
+
+def _leftover(path: str) -> Finding:
+    return Finding(Problem(path, "is left over from an unfinished write"), partial(os.unlink, path))
+
+
+def _written(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return time.time()
+
+
+def _by_folder(
+    top: str, is_wrong: Callable[[os.stat_result], bool]
+) -> Iterator[tuple[str, list[str]]]:
+    """The paths in and below a folder whose mode is wrong, by the folder they are in."""
+    for folder, _, names in os.walk(top):
+        wrong = [
+            path
+            for path in (folder, *(os.path.join(folder, name) for name in sorted(names)))
+            if _has(path, is_wrong)
+        ]
+        if wrong:
+            yield folder, wrong
+
+
+def _has(path: str, is_wrong: Callable[[os.stat_result], bool]) -> bool:
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return False
+    return not stat.S_ISLNK(info.st_mode) and is_wrong(info)
+
+
+def _is_reachable(info: os.stat_result) -> bool:
+    return bool(info.st_mode & _OTHERS)
+
+
+def _is_writable_by_strangers(info: os.stat_result) -> bool:
+    if info.st_mode & stat.S_IWOTH:
+        return True
+    # Many systems give every user a group of their own and let it write: nobody else is in it.
+    return bool(info.st_mode & stat.S_IWGRP) and not _is_own_group(info)
+
+
+def _is_own_group(info: os.stat_result) -> bool:
+    import grp
+    import pwd
+
+    try:
+        group, user = grp.getgrgid(info.st_gid), pwd.getpwuid(info.st_uid)
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
+
+
+def _mode_finding(folder: str, paths: list[str], what: str, bits: int) -> Finding:
+    if len(paths) == 1:
+        problem = Problem(paths[0], what)
+    else:
+        example = os.path.basename(paths[-1])
+        problem = Problem(folder, f"{len(paths)} paths here, such as {example}, {what}")
+    return Finding(problem, partial(_close, paths, bits))
+
+
+def _close(paths: list[str], bits: int) -> None:
+    for path in paths:
+        os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~bits)
+
+
+def _databases_in(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(".db"))
+    except OSError:
+        return []
+
+
+def _damage(path: str) -> str:
+    """What SQLite says is wrong with a file, or nothing; a file we cannot have is not damaged."""
+    try:
+        db = sqlite3.connect(f"file:{quote(path)}?mode=rw", uri=True)
+        try:
+            said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+        finally:
+            db.close()
+    except sqlite3.Error as error:
+        return "" if is_busy(error) or is_unwritable(error) else str(error)
+    return "" if said == "ok" else said.splitlines()[-1]
+
+
+def _set_aside(path: str) -> None:
+    """Out of the way, so that a new one is begun; a person may still want to look at it."""
+    number = 1
+    while os.path.exists(aside := f"{path}.damaged{number}"):
+        number += 1
+    os.rename(path, aside)
+    for suffix in ("-wal", "-shm", "-journal"):
+        if os.path.exists(path + suffix):
+            os.rename(path + suffix, f"{aside}{suffix}")
