@@ -130,6 +130,12 @@ class TestLayout:
         one, two = (places(str(path), environ=environ) for path in (repo, other))
         assert one.private != two.private
 
+    @pytest.mark.parametrize("start", ["/a\0b", "/\ud800", "", "/" * 5000, "/nowhere/at/all"])
+    def test_a_folder_that_cannot_be_has_places_all_the_same(
+        self, start: str, environ: dict[str, str]
+    ) -> None:
+        assert places(start, environ=environ).private.startswith(environ["HOME"])
+
     def test_nothing_slow_is_loaded(self, repo: Path, environ: dict[str, str]) -> None:
         program = (
             "import sys; from ltm.storage.places import places; places(sys.argv[1]);"

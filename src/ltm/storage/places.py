@@ -16,7 +16,7 @@ from ltm.storage.config import FILE, load
 from ltm.storage.home import home
 from ltm.storage.options import agent_name
 from ltm.storage.plainfile import is_inside
-from ltm.storage.project import Project, identify
+from ltm.storage.project import Project, as_path, identify
 
 SHARED = os.path.join(".claude", "ltm")
 """The shared vault's folder inside a repository."""
@@ -86,7 +86,7 @@ def leads_out(shared: str) -> Problem | None:
 
 def _shared_folder(start: str, root: str) -> str:
     """The nearest vault from `start` up to the root: a part of a repository may have its own."""
-    folder = os.path.realpath(start) if "\0" not in start else root
+    folder = os.path.realpath(as_path(start))
     while folder != root and is_inside(folder, root):
         if _is_initialised(os.path.join(folder, SHARED)):
             return os.path.join(folder, SHARED)

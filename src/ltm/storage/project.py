@@ -125,7 +125,7 @@ class _Seen:
 
 
 def _look(start: str) -> _Seen:
-    start = os.path.realpath(_as_path(start))
+    start = os.path.realpath(as_path(start))
     if os.path.isfile(start):
         start = os.path.dirname(start)
     repository = find(start)
@@ -142,7 +142,7 @@ def _look(start: str) -> _Seen:
     )
 
 
-def _as_path(text: str) -> str:
+def as_path(text: str) -> str:
     """A text from a client's message without what no path can hold and every call trips over."""
     text = text.replace("\0", "")
     try:
