@@ -7,7 +7,10 @@ standard library and `core.errors` only.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+
+TYPE_CHECKING = False  # `typing` itself is too slow to load for a hook
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 from ltm.core.errors import WrongUsage
 

@@ -1,0 +1,1 @@
+"""The agents we serve: what each of them says, in our words."""

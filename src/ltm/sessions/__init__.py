@@ -1,0 +1,1 @@
+"""What an agent did: its transcripts, and the figures of a session."""

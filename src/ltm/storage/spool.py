@@ -1,0 +1,164 @@
+"""Events a client told us, kept until somebody has time for them: one small file each.
+
+Owns the folder `<home>/spool`, the second place for when that cannot be written, and the names of
+the files. A name is unique and sorts by time, and it is the event's idempotency key. Files, because
+a hundred hooks at once can each write one without waiting for any other. Imports the standard
+library and `durable`, and little of it: this is the hot path of every hook.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ltm.core.errors import LtmError, StorageFailed
+from ltm.core.quickjson import read_object, write
+from ltm.storage.durable import is_temporary, make_folder, remove_file, write_file
+from ltm.storage.plainfile import read_plain
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FOLDER = "spool"
+MOST = 5_000
+"""Events that may wait. A spool this full means that nobody drains it; what more would tell is in
+the transcripts anyway."""
+
+_LIMIT = 64 * 1024
+_SUFFIX = ".json"
+_STALE = 3600.0  # seconds after which an unfinished write is not going to be finished
+
+
+def put(home: str, record: Mapping[str, object], environ: Mapping[str, str] | None = None) -> str:
+    """Keep an event for later and return its key; on return it survives a power cut.
+
+    `home` is '' when nobody knows it. If its spool cannot be written (read-only, full, a file in
+    its place), the event waits in a folder of this user outside it, from where a later drain
+    fetches it. `StorageFailed` when there is no room anywhere.
+    """
+    key = f"{time.time_ns():020d}-{os.getpid():07d}-{os.urandom(4).hex()}"
+    if home:
+        folder = os.path.join(home, FOLDER)
+        try:
+            make_folder(folder)
+            _write(folder, key, record)
+        except LtmError:
+            pass
+        else:
+            return key
+    for folder in second_places(environ):
+        try:
+            if _is_ours(folder, make=True):
+                _write(folder, key, {**record, "home": home})
+                return key
+        except (OSError, LtmError):
+            continue
+    raise StorageFailed("an event could not be kept anywhere", path=home or None)
+
+
+def waiting(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+    """The (key, path) of every event that waits for this home, oldest first."""
+    found = [(_key(path), path) for path in _files(os.path.join(home, FOLDER))]
+    for folder in second_places(environ):
+        if _is_ours(folder):
+            found += [
+                (_key(path), path)
+                for path in _files(folder)
+                # Without a home it was one of this user's sessions: any home of theirs may have it.
+                if load(path).get("home", "") in ("", home)
+            ]
+    return sorted(found)
+
+
+def is_waiting(home: str, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether there is anything to drain."""
+    return bool(waiting(home, environ))
+
+
+def load(path: str) -> dict[str, object]:
+    """What an event's file says; nothing when it is gone or not a file we could have written."""
+    try:
+        return read_object(read_plain(path, limit=_LIMIT, follow=False).decode("ascii"))
+    except (OSError, ValueError):
+        return {}
+
+
+def remove(path: str) -> None:
+    """Forget an event, once all that follows from it is done."""
+    remove_file(path)
+
+
+def count(home: str, event: str) -> int:
+    """How many events of one name wait, as their files' names tell without opening them."""
+    return sum(
+        1 for path in _files(os.path.join(home, FOLDER)) if path.endswith(f".{event}{_SUFFIX}")
+    )
+
+
+def sweep(home: str) -> None:
+    """Remove what hooks that were killed while writing left behind."""
+    folder = os.path.join(home, FOLDER)
+    for name in _names(folder):
+        path = os.path.join(folder, name)
+        try:
+            if is_temporary(name) and time.time() - os.stat(path).st_mtime > _STALE:
+                os.unlink(path)
+        except OSError:
+            continue
+
+
+def second_places(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Folders to try when home cannot be written: of this user, and outside of home."""
+    environ = os.environ if environ is None else environ
+    name = f"ltm-spool-{_uid()}"
+    tops = (
+        environ.get("XDG_RUNTIME_DIR", ""),
+        environ.get("TMPDIR") or environ.get("TEMP") or ("" if os.name == "nt" else "/tmp"),  # noqa: S108
+    )
+    return [os.path.join(top, name) for top in dict.fromkeys(tops) if os.path.isabs(top)]
+
+
+def _write(folder: str, key: str, record: Mapping[str, object]) -> None:
+    if len(_names(folder)) >= MOST:
+        raise StorageFailed("too many events wait already", path=folder)
+    # ASCII, so that a path that is no valid UTF-8 comes back as it was.
+    data = write(dict(record)).encode("ascii")
+    write_file(os.path.join(folder, f"{key}.{record.get('event', '')}{_SUFFIX}"), data)
+
+
+def _key(path: str) -> str:
+    return os.path.basename(path).partition(".")[0]
+
+
+def _files(folder: str) -> Iterator[str]:
+    for name in _names(folder):
+        if name.endswith(_SUFFIX) and not name.startswith("."):
+            yield os.path.join(folder, name)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _is_ours(folder: str, *, make: bool = False) -> bool:
+    """Whether a folder in a place that everybody can write to is really this user's alone."""
+    if make:
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            pass
+    try:
+        info = os.lstat(folder)
+    except OSError:
+        return False
+    if os.name == "nt":
+        return os.path.isdir(folder)
+    return info.st_mode & 0o170077 == 0o040000 and info.st_uid == _uid()
+
+
+def _uid() -> int:
+    return 0 if os.name == "nt" else os.getuid()
