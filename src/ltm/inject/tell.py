@@ -1,11 +1,12 @@
 """What a session in this project is told now: the composer with the project's own settings.
 
-Owns the budget that follows from the options, and where the client's own files are looked for.
-The hook, `ltm inject` and the demo all tell the same through here.
+Owns the budget that follows from the options, and where the client's own instructions are. The
+hook, `ltm inject` and the demo all tell the same through here.
 """
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ def tell(
     config: Config,
     now: datetime,
     *,
-    format: str | None = None,  # noqa: A002 - the word of the option
+    style: str | None = None,
     budget: int | None = None,
     short: bool = False,
 ) -> Injection:
@@ -38,8 +39,15 @@ def tell(
         project=places.project.name,
         now=now,
         sessions=store.sessions(),
-        format=format or config.get("inject.format"),
+        format=style or config.get("inject.format"),
         budget_tokens=min(tokens, SHORT_TOKENS) if short else tokens,
         max_chars=min(chars, SHORT_CHARS) if short else chars,
-        claude_md_text=loaded_text(places.project.root),
+        claude_md_text=loaded_text(places.project.root, client_folder()),
     )
+
+
+def client_folder() -> str:
+    """The client's own configuration folder, or nothing when there is no home."""
+    chosen = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    home = os.environ.get("HOME", "")
+    return chosen or (os.path.join(home, ".claude") if home else "")

@@ -33,18 +33,25 @@ def open_store(places: Places, config: Config) -> Store:
     return open_files(places, config)
 
 
-def open_files(places: Places, config: Config) -> FileStore:
-    """The file-backed store of a project and agent."""
-    shared = Vault("shared", places.shared, shared=True)
+def vaults_of(places: Places) -> tuple[Vault, ...]:
+    """The vaults a project and agent see; new memories of the project go to the first.
+
+    A project's memories go where the team sees them once `ltm init` was run, and stay private
+    until then; both are read, so that nothing disappears at the moment of the change.
+    """
     private = Vault("private", places.private)
     agent = Vault("agent", places.agent_folder)
-    # A project's memories go where the team sees them once `ltm init` was run, and stay private
-    # until then; both are read, so that nothing disappears at the moment of the change.
-    home = shared if places.shared_exists else private
-    vaults = (shared, private, agent) if places.shared_exists else (private, agent)
+    if places.shared_exists:
+        return Vault("shared", places.shared, shared=True), private, agent
+    return private, agent
+
+
+def open_files(places: Places, config: Config) -> FileStore:
+    """The file-backed store of a project and agent."""
+    vaults = vaults_of(places)
     return FileStore(
         vaults,
-        {Scope.PROJECT: home, Scope.AGENT: agent},
+        {Scope.PROJECT: vaults[0], Scope.AGENT: vaults[-1]},
         State(places.state_db),
         config.kinds,
         project=places.project.id,

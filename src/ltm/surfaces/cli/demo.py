@@ -26,7 +26,7 @@ _ASKED = "why does the e2e suite say ECONNREFUSED?"
 
 @make("demo")
 def command(work: Work) -> None:
-    """Play it through: remember, tell the next session, answer a question. Leaves nothing behind."""
+    """Play it through: remember, tell the next session, answer. Leaves nothing behind."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="ltm-demo-") as folder:
         value = _play(folder, quiet=work.as_json)

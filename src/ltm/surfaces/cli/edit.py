@@ -56,7 +56,9 @@ def _from_options(work: Work, stored: Stored, given: dict[str, Any]) -> Revise:
     if "impact" in given:
         changes["impact"] = choice(Impact, given["impact"])
     if "tags" in given:
-        changes["tags"] = tuple(dict.fromkeys(filter(None, map(one_line, given["tags"].split(",")))))
+        changes["tags"] = tuple(
+            dict.fromkeys(filter(None, map(one_line, given["tags"].split(","))))
+        )
     if "title" in given:
         changes["title"] = one_line(given["title"])
         if not changes["title"]:
@@ -84,7 +86,7 @@ def _from_editor(work: Work, stored: Stored) -> Revise | None:
             f"what you saved cannot be read: {error.message}",
             path=path,
             line=error.line,
-            hint=f"your text is in that file; the memory is as it was. Try: ltm edit {stored.memory.id}",
+            hint="your text is in that file, and the memory is as it was",
         ) from error
     if after.id != stored.memory.id:
         raise Refused("the id of a memory cannot be changed", path=path)
@@ -92,7 +94,8 @@ def _from_editor(work: Work, stored: Stored) -> Revise | None:
     changes = {
         field.name: getattr(after, field.name)
         for field in fields(Memory)
-        if field.name not in _KEPT and getattr(after, field.name) != getattr(stored.memory, field.name)
+        if field.name not in _KEPT
+        and getattr(after, field.name) != getattr(stored.memory, field.name)
     }
     return Revise(stored.memory.id, changes, expected=stored.etag, edited=edited)
 

@@ -12,9 +12,7 @@ from ltm.surfaces.cli.work import Work
 
 def figures(work: Work) -> dict[str, Any]:
     """Counts by kind, phase, status and scope, sessions, storage, and model calls today."""
-    by: dict[str, Counter[str]] = {
-        name: Counter() for name in ("kind", "scope", "status", "phase")
-    }
+    by: dict[str, Counter[str]] = {name: Counter() for name in ("kind", "scope", "status", "phase")}
     active = 0
     for kind, scope, status, phase, count in work.store.counts():
         by["status"][status] += count

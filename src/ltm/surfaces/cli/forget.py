@@ -8,6 +8,7 @@ import click
 
 from ltm.core.decision import Forget, Purge
 from ltm.core.errors import WrongUsage
+from ltm.core.screen import one_line
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -38,4 +39,4 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
 def _confirm(question: str) -> None:
     if not sys.stdin.isatty():
         raise WrongUsage("purging asks first, and nobody is here to answer", hint="add --yes")
-    click.confirm(output.one_line(question), abort=True, err=True)
+    click.confirm(one_line(question), abort=True, err=True)

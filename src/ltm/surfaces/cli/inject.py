@@ -16,7 +16,7 @@ from ltm.surfaces.cli.work import command as make
 @click.option("--budget", type=click.IntRange(0), metavar="TOKENS", help="At most so many tokens.")
 def command(work: Work, format_: str | None, budget: int | None) -> None:
     """Print what the next session in this project would be told at its start."""
-    told = tell(work.store, work.places, work.config, now(), format=format_, budget=budget)
+    told = tell(work.store, work.places, work.config, now(), style=format_, budget=budget)
     if work.as_json:
         output.emit(
             {

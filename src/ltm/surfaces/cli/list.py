@@ -57,4 +57,6 @@ def command(
         ],
     )
     if more:
-        output.note(f"{page.total - offset - len(page.items)} more; go on with --offset {offset + limit}")
+        output.note(
+            f"{page.total - offset - len(page.items)} more; go on with --offset {offset + limit}"
+        )

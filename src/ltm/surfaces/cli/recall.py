@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ltm.core.screen import one_line
 from ltm.recall.search import recall
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work, filter_options, wanted
@@ -60,7 +61,7 @@ def command(
     for hit in found.hits:
         memory = hit.stored.memory
         output.say(f"{output.shown_id(memory.id)}  {output.headline(memory)}")
-        output.say(f"    {output.one_line(memory.summary or memory.text)[:300]}")
+        output.say(f"    {one_line(memory.summary or memory.text)[:300]}")
         output.say(f"    why: {hit.why}; {estimate(memory.text)} tokens")
     if found.total > len(found.hits):
         output.note(f"{found.total - len(found.hits)} more; see them with --limit {found.total}")

@@ -20,9 +20,7 @@ def command(work: Work, memory_id: str, limit: int) -> None:
         output.emit(
             {
                 "id": centre.memory.id,
-                "related": [
-                    {**output.record(each.stored), "how": each.how} for each in relations
-                ],
+                "related": [{**output.record(each.stored), "how": each.how} for each in relations],
             }
         )
         return

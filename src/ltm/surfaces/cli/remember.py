@@ -23,7 +23,9 @@ from ltm.surfaces.cli.work import command as make
 @click.option("--pin", is_flag=True, help="Never let it fade.")
 @click.option("--reason", default="", help="Why it was decided so.")
 @click.option("--state", default="", help="For an issue: open or resolved.")
-@click.option("--replaces", default="", metavar="ID", help="The memory this one takes the place of.")
+@click.option(
+    "--replaces", default="", metavar="ID", help="The memory this one takes the place of."
+)
 def command(
     work: Work,
     text: tuple[str, ...],

@@ -12,7 +12,9 @@ from ltm.surfaces.cli.work import command as make
 
 @make("restore")
 @click.argument("memory_id", metavar="ID")
-@click.option("--version", type=click.IntRange(1), default=None, help="A kept version to go back to.")
+@click.option(
+    "--version", type=click.IntRange(1), default=None, help="A kept version to go back to."
+)
 @click.option("--phase", type=click.IntRange(0, 0), default=0, help="0: the full text.")
 def command(work: Work, memory_id: str, version: int | None, phase: int) -> None:
     """Bring the memory ID back, active and with its full text."""

@@ -97,9 +97,9 @@ def kind_option(function: _F) -> _F:
 
 def tag_option(function: _F) -> _F:
     """`--tag`, once or several times."""
-    return click.option("--tag", "-t", "tags", multiple=True, help="Only with this tag; repeatable.")(
-        function
-    )
+    return click.option(
+        "--tag", "-t", "tags", multiple=True, help="Only with this tag; repeatable."
+    )(function)
 
 
 def filter_options(function: _F) -> _F:

@@ -1,0 +1,89 @@
+"""`ltm init`: share this repository's memories with the team, through git."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ltm.core.model import Filter, now
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("init")
+@click.option("--move", is_flag=True, help="Move this project's private memories in.")
+@click.option(
+    "--claude-md",
+    is_flag=True,
+    help="Also keep a short block of memories in CLAUDE.md, between markers.",
+)
+def command(work: Work, move: bool, claude_md: bool) -> None:
+    """Keep this project's memories in .claude/ltm/, to be committed and merged with the code.
+
+    Until then nothing of ours is in your repository. Run it in each clone once, so that git there
+    merges memories field by field.
+    """
+    from ltm.storage import gitfiles
+    from ltm.storage.moving import move_all
+    from ltm.storage.project import record
+    from ltm.storage.vault import Vault
+
+    root = work.places.project.root
+    changed = gitfiles.init_shared(root)
+    record(work.places.project, work.places.home)
+    private = Vault("private", work.places.private)
+    moved: list[str] = []
+    stayed: list[str] = []
+    if move:
+        moved, stayed = move_all(private, Vault("shared", work.places.shared, shared=True))
+    after = Work(root, work.as_json)
+    if claude_md:
+        changed += _place_block(after)
+    waiting = 0 if move else len(private.names())
+    if work.as_json:
+        output.emit(
+            {
+                "path": after.places.shared,
+                "changed": changed,
+                "moved": len(moved),
+                "stayed": stayed,
+                "private": waiting,
+                "memories": after.store.list(Filter(), 1).total,
+            }
+        )
+        return
+    output.say(f"Memories of {after.places.project.name} are shared in {after.places.shared}")
+    for path in changed:
+        output.say(f"  wrote {os.path.relpath(path, root)}")
+    if moved:
+        output.say(f"  moved {len(moved)} private memories in")
+    for name in stayed:
+        output.note(f"  {name} stayed private: it cannot be read, or another is in its place")
+    if waiting:
+        output.note(f"{waiting} private memories stay private; move them in with: ltm init --move")
+    if gitfiles.is_ignored(root):
+        output.note(
+            "git is told to ignore .claude here, so nothing would be shared: see .gitignore"
+        )
+    output.note("Commit it with: git add .claude/ltm && git commit")
+
+
+def _place_block(work: Work) -> list[str]:
+    from ltm.inject.markers import place_block
+    from ltm.inject.views import block
+    from ltm.storage.durable import write_file
+    from ltm.surfaces.cli.sync import write
+
+    path = os.path.join(work.places.project.root, "CLAUDE.md")
+    try:
+        with open(path, "rb") as file:
+            before = file.read()
+    except FileNotFoundError:
+        before = b""
+    after = place_block(before, block((), work.config.kinds, now()))
+    if after != before:
+        write_file(path, after, mode=0o644)
+    write(work)
+    return [path] if after != before else []
