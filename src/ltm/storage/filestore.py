@@ -57,11 +57,13 @@ class FileStore:
         project: str = "",
         clock: Callable[[], datetime] = now,
         introduce: Callable[[], None] = lambda: None,
+        readonly: bool = False,
     ) -> None:
         """`vaults` are read, `homes` says in which of them a new memory of a scope is kept.
 
         `introduce` is called before something new is kept, so that the project is known again
-        after it was renamed.
+        after it was renamed. With `readonly`, answers come from the indexes as they are: nothing
+        is brought up to date, written or waited for, and a vault without a usable index is empty.
         """
         self.kinds = kinds
         self.vaults = tuple(vaults)
@@ -70,6 +72,7 @@ class FileStore:
         self._project = project
         self._clock = clock
         self._introduce = introduce
+        self._readonly = readonly
         self._indexes: dict[str, Index] = {}
 
     # -- reading ---------------------------------------------------------------------------------
@@ -157,6 +160,15 @@ class FileStore:
         """Derive every index anew from the files."""
         for _, index in self._fresh():
             index.rebuild()
+
+    def is_current(self) -> bool:
+        """Whether every vault that exists has an index that knows its files, at first sight."""
+        known = {vault.folder: index for vault, index in self._fresh()}
+        return all(
+            vault.folder in known and known[vault.folder].is_current()
+            for vault in self.vaults
+            if vault.exists()
+        )
 
     def close(self) -> None:
         for index in self._indexes.values():
@@ -398,14 +410,21 @@ class FileStore:
         """Every vault that exists, its index brought up to date."""
         for vault in self.vaults:
             if vault.exists():
-                index = self._index(vault)
-                index.refresh()
+                try:
+                    index = self._index(vault)
+                except sqlite3.Error:
+                    if self._readonly:
+                        continue
+                    raise
+                if not self._readonly:
+                    index.refresh()
                 yield vault, index
 
     def _index(self, vault: Vault) -> Index:
         index = self._indexes.get(vault.folder)
         if index is None:
-            index = self._indexes[vault.folder] = Index(vault, self.kinds)
+            index = Index(vault, self.kinds, readonly=self._readonly)
+            self._indexes[vault.folder] = index
         return index
 
     @contextmanager

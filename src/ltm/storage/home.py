@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 
-TYPE_CHECKING = False  # `typing` itself is too slow to load for a hook
+from ltm.core.errors import WrongUsage
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-from ltm.core.errors import WrongUsage
 
 
 def home(environ: Mapping[str, str] | None = None) -> str:

@@ -19,7 +19,7 @@ from ltm.core.model import Filter, Memory, Problem, Stored
 from ltm.core.record import as_record, from_record
 from ltm.core.words import TOKENIZER, terms
 from ltm.storage import query
-from ltm.storage.database import connect, discard, is_busy, transaction
+from ltm.storage.database import connect, discard, is_busy, look, transaction
 from ltm.storage.vault import Seen, Vault, etag
 
 SCHEMA = 1
@@ -58,15 +58,20 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 class Index:
     """What a vault holds, ready to be listed and searched. Used by one thread at a time."""
 
-    def __init__(self, vault: Vault, kinds: Kinds) -> None:
+    def __init__(self, vault: Vault, kinds: Kinds, *, readonly: bool = False) -> None:
         self._vault = vault
         self._kinds = kinds
         self.path = os.path.join(vault.folder, "index.db")
-        self._db = connect(self.path, _TABLES, SCHEMA)
+        self._db = look(self.path, SCHEMA) if readonly else connect(self.path, _TABLES, SCHEMA)
 
     def close(self) -> None:
         """Give the file back."""
         self._db.close()
+
+    def is_current(self) -> bool:
+        """Whether no file came, went or was replaced since the last refresh, as far as one look
+        at the folder tells."""
+        return self._meta("stamp") == self._vault.stamp()
 
     # -- keeping equal to the files ------------------------------------------------------------
 

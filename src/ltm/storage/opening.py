@@ -46,14 +46,15 @@ def vaults_of(places: Places) -> tuple[Vault, ...]:
     return private, agent
 
 
-def open_files(places: Places, config: Config) -> FileStore:
-    """The file-backed store of a project and agent."""
+def open_files(places: Places, config: Config, *, readonly: bool = False) -> FileStore:
+    """The file-backed store of a project and agent; `readonly` is for a hook, which only looks."""
     vaults = vaults_of(places)
     return FileStore(
         vaults,
         {Scope.PROJECT: vaults[0], Scope.AGENT: vaults[-1]},
-        State(places.state_db),
+        State(places.state_db, readonly=readonly),
         config.kinds,
         project=places.project.id,
         introduce=lambda: record(places.project, places.home),
+        readonly=readonly,
     )

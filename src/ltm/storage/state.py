@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 
 from ltm.core.errors import LtmError
 from ltm.core.model import Usage, iso, utc
-from ltm.storage.database import connect, transaction
+from ltm.storage.database import connect, look, transaction
 from ltm.storage.durable import make_folder
 
 SCHEMA = 2
@@ -45,8 +45,9 @@ CREATE TABLE batches(
 class State:
     """The local database of usage and sessions, opened when it is first needed."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, readonly: bool = False) -> None:
         self.path = path
+        self._readonly = readonly
         self._db: sqlite3.Connection | None = None
 
     def close(self) -> None:
@@ -208,7 +209,9 @@ class State:
             return 0
 
     def _open(self) -> sqlite3.Connection:
-        if self._db is None:
+        if self._db is None and self._readonly:
+            self._db = look(self.path, SCHEMA)
+        elif self._db is None:
             make_folder(os.path.dirname(self.path))
             self._db = connect(self.path, _TABLES, SCHEMA)
         return self._db
