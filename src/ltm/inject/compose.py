@@ -8,12 +8,13 @@ that a hook can afford it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from ltm.core import policy
-from ltm.core.model import Filter, Memory, Phase, Stored
+from ltm.core.kinds import Kinds
+from ltm.core.model import Filter, Memory, Phase, Stored, Usage
 from ltm.core.tokens import estimate
 from ltm.inject.carried import carried
 from ltm.inject.render import Item, body, find_format, frame
@@ -59,11 +60,40 @@ def compose(
     so need not be told again. The same store and arguments give the same text. A store with nothing
     to tell, or limits too small for the fence, give an empty one.
     """
-    style = find_format(format)
-    kinds = store.kinds
     memories = store.list(_WANTED).items
-    if not memories:
-        return Injection()
+    return composed(
+        memories,
+        store.usage(each.memory.id for each in memories) if memories else {},
+        store.kinds,
+        agent=agent,
+        project=project,
+        now=now,
+        sessions=sessions,
+        format=format,
+        budget_tokens=sys.maxsize if budget_tokens is None else budget_tokens,
+        max_chars=max_chars,
+        claude_md_text=claude_md_text,
+        is_tampered=is_tampered,
+    )
+
+
+def composed(
+    memories: Sequence[Stored],
+    usage: Mapping[str, Usage],
+    kinds: Kinds,
+    *,
+    agent: str,
+    project: str,
+    now: datetime,
+    sessions: int,
+    format: str,  # noqa: A002 - the word of the option
+    budget_tokens: int,
+    max_chars: int,
+    claude_md_text: str,
+    is_tampered: Callable[[Memory], bool] | None,
+) -> Injection:
+    """The same from memories already read; pure."""
+    style = find_format(format)
     lines: dict[str, str] = {}
 
     def line(stored: Stored) -> str:
@@ -83,15 +113,14 @@ def compose(
         told = [(kinds[each.memory.kind], line(each)) for each in shown]
         return frame(body(told, style, kinds), agent, project, left_out)
 
-    most_tokens = sys.maxsize if budget_tokens is None else budget_tokens
     around = text_of((), len(memories))
     selection = select(
         memories,
-        store.usage(each.memory.id for each in memories),
+        usage,
         kinds=kinds,
         now=now,
         sessions=sessions,
-        budget_tokens=most_tokens - estimate(around),
+        budget_tokens=budget_tokens - estimate(around),
         max_chars=max_chars - units(around) - 1,
         written=written,
         already_shown=carried(claude_md_text, memories, kinds),
@@ -100,11 +129,11 @@ def compose(
     while shown or left_out:
         text = text_of(shown, left_out)
         tokens = estimate(text)
-        if tokens <= most_tokens and units(text) <= max_chars:
+        if tokens <= budget_tokens and units(text) <= max_chars:
             return Injection(text, tokens, tuple(each.memory.id for each in shown), left_out)
-        # An estimate of a whole is not quite the sum of its parts: give up the least important.
         if not shown:
             break
+        # An estimate of a whole is not quite the sum of its parts: give up the least important.
         shown.pop()
         left_out += 1
     return Injection(left_out=left_out)

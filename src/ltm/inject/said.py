@@ -39,7 +39,7 @@ class Said:
 def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = FULL) -> Said:
     """The line about a memory, of at most `most` characters, made safe by `harmless`."""
     words = words_of(memory)
-    if memory.title and not _opens_with(words, memory.title):
+    if memory.title and not _opens_with(memory.text, memory.title):
         words = f"{memory.title}: {words}" if words else memory.title
     if kind.states and memory.state not in ("", kind.states[0]):
         words = f"({memory.state}) {words}"
@@ -76,7 +76,7 @@ def shorten(text: str, most: int) -> str:
 
 def units(text: str) -> int:
     """Length as the client counts it: in UTF-16 units, so that an emoji is two."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def short_id(memory: Memory) -> str:
