@@ -40,6 +40,15 @@ class Config:
         """The value in force here, such as `get("inject.format")`."""
         return self.values[name]
 
+    def value(self, name: str) -> Any:
+        """The value of an option, or of a cell such as `kinds.progress.fades_days`."""
+        if _is_cell(name) and name.count(".") == 2:
+            _, kind, column = name.split(".")
+            cell = getattr(self.kinds.parse(kind), column, None)
+            if column in _CELL_TYPES:
+                return list(cell) if isinstance(cell, tuple) else cell
+        return self.values[_find(name).name]
+
     def own(self, name: str) -> Any:
         """The value without the repository's say: for whatever is not this repository's alone."""
         return self.user_values.get(name, BY_NAME[name].default)

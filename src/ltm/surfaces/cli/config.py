@@ -28,15 +28,15 @@ def command(work: Work, name: str | None, value: str | None, unset: bool, repo: 
     from ltm.storage import config as options
 
     folder = work.places.shared if repo else work.places.home
-    path = os.path.join(folder, "config.toml")
+    path = os.path.join(folder, options.FILE)
     if name and (value is not None or unset):
         if unset:
-            options.unset_option(path, name)
+            options.unset_option(path, name, shared=repo)
         else:
-            options.set_option(path, name, value or "")
+            options.set_option(path, name, value or "", shared=repo)
         work = Work(work.places.project.root, work.as_json)
     if name:
-        current = work.config.get(name)
+        current = work.config.value(name)
         if work.as_json:
             output.emit({"name": name, "value": current})
         else:

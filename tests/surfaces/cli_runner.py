@@ -1,0 +1,51 @@
+"""Running the real `ltm` command the way a person does: own home, own folder, own process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Ltm:
+    """A person at a terminal, in a project, with an empty home."""
+
+    home: Path
+    project: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def run(
+        self, *words: str, stdin: str | None = None, cwd: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `ltm` with these words and give back what it printed."""
+        return subprocess.run(
+            [sys.executable, "-m", "ltm", *words],
+            cwd=cwd or self.project,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.home),
+                "LTM_HOME": str(self.home / ".ltm"),
+                **self.env,
+                **env,
+            },
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    def ok(self, *words: str, **more: Any) -> str:
+        """Run it, expect it to work, and give back its stdout."""
+        done = self.run(*words, **more)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def json(self, *words: str, **more: Any) -> Any:
+        """Run it with --json and give back the one value it printed."""
+        return json.loads(self.ok(*words, "--json", **more))
