@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -34,7 +35,7 @@ def records(store: FileStore, home: str) -> list[Finding]:
     held = [each.held for each in compared if each.held and isinstance(each.said, Memory)]
     lost = [each.name for each in compared if isinstance(each.said, LtmError)]
     here = {each.memory.id for each in held} | _ids_in(lost)
-    found = [*_unreadable(compared), *_out_of_step(compared), *_doubles(compared)]
+    found = [*_unreadable(compared), *_out_of_step(store, compared), *_doubles(compared)]
     found += _half_done(store, held)
     elsewhere = _ids_in(name for _, _, names in os.walk(home) for name in names)
     for vault in store.vaults:
@@ -55,7 +56,7 @@ def _unreadable(compared: Iterable[Compared]) -> list[Finding]:
     ]
 
 
-def _out_of_step(compared: Sequence[Compared]) -> list[Finding]:
+def _out_of_step(store: FileStore, compared: Sequence[Compared]) -> list[Finding]:
     """Where the index says something else than the files; making it anew is part of any repair."""
     holders = {(each.vault.folder, each.held.memory.id) for each in compared if each.held}
     names: dict[str, list[str]] = {}
@@ -67,15 +68,28 @@ def _out_of_step(compared: Sequence[Compared]) -> list[Finding]:
             same = isinstance(each.said, LtmError) or (each.vault.folder, each.said.id) in holders
         if not same:
             names.setdefault(each.vault.folder, []).append(each.name)
-    return [
-        Finding(
-            Problem(
-                folder, f"the index is out of step with {len(wrong)} files, such as {wrong[0]}"
-            ),
-            lambda: None,
-        )
-        for folder, wrong in names.items()
+    wrong = [
+        Problem(folder, f"the index is out of step with {len(some)} files, such as {some[0]}")
+        for folder, some in names.items()
     ]
+    if not wrong and compared and _counted(store) != _counts(compared):
+        # Each text is right, but it is filed under another kind, status or phase.
+        wrong = [Problem(compared[0].vault.folder, "the index files memories in the wrong place")]
+    return [Finding(problem, lambda: None) for problem in wrong]
+
+
+def _counted(store: FileStore) -> Counter[tuple[str, str, str, int]]:
+    counted: Counter[tuple[str, str, str, int]] = Counter()
+    for kind, scope, status, phase, count in store.counts():
+        counted[kind, scope, status, phase] += count
+    return counted
+
+
+def _counts(compared: Iterable[Compared]) -> Counter[tuple[str, str, str, int]]:
+    memories = [each.held.memory for each in compared if each.held]
+    return Counter(
+        (each.kind, str(each.scope), str(each.status), int(each.phase)) for each in memories
+    )
 
 
 def _doubles(compared: Sequence[Compared]) -> list[Finding]:
