@@ -366,3 +366,22 @@ def test_a_repository_may_set_only_what_is_harmless(ltm: Ltm) -> None:
     refused = ltm.run("config", "store", "elsewhere", "--repo")
     assert refused.returncode == 2
     assert ltm.json("config", "store")["value"] == "files"
+
+
+def test_doctor_finds_what_is_wrong_and_repairs_without_deleting(ltm: Ltm) -> None:
+    made = ltm.json("remember", "something sound")
+    assert ltm.json("doctor")["healthy"] is True
+    broken = Path(made["path"]).with_name("broken.md")
+    broken.write_bytes(b"---\nid: x\ntitle: [\n---\n")
+    Path(made["path"]).chmod(0o644)
+    done = ltm.run("doctor")
+    assert done.returncode == 1
+    assert "broken.md:" in done.stdout
+    fixed = ltm.run("doctor", "--fix", "--audit")
+    assert fixed.returncode == 1
+    assert broken.read_bytes() == b"---\nid: x\ntitle: [\n---\n"
+    assert stat.S_IMODE(Path(made["path"]).stat().st_mode) == 0o600
+    broken.unlink()
+    report = ltm.json("doctor", "--audit")
+    assert report["healthy"] is True
+    assert report["audit"]["memories"] == 1

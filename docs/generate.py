@@ -1,0 +1,111 @@
+"""Writes the reference pages from the code: `python -m docs.generate`. A test compares them.
+
+Pages: every command's help, every option, the kinds table, and the keys of a memory file.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import click
+
+from ltm.core.kinds import Kind, Kinds
+from ltm.core.model import Memory
+from ltm.storage.options import OPTIONS
+from ltm.surfaces.cli.app import COMMANDS, ltm
+
+FOLDER = Path(__file__).parent / "reference"
+_NOTE = "<!-- Made by `python -m docs.generate`; edit the code, not this page. -->\n"
+
+
+def pages() -> dict[str, str]:
+    """The text of every generated page by file name."""
+    return {"cli.md": _cli(), "options.md": _options(), "kinds.md": _kinds()}
+
+
+def _cli() -> str:
+    parts = [
+        "# Commands\n",
+        _NOTE,
+        "Data goes to stdout, messages to stderr. Exit codes: 0 done, 1 refused or not found, 2 wrong"
+        " usage. `--json` prints exactly one JSON value. An id may be shortened to any beginning or"
+        " end that fits one memory only.\n",
+    ]
+    group = click.Context(ltm, info_name="ltm", terminal_width=96, max_content_width=96)
+    parts.append(f"```text\n{ltm.get_help(group).rstrip()}\n```\n")
+    for name in COMMANDS:
+        command = ltm.get_command(group, name)
+        if command is None or command.hidden:
+            continue
+        context = click.Context(
+            command, info_name=name, parent=group, terminal_width=96, max_content_width=96
+        )
+        parts.append(f"## ltm {name}\n\n```text\n{command.get_help(context).rstrip()}\n```\n")
+    return "\n".join(parts)
+
+
+def _options() -> str:
+    rows = [
+        f"| `{option.name}` | `{option.default}` | {option.allowed} |"
+        f" {'yes' if option.repo else 'no'} | {option.doc} |"
+        for option in OPTIONS
+    ]
+    return "\n".join(
+        [
+            "# Options\n",
+            _NOTE,
+            "`ltm config NAME VALUE` sets one for you, in `config.toml` under `LTM_HOME` (`~/.ltm`)."
+            " With `--repo` it goes into the repository's `.claude/ltm/config.toml` and holds for the"
+            " team; only harmless options may stand there.\n",
+            "| option | default | may be | in a repository | what it does |",
+            "|---|---|---|---|---|",
+            *rows,
+            "\nAny cell of the [kinds table](kinds.md) is an option too, as"
+            " `kinds.progress.fades_days`.\n",
+        ]
+    )
+
+
+def _kinds() -> str:
+    columns = [field.name for field in fields(Kind) if field.name not in ("name", "words")]
+    rows = [
+        f"| {kind.name} | " + " | ".join(_cell(getattr(kind, name)) for name in columns) + " |"
+        for kind in Kinds()
+    ]
+    words = [f"- **{kind.name}**: {', '.join(kind.words)}" for kind in Kinds() if kind.words]
+    keys = ", ".join(f"`{field.name}`" for field in fields(Memory))
+    return "\n".join(
+        [
+            "# Kinds of memory\n",
+            _NOTE,
+            "Everything that differs from kind to kind is a cell of this table.\n",
+            f"| kind | {' | '.join(columns)} |",
+            "|---" * (len(columns) + 1) + "|",
+            *rows,
+            "\n## Words that suggest a kind\n",
+            "Whole words only; the first kind that fits, in the order of `inferred`.\n",
+            *words,
+            "\n## Fields of a memory\n",
+            keys + ".\n",
+        ]
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "–"
+    return str(value).replace("|", "\\|")
+
+
+def main() -> None:
+    """Write all pages."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+        sys.stdout.write(f"wrote docs/reference/{name}\n")
+
+
+if __name__ == "__main__":
+    main()

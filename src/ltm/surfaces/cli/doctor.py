@@ -1,0 +1,43 @@
+"""`ltm doctor`: what is wrong, and what can be done about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from ltm.core.model import now
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("doctor")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired; never deletes a text.")
+@click.option("--audit", "audited", is_flag=True, help="Also rate junk, duplicates, stale, unused.")
+def command(work: Work, fix: bool, audited: bool) -> None:
+    """Look for broken files, lost links, wrong modes and a stale index, and say what to do.
+
+    Exit code 1 means that something is still wrong.
+    """
+    from ltm.upkeep.audit import audit
+    from ltm.upkeep.doctor import examine, mend
+
+    report = (mend if fix else examine)(work.store, work.places, work.config)
+    if audited:
+        report = replace(report, audit=audit(work.store, now()))
+    if work.as_json:
+        output.emit(report.as_record())
+    else:
+        for problem in report.problems:
+            where = f"{problem.path}:{problem.line}" if problem.line else problem.path
+            output.say(f"{'fixed' if problem.fixed else 'problem'}: {where}: {problem.message}")
+        for name, figure in report.audit.items():
+            if isinstance(figure, dict):
+                output.say(f"{name:10} {figure['count']:5}  {figure['rate']:.1%}")
+        if report.healthy:
+            output.say("Everything is in order.")
+        elif not fix:
+            output.note("Repair what can be repaired with: ltm doctor --fix")
+    if not report.healthy:
+        click.get_current_context().exit(1)
