@@ -1,0 +1,119 @@
+"""The text a session is told at its start, kept ready, with everything it was made from.
+
+Composing it takes ten times as long as everything else a hook does, and it rarely changes from one
+session to the next. So it is kept in `<home>/briefs`, one file per folder in which sessions start,
+with a stamp of every file and folder it depends on; it holds as long as all of these are as they
+were, and half a day at most, because memories fade. Derived, deletable at any time. Imports the
+standard library and what `storage` keeps small: hooks load this.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from binascii import crc32
+
+from ltm import __version__
+from ltm.core.quickjson import read_object, write
+from ltm.storage.plainfile import read_plain
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FOLDER = "briefs"
+HOLDS = 12 * 3600
+"""Seconds a text holds at most."""
+
+_ENVIRONMENT = ("HOME", "LTM_AGENT", "CLAUDE_CONFIG_DIR")
+
+
+def load(home: str, folder: str, environ: Mapping[str, str]) -> str | None:
+    """The text for a session in `folder`, if it still holds; None when it must be made anew."""
+    try:
+        kept = read_object(read_plain(_path(home, folder)).decode("ascii"))
+    except (OSError, ValueError):
+        return None
+    text, made, watched = kept.get("text"), kept.get("made"), kept.get("watched")
+    if not isinstance(text, str) or not isinstance(made, int) or not isinstance(watched, dict):
+        return None
+    if kept.get("for") != _situation(folder, environ) or not 0 <= time.time() - made < HOLDS:
+        return None
+    return text if all(stamp(path) == seen for path, seen in watched.items()) else None
+
+
+def save(
+    home: str,
+    folder: str,
+    environ: Mapping[str, str],
+    text: str,
+    watched: Mapping[str, str],
+) -> None:
+    """Keep a text, with the stamps that what it depends on had before it was made.
+
+    Never raises: without it the next session waits a little longer.
+    """
+    path = _path(home, folder)
+    kept = {
+        "for": _situation(folder, environ),
+        "made": int(time.time()),
+        "watched": dict(watched),
+        "text": text,
+    }
+    temporary = f"{path}.{os.urandom(6).hex()}.tmp"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        # No fsync: a torn file is no JSON, and is made anew.
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.write(handle, write(kept).encode("ascii"))
+        finally:
+            os.close(handle)
+        os.replace(temporary, path)
+    except OSError:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
+
+
+def stamps(paths: Iterable[str]) -> dict[str, str]:
+    """How each of these files and folders looks now."""
+    return {path: stamp(path) for path in paths}
+
+
+def stamp(path: str) -> str:
+    """How a file or folder looks now; '' when there is none."""
+    try:
+        info = os.stat(path)
+    except (OSError, ValueError):
+        return ""
+    if os.path.basename(path) == ".git":
+        return str(info.st_ino)  # git touches it all the time; that it is there is what counts
+    return f"{info.st_ino}:{info.st_mtime_ns}:{info.st_size}"
+
+
+def clear(home: str, *, days: float = 0.0) -> None:
+    """Delete the kept texts, or those that have been there for longer than so many days."""
+    folder = os.path.join(home, FOLDER)
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            if time.time() - os.stat(path).st_mtime >= days * 86_400:
+                os.unlink(path)
+        except OSError:
+            continue
+
+
+def _path(home: str, folder: str) -> str:
+    data = os.fsencode(folder)
+    return os.path.join(home, FOLDER, f"{crc32(data):08x}{crc32(data, 1):08x}.json")
+
+
+def _situation(folder: str, environ: Mapping[str, str]) -> str:
+    """What else a text depends on; the folder is in it because a hash is not a name."""
+    return "\n".join([__version__, folder, *(environ.get(name, "") for name in _ENVIRONMENT)])

@@ -1,0 +1,182 @@
+"""What a hook says to the model: memories, read without writing, refreshing or waiting.
+
+Owns which events are answered with what. The text of a session's start is kept ready (see
+`storage.brief`); it is composed only when something it depends on has changed. Loaded only for
+events that are answered.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ltm.storage import brief
+from ltm.storage.home import home as find_home
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ltm.storage.places import Places
+
+_PART = 1024 * 1024  # of a transcript, at each end, in which an earlier answer is looked for
+_PROMPT_CHARS = 1_500
+_PROMPT_HITS = 5
+
+
+def at_start(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
+    """The text for the start of a session.
+
+    A resumed session carries in its transcript what it was told, and its client tells it again:
+    then there is nothing to say.
+    """
+    if record.get("source") == "resume" and _was_told(str(record.get("transcript", ""))):
+        return ""
+    folder = _folder(record)
+    kept = brief.load(find_home(environ), folder, environ)
+    return compose_brief(folder, environ, readonly=True) if kept is None else kept
+
+
+def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
+    """A short text for a sub-agent, if the user wants that."""
+    from ltm.core.model import now
+    from ltm.inject.tell import tell
+    from ltm.storage.config import load
+    from ltm.storage.opening import BUILT_IN, open_files
+    from ltm.storage.places import places
+
+    found = places(_folder(record), environ=environ)
+    config = load(found.home, found.shared)
+    if not config.get("inject.subagents") or config.get("store") != BUILT_IN:
+        return ""
+    store = open_files(found, config, readonly=True)
+    try:
+        return tell(store, found, config, now(), short=True).text
+    finally:
+        store.close()
+
+
+def at_prompt(
+    record: Mapping[str, object], prompt: str, environ: Mapping[str, str] = os.environ
+) -> str:
+    """The memories that fit a prompt, if the user wants that; a command or notice is no prompt."""
+    if not prompt.strip() or prompt.lstrip().startswith(("/", "<", "!")):
+        return ""
+    from ltm.core.model import Filter, now
+    from ltm.inject.compose import SHORT_TOKENS, composed
+    from ltm.storage.config import load
+    from ltm.storage.opening import BUILT_IN, open_files
+    from ltm.storage.places import places
+
+    found = places(_folder(record), environ=environ)
+    config = load(found.home, found.shared)
+    if not config.get("recall.per_prompt") or config.get("store") != BUILT_IN:
+        return ""
+    store = open_files(found, config, readonly=True)
+    try:
+        hits = store.search(prompt, Filter(), _PROMPT_HITS).items
+    finally:
+        store.close()
+    return composed(
+        [hit.stored for hit in hits],
+        {},
+        config.kinds,
+        agent=found.agent,
+        project=found.project.name,
+        now=now(),
+        sessions=0,
+        format=config.get("inject.format"),
+        budget_tokens=SHORT_TOKENS,
+        max_chars=_PROMPT_CHARS,
+        claude_md_text="",
+        is_tampered=None,
+    ).text
+
+
+def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) -> str:
+    """Make the text for sessions in a folder anew, and keep it ready if it is up to date."""
+    from ltm.core.model import now
+    from ltm.inject.tell import tell
+    from ltm.storage.config import load
+    from ltm.storage.opening import BUILT_IN, open_files, open_store
+    from ltm.storage.places import places
+
+    found = places(folder, environ=environ)
+    config = load(found.home, found.shared)
+    if config.get("store") != BUILT_IN:
+        if readonly:
+            return ""  # it may be at the other end of a network, where a hook must not look
+        store = open_store(found, config)
+        try:
+            return tell(store, found, config, now()).text
+        finally:
+            store.close()
+    watched = brief.stamps(_watched(found, folder))
+    files = open_files(found, config, readonly=readonly)
+    try:
+        text = tell(files, found, config, now()).text
+        if files.is_current():
+            brief.save(found.home, folder, environ, text, watched)
+    finally:
+        files.close()
+    return text
+
+
+def _watched(places: Places, folder: str) -> Iterator[str]:
+    """Every file and folder that has a say in what is told, there or not."""
+    from ltm.inject.loaded import FILES
+    from ltm.inject.tell import client_folder
+    from ltm.storage.config import FILE
+    from ltm.storage.opening import vaults_of
+
+    for vault in vaults_of(places):
+        yield vault.memories
+    yield os.path.join(places.home, FILE)
+    yield os.path.join(places.private, "project.json")
+    if places.project.common_dir:
+        yield os.path.join(places.project.common_dir, "config")
+    if client_folder():
+        yield os.path.join(client_folder(), FILES[0])
+    place = os.path.abspath(folder)
+    while True:
+        yield os.path.join(place, ".git")
+        yield os.path.join(place, ".claude", "ltm", FILE)
+        yield os.path.join(place, ".claude", "ltm", "memories")
+        for name in FILES:
+            yield os.path.join(place, name)
+        above = os.path.dirname(place)
+        if above == place:
+            return
+        place = above
+
+
+def _folder(record: Mapping[str, object]) -> str:
+    folder = record.get("cwd") or os.environ.get("CLAUDE_PROJECT_DIR")
+    if isinstance(folder, str) and folder:
+        return folder
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
+
+
+def _was_told(transcript: str) -> bool:
+    """Whether a transcript's beginning or end shows that the session was told memories."""
+    try:
+        handle = os.open(transcript, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return False
+    try:
+        size = os.fstat(handle).st_size
+        parts = [os.read(handle, _PART)]
+        if size > _PART:
+            os.lseek(handle, max(_PART, size - _PART), os.SEEK_SET)
+            parts.append(os.read(handle, _PART))
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return any(
+        b'"hook_additional_context"' in line and b"[LTM:" in line
+        for part in parts
+        for line in part.split(b"\n")
+    )

@@ -1,0 +1,83 @@
+"""The program behind `ltm-hook`: whatever happens, the client sees exit 0 and no noise, and soon.
+
+Owns the promise a hook makes to a session: a hard deadline, no error output, no second life inside
+our own calls of a client. What it says and keeps is `receive`'s business. It also runs as a plain
+file, `python3 -I -S hook.py`, on a Python with nothing installed; so this file is short (it is
+compiled at each run) and every Python 3 can read it.
+"""
+
+import os
+import sys
+
+DEADLINE = 0.9
+"""Seconds after which the program ends, whatever it is doing; nothing that matters takes longer."""
+
+END_DEADLINE = 0.4
+"""The same when a session ends: there a client gives all hooks together one second and a half."""
+
+HANDED_OVER = "LTM_HOOK_HANDED_OVER"
+
+
+def main() -> None:
+    """Answer one event of a client, told on stdin, and leave with 0."""
+    try:
+        if os.environ.get("LTM_INSIDE"):
+            return  # this client is one we started ourselves
+        if sys.version_info < (3, 11):  # noqa: UP036
+            _hand_over()
+            return
+        _begin()
+    except BaseException:  # noqa: S110  # there is nobody to tell: the client must not notice
+        pass
+    finally:
+        os._exit(0)
+
+
+def _begin() -> None:
+    import time
+    from _thread import start_new_thread
+
+    _be_deaf()
+    ending: list[bool] = []  # filled as soon as it is known that the session ends
+
+    def watch() -> None:
+        time.sleep(END_DEADLINE)
+        if not ending:
+            time.sleep(DEADLINE - END_DEADLINE)
+        os._exit(0)
+
+    start_new_thread(watch, ())
+    from ltm.surfaces.receive import receive
+
+    receive(os.environ, ending)
+
+
+def _be_deaf() -> None:
+    """Signals meant for the client's whole group must not cut a write in half."""
+    try:
+        # `signal` itself costs as much as the interpreter's start.
+        import _signal as signal  # type: ignore[import-not-found]
+    except ImportError:
+        import signal
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+def _hand_over() -> None:
+    """This Python is too old: let the one that does our other work be the hook, if there is one."""
+    if os.environ.get(HANDED_OVER):
+        return
+    from ltm.storage.home import home
+    from ltm.storage.runtime import python, runtime
+
+    newer = python(runtime(home()))
+    if newer:
+        os.environ[HANDED_OVER] = "1"
+        os.execv(newer, [newer, "-I", "-S", os.path.abspath(__file__)])  # noqa: S606
+
+
+if __name__ == "__main__":
+    _FOLDER = os.path.dirname
+    sys.path.insert(0, _FOLDER(_FOLDER(_FOLDER(os.path.abspath(__file__)))))
+    main()

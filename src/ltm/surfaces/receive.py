@@ -1,0 +1,138 @@
+"""One event of a client, from its words on stdin to ours on stdout.
+
+Owns the order: read what is there, keep the event, answer it, leave the rest to a process of its
+own. No network, no waiting for a lock, and nothing loaded that this event does not need: most are
+kept and done with in a few milliseconds. Imports the standard library and what `storage` keeps
+small for it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+
+from ltm.clients.events import TOOL_EVENTS, understand
+from ltm.core.errors import LtmError
+from ltm.core.quickjson import is_whole, read_object, write
+from ltm.storage import hooklog, spool
+from ltm.storage.home import home as find_home
+from ltm.storage.plainfile import read_plain
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableSequence
+
+MOST = 32 * 1024 * 1024
+"""Bytes of a message that are read. What we need of a longer one stands at its beginning."""
+
+PATIENCE = 0.25
+"""Seconds in which a message must arrive; then what is there counts."""
+
+_QUIET = 0.04  # a whole message with silence after it is taken as such, though stdin stays open
+
+_DRAINED = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
+_SWITCHES = {"SubagentStart": b"subagents", "UserPromptSubmit": b"per_prompt"}
+"""Events answered only if an option says so, and a word without which no config can say it."""
+
+
+def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
+    """Read an event from stdin, keep it, and print the answer if it has one.
+
+    `ending` is told when the session ends and time is shorter than usual.
+    """
+    payload = read_object(_read(0))
+    record = understand(payload)
+    if record is None:
+        return
+    event = str(record["event"])
+    if event == "SessionEnd":
+        ending.append(True)
+    try:
+        home = find_home(environ)
+    except LtmError:
+        home = ""  # a session that nobody can place is kept all the same
+    try:
+        spool.put(home, record, environ)
+    except LtmError as error:
+        hooklog.note(home, event, error)
+    try:
+        text = _answer(event, payload, record, home)
+        if text:
+            _say(event, text)
+    except Exception as error:
+        hooklog.note(home, event, error)
+    if home and _is_due(event, home):
+        from ltm.surfaces.detach import start_drain
+
+        start_drain(home)
+
+
+def _read(handle: int) -> str:
+    """What the client wrote, to its end; or as far as it came, if nobody closes the other end."""
+    chunks: list[bytes] = []
+    size = 0
+    until = time.monotonic() + PATIENCE
+    try:
+        while size < MOST:
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            if os.name != "nt" and not select.select([handle], [], [], min(left, _QUIET))[0]:
+                if chunks and is_whole(_text(chunks)):
+                    break
+                continue
+            chunk = os.read(handle, 1 << 16)
+            if not chunk:
+                break
+            chunks.append(chunk)
+            size += len(chunk)
+    except (OSError, ValueError):
+        pass  # closed or not readable: what came before counts
+    return _text(chunks)
+
+
+def _text(chunks: list[bytes]) -> str:
+    # A path that is no valid UTF-8 must come back as it was when it is used.
+    return b"".join(chunks).decode("utf-8", "surrogateescape").lstrip("\ufeff")
+
+
+def _answer(event: str, payload: dict[str, object], record: dict[str, object], home: str) -> str:
+    if event == "SessionStart":
+        from ltm.surfaces.answer import at_start
+
+        return at_start(record)
+    if event in _SWITCHES and _may_be_on(home, _SWITCHES[event]):
+        from ltm.surfaces.answer import at_prompt, at_subagent
+
+        if event == "SubagentStart":
+            return at_subagent(record)
+        return at_prompt(record, str(payload.get("prompt", "")))
+    return ""
+
+
+def _may_be_on(home: str, word: bytes) -> bool:
+    """Whether the user's config mentions an option at all: reading it properly costs far more."""
+    try:
+        return word in read_plain(os.path.join(home, "config.toml"))
+    except OSError:
+        return False
+
+
+def _say(event: str, text: str) -> None:
+    output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    data = memoryview((write(output) + "\n").encode("ascii"))
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _is_due(event: str, home: str) -> bool:
+    """Whether there is work to start: always at the ends of things, now and then at tool calls."""
+    if event not in TOOL_EVENTS:
+        return event in _DRAINED
+    waiting = sum(spool.count(home, each) for each in TOOL_EVENTS)
+    if waiting < 2:
+        return False
+    from ltm.storage.runtime import runtime, save_interval
+
+    return waiting >= save_interval(runtime(home))
