@@ -26,10 +26,12 @@ COMMANDS = {
     "related": "related",
     "inject": "inject",
     "init": "init",
+    "sync": "sync",
     "status": "status",
     "stats": "stats",
     "upkeep": "upkeep",
     "doctor": "doctor",
+    "mcp": "mcp",
     "config": "config",
     "demo": "demo",
     "completion": "completion",
@@ -60,9 +62,8 @@ class Commands(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], COMMANDS, n=1)
-            if near:
-                error.message += f" Did you mean '{near[0]}'?"
-            raise
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            raise click.UsageError(f"{error.message}{hint}", context) from None
 
 
 @click.group(
@@ -81,10 +82,9 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        ltm.main(prog_name="ltm", standalone_mode=False)
+        code = ltm.main(prog_name="ltm", standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Exit as leave:
-        sys.exit(leave.exit_code)
+        sys.exit(code or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
