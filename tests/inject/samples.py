@@ -132,7 +132,7 @@ any_memory = st.builds(
     Memory,
     id=ids,
     kind=st.sampled_from([kind.name for kind in KINDS]),
-    title=hostile_texts,
+    title=hostile_texts.map("Title {}".format),
     summary=hostile_texts,
     content=st.one_of(hostile_texts, st.just("long text " * 300)),
     created=moments,

@@ -1,0 +1,61 @@
+"""What the client loads by itself is found, and nothing in a repository can hang or mislead us."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ltm.inject.loaded import loaded_text
+
+
+def test_the_files_of_the_folder_and_of_those_above_are_read(tmp_path: Path) -> None:
+    project = tmp_path / "work" / "shop"
+    (project / ".claude").mkdir(parents=True)
+    (tmp_path / "work" / "CLAUDE.md").write_text("above")
+    (project / "CLAUDE.md").write_text("here")
+    (project / ".claude" / "CLAUDE.md").write_text("hidden folder")
+    (project / "CLAUDE.local.md").write_text("local")
+    (project / "AGENTS.md").write_text("for other clients")
+    user = tmp_path / "user"
+    user.mkdir()
+    (user / "CLAUDE.md").write_text("everywhere")
+    text = loaded_text(str(project), str(user))
+    for expected in ("above", "here", "hidden folder", "local", "everywhere"):
+        assert expected in text
+    assert "other clients" not in text
+
+
+def test_imports_inside_the_project_are_followed_once(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "my notes").mkdir(parents=True)
+    (tmp_path / "CLAUDE.md").write_text("see @docs/a.md and\n@docs/my\\ notes/b.md")
+    (tmp_path / "docs" / "a.md").write_text("first @../CLAUDE.md @c.md")
+    (tmp_path / "docs" / "c.md").write_text("third")
+    (tmp_path / "docs" / "my notes" / "b.md").write_text("second")
+    text = loaded_text(str(tmp_path))
+    assert [text.count(word) for word in ("first", "second", "third", "see @docs")] == [1, 1, 1, 1]
+
+
+def test_an_import_in_code_or_from_outside_is_not_followed(tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    (tmp_path / "secret.md").write_text("outside")
+    (project / "a.md").write_text("in code")
+    (project / "link.md").symlink_to(tmp_path / "secret.md")
+    (project / "CLAUDE.md").write_text(
+        "`@a.md` and\n```\n@a.md\n```\n@../secret.md @link.md ana@a.md"
+    )
+    text = loaded_text(str(project))
+    assert "outside" not in text
+    assert "in code" not in text
+
+
+def test_pipes_giants_and_folders_tell_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "CLAUDE.md")
+    (tmp_path / "CLAUDE.local.md").write_bytes(b"x" * 300_000)
+    (tmp_path / ".claude" / "CLAUDE.md").mkdir(parents=True)
+    assert "x" not in loaded_text(str(tmp_path))
+
+
+def test_a_file_that_is_not_utf8_is_read_as_well_as_can_be(tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_bytes(b"\xef\xbb\xbfNever push \xff to main")
+    assert loaded_text(str(tmp_path)).startswith("Never push")

@@ -1,0 +1,210 @@
+"""Views reach the disk whole, only where they may, and only when they change."""
+
+from __future__ import annotations
+
+import os
+import stat
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ltm.core.decision import Forget
+from ltm.core.model import Scope
+from ltm.inject.markers import END, START
+from ltm.inject.publish import write_views
+from ltm.storage.filestore import FileStore
+from ltm.storage.state import State
+from ltm.storage.vault import Vault
+from tests.inject.samples import KINDS, NOW, stored
+
+MARKS = f"{START}\n{END}\n"
+
+
+class Project:
+    """A repository with a shared vault, and the user's own vaults outside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "shop"
+        self.root.mkdir()
+        self.shared = Vault("shared", str(self.root / ".claude" / "ltm"), shared=True)
+        self.private = Vault("private", str(folder / "home" / "p"))
+        self.agent = Vault("agent", str(folder / "home" / "a"))
+        self.vaults = (self.shared, self.private, self.agent)
+        homes = {Scope.PROJECT: self.shared, Scope.AGENT: self.agent}
+        state = State(str(folder / "home" / "state.db"))
+        self.store = FileStore(self.vaults, homes, state, KINDS, clock=lambda: NOW)
+
+    def publish(self, **wanted: object) -> list[str]:
+        done = write_views(self.store, self.vaults, str(self.root), now=NOW, **wanted)  # type: ignore[arg-type]
+        self.problems = done.problems
+        return [os.path.relpath(path, self.root) for path in done.written]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_each_vault_gets_its_memory_md_and_a_marked_file_its_block(project: Project) -> None:
+    project.store.create(stored("Never push to main").memory)
+    project.store.create(stored("Greet me in French", scope=Scope.AGENT).memory)
+    claude = project.root / "CLAUDE.md"
+    claude.write_text(f"# Mine\n\n{MARKS}tail\n")
+    written = project.publish()
+    assert written == [".claude/ltm/MEMORY.md", "../home/a/MEMORY.md", "CLAUDE.md"]
+    assert claude.read_text().startswith(f"# Mine\n\n{START}\n## Project memory\n")
+    assert claude.read_text().endswith(f"{END}\ntail\n")
+    assert "Never push to main" in claude.read_text()
+    assert "French" not in claude.read_text()
+    assert "French" not in (project.root / ".claude/ltm/MEMORY.md").read_text()
+    assert project.problems == ()
+
+
+def test_a_private_memory_never_gets_into_a_file_of_the_repository(project: Project) -> None:
+    project.store.create(stored("shared fact").memory)
+    own = FileStore(
+        (project.private,),
+        {Scope.PROJECT: project.private},
+        State(str(project.root.parent / "s.db")),
+        KINDS,
+    )
+    own.create(stored("salary negotiation").memory)
+    (project.root / "CLAUDE.md").write_text(MARKS)
+    project.publish()
+    for path in project.root.rglob("*.md"):
+        assert "salary" not in path.read_text()
+    assert "salary" in Path(project.private.folder, "MEMORY.md").read_text()
+
+
+def test_without_marks_or_files_nothing_in_the_repository_is_touched(project: Project) -> None:
+    project.store.create(stored().memory)
+    claude = project.root / "CLAUDE.md"
+    claude.write_text("# Mine\n")
+    before = claude.stat()
+    assert project.publish() == [".claude/ltm/MEMORY.md"]
+    assert claude.read_text() == "# Mine\n"
+    assert claude.stat().st_mtime_ns == before.st_mtime_ns
+    assert not (project.root / "AGENTS.md").exists()
+
+
+def test_what_does_not_change_is_not_written(project: Project) -> None:
+    project.store.create(stored().memory)
+    (project.root / "AGENTS.md").write_text(MARKS)
+    assert len(project.publish()) == 2
+    assert project.publish() == []
+    later = write_views(
+        project.store, project.vaults, str(project.root), now=NOW + timedelta(days=400)
+    )
+    assert later.written == ()
+
+
+def test_a_forgotten_memory_leaves_the_views(project: Project) -> None:
+    made = project.store.create(stored("The password is on the whiteboard").memory)
+    (project.root / "CLAUDE.md").write_text(MARKS)
+    project.publish()
+    project.store.apply(Forget(made.memory.id))
+    assert project.publish() == [".claude/ltm/MEMORY.md", "CLAUDE.md"]
+    for path in (project.root / "CLAUDE.md", project.root / ".claude/ltm/MEMORY.md"):
+        assert "password" not in path.read_text()
+    assert (project.root / "CLAUDE.md").read_text() == MARKS
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o755])
+def test_a_file_keeps_its_mode(project: Project, mode: int) -> None:
+    project.store.create(stored().memory)
+    claude = project.root / "CLAUDE.md"
+    claude.write_text(MARKS)
+    claude.chmod(mode)
+    project.publish()
+    assert stat.S_IMODE(claude.stat().st_mode) == mode
+    assert "Use uv" in claude.read_text()
+
+
+def test_a_link_between_the_two_files_stays_a_link(project: Project) -> None:
+    project.store.create(stored().memory)
+    (project.root / "AGENTS.md").write_text(MARKS)
+    (project.root / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert project.publish().count("AGENTS.md") == 1
+    assert (project.root / "CLAUDE.md").is_symlink()
+    assert "Use uv" in (project.root / "CLAUDE.md").read_text()
+
+
+def test_a_link_out_of_the_project_is_not_followed(project: Project, tmp_path: Path) -> None:
+    """reliability S5: a repository must not make us write into the user's own files."""
+    project.store.create(stored().memory)
+    outside = tmp_path / "notes.md"
+    outside.write_text(MARKS)
+    (project.root / "CLAUDE.md").symlink_to(outside)
+    project.publish()
+    assert outside.read_text() == MARKS
+    assert "outside the project" in project.problems[0].message
+
+
+def test_a_planted_memory_md_is_replaced_and_not_followed(project: Project, tmp_path: Path) -> None:
+    project.store.create(stored().memory)
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    Path(project.shared.folder, "MEMORY.md").symlink_to(victim)
+    project.publish()
+    assert victim.read_text() == "precious"
+    assert "Use uv" in Path(project.shared.folder, "MEMORY.md").read_text()
+
+
+def test_a_file_that_cannot_be_written_is_a_problem_and_stops_nothing(project: Project) -> None:
+    project.store.create(stored().memory)
+    Path(project.shared.folder, "MEMORY.md").mkdir()
+    os.mkfifo(project.root / "AGENTS.md")
+    (project.root / "CLAUDE.md").write_text(MARKS)
+    assert project.publish() == ["CLAUDE.md"]
+    assert {os.path.basename(problem.path) for problem in project.problems} == {
+        "MEMORY.md",
+        "AGENTS.md",
+    }
+
+
+def test_bad_marks_are_reported_with_their_line(project: Project) -> None:
+    project.store.create(stored().memory)
+    (project.root / "CLAUDE.md").write_text(f"# Mine\n{START}\n")
+    project.publish()
+    assert [problem.line for problem in project.problems] == [2]
+    assert (project.root / "CLAUDE.md").read_text() == f"# Mine\n{START}\n"
+
+
+def test_instead_of_a_copy_the_block_can_load_memory_md(project: Project) -> None:
+    """traps 2.2 #10: one of the two, never both."""
+    project.store.create(stored().memory)
+    claude = project.root / "CLAUDE.md"
+    claude.write_text(MARKS)
+    project.publish(imports=True)
+    assert claude.read_text() == f"{START}\n@.claude/ltm/MEMORY.md\n{END}\n"
+    assert project.problems == ()
+
+
+def test_a_copy_beside_an_import_is_reported(project: Project) -> None:
+    project.store.create(stored().memory)
+    (project.root / "CLAUDE.md").write_text(f"@.claude/ltm/MEMORY.md\n{MARKS}")
+    project.publish()
+    assert "also loads all memories" in project.problems[0].message
+
+
+def test_a_change_made_while_the_views_are_written_is_in_them(project: Project) -> None:
+    """Whoever comes last leaves the newest state, although nobody holds a lock meanwhile."""
+    project.store.create(stored("first fact").memory)
+    (project.root / "CLAUDE.md").write_text(MARKS)
+    others = FileStore(
+        project.vaults, {Scope.PROJECT: project.shared}, State(str(project.root / "s.db")), KINDS
+    )
+    listed = project.store.list
+    calls: list[object] = []
+
+    def list_then_somebody_adds(*args: object, **kwargs: object) -> object:
+        page = listed(*args, **kwargs)  # type: ignore[arg-type]
+        if not calls:
+            others.create(stored("second fact").memory)
+        calls.append(page)
+        return page
+
+    project.store.list = list_then_somebody_adds  # type: ignore[method-assign, assignment]
+    project.publish()
+    assert "second fact" in (project.root / "CLAUDE.md").read_text()
