@@ -1,0 +1,264 @@
+"""One entry of a transcript, as Claude Code writes it, to the turns it holds.
+
+Owns the wire format: entry types, fields, and the many things a client writes in the user's name.
+Only what a person typed becomes a `UserText`. An entry of a type not known here holds nothing.
+Pure; imports `turns`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ltm.sessions.turns import (
+    Aside,
+    AssistantText,
+    Command,
+    Compaction,
+    Interruption,
+    Summary,
+    ToolResult,
+    ToolUse,
+    Turn,
+    UserText,
+)
+
+NOISE = tuple(
+    f'{{"type":"{name}"'.encode()
+    for name in (
+        "api-request",  # and -blob, which holds whole requests, and -shape
+        "atis-latch",
+        "cost-state",
+        "file-history-snapshot",
+        "last-prompt",
+        "mode",
+        "permission-mode",
+        "queue-operation",
+        "tools-used",
+    )
+)
+"""How lines begin that hold no turn, so that nobody needs to parse them."""
+
+_INTERRUPTED = "[Request interrupted by user"
+_REFUSED = "The user doesn't want to "
+_CONTINUED = "This session is being continued from a previous conversation"
+_UNASKED = "No response requested."
+
+# What stands at the beginning of text that a client writes in the user's name.
+_OPENINGS: tuple[tuple[str, str], ...] = (
+    ("<local-command-", "output"),
+    ("<bash-stdout", "output"),
+    ("<bash-stderr", "output"),
+    ("<bash-input", "shell"),
+    ("<task-notification", "notice"),
+    ("<teammate-message", "notice"),
+    ("[SYSTEM NOTIFICATION", "notice"),
+    ("Stop hook feedback:", "notice"),
+    ("Caveat: The messages below were generated", "notice"),
+    ("<user-prompt-submit-hook", "reminder"),
+    ("<post-tool-use-hook", "reminder"),
+    ("<session-start-hook", "reminder"),
+)
+_COMMAND = re.compile(r"\s*<command-(?:name|message)>")
+_COMMAND_NAME = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
+_COMMAND_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+# Blocks a client or we put among the user's words: what is left without them is the user's.
+_INSERTED = re.compile(
+    r"<(system-reminder|ide_\w+|local-command-\w+|task-notification)\b.*?</\1>"
+    r"|\[LTM:[^\]\n]*\].*?\[/LTM\]",
+    re.DOTALL,
+)
+_ONE_BLOCK = re.compile(r"\s*<([a-z]+[-_][a-z-_]+)[ >].*</\1>\s*\Z", re.DOTALL)
+
+
+def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
+    """The turns an entry holds, in order."""
+    reader = _READERS.get(entry.get("type", ""))
+    if reader is None:
+        return []
+    common = {
+        "uuid": _text(entry.get("uuid")),
+        "at": _text(entry.get("timestamp")),
+        "line": line,
+        "agent": _text(entry.get("agentId")),
+        "sidechain": entry.get("isSidechain") is True,
+    }
+    return list(reader(entry, common))
+
+
+def _user(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
+    content = _content(entry)
+    if entry.get("isCompactSummary"):
+        yield Summary(text=_flat(content), **common)
+        return
+    if isinstance(content, str):
+        yield from _words([content], entry, common)
+        return
+    words: list[str] = []
+    for block in content:
+        if block.get("type") == "tool_result":
+            text = _flat(block.get("content"))
+            refused = _is_refused(entry, text)
+            yield ToolResult(
+                id=_text(block.get("tool_use_id")),
+                text=text,
+                failed=block.get("is_error") is True and not refused,
+                refused=refused,
+                **common,
+            )
+        elif block.get("type") == "text":
+            words.append(_text(block.get("text")))
+    if words:
+        yield from _words(words, entry, common)
+
+
+def _words(
+    parts: list[str], entry: Mapping[str, Any], common: dict[str, Any], *, queued: bool = False
+) -> Iterator[Turn]:
+    """Text in the user's name: the user's own, or what it really is."""
+    own: list[str] = []
+    for text in parts:
+        what = _other_than_words(text, entry, common)
+        if what is not None:
+            yield what
+            continue
+        left = _INSERTED.sub("", text).strip()
+        if left:
+            own.append(left)
+        elif text.strip():
+            yield Aside(what="reminder", text=text, **common)
+    if own:
+        yield UserText(text="\n".join(own), queued=queued, **common)
+
+
+def _other_than_words(text: str, entry: Mapping[str, Any], common: dict[str, Any]) -> Turn | None:
+    start = text.lstrip()
+    if start.startswith(_INTERRUPTED):
+        return Interruption(in_tool="for tool use" in start[:60], **common)
+    if start.startswith(_CONTINUED):
+        return Summary(text=text, **common)
+    if common["sidechain"]:
+        return Aside(what="agent", text=text, **common)  # one agent talks to another
+    if _COMMAND.match(text):
+        return _command(text, common)
+    for opening, what in _OPENINGS:
+        if start.startswith(opening):
+            return Aside(what=what, text=text, **common)
+    if entry.get("isMeta") or entry.get("isVisibleInTranscriptOnly"):
+        return Aside(what="meta", text=text, **common)
+    if not _is_by_a_person(entry):
+        return Aside(what="notice", text=text, **common)
+    if _ONE_BLOCK.match(text) and not _INSERTED.search(text):
+        return Aside(what="notice", text=text, **common)
+    return None
+
+
+def _is_by_a_person(entry: Mapping[str, Any]) -> bool:
+    """What a client says about who wrote a prompt; older ones say nothing."""
+    origin = entry.get("origin")
+    if isinstance(origin, dict) and origin.get("kind", "human") != "human":
+        return False
+    return bool(entry.get("promptSource", "typed") != "system")
+
+
+def _command(text: str, common: dict[str, Any]) -> Turn:
+    name = _COMMAND_NAME.search(text)
+    arguments = _COMMAND_ARGUMENTS.search(text)
+    if name is None:
+        return Aside(what="meta", text=text, **common)
+    return Command(name=name[1], arguments=arguments[1].strip() if arguments else "", **common)
+
+
+def _is_refused(entry: Mapping[str, Any], text: str) -> bool:
+    return entry.get("toolUseResult") == "User rejected tool use" or text.startswith(
+        (_REFUSED, _INTERRUPTED)
+    )
+
+
+def _assistant(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
+    message = entry.get("message")
+    model = _text(message.get("model")) if isinstance(message, dict) else ""
+    made_up = model == "<synthetic>"
+    content = _content(entry)
+    for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+        kind = block.get("type")
+        if kind == "tool_use":
+            given = block.get("input")
+            yield ToolUse(
+                id=_text(block.get("id")),
+                tool=_text(block.get("name")),
+                input=given if isinstance(given, dict) else {},
+                **common,
+            )
+        elif kind == "text":
+            text = _text(block.get("text")).strip()
+            if entry.get("isApiErrorMessage") or (made_up and text == _UNASKED):
+                yield Aside(what="error", text=text, **common)
+            elif text:
+                yield AssistantText(text=text, model=model, broken_off=made_up, **common)
+
+
+def _system(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
+    subtype = entry.get("subtype")
+    if subtype == "compact_boundary":
+        about = entry.get("compactMetadata")
+        about = about if isinstance(about, dict) else {}
+        tokens = about.get("preTokens")
+        yield Compaction(
+            trigger=_text(about.get("trigger")),
+            tokens=tokens if isinstance(tokens, int) else 0,
+            **common,
+        )
+    elif subtype == "local_command":
+        text = _text(entry.get("content"))
+        if _COMMAND.match(text):
+            yield _command(text, common)
+        else:
+            yield Aside(what="output", text=text, **common)
+
+
+def _attachment(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
+    """What was typed while the agent worked. All other attachments are the client's or ours."""
+    about = entry.get("attachment")
+    if not isinstance(about, dict) or about.get("type") != "queued_command":
+        return
+    if about.get("commandMode", "prompt") != "prompt":
+        return
+    prompt = about.get("prompt")
+    parts = [prompt] if isinstance(prompt, str) else [_flat(prompt)]
+    yield from _words(parts, {**entry, "origin": about.get("origin")}, common, queued=True)
+
+
+def _content(entry: Mapping[str, Any]) -> str | list[dict[str, Any]]:
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    return [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
+
+
+def _flat(content: Any) -> str:
+    """The text of a content that is a text, or a list of blocks some of which are texts."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (
+        block if isinstance(block, str) else _text(block.get("text"))
+        for block in content
+        if isinstance(block, str) or (isinstance(block, dict) and block.get("type") == "text")
+    )
+    return "\n".join(texts)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Any], dict[str, Any]], Iterator[Turn]]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "system": _system,
+    "attachment": _attachment,
+}

@@ -1,0 +1,132 @@
+"""A transcript as a stream of turns, from a cursor, each message once.
+
+Owns what ties lines to turns: skipping what cannot be read, remembering which messages were read
+before (a fork or a resumed session repeats whole conversations under the same uuids), and joining a
+tool's result to its call. Bounded memory at any size. Imports this package.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Protocol
+
+from ltm.sessions.entries import NOISE, turns_of
+from ltm.sessions.lines import Cursor, Lines
+from ltm.sessions.turns import Commit, ToolResult, ToolUse, Turn
+
+_DECODER = json.JSONDecoder(strict=False)
+_REMEMBERED = 200_000
+_OPEN_CALLS = 2_000
+_HEAD_OF_RESULT = 4_000
+_COMMITTED = re.compile(
+    r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\]"
+    r" (?P<subject>\S.*)$",
+    re.MULTILINE,
+)
+
+
+class Seen(Protocol):
+    """Which messages were read before."""
+
+    def is_new(self, uuid: str) -> bool:
+        """Whether this message is met for the first time; from now on it is not."""
+        ...
+
+
+class Recent:
+    """The last few hundred thousand messages, forgotten when the program ends."""
+
+    def __init__(self, most: int = _REMEMBERED) -> None:
+        self._most = most
+        self._new: set[str] = set()
+        self._old: set[str] = set()
+
+    def is_new(self, uuid: str) -> bool:
+        """Whether this message is met for the first time; from now on it is not."""
+        if uuid in self._new or uuid in self._old:
+            return False
+        if len(self._new) >= self._most:
+            self._old, self._new = self._new, set()
+        self._new.add(uuid)
+        return True
+
+
+class Reading:
+    """The turns of a transcript after a cursor; `cursor` is the place after those handed out."""
+
+    def __init__(self, path: str, cursor: Cursor | None, seen: Seen) -> None:
+        self._lines = Lines(path, cursor)
+        self._seen = seen
+        self._calls: dict[str, ToolUse] = {}
+        self.unreadable = 0
+        """Lines that are no JSON, or that are too long."""
+
+    @property
+    def cursor(self) -> Cursor:
+        """The place after the line of the turn that was handed out last."""
+        return self._lines.cursor
+
+    def __iter__(self) -> Iterator[Turn]:
+        for line in self._lines:
+            if line.startswith(NOISE):
+                continue
+            entry = self._parse(line)
+            if entry is None:
+                continue
+            turns = turns_of(entry, self._lines.number)
+            if turns and turns[0].uuid and not self._seen.is_new(turns[0].uuid):
+                continue
+            for turn in turns:
+                yield from self._joined(turn)
+        self.unreadable += self._lines.too_long
+
+    def _parse(self, line: bytes) -> dict[str, Any] | None:
+        try:
+            # A broken character costs that character and not the line.
+            entry = _DECODER.decode(line.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            self.unreadable += 1
+            return None
+        return entry if isinstance(entry, dict) else None
+
+    def _joined(self, turn: Turn) -> Iterator[Turn]:
+        if isinstance(turn, ToolUse):
+            if len(self._calls) >= _OPEN_CALLS:
+                self._calls.clear()  # calls that never got a result
+            self._calls[turn.id] = turn
+            yield turn
+        elif isinstance(turn, ToolResult):
+            call = self._calls.pop(turn.id, None)
+            yield turn if call is None else replace(turn, tool=call.tool)
+            if call is not None and not turn.failed:
+                yield from _commits(call, turn)
+        else:
+            yield turn
+
+
+def read(path: str, cursor: Cursor | None = None, seen: Seen | None = None) -> Reading:
+    """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
+
+    A file that is not there, or is no plain file, has none. The cursor is told by the reading.
+    """
+    return Reading(path, cursor, Recent() if seen is None else seen)
+
+
+def _commits(call: ToolUse, result: ToolResult) -> Iterator[Commit]:
+    command = call.input.get("command")
+    if not isinstance(command, str) or "commit" not in command:
+        return
+    for found in _COMMITTED.finditer(result.text[:_HEAD_OF_RESULT]):
+        yield Commit(
+            hash=found["hash"],
+            branch=found["branch"],
+            subject=found["subject"].strip(),
+            uuid=result.uuid,
+            at=result.at,
+            line=result.line,
+            agent=result.agent,
+            sidechain=result.sidechain,
+        )

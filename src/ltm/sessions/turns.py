@@ -1,0 +1,132 @@
+"""What can happen in a session, one frozen value each, whatever client wrote it down.
+
+Owns the shapes only. A `UserText` holds the user's own words and nothing else does: whatever a
+client puts in the user's mouth (reminders, command bodies, notices, our own memories) is an
+`Aside`.
+Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Turn:
+    """Where and when: shared by all."""
+
+    uuid: str = ""
+    at: str = ""
+    """When, as the client wrote it: ISO 8601, UTC."""
+    line: int = 0
+    """Line of the transcript, counted from 1."""
+    agent: str = ""
+    """The sub-agent at work, '' for the main conversation."""
+    sidechain: bool = False
+    """Whether it happened beside the main conversation, in a sub-agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserText(_Turn):
+    """The user's own words."""
+
+    text: str
+    queued: bool = False
+    """Whether it was typed while the agent was at work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantText(_Turn):
+    """The agent's words to the user."""
+
+    text: str
+    model: str = ""
+    broken_off: bool = False
+    """Whether the user stopped it in the middle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolUse(_Turn):
+    """The agent calls a tool."""
+
+    id: str
+    tool: str
+    input: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult(_Turn):
+    """What a tool gave back."""
+
+    id: str
+    tool: str = ""
+    """The tool's name; '' when its call was read in an earlier stretch."""
+    text: str = ""
+    failed: bool = False
+    refused: bool = False
+    """Whether the user did not let it run or stopped it: nobody's failure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit(_Turn):
+    """A commit was made."""
+
+    hash: str
+    branch: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption(_Turn):
+    """The user stopped the agent."""
+
+    in_tool: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction(_Turn):
+    """The conversation so far was replaced by a summary."""
+
+    trigger: str = ""
+    tokens: int = 0
+    """Tokens there were before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(_Turn):
+    """The summary that took the place of a conversation, in the model's words."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command(_Turn):
+    """The user called a command of the client, such as `/compact`."""
+
+    name: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aside(_Turn):
+    """Text in the conversation that neither the user nor the agent said."""
+
+    what: str
+    """What it is: `meta`, `reminder`, `notice`, `shell`, `output`, `error` or `agent`."""
+    text: str = ""
+
+
+Turn: TypeAlias = (
+    UserText
+    | AssistantText
+    | ToolUse
+    | ToolResult
+    | Commit
+    | Interruption
+    | Compaction
+    | Summary
+    | Command
+    | Aside
+)
