@@ -43,7 +43,7 @@ def measure(count: int, folder: Path, runs: int) -> dict[str, Any]:
         text=True,
     ).stdout.split()
     store = _open(where.private)
-    index = store._index(store.vaults[0])
+    index = store._vaults.index(store.vaults[0])
     index.refresh()
     time.sleep(0.1)  # let the files grow older than the clock tick that is not trusted
     index.refresh()

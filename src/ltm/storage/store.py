@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ltm.core.decision import Applied, Decision
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Page, Problem, Stored, Usage
 from ltm.core.relevance import Matched
+
+if TYPE_CHECKING:
+    from ltm.core.decision import Applied, Decision
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,216 @@
+"""Changing memory files: what each decision does to the disk, and in which order.
+
+Owns the order of things in a change: lock, read the file as it is, compare, archive, write the
+file, note it in the index. A crash between any two of these leaves either the old or the new
+state, because files are the truth and the index follows them.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from ltm.core import decision as change
+from ltm.core import phases
+from ltm.core.decision import Applied, Decision
+from ltm.core.errors import Conflict, NotFound, Refused
+from ltm.core.model import Memory, Phase, Scope, Stored
+from ltm.storage import codec, frontmatter
+from ltm.storage.index import Index
+from ltm.storage.state import State
+from ltm.storage.vault import Vault, etag
+from ltm.storage.vaults import Vaults
+
+
+class Changes:
+    """Makes decisions happen in vaults of files."""
+
+    def __init__(
+        self,
+        vaults: Vaults,
+        homes: Mapping[Scope, Vault],
+        state: State,
+        clock: Callable[[], datetime],
+        introduce: Callable[[], None],
+    ) -> None:
+        self._vaults = vaults
+        self._homes = homes
+        self._state = state
+        self._clock = clock
+        self._introduce = introduce
+
+    def apply(self, decision: Decision) -> Applied:
+        """Make one change happen, whole and durably, or raise and change nothing."""
+        match decision:
+            case change.Add():
+                return self._add(decision)
+            case change.Supersede():
+                return self._supersede(decision)
+            case change.Reduce():
+                return self._reduce(decision)
+            case change.Restore():
+                return self._restore(decision)
+            case change.Purge():
+                return self._purge(decision)
+            case change.Revise() | change.Reinforce() | change.Forget():
+                return self._rewrite(decision)
+
+    def _add(self, decision: change.Add) -> Applied:
+        memory = decision.memory
+        vault = self._homes[memory.scope]
+        self._introduce()
+        vault.prepare()
+        with self._vaults.locked(vault) as (index,):
+            if index.get(memory.id):
+                raise Refused(f"a memory with the id {memory.id} is already there")
+            linked = replace(memory, previous=memory.previous or index.newest(memory.kind))
+            return Applied("added", self._write(vault, index, linked))
+
+    def _rewrite(self, decision: change.Revise | change.Reinforce | change.Forget) -> Applied:
+        """Change one memory in place, keeping the former version when its text changes."""
+        vault, _ = self._vaults.find(decision.id)
+        with self._vaults.locked(vault) as (index,):
+            name, data, memory = self._current(vault, decision.id, decision.expected)
+            at = self._clock()
+            match decision:
+                case change.Revise(changes=changes):
+                    action, after = "revised", change.revised(memory, changes, at)
+                case change.Reinforce(source=source):
+                    action, after = "reinforced", change.reinforced(memory, source, at)
+                case change.Forget():
+                    action, after = "forgotten", change.forgotten(memory, at)
+            edited = decision.edited if isinstance(decision, change.Revise) else b""
+            stored = self._replace(vault, index, name, data, memory, after, edited=edited)
+            return Applied(action, stored)
+
+    def _supersede(self, decision: change.Supersede) -> Applied:
+        """Keep the new one first: a crash in between leaves two memories, never none."""
+        found = [self._vaults.find(each)[0] for each in decision.ids]
+        home = self._homes[decision.by.scope]
+        self._introduce()
+        home.prepare()
+        with self._vaults.locked(home, *found) as indexes:
+            at = self._clock()
+            old = [
+                (vault, index, *self._current(vault, each, decision.expected))
+                for each, vault, index in zip(decision.ids, found, indexes[1:], strict=True)
+            ]
+            ids = tuple(memory.id for *_, memory in old)
+            newer = replace(
+                decision.by,
+                supersedes=tuple(dict.fromkeys((*decision.by.supersedes, *ids))),
+                previous=decision.by.previous or indexes[0].newest(decision.by.kind),
+                version=max([memory.version for *_, memory in old], default=0) + 1,
+            )
+            stored = self._write(home, indexes[0], newer)
+            for vault, index, name, data, memory in old:
+                after = change.superseded(memory, newer.id, at)
+                self._replace(vault, index, name, data, memory, after, archive=True)
+            return Applied("superseded", stored, ids)
+
+    def _reduce(self, decision: change.Reduce) -> Applied:
+        """Keep the original first, then write what the phase leaves of it."""
+        vault, _ = self._vaults.find(decision.id)
+        with self._vaults.locked(vault) as (index,):
+            name, data, memory = self._current(vault, decision.id, decision.expected)
+            kept = [each.memory for each in self._vaults.versions(vault, memory.id)]
+            original, is_kept = phases.original(memory, kept)
+            after = change.reduced(memory, original, decision.phase)
+            if after == memory:
+                return Applied("reduced", Stored(memory, vault.name, vault.path(name), etag(data)))
+            if not is_kept:
+                base = frontmatter.parse(data, vault.path(name))
+                whole = codec.to_bytes(original, base, self._vaults.kinds)
+                vault.archive(original.id, original.version, whole)
+            # Noted before it happens: a crash in between delays the next step and never doubles it.
+            self._state.shortened(memory.id)
+            return Applied("reduced", self._write(vault, index, after, name=name, former=data))
+
+    def _restore(self, decision: change.Restore) -> Applied:
+        vault, _ = self._vaults.find(decision.id)
+        with self._vaults.locked(vault) as (index,):
+            name, data, memory = self._current(vault, decision.id, decision.expected)
+            original = self._original(vault, memory, decision.version)
+            after = change.restored(memory, original, self._clock())
+            return Applied("restored", self._replace(vault, index, name, data, memory, after))
+
+    def _purge(self, decision: change.Purge) -> Applied:
+        vault, stored = self._vaults.find(decision.id)
+        with self._vaults.locked(vault) as (index,):
+            name, _, memory = self._current(vault, decision.id, decision.expected)
+            vault.purge(name, memory.id)
+            self._state.forget(memory.id)
+            index.drop(name)
+        return Applied("purged", stored)
+
+    def _current(self, vault: Vault, memory_id: str, expected: str) -> tuple[str, bytes, Memory]:
+        """The name, bytes and memory as they are on the disk now, with the lock held."""
+        stored = self._vaults.index(vault).get(memory_id)
+        if stored is None:
+            raise Conflict(f"{memory_id} was removed meanwhile", hint="run 'ltm list'")
+        name = os.path.basename(stored.path)
+        data = vault.read(name)
+        if expected and etag(data) != expected:
+            raise Conflict(
+                f"{memory_id} was changed by somebody else meanwhile",
+                path=stored.path,
+                hint=f"look at it with 'ltm show {memory_id}', then make your change again",
+            )
+        return name, data, self._vaults.decode(data, stored.path)
+
+    def _replace(
+        self,
+        vault: Vault,
+        index: Index,
+        name: str,
+        data: bytes,
+        before: Memory,
+        after: Memory,
+        *,
+        archive: bool = False,
+        edited: bytes = b"",
+    ) -> Stored:
+        if after == before and edited in (b"", data):
+            return Stored(before, vault.name, vault.path(name), etag(data))
+        if archive or any(getattr(before, field) != getattr(after, field) for field in change.TEXT):
+            vault.archive(before.id, before.version, data)
+        return self._write(vault, index, after, name=name, former=edited or data)
+
+    def _write(
+        self, vault: Vault, index: Index, memory: Memory, *, name: str = "", former: bytes = b""
+    ) -> Stored:
+        name = name or codec.file_name(memory)
+        path = vault.path(name)
+        base = frontmatter.parse(former, path) if former else None
+        data = codec.to_bytes(memory, base, self._vaults.kinds)
+        stamp = vault.stamp()
+        seen = vault.write(name, data)
+        try:
+            index.put(seen, etag(data), memory, stamp)
+        except sqlite3.Error:
+            pass  # the file is the truth and it is safe; the next refresh reads it
+        return Stored(memory, vault.name, path, etag(data))
+
+    def _original(self, vault: Vault, memory: Memory, version: int) -> Memory | None:
+        """The text to bring back: the version asked for, else the newest that is whole."""
+        kept = self._vaults.versions(vault, memory.id)
+        if version:
+            wanted = [each.memory for each in kept if each.version == version]
+            for each in reversed(wanted):
+                if each.phase is Phase.FULL:
+                    return each
+            if wanted:
+                return wanted[-1]
+            numbers = ", ".join(str(each.version) for each in kept) or "none"
+            raise NotFound(
+                f"{memory.id} has no kept version {version}", hint=f"kept versions: {numbers}"
+            )
+        if memory.phase is Phase.FULL and memory.text:
+            return None
+        memories = [each.memory for each in kept]
+        # A tombstone has no text of its own left: the last one kept is what it was.
+        last = memory if memory.text or not memories else memories[-1]
+        return phases.original(last, memories)[0]
