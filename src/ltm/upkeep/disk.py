@@ -168,7 +168,7 @@ def _databases_in(folder: str) -> list[str]:
 def _damage(path: str) -> str:
     """What SQLite says is wrong with a file, or nothing; a file we cannot have is not damaged."""
     try:
-        db = sqlite3.connect(f"file:{quote(path)}?mode=rw", uri=True)
+        db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=rw", uri=True)
         try:
             said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
         finally:
