@@ -27,6 +27,13 @@ def named(group: str, name: str) -> Any:
     )
 
 
+def names(group: str) -> list[str]:
+    """What installed packages offer in a group, by name and without loading any of it."""
+    from importlib.metadata import entry_points
+
+    return sorted({point.name for point in entry_points(group=group)})
+
+
 def offered(group: str) -> dict[str, Any]:
     """Everything installed packages offer in a group, by name."""
     from importlib.metadata import entry_points

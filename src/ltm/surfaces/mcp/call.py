@@ -1,0 +1,82 @@
+"""One call of a tool: the project it is about and the store behind it, opened when first needed.
+
+A store is opened for each call and closed after it. That costs a few milliseconds and means that a
+call always sees the files, the options and the vaults as they are, whoever changed them since.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ltm.core.errors import NotFound
+from ltm.core.model import Source, Stored, Trust
+
+if TYPE_CHECKING:
+    from ltm.storage.config import Config
+    from ltm.storage.places import Places
+    from ltm.storage.store import Store
+
+
+class Call:
+    """What a tool's function works with; used in a `with`, which gives back what was opened."""
+
+    def __init__(self, tool: str, folder: str) -> None:
+        self.tool = tool
+        self.folder = folder
+        """Where the agent works; the project is the one this folder belongs to."""
+
+    def __enter__(self) -> Call:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        opened = self.__dict__.pop("store", None)
+        if opened is not None:
+            opened.close()
+
+    @cached_property
+    def places(self) -> Places:
+        """Where things are for this project."""
+        from ltm.storage.places import places
+
+        if not os.path.isdir(self.folder):
+            raise NotFound(
+                "the project's folder is not there",
+                path=self.folder,
+                hint="start the agent again in a folder that exists",
+            )
+        return places(self.folder)
+
+    @cached_property
+    def config(self) -> Config:
+        """The options in force."""
+        from ltm.storage.config import load
+
+        return load(self.places.home, self.places.shared)
+
+    @cached_property
+    def store(self) -> Store:
+        """The project's memories."""
+        from ltm.storage.opening import open_store
+
+        return open_store(self.places, self.config)
+
+    @property
+    def source(self) -> Source:
+        """Where a memory stored in this call comes from."""
+        session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+        return Source(trust=Trust.ASSISTANT, session=session, tool=self.tool)
+
+    def read(self, memory_id: str) -> Stored:
+        """The memory of a full or short id, with an error that names the tools to find it with."""
+        try:
+            return self.store.read(memory_id.strip())
+        except NotFound as error:
+            raise NotFound(error.message, hint="recall and list_memories show the ids") from error

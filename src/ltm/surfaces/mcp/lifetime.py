@@ -1,0 +1,48 @@
+"""The server ends when its client ends, however that happens, and leaves nothing behind.
+
+A client that goes away closes our input, and the SDK's loop ends. That is not enough: a process the
+client started may still hold the pipe, or the client wants us gone at once. So signals are obeyed
+without a goodbye, and the parent is looked for every second. Leaving at any moment is safe, since
+every change of the store is whole or not made; a call at work is given a moment to finish.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+
+GRACE = 1.0
+"""Seconds a call at work may take to finish when we are told to end."""
+
+_INTERVAL = 1.0
+
+
+class Lifetime:
+    """When this process ends. `at_work` is held by whoever must not be cut off lightly."""
+
+    def __init__(self) -> None:
+        self.at_work = threading.Lock()
+        self._parent = os.getppid()
+
+    def end_with_client(self) -> None:
+        """From now on, end on a signal and when the process that started us is gone."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self._told)
+        threading.Thread(target=self._watch, name="ltm-parent", daemon=True).start()
+
+    def _told(self, number: int, frame: FrameType | None) -> None:
+        self._leave()
+
+    def _watch(self) -> None:
+        waiting = threading.Event()
+        while os.getppid() == self._parent:
+            waiting.wait(_INTERVAL)
+        self._leave()
+
+    def _leave(self) -> None:
+        # Not sys.exit: it would wait for the thread that reads our input, which may never return.
+        self.at_work.acquire(timeout=GRACE)
+        os._exit(0)

@@ -1,0 +1,70 @@
+"""The tools that change what is remembered: store_memory, forget, restore."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ltm.capture.remember import Wish, remember
+from ltm.core.decision import Forget, Restore
+from ltm.core.screen import visible
+from ltm.inject.fence import harmless
+from ltm.surfaces.mcp import page
+from ltm.surfaces.mcp.call import Call
+
+
+def store_memory(
+    call: Call,
+    content: str,
+    title: str | None = None,
+    kind: str | None = None,
+    impact: str | None = None,
+    scope: str | None = None,
+    tags: Sequence[str] = (),
+    auto_tag: bool | None = None,
+    difficulty: float | None = None,
+    replaces: str = "",
+) -> str:
+    """Keep something; what was not said is inferred, and what is known already is confirmed."""
+    wish = Wish(
+        text=content,
+        title=title,
+        kind=kind,
+        impact=impact,
+        scope=scope,
+        tags=tags,
+        auto_tag=call.config.get("auto_tag") if auto_tag is None else auto_tag,
+        difficulty=difficulty,
+        replaces=call.read(replaces).memory.id if replaces.strip() else "",
+        source=call.source,
+    )
+    done = remember(call.store, wish)
+    applied, memory = done.applied, done.applied.stored.memory
+    said = f"{page.headline(memory)}, {memory.scope}"
+    if applied.action == "reinforced":
+        return (
+            f"Known already, nothing new stored; now confirmed and seen {memory.observations}"
+            f" times: {said}"
+        )
+    lines = [f"Remembered {said}"]
+    if done.inferred:
+        lines.append(f"inferred: {harmless(', '.join(done.inferred))}")
+    for old in applied.superseded:
+        lines.append(f"replaced: {old} (kept; restore brings it back)")
+    lines.append(f"in {visible(applied.stored.path)}")
+    return "\n".join(lines)
+
+
+def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the argument's name
+    """Put a memory out of sight; its text is archived."""
+    stored = call.store.apply(Forget(call.read(id).memory.id)).stored
+    return (
+        f"Forgot {page.headline(stored.memory)}\n"
+        f"Its text is archived: restore brings it back, and only 'ltm forget {stored.memory.id}"
+        " --purge', typed by a person, deletes it for good."
+    )
+
+
+def restore(call: Call, id: str, version: int = 0) -> str:  # noqa: A002
+    """Bring a memory back, active and whole, or an older version of its text."""
+    stored = call.store.apply(Restore(call.read(id).memory.id, version=version)).stored
+    return f"Restored {page.headline(stored.memory)}"

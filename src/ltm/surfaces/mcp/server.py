@@ -1,0 +1,235 @@
+"""The stdio server: protocol by the SDK, answers by the table of tools.
+
+The event loop only carries messages. Work on a store happens in one worker thread, one call after
+the other, so that a slow disk never keeps a message waiting. Whatever a tool raises becomes a tool
+error, which the agent reads and can act on.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from ltm import __version__
+from ltm.core.errors import LtmError, NotFound
+from ltm.core.screen import visible
+from ltm.surfaces.mcp import resources
+from ltm.surfaces.mcp.arguments import checked
+from ltm.surfaces.mcp.call import Call
+from ltm.surfaces.mcp.instructions import INSTRUCTIONS
+from ltm.surfaces.mcp.lifetime import Lifetime
+from ltm.surfaces.mcp.prompts import PROMPTS, prompt_text
+from ltm.surfaces.mcp.table import tools
+from ltm.surfaces.mcp.tool import Tool
+from ltm.surfaces.mcp.whereabouts import Whereabouts
+
+_T = TypeVar("_T")
+_Context = ServerRequestContext[Any, Any]
+
+_RESOURCE_NOT_FOUND = -32002
+
+_log = logging.getLogger(__name__)
+
+
+def serve(project: str | None = None) -> None:
+    """Answer the client on stdin and stdout until it is gone."""
+    lifetime = Lifetime()
+    lifetime.end_with_client()
+    anyio.run(_serve, Answers(project, lifetime))
+
+
+async def _serve(answers: Answers) -> None:
+    server = build(answers)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def build(answers: Answers) -> Server[Any]:
+    """The SDK's server with our handlers."""
+    server: Server[Any] = Server(
+        "ltm",
+        version=__version__,
+        title="LTM long-term memory",
+        instructions=INSTRUCTIONS,
+        on_list_tools=answers.list_tools,
+        on_call_tool=answers.call_tool,
+        on_list_resources=answers.list_resources,
+        on_list_resource_templates=answers.list_resource_templates,
+        on_read_resource=answers.read_resource,
+        on_list_prompts=answers.list_prompts,
+        on_get_prompt=answers.get_prompt,
+    )
+    # Roots are on their way out of the protocol, and the clients of today still have them.
+    server.add_notification_handler(
+        "notifications/roots/list_changed", types.NotificationParams, answers.where.changed
+    )
+    return server
+
+
+class Answers:
+    """What this server answers to each request."""
+
+    def __init__(self, project: str | None, lifetime: Lifetime) -> None:
+        self.where = Whereabouts(project)
+        self._lifetime = lifetime
+        self._one_at_a_time = anyio.CapacityLimiter(1)
+
+    async def list_tools(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Every tool, as short as it can be said."""
+        known = await anyio.to_thread.run_sync(tools)  # other packages' tools may be slow to load
+        return types.ListToolsResult(tools=[_described(each) for each in known.by_name.values()])
+
+    async def call_tool(
+        self, context: _Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """The text of a tool's result, or a tool error that says what to do next."""
+        answer = partial(_answer, name=params.name, given=params.arguments or {})
+        try:
+            text = await self._work(context, params.name, answer)
+        except LtmError as error:
+            return _failure(error)
+        except Exception as error:
+            _log.exception("the tool %s failed", params.name)
+            return _failure(_unexpected(error))
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    async def list_resources(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """The newest memories; none rather than an error, since a client asks unbidden."""
+        try:
+            entries = await self._work(context, "resources", resources.listed)
+        except LtmError as error:
+            _log.warning("no resources are listed: %s", error)
+            entries = []
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=each.uri,
+                    name=each.name,
+                    description=each.description,
+                    mime_type="text/plain",
+                )
+                for each in entries
+            ]
+        )
+
+    async def list_resource_templates(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """How the address of any memory is made."""
+        template = types.ResourceTemplate(
+            uri_template=f"{resources.PREFIX}{{id}}", name="memory", mime_type="text/plain"
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(
+        self, context: _Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """One memory as get_memory shows it."""
+        uri = str(params.uri)
+        try:
+            text = await self._work(context, "resources", partial(resources.read, uri=uri))
+        except LtmError as error:
+            code = _RESOURCE_NOT_FOUND if isinstance(error, NotFound) else types.INTERNAL_ERROR
+            raise MCPError(code, _told(error)) from error
+        text = visible(text, keep_newlines=True)
+        content = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+    async def list_prompts(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """The prompts a person can call."""
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=each.name,
+                    description=each.description,
+                    arguments=[types.PromptArgument(name=each.argument, required=True)],
+                )
+                for each in PROMPTS
+            ]
+        )
+
+    async def get_prompt(
+        self, context: _Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """The text of a prompt."""
+        try:
+            text = prompt_text(params.name, params.arguments or {})
+        except LtmError as error:
+            raise MCPError(types.INVALID_PARAMS, _told(error)) from error
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+    async def _work(self, context: _Context, tool: str, function: Callable[[Call], _T]) -> _T:
+        """Run a function on this project's store, after the calls that came before it."""
+        folder = await self.where.folder(context)
+
+        def work() -> _T:
+            with self._lifetime.at_work, Call(tool, folder) as call:
+                return function(call)
+
+        return await anyio.to_thread.run_sync(work, limiter=self._one_at_a_time)
+
+
+def _described(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.effect.reads_only,
+            destructive_hint=tool.effect.destroys,
+            idempotent_hint=tool.effect.repeatable,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _answer(call: Call, name: str, given: Mapping[str, Any]) -> str:
+    """What a tool says to these arguments, as long as a client passes on."""
+    from ltm.surfaces.mcp.page import cut
+
+    known = tools().by_name
+    tool = known.get(name)
+    if tool is None:
+        raise NotFound(f"there is no tool '{name[:80]}'", hint=f"there are: {', '.join(known)}")
+    text = tool.function(call, **checked(tool, given))
+    if not isinstance(text, str):
+        raise TypeError(f"{name} gave no text but {type(text).__name__}")
+    # Ours are safe already; a path may hold bytes that no JSON can carry, and so may others' texts.
+    return cut(visible(text, keep_newlines=True))
+
+
+def _failure(error: LtmError) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=_told(error))
+    return types.CallToolResult(content=[content], is_error=True)
+
+
+def _told(error: LtmError) -> str:
+    text = visible(str(error))[:2_000]
+    return f"{text}\nNext: {visible(error.hint)[:1_000]}" if error.hint else text
+
+
+def _unexpected(error: Exception) -> LtmError:
+    where = traceback.extract_tb(error.__traceback__)
+    at = f" ({where[-1].name}, line {where[-1].lineno})" if where else ""
+    return LtmError(
+        f"this should not have happened: {type(error).__name__}: {error}{at}",
+        hint="try again; if it happens again, run 'ltm doctor'",
+    )
