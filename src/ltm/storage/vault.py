@@ -8,7 +8,6 @@ what a memory means; `codec` does.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import stat
@@ -42,6 +41,8 @@ class Seen(NamedTuple):
 
 def etag(data: bytes) -> str:
     """Fingerprint of a file's bytes."""
+    import hashlib  # loads a cryptography library, which a question never needs
+
     return hashlib.sha256(data).hexdigest()[:32]
 
 
