@@ -129,7 +129,7 @@ def test_what_claude_md_already_tells_is_not_told_again() -> None:
     assert "push" not in told.text
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(any_stored, FORMATS, st.integers(0, 900), st.integers(0, 3_000), st.text(max_size=60))
 def test_no_text_is_ever_over_its_limits(
     memories: list[Stored], form: str, tokens: int, chars: int, name: str

@@ -104,7 +104,7 @@ def test_an_attack_in_any_field_stays_inside_the_fence(payload: str, form: str) 
     assert_one_fence(text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(any_stored, hostile_texts, st.sampled_from(["dsl", "markdown"]))
 def test_no_memories_break_the_fence(memories: list[Stored], name: str, form: str) -> None:
     text = inject(memories, format=form, agent=name, project=name).text
@@ -126,7 +126,7 @@ def assert_one_fence(text: str) -> None:
         assert_inert(line[start.end() :])
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(any_stored)
 def test_no_memories_break_the_views(memories: list[Stored]) -> None:
     """traps 2.4 #5: a line break or an end mark in a memory."""

@@ -124,7 +124,7 @@ def test_the_share_a_kind_does_not_need_goes_to_those_over_theirs() -> None:
     assert sum("- gotcha" in line for line in lines) > 100 > KINDS["gotcha"].lines
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(any_stored, st.integers(0, 60))
 def test_no_block_is_ever_longer_or_wider_than_allowed(
     memories: list[Stored], max_lines: int
