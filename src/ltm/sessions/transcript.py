@@ -70,6 +70,24 @@ class Reading:
         return self._lines.cursor
 
     def __iter__(self) -> Iterator[Turn]:
+        for turns in self._by_line():
+            yield from turns
+
+    def stretches(self, most: int = 5_000) -> Iterator[list[Turn]]:
+        """The turns in lists of about so many, each ending where a line does.
+
+        Between two of them `cursor` is exact: what was handed out can be finished with and noted.
+        """
+        stretch: list[Turn] = []
+        for turns in self._by_line():
+            stretch += turns
+            if len(stretch) >= most:
+                yield stretch
+                stretch = []
+        if stretch:
+            yield stretch
+
+    def _by_line(self) -> Iterator[list[Turn]]:
         for line in self._lines:
             if line.startswith(NOISE):
                 continue
@@ -79,8 +97,7 @@ class Reading:
             turns = turns_of(entry, self._lines.number)
             if turns and turns[0].uuid and not self._seen.is_new(turns[0].uuid):
                 continue
-            for turn in turns:
-                yield from self._joined(turn)
+            yield [each for turn in turns for each in self._joined(turn)]
         self.unreadable += self._lines.too_long
 
     def _parse(self, line: bytes) -> dict[str, Any] | None:

@@ -24,21 +24,31 @@ from ltm.core.model import Usage, iso, utc
 from ltm.storage.database import connect, look, transaction
 from ltm.storage.durable import make_folder
 
-SCHEMA = 2
+SCHEMA = 3
 
-_TABLES = """
+TABLES = """
 CREATE TABLE usage(
   id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_session INTEGER NOT NULL, last_used TEXT,
   first_day INTEGER NOT NULL, idle_day INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions(
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
-  started TEXT NOT NULL);
+  started TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '',
+  cwd TEXT NOT NULL DEFAULT '', transcript TEXT NOT NULL DEFAULT '',
+  ok INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,
+  compactions INTEGER NOT NULL DEFAULT 0, live_ok INTEGER NOT NULL DEFAULT 0,
+  live_failed INTEGER NOT NULL DEFAULT 0, live_compactions INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX sessions_project ON sessions(project, number);
 CREATE TABLE days(
   number INTEGER PRIMARY KEY, project TEXT NOT NULL, day TEXT NOT NULL, UNIQUE(project, day));
 CREATE TABLE batches(
   project TEXT NOT NULL, vault TEXT NOT NULL, session INTEGER NOT NULL,
   PRIMARY KEY(project, vault)) WITHOUT ROWID;
+CREATE TABLE cursors(
+  session TEXT NOT NULL, reader TEXT NOT NULL, path TEXT NOT NULL, cursor TEXT NOT NULL,
+  PRIMARY KEY(session, reader, path)) WITHOUT ROWID;
+CREATE TABLE turns(turn INTEGER PRIMARY KEY, day INTEGER NOT NULL);
+CREATE TABLE events(
+  key TEXT PRIMARY KEY, steps INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -129,14 +139,7 @@ class State:
         try:
             db = self._open()
             with transaction(db):
-                db.execute(
-                    "INSERT OR IGNORE INTO sessions(id, project, started) VALUES(?, ?, ?)",
-                    (session, project, iso(moment)),
-                )
-                db.execute(
-                    "INSERT OR IGNORE INTO days(project, day) VALUES(?, ?)",
-                    (project, _day(moment)),
-                )
+                note_session(db, session, project, moment)
         except (sqlite3.Error, LtmError):
             pass
 
@@ -213,8 +216,17 @@ class State:
             self._db = look(self.path, SCHEMA)
         elif self._db is None:
             make_folder(os.path.dirname(self.path))
-            self._db = connect(self.path, _TABLES, SCHEMA)
+            self._db = connect(self.path, TABLES, SCHEMA)
         return self._db
+
+
+def note_session(db: sqlite3.Connection, session: str, project: str, moment: datetime) -> None:
+    """Write that a session of a project is going on; the transaction is the caller's."""
+    db.execute(
+        "INSERT OR IGNORE INTO sessions(id, project, started) VALUES(?, ?, ?)",
+        (session, project, iso(moment)),
+    )
+    db.execute("INSERT OR IGNORE INTO days(project, day) VALUES(?, ?)", (project, _day(moment)))
 
 
 def _day(moment: datetime) -> str:

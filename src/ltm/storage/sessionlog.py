@@ -1,0 +1,189 @@
+"""The sessions of this machine: their figures, how far they were read, and which events are done.
+
+Owns the sessions' part of `state.db`. Unlike `state`, it raises when the database cannot be had: a
+drain must know that nothing was noted, and try again later. Every change belongs in a
+`transaction`, so that an effect and the note that it happened are one. Imports core, `state` and
+`database`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+
+from ltm.core import policy
+from ltm.core.errors import StorageFailed
+from ltm.core.model import iso
+from ltm.storage.database import connect, transaction
+from ltm.storage.durable import make_folder
+from ltm.storage.state import SCHEMA, TABLES, note_session
+
+_KEPT_DAYS = 60
+"""Days after which a message is not expected again: clients delete transcripts sooner."""
+
+_COLUMNS = (
+    "s.id, s.project, (SELECT count(*) FROM sessions o WHERE o.project = s.project"
+    " AND o.number <= s.number), s.started, s.ended, s.reason, s.cwd, s.transcript,"
+    " max(s.ok, s.live_ok), max(s.failed, s.live_failed), max(s.compactions, s.live_compactions)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session of an agent."""
+
+    id: str
+    project: str
+    number: int
+    """Which session of its project it is, counted from 1."""
+    started: str
+    ended: str
+    """When it ended; '' while it goes on, or when nobody saw it end."""
+    reason: str
+    cwd: str
+    transcript: str
+    ok: int
+    """Tool calls that did their work, by the transcript or by events, whichever saw more."""
+    failed: int
+    compactions: int
+
+    @property
+    def difficulty(self) -> float:
+        """How hard it was, from 0 to 1."""
+        return policy.difficulty(self.failed, self.ok, self.compactions > 0)
+
+
+class SessionLog:
+    """The log in the state database at `path`. Used by one thread at a time."""
+
+    def __init__(self, path: str) -> None:
+        make_folder(os.path.dirname(path))
+        self._db = connect(path, TABLES, SCHEMA)
+        if not self._db.execute("PRAGMA database_list").fetchone()[2]:
+            self._db.close()
+            # A copy in memory is good for reading. Here it would only pretend to remember.
+            raise StorageFailed("the state database cannot be written", path=path)
+        # What is noted here is deleted elsewhere: it must survive a power cut.
+        self._db.execute("PRAGMA synchronous = FULL")
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._db.close()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All changes inside, or none."""
+        return transaction(self._db)
+
+    # -- sessions --------------------------------------------------------------------------------
+
+    def get(self, session: str) -> Session | None:
+        """The session of an id."""
+        row = self._db.execute(
+            f"SELECT {_COLUMNS} FROM sessions s WHERE id = ?", (session,)
+        ).fetchone()
+        return None if row is None else Session(*row)
+
+    def sessions(self, project: str = "", limit: int = 100) -> list[Session]:
+        """The sessions of a project or of all, newest first."""
+        rows = self._db.execute(
+            f"SELECT {_COLUMNS} FROM sessions s WHERE ?1 IN ('', project)"
+            " ORDER BY number DESC LIMIT ?2",
+            (project, limit),
+        )
+        return [Session(*row) for row in rows]
+
+    def begin(self, session: str, project: str, cwd: str, transcript: str, at: datetime) -> None:
+        """Note that a session is going on. Its first project stays its project."""
+        note_session(self._db, session, project, at)
+        self._db.execute(
+            "UPDATE sessions SET ended = '', reason = '',"
+            " cwd = CASE cwd WHEN '' THEN ?2 ELSE cwd END,"
+            " transcript = CASE ?3 WHEN '' THEN transcript ELSE ?3 END WHERE id = ?1",
+            (session, cwd, transcript),
+        )
+
+    def end(self, session: str, reason: str, at: datetime) -> None:
+        """Note that a session ended; one that nobody saw begin is no session."""
+        self._db.execute(
+            "UPDATE sessions SET ended = ?, reason = ? WHERE id = ?", (iso(at), reason, session)
+        )
+
+    def count(self, session: str, ok: int, failed: int, compactions: int) -> None:
+        """Add what a stretch of the transcript told."""
+        self._db.execute(
+            "UPDATE sessions SET ok = ok + ?, failed = failed + ?, compactions = compactions + ?"
+            " WHERE id = ?",
+            (ok, failed, compactions, session),
+        )
+
+    def count_live(self, session: str, ok: int = 0, failed: int = 0, compactions: int = 0) -> None:
+        """Add what events told. They agree with the transcript, or stand in for a missing one."""
+        self._db.execute(
+            "UPDATE sessions SET live_ok = live_ok + ?, live_failed = live_failed + ?,"
+            " live_compactions = live_compactions + ? WHERE id = ?",
+            (ok, failed, compactions, session),
+        )
+
+    # -- how far transcripts were read -----------------------------------------------------------
+
+    def cursor(self, session: str, reader: str, path: str) -> str:
+        """Where a reader left a transcript of a session; '' at the beginning."""
+        row = self._db.execute(
+            "SELECT cursor FROM cursors WHERE session = ? AND reader = ? AND path = ?",
+            (session, reader, path),
+        ).fetchone()
+        return row[0] if row else ""
+
+    def keep_cursor(self, session: str, reader: str, path: str, cursor: str) -> None:
+        """Note where a reader is. Each reader has its own place, and its own messages."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO cursors VALUES(?, ?, ?, ?)", (session, reader, path, cursor)
+        )
+
+    def turns_read(self, reader: str, at: datetime) -> TurnsRead:
+        """The messages a reader has read, in all transcripts."""
+        return TurnsRead(self._db, reader, at.toordinal())
+
+    def prune(self, at: datetime) -> None:
+        """Forget messages that cannot come again, and events that were done with long ago."""
+        oldest = at.toordinal() - _KEPT_DAYS
+        self._db.execute("DELETE FROM turns WHERE day < ?", (oldest,))
+        moment = int((at.timestamp() - _KEPT_DAYS * 86_400) * 1e9)
+        self._db.execute("DELETE FROM events WHERE key < ?", (f"{moment:020d}",))
+
+    # -- events ----------------------------------------------------------------------------------
+
+    def progress(self, key: str) -> tuple[int, int]:
+        """How many steps of an event are done, and how often one failed."""
+        row = self._db.execute("SELECT steps, tries FROM events WHERE key = ?", (key,)).fetchone()
+        return (row[0], row[1]) if row else (0, 0)
+
+    def note_progress(self, key: str, steps: int, tries: int) -> None:
+        """Note how far an event is, so that no step is done twice."""
+        self._db.execute("INSERT OR REPLACE INTO events VALUES(?, ?, ?)", (key, steps, tries))
+
+    def forget_event(self, key: str) -> None:
+        """Drop the notes on an event whose file is gone."""
+        self._db.execute("DELETE FROM events WHERE key = ?", (key,))
+
+
+class TurnsRead:
+    """Which messages one reader has read, whatever transcript they were in."""
+
+    def __init__(self, db: sqlite3.Connection, reader: str, day: int) -> None:
+        self._db = db
+        self._reader = reader.encode()
+        self._day = day
+
+    def is_new(self, uuid: str) -> bool:
+        """Whether this message is met for the first time; from now on it is not."""
+        digest = blake2b(uuid.encode("utf-8", "replace"), digest_size=8, key=self._reader).digest()
+        added = self._db.execute(
+            "INSERT OR IGNORE INTO turns VALUES(?, ?)",
+            (int.from_bytes(digest, "big", signed=True), self._day),
+        )
+        return added.rowcount == 1
