@@ -1,14 +1,14 @@
 """What every store must do, whatever keeps the memories. A backend's test module adds a fixture.
 
-A backend proves itself with about twenty lines: subclass `StoreContract`, give an `open` fixture that
-returns a fresh store each time it is called, all of them on the same data.
+A backend proves itself with about twenty lines: subclass `StoreContract`, give a `reopen` fixture
+that returns a fresh store each time it is called, all of them on the same data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -17,7 +17,6 @@ from ltm.core.errors import Ambiguous, Conflict, NotFound, Refused
 from ltm.core.model import (
     Filter,
     Impact,
-    Memory,
     Phase,
     Scope,
     Source,
@@ -26,33 +25,16 @@ from ltm.core.model import (
     new_id,
 )
 from ltm.storage.store import Store
+from tests.stores import START, make
 
 Open = Callable[[], Store]
-START = datetime(2026, 1, 1, tzinfo=UTC)
 ANY_STATUS = Filter(statuses=tuple(Status))
-
-
-def make(title: str = "Use ruff for linting", content: str = "", **fields: object) -> Memory:
-    """A memory with sensible fields for a test."""
-    text = content or f"{title}. It keeps the style the same for all."
-    values: dict[str, object] = {
-        "id": new_id(START),
-        "kind": "fact",
-        "title": title,
-        "summary": title,
-        "content": text,
-        "created": START,
-        "updated": START,
-        "confirmed": START,
-        **fields,
-    }
-    return Memory(**values)  # type: ignore[arg-type]
 
 
 class StoreContract:
     """Sentences about a store's behaviour."""
 
-    def test_a_created_memory_reads_back_equal_in_another_store(self, open: Open) -> None:
+    def test_a_created_memory_reads_back_equal_in_another_store(self, reopen: Open) -> None:
         memory = make(
             "Retries back off",
             "We retry 3 times.\n\n## Content\n\nwith “jitter” 重试 🎇\n",
@@ -65,24 +47,24 @@ class StoreContract:
             reason="the gateway drops 1 %",
             links=("mem_other",),
         )
-        open().create(memory)
-        assert open().read(memory.id).memory == memory
+        reopen().create(memory)
+        assert reopen().read(memory.id).memory == memory
 
-    def test_a_created_memory_names_the_previous_one_of_its_kind(self, open: Open) -> None:
-        store = open()
+    def test_a_created_memory_names_the_previous_one_of_its_kind(self, reopen: Open) -> None:
+        store = reopen()
         first = store.create(make("one thing", kind="decision"))
         second = store.create(make("another matter", kind="decision"))
         assert second.memory.previous == first.memory.id
         assert store.create(make("unrelated", kind="gotcha")).memory.previous == ""
 
-    def test_an_id_can_be_used_once(self, open: Open) -> None:
+    def test_an_id_can_be_used_once(self, reopen: Open) -> None:
         memory = make()
-        open().create(memory)
+        reopen().create(memory)
         with pytest.raises(Refused, match=memory.id):
-            open().create(memory)
+            reopen().create(memory)
 
-    def test_short_ids_are_accepted_when_only_one_memory_fits(self, open: Open) -> None:
-        store = open()
+    def test_short_ids_are_accepted_when_only_one_memory_fits(self, reopen: Open) -> None:
+        store = reopen()
         one = store.create(make(id="mem_000aaa111")).memory
         store.create(make("two", id="mem_000bbb222"))
         assert store.read("aaa111").memory == one
@@ -95,20 +77,20 @@ class StoreContract:
         with pytest.raises(NotFound):
             store.read("%")
 
-    def test_an_update_changes_what_it_names_and_counts_a_version(self, open: Open) -> None:
-        store = open()
+    def test_an_update_changes_what_it_names_and_counts_a_version(self, reopen: Open) -> None:
+        store = reopen()
         memory = store.create(make(tags=("a",))).memory
         after = store.update(memory.id, {"content": "new words", "tags": ("b",)}).memory
         assert (after.content, after.tags, after.version) == ("new words", ("b",), 2)
         assert after.title == memory.title
-        assert open().read(memory.id).memory == after
+        assert reopen().read(memory.id).memory == after
 
-    def test_the_former_text_is_kept_as_a_version(self, open: Open) -> None:
-        store = open()
+    def test_the_former_text_is_kept_as_a_version(self, reopen: Open) -> None:
+        store = reopen()
         memory = store.create(make(content="first wording")).memory
         store.update(memory.id, {"content": "second wording"})
         store.update(memory.id, {"content": "third wording"})
-        kept = open().versions(memory.id)
+        kept = reopen().versions(memory.id)
         assert [(each.version, each.memory.content) for each in kept] == [
             (1, "first wording"),
             (2, "second wording"),
@@ -118,21 +100,21 @@ class StoreContract:
         with pytest.raises(NotFound, match="no kept version 9"):
             store.apply(Restore(memory.id, version=9))
 
-    def test_changing_nothing_writes_nothing(self, open: Open) -> None:
-        store = open()
+    def test_changing_nothing_writes_nothing(self, reopen: Open) -> None:
+        store = reopen()
         stored = store.create(make())
         again = store.update(stored.memory.id, {"title": stored.memory.title})
         assert again.etag == stored.etag
 
-    def test_what_a_memory_is_cannot_be_changed(self, open: Open) -> None:
-        store = open()
+    def test_what_a_memory_is_cannot_be_changed(self, reopen: Open) -> None:
+        store = reopen()
         memory = store.create(make()).memory
         for field in ("id", "created", "version", "nonsense"):
             with pytest.raises(Refused, match=field):
                 store.update(memory.id, {field: "x"})
 
-    def test_a_change_based_on_an_old_reading_is_refused(self, open: Open) -> None:
-        one, two = open(), open()
+    def test_a_change_based_on_an_old_reading_is_refused(self, reopen: Open) -> None:
+        one, two = reopen(), reopen()
         stored = one.create(make())
         two.update(stored.memory.id, {"content": "theirs"}, expected=stored.etag)
         for decision in (
@@ -145,64 +127,64 @@ class StoreContract:
         ):
             with pytest.raises(Conflict, match=stored.memory.id):
                 one.apply(decision)
-        assert open().read(stored.memory.id).memory.content == "theirs"
-        assert open().list(ANY_STATUS).total == 1
+        assert reopen().read(stored.memory.id).memory.content == "theirs"
+        assert reopen().list(ANY_STATUS).total == 1
 
-    def test_a_forgotten_memory_is_out_of_sight_and_comes_back_whole(self, open: Open) -> None:
+    def test_a_forgotten_memory_is_out_of_sight_and_comes_back_whole(self, reopen: Open) -> None:
         """traps 2.3 #3: forgotten text must not be listed, searched or shown."""
-        store = open()
+        store = reopen()
         memory = store.create(make("The xylophone is broken", "xylophone facts")).memory
         assert store.apply(Forget(memory.id)).action == "forgotten"
         assert store.list(Filter()).total == 0
         assert store.search("xylophone", Filter(), 10).total == 0
         assert store.read(memory.id).memory.text == ""
         assert store.apply(Forget(memory.id)).stored.memory.status is Status.FORGOTTEN
-        back = open().apply(Restore(memory.id)).stored.memory
+        back = reopen().apply(Restore(memory.id)).stored.memory
         assert (back.title, back.summary, back.content) == (
             memory.title,
             memory.summary,
             memory.content,
         )
-        assert open().search("xylophone", Filter(), 10).total == 1
+        assert reopen().search("xylophone", Filter(), 10).total == 1
 
-    def test_a_purged_memory_is_gone(self, open: Open) -> None:
-        store = open()
+    def test_a_purged_memory_is_gone(self, reopen: Open) -> None:
+        store = reopen()
         memory = store.create(make("secret thing", "hunter2hunter2")).memory
         store.update(memory.id, {"content": "hunter3hunter3"})
         store.used([memory.id])
         store.delete(memory.id, purge=True)
-        for each in (store, open()):
+        for each in (store, reopen()):
             with pytest.raises(NotFound):
                 each.read(memory.id)
             assert each.list(ANY_STATUS).total == 0
             assert each.search("hunter2hunter2 hunter3hunter3", ANY_STATUS, 5).total == 0
             assert each.usage([memory.id]) == {}
 
-    def test_a_newer_memory_takes_the_place_of_older_ones(self, open: Open) -> None:
-        store = open()
+    def test_a_newer_memory_takes_the_place_of_older_ones(self, reopen: Open) -> None:
+        store = reopen()
         old = [store.create(make(f"old {n}")).memory.id for n in range(2)]
         applied = store.apply(Supersede(tuple(old), make("new")))
         assert applied.superseded == tuple(old)
         assert applied.stored.memory.supersedes == tuple(old)
         for each in old:
-            memory = open().read(each).memory
+            memory = reopen().read(each).memory
             assert (memory.status, memory.superseded_by) == (
                 Status.SUPERSEDED,
                 applied.stored.memory.id,
             )
-        assert [each.memory.title for each in open().list(Filter()).items] == ["new"]
+        assert [each.memory.title for each in reopen().list(Filter()).items] == ["new"]
         assert store.apply(Restore(old[0])).stored.memory.status is Status.ACTIVE
 
-    def test_seeing_it_again_confirms_a_memory(self, open: Open) -> None:
-        store = open()
+    def test_seeing_it_again_confirms_a_memory(self, reopen: Open) -> None:
+        store = reopen()
         memory = store.create(make(confidence=0.4)).memory
         after = store.apply(Reinforce(memory.id)).stored.memory
         assert (after.observations, after.confidence) == (2, 1.0)
         assert after.confirmed > memory.confirmed
 
-    def test_a_listing_is_newest_first_and_knows_the_whole(self, open: Open) -> None:
+    def test_a_listing_is_newest_first_and_knows_the_whole(self, reopen: Open) -> None:
         """traps 2.1 #10: the total is counted before paging."""
-        store = open()
+        store = reopen()
         for n in range(7):
             at = START + timedelta(days=n)
             store.create(make(f"day {n}", id=new_id(at), created=at))
@@ -212,8 +194,8 @@ class StoreContract:
         assert store.list(Filter(), limit=3, offset=9) == replace(page, items=())
         assert len(store.list(Filter()).items) == 7
 
-    def test_filters_narrow_listing_and_search_alike(self, open: Open) -> None:
-        store = open()
+    def test_filters_narrow_listing_and_search_alike(self, reopen: Open) -> None:
+        store = reopen()
         store.create(make("alpha decision", kind="decision", tags=("Web", "api")))
         store.create(make("alpha fact", tags=("web",)))
         store.create(make("alpha agent", scope=Scope.AGENT))
@@ -236,8 +218,8 @@ class StoreContract:
             assert {each.stored.memory.title for each in found.items} == expected
             assert found.total == len(expected)
 
-    def test_what_names_a_memory_can_be_listed(self, open: Open) -> None:
-        store = open()
+    def test_what_names_a_memory_can_be_listed(self, reopen: Open) -> None:
+        store = reopen()
         one = store.create(make("one")).memory
         two = store.create(make("two", kind="decision", links=(one.id,))).memory
         store.create(make("three", kind="gotcha"))
@@ -259,9 +241,9 @@ class StoreContract:
         ],
     )
     def test_search_finds_code_paths_errors_and_other_scripts(
-        self, open: Open, question: str, title: str
+        self, reopen: Open, question: str, title: str
     ) -> None:
-        store = open()
+        store = reopen()
         for name, text in (
             ("camel", "call getUserById before the cache is warm"),
             ("path", "the bug sits in src/app/user_store.py"),
@@ -279,35 +261,35 @@ class StoreContract:
         "question",
         ["", " ", '"', "'; DROP TABLE memories;--", "a AND OR NOT (", "*", "NEAR(", "\0"],
     )
-    def test_any_text_is_a_legal_question(self, open: Open, question: str) -> None:
-        store = open()
+    def test_any_text_is_a_legal_question(self, reopen: Open, question: str) -> None:
+        store = reopen()
         store.create(make())
         assert store.search(question, Filter(), 5).total >= 0
 
-    def test_a_title_weighs_more_than_the_text(self, open: Open) -> None:
-        store = open()
+    def test_a_title_weighs_more_than_the_text(self, reopen: Open) -> None:
+        store = reopen()
         store.create(make("something else", "it mentions kubernetes once in passing " * 3))
         store.create(make("kubernetes ingress", "rules of the road for the cluster"))
         best = store.search("kubernetes", Filter(), 5).items[0].stored
         assert best.memory.title == "kubernetes ingress"
 
-    def test_uses_are_counted_and_reading_is_no_use(self, open: Open) -> None:
+    def test_uses_are_counted_and_reading_is_no_use(self, reopen: Open) -> None:
         """traps 2.1 #8: internal reads never touch usage."""
-        store = open()
+        store = reopen()
         memory = store.create(make()).memory
         store.read(memory.id)
         store.list(Filter())
         store.search("ruff", Filter(), 5)
         store.update(memory.id, {"tags": ("x",)})
-        assert open().usage([memory.id]) == {}
+        assert reopen().usage([memory.id]) == {}
         store.used([memory.id])
-        open().used([memory.id])
-        usage = open().usage([memory.id, "mem_unknown"])
+        reopen().used([memory.id])
+        usage = reopen().usage([memory.id, "mem_unknown"])
         assert usage.keys() == {memory.id}
         assert usage[memory.id].uses == 2
 
-    def test_counts_say_what_is_there(self, open: Open) -> None:
-        store = open()
+    def test_counts_say_what_is_there(self, reopen: Open) -> None:
+        store = reopen()
         store.create(make(kind="decision"))
         store.delete(store.create(make("two")).memory.id)
         assert sorted(store.counts()) == [
@@ -315,7 +297,7 @@ class StoreContract:
             ("fact", "project", "forgotten", 0, 1),
         ]
 
-    def test_adding_through_the_door_is_the_same_as_creating(self, open: Open) -> None:
+    def test_adding_through_the_door_is_the_same_as_creating(self, reopen: Open) -> None:
         memory = make()
-        assert open().apply(Add(memory)).action == "added"
-        assert open().read(memory.id).memory == memory
+        assert reopen().apply(Add(memory)).action == "added"
+        assert reopen().read(memory.id).memory == memory

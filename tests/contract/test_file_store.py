@@ -7,32 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Scope
-from ltm.storage.filestore import FileStore
-from ltm.storage.state import State
 from ltm.storage.store import Store
-from ltm.storage.vault import Vault
 from tests.contract.store_contract import Open, StoreContract
+from tests.stores import file_store
 
 
 class TestFileStore(StoreContract):
     """Memories as Markdown files."""
 
     @pytest.fixture
-    def open(self, tmp_path: Path) -> Iterator[Open]:
+    def reopen(self, tmp_path: Path) -> Iterator[Open]:
         opened: list[Store] = []
 
         def open_store() -> Store:
-            project = Vault("private", str(tmp_path / "project"))
-            agent = Vault("agent", str(tmp_path / "agent"))
-            store = FileStore(
-                (project, agent),
-                {Scope.PROJECT: project, Scope.AGENT: agent},
-                State(str(tmp_path / "state.db")),
-                Kinds(),
-                project="p",
-            )
+            store = file_store(tmp_path)
             opened.append(store)
             return store
 

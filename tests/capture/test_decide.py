@@ -1,0 +1,78 @@
+"""What happens with a candidate: the rules of overlap."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ltm.capture.decide import decide
+from ltm.core.decision import Add, Reinforce, Supersede
+from ltm.core.kinds import Kinds
+from ltm.core.model import Memory, Scope, Source, Stored, Trust
+from tests.stores import make
+
+KINDS = Kinds()
+
+
+def known(*memories: Memory) -> list[Stored]:
+    return [Stored(memory, "private", "", "") for memory in memories]
+
+
+def said(text: str, kind: str = "decision") -> Memory:
+    return make(text, text, kind=kind)
+
+
+def test_something_new_is_added() -> None:
+    candidate = said("use pnpm for packages")
+    assert decide(candidate, known(said("deploy on mondays only")), KINDS) == Add(candidate)
+    assert decide(candidate, [], KINDS) == Add(candidate)
+
+
+def test_the_same_again_reinforces_what_is_known() -> None:
+    old = said("always run the linter before commit")
+    source = Source(Trust.ASSISTANT, session="s")
+    candidate = replace(said("run the linter before commit"), source=source)
+    assert decide(candidate, known(old), KINDS) == Reinforce(old.id, source)
+
+
+def test_an_overlap_of_exactly_the_threshold_is_a_duplicate() -> None:
+    """traps 2.4 #6: 0.6 counts as the same fact."""
+    old = said("alpha beta gamma")
+    newer = said("alpha beta gamma delta epsilon")
+    assert decide(newer, known(old), KINDS) == Supersede((old.id,), newer)
+    less = said("alpha beta gamma delta epsilon zeta")
+    assert decide(less, known(old), KINDS) == Add(less)
+
+
+def test_another_kind_or_scope_is_never_a_duplicate() -> None:
+    candidate = said("alpha beta gamma")
+    for other in (
+        said("alpha beta gamma", kind="fact"),
+        replace(said("alpha beta gamma"), scope=Scope.AGENT),
+    ):
+        assert decide(candidate, known(other), KINDS) == Add(candidate)
+
+
+def test_the_closest_of_several_is_the_one_replaced() -> None:
+    far = said("alpha beta gamma delta theta")
+    near = said("alpha beta gamma delta")
+    candidate = said("alpha beta gamma delta epsilon")
+    assert decide(candidate, known(far, near), KINDS) == Supersede((near.id,), candidate)
+
+
+def test_a_candidate_replaces_what_it_names() -> None:
+    old = said("we use yarn for the frontend")
+    candidate = said("pnpm is what we settled on")
+    found = decide(candidate, known(old), KINDS, replaces="we use yarn for frontend")
+    assert found == Supersede((old.id,), candidate)
+
+
+def test_a_candidate_that_names_something_unknown_is_kept_all_the_same() -> None:
+    """traps 2.4 #7: the new memory must not be dropped."""
+    candidate = said("pnpm is what we settled on")
+    assert decide(candidate, known(), KINDS, replaces="something never said") == Add(candidate)
+
+
+def test_the_threshold_is_a_cell_of_the_kinds_table() -> None:
+    kinds = KINDS.override({"decision": {"duplicate": 0.9}})
+    old, newer = said("alpha beta gamma"), said("alpha beta gamma delta")
+    assert decide(newer, known(old), kinds) == Add(newer)

@@ -1,0 +1,95 @@
+"""From a wish to a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ltm.capture.remember import MAX_TEXT, Wish, remember
+from ltm.core.errors import LtmError, NotFound, Refused, WrongUsage
+from ltm.core.model import Filter, Impact, Scope, Status
+from ltm.storage.filestore import FileStore
+from tests.stores import file_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[FileStore]:
+    opened = file_store(tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_what_was_not_said_is_inferred_and_told(store: FileStore) -> None:
+    done = remember(store, Wish("Never store tokens in the Docker image"))
+    memory = done.applied.stored.memory
+    assert memory.impact is Impact.CRITICAL
+    assert memory.scope is Scope.PROJECT
+    assert "docker" in memory.tags
+    assert any(each.startswith("impact=critical") for each in done.inferred)
+
+
+def test_what_was_said_stands_and_is_not_told(store: FileStore) -> None:
+    done = remember(
+        store,
+        Wish("Never mind", kind="pattern", impact="low", scope="project", tags=("a",)),
+    )
+    memory = done.applied.stored.memory
+    assert (memory.kind, memory.impact, memory.tags) == ("pattern", Impact.LOW, ("a",))
+    assert done.inferred == ()
+
+
+def test_the_text_is_kept_as_typed_and_the_title_is_one_line(store: FileStore) -> None:
+    text = "First line: with\ttabs\n\n```py\nx = 1\n```\n  indented"
+    memory = remember(store, Wish(text)).applied.stored.memory
+    assert memory.content == text
+    assert "\n" not in memory.title
+    titled = remember(store, Wish("other text here", title="two\nlines")).applied.stored.memory
+    assert titled.title == "two lines"
+
+
+def test_an_issue_is_open_until_said_otherwise(store: FileStore) -> None:
+    assert remember(store, Wish("flaky login test", kind="issue")).applied.stored.memory.state == (
+        "open"
+    )
+
+
+def test_the_memory_named_is_replaced(store: FileStore) -> None:
+    old = remember(store, Wish("The queue is RabbitMQ")).applied.stored.memory
+    done = remember(store, Wish("Kafka now", replaces=old.id))
+    assert done.applied.superseded == (old.id,)
+    assert store.read(old.id).memory.status is Status.SUPERSEDED
+    with pytest.raises(NotFound):
+        remember(store, Wish("x y z", replaces="mem_unknown"))
+    assert store.list(Filter()).total == 1
+
+
+def test_a_memory_pulled_by_hand_is_compared_too(store: FileStore, tmp_path: Path) -> None:
+    first = remember(store, Wish("Builds run on Debian twelve only")).applied.stored
+    other = file_store(tmp_path)
+    again = remember(other, Wish("Builds run on Debian twelve only"))
+    assert again.applied.action == "reinforced"
+    assert again.applied.stored.memory.id == first.memory.id
+    assert again.applied.stored.memory.observations == 2
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("wish", "error"),
+    [
+        (Wish(""), WrongUsage),
+        (Wish(" \n "), WrongUsage),
+        (Wish("x" * (MAX_TEXT + 1)), Refused),
+        (Wish("x", difficulty=1.5), WrongUsage),
+        (Wish("x", kind="nope"), WrongUsage),
+        (Wish("x", scope="world"), WrongUsage),
+        (Wish("nul \0 byte"), Refused),
+    ],
+)
+def test_a_wish_that_cannot_be_kept_is_refused_and_leaves_nothing(
+    store: FileStore, wish: Wish, error: type[LtmError]
+) -> None:
+    with pytest.raises(error):
+        remember(store, wish)
+    assert store.list(Filter()).total == 0

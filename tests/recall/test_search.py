@@ -1,0 +1,88 @@
+"""Hits come ranked and say why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ltm.core.model import Filter, Scope
+from ltm.recall.related import related
+from ltm.recall.search import recall
+from ltm.storage.filestore import FileStore
+from tests.stores import file_store, make
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[FileStore]:
+    opened = file_store(tmp_path)
+    yield opened
+    opened.close()
+
+
+def titles(store: FileStore, question: str) -> list[str]:
+    return [hit.stored.memory.title for hit in recall(store, question, Filter(), 10).hits]
+
+
+def test_a_hit_names_the_askers_own_words_where_they_matched(store: FileStore) -> None:
+    store.create(make("Retry policy", "backoff doubles each time", tags=("http",)))
+    (hit,) = recall(store, "Which retries and backoffs, over HTTP?", Filter(), 5).hits
+    assert hit.why == "title: retries; tags: HTTP; text: retries, backoffs"
+
+
+def test_words_everybody_uses_do_not_explain_a_hit(store: FileStore) -> None:
+    store.create(make("The cache", "it is the cache of the server"))
+    (hit,) = recall(store, "what is the cache", Filter(), 5).hits
+    assert hit.why == "title: cache; text: cache"
+
+
+def test_memories_of_a_small_vault_compete_with_those_of_a_large_one(store: FileStore) -> None:
+    for n in range(30):
+        store.create(make(f"note {n}", f"the kafka topic number{n} and its consumers"))
+    store.create(make("Kafka retention", "kafka retention is seven days", scope=Scope.AGENT))
+    assert titles(store, "kafka retention")[0] == "Kafka retention"
+
+
+def test_more_of_the_asked_words_rank_higher(store: FileStore) -> None:
+    store.create(make("one", "alpha only here"))
+    store.create(make("two", "alpha and beta here"))
+    store.create(make("three", "alpha and beta and gamma here"))
+    assert titles(store, "alpha beta gamma") == ["three", "two", "one"]
+
+
+def test_asking_counts_as_use_and_looking_up_does_not(store: FileStore) -> None:
+    memory = store.create(make("alpha")).memory
+    recall(store, "alpha", Filter(), 5, counts=False)
+    assert memory.id not in store.usage([memory.id]) or not store.usage([memory.id])[memory.id].uses
+    recall(store, "alpha", Filter(), 5)
+    assert store.usage([memory.id])[memory.id].uses == 1
+
+
+def test_the_limit_is_kept_and_the_total_told(store: FileStore) -> None:
+    for n in range(120):
+        store.create(make(f"alpha {n}"))
+    found = recall(store, "alpha", Filter(), 7)
+    assert (len(found.hits), found.total) == (7, 120)
+
+
+def test_relatives_are_named_ones_first(store: FileStore) -> None:
+    centre = store.create(make("Redis cache", tags=("redis",))).memory
+    linked = store.create(make("About links", kind="gotcha", links=(centre.id,))).memory
+    tagged = store.create(make("Redis is slow", kind="pattern", tags=("redis",))).memory
+    follower = store.create(make("A later fact")).memory
+    found, relations = related(store, centre.id, 10)
+    assert found.memory == centre
+    how = {each.stored.memory.id: each.how for each in relations}
+    assert how[linked.id] == "is linked from"
+    assert how[follower.id] == "is followed by"
+    assert how[tagged.id] == "shares tags: redis"
+    assert list(how)[-1] == tagged.id
+    assert len(related(store, centre.id, 1)[1]) == 1
+
+
+def test_a_relative_that_was_purged_is_left_out(store: FileStore) -> None:
+    gone = store.create(make("gone")).memory
+    centre = store.create(make("centre", kind="gotcha", links=(gone.id,))).memory
+    store.delete(gone.id, purge=True)
+    assert related(store, centre.id, 5)[1] == []

@@ -1,0 +1,46 @@
+"""A store for tests: real files in a temporary folder, as small as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ltm.core.kinds import Kinds
+from ltm.core.model import Memory, Scope, new_id, now
+from ltm.storage.filestore import FileStore
+from ltm.storage.state import State
+from ltm.storage.vault import Vault
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def file_store(folder: Path, clock: Callable[[], datetime] = now) -> FileStore:
+    """A store with one project vault and one agent vault below `folder`."""
+    project = Vault("private", str(folder / "project"))
+    agent = Vault("agent", str(folder / "agent"))
+    return FileStore(
+        (project, agent),
+        {Scope.PROJECT: project, Scope.AGENT: agent},
+        State(str(folder / "state.db")),
+        Kinds(),
+        project="p",
+        clock=clock,
+    )
+
+
+def make(title: str = "Use ruff for linting", content: str = "", **fields: object) -> Memory:
+    """A memory with sensible fields."""
+    text = content or f"{title}. It keeps the style the same for all."
+    values: dict[str, object] = {
+        "id": new_id(START),
+        "kind": "fact",
+        "title": title,
+        "summary": title,
+        "content": text,
+        "created": START,
+        "updated": START,
+        "confirmed": START,
+        **fields,
+    }
+    return Memory(**values)  # type: ignore[arg-type]
