@@ -58,7 +58,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _WORD = re.compile(r"[\w.'’/\\@-]+|[^\w\s]")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s+|$)")
 _UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,}|\*{3,}|_{3,})\s*$")
-_LEAD = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?|>\s*|#{1,6}(?:\s+|$))+")
+_LEAD = re.compile(r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?|>\s*|#{1,6}(?:\s+|$))+")
 _CLAUSE = re.compile(r"[,;:]\s|\s[–—-]\s|[，；：、]")
 
 
@@ -119,7 +119,7 @@ def title_of(text: str) -> str:
 
 def summary_of(text: str) -> str:
     """The first one or two sentences as one paragraph of at most 300 characters, no heading."""
-    paragraph = " ".join(_opening(text).split()) or title_of(text)
+    paragraph = " ".join(_opening(text).split()) or _LEAD.sub("", title_of(text))
     first, *rest = sentences(paragraph) or [""]
     if rest:
         two = paragraph[: paragraph.index(rest[0], len(first)) + len(rest[0])]
@@ -188,11 +188,11 @@ def _forms(phrase: str) -> set[str]:
 
 def _heading(text: str) -> str:
     """The heading a Markdown text opens with, without its marks; empty when there is none."""
-    lines = [line for line in text.splitlines() if _LEAD.sub("", line, count=1).strip()][:2]
+    lines = [line for line in text.splitlines() if _LEAD.sub("", line).strip()][:2]
     marked = bool(lines) and _HEADING.match(lines[0])
     if not marked and not (len(lines) > 1 and _UNDERLINE.match(lines[1])):
         return ""
-    return " ".join(_LEAD.sub("", lines[0], count=1).rstrip("# \t").split())
+    return " ".join(_LEAD.sub("", lines[0]).rstrip("# \t").split())
 
 
 def _opening(text: str) -> str:

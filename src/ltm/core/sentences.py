@@ -50,7 +50,8 @@ def _is_end(text: str, start: int, end: re.Match[str]) -> bool:
         return not following.islower()
     if not mark.startswith("."):
         return True
-    before = text[start : end.start()]
+    # A glance back is enough, and keeps a text without any end from being read over and over.
+    before = text[max(start, end.start() - 40) : end.start()]
     word = before.rsplit(" ", 1)[-1].lstrip(_OPENING).lower()
     if not word or word in _ABBREVIATIONS:
         return False

@@ -1,8 +1,8 @@
 """English word endings taken off, so that a question and a memory meet on the same stem.
 
 The suffix rules are Porter's algorithm of 1980: old, small, and what full-text engines use. In
-front of it stands a short list of the irregular forms common in talk about work ("chose" and
-"choose"), which no suffix rule can join. Imports nothing.
+front of it stands a short list of forms that no suffix rule can join ("chose" and "choose") or that
+Porter's rules would tear apart ("added" and "add"). Imports nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 _IRREGULAR = {
     form: base
     for base, forms in {
+        "add": "added adding",
         "begin": "began begun",
         "break": "broke broken",
         "bring": "brought",
@@ -18,6 +19,7 @@ _IRREGULAR = {
         "catch": "caught",
         "child": "children",
         "choose": "chose chosen choice choices",
+        "db": "dbs",
         "decide": "decision decisions decisive",
         "draw": "drew drawn",
         "drive": "drove driven",
@@ -32,7 +34,9 @@ _IRREGULAR = {
         "grow": "grew grown",
         "hide": "hid hidden",
         "hold": "held",
+        "id": "ids",
         "index": "indices indexes",
+        "ip": "ips",
         "keep": "kept",
         "know": "knew known",
         "lead": "led",
@@ -41,6 +45,7 @@ _IRREGULAR = {
         "make": "made making",
         "meet": "met",
         "pay": "paid",
+        "pr": "prs",
         "query": "queries",
         "rebuild": "rebuilt",
         "run": "ran",
@@ -55,6 +60,8 @@ _IRREGULAR = {
         "think": "thought",
         "throw": "threw thrown",
         "understand": "understood",
+        "use": "used using",
+        "vm": "vms",
         "win": "won",
         "write": "wrote written",
     }.items()
@@ -102,7 +109,12 @@ _STEP_4 = (
 
 def stem(word: str) -> str:
     """The stem of a lower-case ASCII word: `running`, `runs`, `ran` and `run` become `run`."""
-    return porter(_IRREGULAR.get(word, word))
+    word = _IRREGULAR.get(word, word)
+    found = porter(word)
+    if len(found) > 2:
+        return found
+    # Porter makes "us" of "use", "id" of "ide" and "aw" of "aws": other words, or none at all.
+    return word.removesuffix("s") if len(word) > 3 else word
 
 
 def porter(word: str) -> str:
