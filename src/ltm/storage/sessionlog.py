@@ -100,11 +100,14 @@ class SessionLog:
         """Note that a session is going on. Its first project stays its project."""
         note_session(self._db, session, project, at)
         self._db.execute(
-            "UPDATE sessions SET ended = '', reason = '',"
-            " cwd = CASE cwd WHEN '' THEN ?2 ELSE cwd END,"
+            "UPDATE sessions SET cwd = CASE cwd WHEN '' THEN ?2 ELSE cwd END,"
             " transcript = CASE ?3 WHEN '' THEN transcript ELSE ?3 END WHERE id = ?1",
             (session, cwd, transcript),
         )
+
+    def reopen(self, session: str) -> None:
+        """Note that a session that may have ended goes on."""
+        self._db.execute("UPDATE sessions SET ended = '', reason = '' WHERE id = ?", (session,))
 
     def end(self, session: str, reason: str, at: datetime) -> None:
         """Note that a session ended; one that nobody saw begin is no session."""

@@ -2,7 +2,7 @@
 
 Owns `state.db`. It cannot be derived, and it may be lost: the price is ranking history and one more
 reading of transcripts. Nothing here may fail a command, so a database that cannot be had is an
-empty one. Imports the standard library, `core.model` and `database`.
+empty one. Imports the standard library, core, `brief` and `database`.
 
 Time is counted in sessions and in active days, the days on which a project had a session, so that
 a paused project does not forget. Both are logs of the whole machine, numbered as they happen: what
@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 
 from ltm.core.errors import LtmError
 from ltm.core.model import Usage, iso, utc
+from ltm.storage import brief
 from ltm.storage.database import connect, look, transaction
 from ltm.storage.durable import make_folder
 
@@ -124,7 +125,8 @@ class State:
         self._note([memory_id], 0, None, "DO UPDATE SET idle_day = excluded.idle_day")
 
     def forget(self, memory_id: str) -> None:
-        """Drop what is known of a memory that was purged."""
+        """Drop what is known of a memory that was purged, and the texts that may quote it."""
+        brief.clear(os.path.dirname(self.path))
         if not os.path.exists(self.path):
             return
         try:

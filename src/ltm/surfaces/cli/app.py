@@ -35,6 +35,7 @@ COMMANDS = {
     "config": "config",
     "demo": "demo",
     "completion": "completion",
+    "drain": "drain",
 }
 """Command name to module in this package; the module's `command` is the command."""
 

@@ -1,0 +1,30 @@
+"""`ltm drain`: do what hooks left for later. Hooks start it; nobody needs to."""
+
+from __future__ import annotations
+
+import os
+
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("drain")
+def command(work: Work) -> None:
+    """Do what hooks left for later, then end."""
+    from ltm.storage.home import home
+    from ltm.surfaces.drain import drain
+
+    folder = home()
+    if os.path.isdir(folder):
+        os.chdir(folder)  # the folder a session ran in may be deleted while we work
+    if hasattr(os, "nice"):
+        os.nice(10)  # somebody is working on this machine
+    done = drain(folder)
+    if work.as_json:
+        output.emit({"events": done.events, "errors": done.errors})
+    else:
+        output.note(f"{done.events} events, {done.errors} errors")
+
+
+command.hidden = True

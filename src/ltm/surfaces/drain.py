@@ -1,0 +1,245 @@
+"""What happens after a hook has gone: every event that waits, in order, each step of it once.
+
+Owns the loop: one drain at a time, an event's file deleted only when all that follows from it is
+done, an end when nothing waits. Runs detached, in a thread of the MCP server, or before a command.
+`STEPS` is the place where more work is hung in: a step gets a `Work` and is called once per event,
+after the session log knows of it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache, partial
+
+from ltm.clients.events import TOOL_EVENTS
+from ltm.core.errors import LtmError, StorageFailed
+from ltm.sessions import figures
+from ltm.sessions.event import Event, from_record
+from ltm.storage import brief, hooklog, spool
+from ltm.storage.config import load
+from ltm.storage.lock import Lock
+from ltm.storage.project import identify
+from ltm.storage.sessionlog import SessionLog
+from ltm.surfaces.detach import LOCK
+
+SETTLE = 1.0
+"""Seconds after which a client has written what it said: at the end of a turn it is behind."""
+
+TRIES = 3
+"""Times a step may fail before the event goes on without it."""
+
+_BEHIND = ("Stop", "SubagentStop", "PreCompact")
+_AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
+_AT_ENDS = ("SessionStart", "PreCompact", "Stop", "SessionEnd")
+_TROUBLE = (sqlite3.Error, StorageFailed)
+_TURN = 0.2  # seconds a drain tries to get its turn: hooks look at the lock for a moment
+_CAUGHT_UP = 20  # unfinished sessions that are looked at when one begins
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One event, and what a step may use to act on it."""
+
+    event: Event
+    home: str
+    log: SessionLog
+    environ: Mapping[str, str]
+    at: datetime
+
+
+Step = Callable[[Work], None]
+
+
+@dataclass(slots=True)
+class Drained:
+    """What a drain did."""
+
+    events: int = 0
+    errors: int = 0
+    folders: dict[str, None] = field(default_factory=dict)
+    """Where sessions ran, whose text for the next start is made anew at the end."""
+
+
+def drain(
+    home: str,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    steps: Sequence[Step] | None = None,
+    settle: float = SETTLE,
+) -> Drained:
+    """Do what every waiting event asks for, then return; at once when another drain is at it.
+
+    What cannot be done now (a full disk, a locked database) stays where it is for the next time.
+    """
+    done = Drained()
+    # Somebody may have put an event between our last look and our letting go of the lock, seen
+    # the lock, and left it to us: so look again without it.
+    while spool.waiting(home, environ):
+        before = done.events
+        lock = Lock(os.path.join(home, LOCK))
+        try:
+            if not lock.acquire(patience=_TURN):
+                return done
+            try:
+                _empty(home, environ, STEPS if steps is None else steps, settle, done)
+            finally:
+                lock.release()
+        except (OSError, sqlite3.Error, LtmError) as error:
+            hooklog.note(home, "drain", error)
+            done.errors += 1
+            return done
+        if done.events == before:
+            return done
+    return done
+
+
+def _empty(
+    home: str, environ: Mapping[str, str], steps: Sequence[Step], settle: float, done: Drained
+) -> None:
+    log = SessionLog(os.path.join(home, "state.db"))
+    try:
+        for key, path in spool.waiting(home, environ):
+            event = from_record(key, spool.load(path))
+            if event is None:
+                spool.remove(path)
+                continue
+            if event.event in _BEHIND:
+                time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
+            work = Work(event, home, log, environ, datetime.now(UTC))
+            if _is_done(work, steps, done):
+                spool.remove(path)
+                log.forget_event(key)
+                done.events += 1
+                if event.cwd and event.event in _AT_ENDS:
+                    done.folders[event.cwd] = None
+        log.prune(datetime.now(UTC))
+    finally:
+        log.close()
+    _refresh(home, environ, done)
+    spool.sweep(home)
+
+
+def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
+    """Take an event's steps from where it stands; False when it must be tried again later."""
+    doing = "log"
+    try:
+        begun, tries = work.log.progress(work.event.key)
+        if begun == 0:
+            _log_event(work)
+            begun = 1
+        for number, step in enumerate(steps, start=1):
+            if number < begun:
+                continue
+            doing = getattr(step, "__name__", "step")
+            if not _is_taken(work, number, step, tries, done):
+                return False
+            tries = 0
+    except _TROUBLE as error:
+        # Not the event's fault: when the disk is better, it goes on from here.
+        if not done.errors:
+            hooklog.note(work.home, f"drain, {doing}", error)
+        done.errors += 1
+        return False
+    return True
+
+
+def _is_taken(work: Work, number: int, step: Step, tries: int, done: Drained) -> bool:
+    """Take one step; one that fails again and again is left out."""
+    key, log = work.event.key, work.log
+    try:
+        step(work)
+    except _TROUBLE:
+        raise
+    except Exception as error:
+        hooklog.note(work.home, f"drain, {getattr(step, '__name__', 'step')}", error)
+        done.errors += 1
+        if tries + 1 < TRIES:
+            log.note_progress(key, number, tries + 1)
+            return False
+    log.note_progress(key, number + 1, 0)
+    return True
+
+
+def _log_event(work: Work) -> None:
+    """What the session log learns from an event, whatever its transcript will say."""
+    event, log = work.event, work.log
+    moment = datetime.fromtimestamp(event.at, UTC)
+    # Looked up before: nobody may wait for a disk while the database is held.
+    project = identify(event.cwd or os.sep, work.home).id
+    with log.transaction():
+        if event.event == "SessionEnd":
+            log.end(event.session, event.reason, moment)
+        else:
+            log.begin(event.session, project, event.cwd, event.transcript, moment)
+            if event.event in _AT_BEGINNINGS:
+                log.reopen(event.session)
+            if event.event in TOOL_EVENTS:
+                log.count_live(event.session, ok=int(event.ok), failed=int(not event.ok))
+            elif event.event == "PreCompact":
+                log.count_live(event.session, compactions=1)
+        log.note_progress(event.key, 1, 0)
+
+
+def count(work: Work) -> None:
+    """Bring the figures of the event's session up to date, and of sessions that never ended."""
+    session = work.log.get(work.event.session)
+    if session is None:
+        return
+    figures.update(work.log, session, work.at)
+    if work.event.event == "SessionStart":
+        for other in work.log.sessions(session.project, _CAUGHT_UP):
+            if not other.ended and other.id != session.id:
+                figures.update(work.log, other, work.at)
+
+
+def tell_handlers(work: Work) -> None:
+    """Hand the event to what other packages plugged in; their errors are theirs alone."""
+    for name, handler in handlers().items():
+        try:
+            handler(work.event)
+        except Exception as error:
+            hooklog.note(work.home, f"handler {name}", error)
+
+
+@cache
+def handlers() -> Mapping[str, Callable[[Event], object]]:
+    """What is plugged in to hear of events; looked up once, because it takes a while."""
+    from ltm.storage.extensions import named, names
+
+    found: dict[str, Callable[[Event], object]] = {}
+    for name in names("ltm.events"):
+        try:
+            found[name] = named("ltm.events", name)
+        except LtmError as error:
+            found[name] = partial(_complain, error)
+    return found
+
+
+def _complain(error: LtmError, event: Event) -> None:
+    raise error
+
+
+STEPS: tuple[Step, ...] = (count, tell_handlers)
+"""What follows from every event, in this order."""
+
+
+def _refresh(home: str, environ: Mapping[str, str], done: Drained) -> None:
+    """Indexes and the texts for the next sessions, once for all that happened."""
+    from ltm import __version__
+    from ltm.storage.runtime import note_runtime
+    from ltm.surfaces.answer import compose_brief
+
+    for folder in done.folders:
+        try:
+            compose_brief(folder, {**environ, "LTM_HOME": home}, readonly=False)
+        except Exception as error:
+            hooklog.note(home, "drain, refresh", error)
+            done.errors += 1
+    done.folders.clear()
+    brief.clear(home, days=30)
+    note_runtime(home, __version__, load(home).own("hooks.save_interval"))
