@@ -18,6 +18,13 @@ def command(project: str | None) -> None:
     A client starts this by itself: `ltm setup` enters it there. The project is the one the client
     names (CLAUDE_PROJECT_DIR, or its roots), else the current folder's. It ends with the client.
     """
+    import gc
+
+    # The SDK is some thousand functions and classes that all stay: looking for garbage among them
+    # while they are loaded takes a tenth of the time a client waits for us.
+    gc.disable()
     from ltm.surfaces.mcp.server import serve
 
+    gc.freeze()
+    gc.enable()
     serve(project)
