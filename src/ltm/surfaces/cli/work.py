@@ -50,10 +50,15 @@ class Work:
     @cached_property
     def store(self) -> Store:
         """The project's memories."""
+        from ltm import __version__
         from ltm.storage.opening import open_store
+        from ltm.storage.runtime import note_runtime
 
         store = open_store(self.places, self.config)
-        click.get_current_context().call_on_close(store.close)
+        context = click.get_current_context()
+        context.call_on_close(store.close)
+        # Hooks run on any Python; the work they leave for later needs one that has everything.
+        context.call_on_close(lambda: note_runtime(self.places.home, __version__))
         return store
 
 
