@@ -149,6 +149,6 @@ any_memory = st.builds(
     reason=hostile_texts,
     state=st.sampled_from(("", "open", "resolved")),
 )
-any_stored = st.lists(any_memory, max_size=25, unique_by=lambda memory: memory.id[-6:]).map(
+any_stored = st.lists(any_memory, max_size=14, unique_by=lambda memory: memory.id[-6:]).map(
     lambda found: [Stored(memory, "private", f"/v/{memory.id}.md", "e") for memory in found]
 )

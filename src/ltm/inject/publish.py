@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -78,7 +79,7 @@ def _write_once(
     max_lines: int,
     imports: bool,
 ) -> Published:
-    of_vault: dict[str, list[Stored]] = {vault.name: [] for vault in vaults}
+    of_vault: defaultdict[str, list[Stored]] = defaultdict(list)
     for each in store.list(Filter()).items:
         of_vault[each.vault].append(each)
     done = []
