@@ -127,7 +127,8 @@ class Changes:
                 vault.archive(original.id, original.version, whole)
             # Noted before it happens: a crash in between delays the next step and never doubles it.
             self._state.shortened(memory.id)
-            return Applied("reduced", self._write(vault, index, after, name=name, former=data))
+            stored = self._write(vault, index, after, name=name, over=data, former=data)
+            return Applied("reduced", stored)
 
     def _restore(self, decision: change.Restore) -> Applied:
         vault, _ = self._vaults.find(decision.id)
@@ -141,9 +142,14 @@ class Changes:
         vault, stored = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
             name, _, memory = self._current(vault, decision.id, decision.expected)
-            vault.purge(name, memory.id)
+            # The file goes last: while it is there, a purge that was cut short can be said again.
             self._state.forget(memory.id)
-            index.drop(name)
+            try:
+                index.drop(name)
+                vault.purge(name, memory.id)
+            except sqlite3.Error:
+                vault.purge(name, memory.id)
+                index.rebuild()
         return Applied("purged", stored)
 
     def _current(self, vault: Vault, memory_id: str, expected: str) -> tuple[str, bytes, Memory]:
@@ -177,17 +183,25 @@ class Changes:
             return Stored(before, vault.name, vault.path(name), etag(data))
         if archive or any(getattr(before, field) != getattr(after, field) for field in change.TEXT):
             vault.archive(before.id, before.version, data)
-        return self._write(vault, index, after, name=name, former=edited or data)
+        return self._write(vault, index, after, name=name, over=data, former=edited or data)
 
     def _write(
-        self, vault: Vault, index: Index, memory: Memory, *, name: str = "", former: bytes = b""
+        self,
+        vault: Vault,
+        index: Index,
+        memory: Memory,
+        *,
+        name: str = "",
+        over: bytes | None = None,
+        former: bytes = b"",
     ) -> Stored:
+        """Write a memory's file, `over` the bytes that are there, with the lines of `former`."""
         name = name or codec.file_name(memory)
         path = vault.path(name)
         base = frontmatter.parse(former, path) if former else None
         data = codec.to_bytes(memory, base, self._vaults.kinds)
         stamp = vault.stamp()
-        seen = vault.write(name, data)
+        seen = vault.write(name, data, over=over)
         try:
             index.put(seen, etag(data), memory, stamp)
         except sqlite3.Error:

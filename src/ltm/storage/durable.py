@@ -1,8 +1,10 @@
 """Writes that are either whole and on the disk, or did not happen.
 
-Owns the one way a file of ours comes to be: a temporary file in the same folder, fsync, `os.replace`,
-fsync of the folder. Without both fsyncs an acknowledged write can vanish in a power cut. Imports the
-standard library and `core.errors` only, because hooks use it too.
+Owns the one way a file of ours comes to be: a temporary file, fsync, `os.replace`, fsync of the
+folder. Without both fsyncs an acknowledged write can vanish in a power cut. A temporary file is
+locked while somebody is at work on it, so that one a crash left behind can be told from it and
+swept away by anybody. Imports the standard library and `core.errors` only, because hooks use it
+too.
 """
 
 from __future__ import annotations
@@ -11,6 +13,10 @@ import errno
 import os
 
 from ltm.core.errors import StorageFailed
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TEMP_SUFFIX = ".tmp"
 
@@ -33,20 +39,37 @@ def failed(error: OSError, doing: str, path: str) -> StorageFailed:
     return StorageFailed(f"could not {doing}: {cause}", path=path, hint=hint)
 
 
-def write_file(path: str, data: bytes, *, mode: int = 0o600) -> None:
+def write_file(
+    path: str,
+    data: bytes,
+    *,
+    mode: int = 0o600,
+    staging: str = "",
+    check: Callable[[], None] | None = None,
+) -> None:
     """Put `data` at `path`, atomically and durably, with this mode whatever the umask.
 
-    On return the bytes survive a power cut. On an error the old file, if any, is untouched.
+    On return the bytes survive a power cut. On an error the old file, if any, is untouched; only
+    if the very last step fails, the disk's promise, the new one may be there, and is whole.
+    `staging` is the folder for the unfinished file: one that is swept, small, and on the same disk
+    if possible. Without it, it is the folder of the file. `check` is called at the last moment
+    before the old file is replaced; what it raises stops the write.
     """
-    temporary = _temporary_name(path)
+    own = os.path.dirname(path)
     try:
+        # Opened first: all that can fail is to fail while the old file is still in place.
+        folder = _open_folder(own)
         try:
-            _write_new(temporary, data, mode)
-            os.replace(temporary, path)
-        except BaseException:
-            _remove_quietly(temporary)
-            raise
-        sync_folder(os.path.dirname(path))
+            try:
+                _put(path, data, mode, staging or own, check)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                _put(path, data, mode, own, check)
+            _sync(folder)
+        finally:
+            if folder is not None:
+                os.close(folder)
     except OSError as error:
         raise failed(error, "write the file", path) from error
 
@@ -72,23 +95,22 @@ def remove_file(path: str) -> bool:
     """Delete a file durably; False when it was not there."""
     try:
         os.unlink(path)
+        sync_folder(os.path.dirname(path))
     except FileNotFoundError:
         return False
     except OSError as error:
         raise failed(error, "delete the file", path) from error
-    sync_folder(os.path.dirname(path))
     return True
 
 
 def sync_folder(path: str) -> None:
     """Make the names in a folder durable. Windows has no such call and does it by itself."""
-    if os.name == "nt":
-        return
-    handle = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
+    folder = _open_folder(path)
     try:
-        os.fsync(handle)
+        _sync(folder)
     finally:
-        os.close(handle)
+        if folder is not None:
+            os.close(folder)
 
 
 def is_temporary(name: str) -> bool:
@@ -96,28 +118,109 @@ def is_temporary(name: str) -> bool:
     return name.startswith(".") and name.endswith(TEMP_SUFFIX)
 
 
-def _temporary_name(path: str) -> str:
-    # The random part keeps two writers apart; the name stays short enough for every file system.
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:80]}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
-
-
-def _write_new(path: str, data: bytes, mode: int) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    handle = os.open(path, flags | getattr(os, "O_BINARY", 0), mode)
+def sweep(folder: str) -> None:
+    """Remove from a folder what writers that are dead by now left unfinished. Never raises."""
     try:
-        if os.name != "nt":
-            os.fchmod(handle, mode)
-        view = memoryview(data)
-        while view:
-            view = view[os.write(handle, view) :]
-        os.fsync(handle)
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        if is_temporary(name):
+            remove_dead(os.path.join(folder, name))
+
+
+def remove_dead(path: str) -> bool:
+    """Remove an unfinished write unless somebody is still at work on it; whether it was removed."""
+    if os.name == "nt":
+        return _remove_quietly(path)  # what is open cannot be deleted there
+    try:
+        handle = os.open(path, os.O_RDWR | _NO_FOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return _lock(handle) and _remove_quietly(path)
+    except OSError:
+        return False  # a disk that knows no locks cannot tell who is at work
     finally:
         os.close(handle)
 
 
-def _remove_quietly(path: str) -> None:
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+def _put(path: str, data: bytes, mode: int, staging: str, check: Callable[[], None] | None) -> None:
+    temporary, handle = _new_file(staging, os.path.basename(path), mode)
+    try:
+        try:
+            if os.name != "nt":
+                os.fchmod(handle, mode)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(handle, view) :]
+            os.fsync(handle)
+            if os.name == "nt":  # an open file cannot be renamed there, nor deleted by a sweeper
+                os.close(handle)
+                handle = -1
+            if check is not None:
+                check()
+            os.replace(temporary, path)
+        finally:
+            if handle >= 0:
+                os.close(handle)
+    except BaseException:
+        _remove_quietly(temporary)
+        raise
+
+
+def _new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
+    """A new file to write to, and its path; locked, so that nobody takes it for a leftover."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | getattr(os, "O_BINARY", 0)
+    while True:
+        # The random part keeps two writers apart. A name has at most 255 bytes, a letter up to 4.
+        path = os.path.join(folder, f".{name[:40]}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
+        handle = os.open(path, flags, mode)
+        try:
+            safe = _lock(handle) and os.fstat(handle).st_nlink > 0
+        except OSError:
+            safe = True  # a disk that knows no locks: nobody can sweep it either
+        if safe:
+            return path, handle
+        os.close(handle)  # a sweeper was quicker than our lock, and this name is lost
+
+
+def _lock(handle: int) -> bool:
+    """Lock an open file; False when somebody else has it locked."""
+    if os.name == "nt":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _open_folder(path: str) -> int | None:
+    if os.name == "nt":
+        return None
+    return os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(folder: int | None) -> None:
+    if folder is None:
+        return
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        # Some network and user-space disks cannot sync a folder, and need not.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+
+
+def _remove_quietly(path: str) -> bool:
     try:
         os.unlink(path)
     except OSError:
-        pass
+        return False
+    return True

@@ -92,7 +92,7 @@ def init_shared(root: str, command: Sequence[str] | None = None) -> list[str]:
         raise Refused(problem.message, path=problem.path)
     changed = _make_vault(shared)
     if repository is not None and repository.common_dir:
-        changed += _install_driver(repository, command or this_command())
+        changed += _install_driver(repository, command or this_command(), shared)
     return changed
 
 
@@ -194,7 +194,7 @@ def _make_vault(shared: str) -> list[str]:
     return changed
 
 
-def _install_driver(repository: Repository, command: Sequence[str]) -> list[str]:
+def _install_driver(repository: Repository, command: Sequence[str], shared: str) -> list[str]:
     changed: list[str] = []
     config = os.path.join(repository.common_dir, "config")
     call = " ".join(shlex.quote(word) for word in command).replace("%", "%%")
@@ -222,7 +222,8 @@ def _install_driver(repository: Repository, command: Sequence[str]) -> list[str]
         new = data + _block("")
     if new != data:
         make_folder(os.path.dirname(attributes), 0o755)
-        _write_like_before(attributes, new)
+        # Unfinished, it waits in the vault, which is swept: nobody tidies up in git's own folder.
+        _write_like_before(attributes, new, shared)
         changed.append(attributes)
     return changed
 
@@ -251,12 +252,12 @@ def _read(path: str, *, follow: bool = True) -> bytes:
         raise Refused(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def _write_like_before(path: str, data: bytes) -> None:
+def _write_like_before(path: str, data: bytes, staging: str = "") -> None:
     try:
         mode = os.stat(path).st_mode & 0o777
     except OSError:
         mode = 0o644
-    write_file(path, data, mode=mode)
+    write_file(path, data, mode=mode, staging=staging)
 
 
 def _git_config(path: str, *words: str) -> bool:

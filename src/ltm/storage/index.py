@@ -20,6 +20,7 @@ from ltm.core.record import as_record, from_record
 from ltm.core.words import TOKENIZER, terms
 from ltm.storage import query
 from ltm.storage.database import connect, discard, is_busy, look, transaction
+from ltm.storage.durable import sweep
 from ltm.storage.vault import Seen, Vault, etag
 
 SCHEMA = 1
@@ -147,7 +148,7 @@ class Index:
         if not self._vault.lock.acquire(patience=5.0):
             return  # a long writer is at work, and it keeps the index up to date itself
         try:
-            self._vault.sweep()
+            sweep(self._vault.memories)
             known = {
                 file: facts
                 for file, *facts in self._db.execute(

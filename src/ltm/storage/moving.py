@@ -51,5 +51,6 @@ def _move_archives(source: Vault, target: Vault, stayed: list[str]) -> None:
         if not name.endswith(".md") or any(name.split(".v")[0] in each for each in stayed):
             continue  # what belongs to a memory that stayed stays with it
         if not os.path.lexists(new):
-            write_file(new, source.read_archive(old), mode=target.file_mode)
+            data = source.read_archive(old)
+            write_file(new, data, mode=target.file_mode, staging=target.folder)
         remove_file(old)

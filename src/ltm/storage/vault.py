@@ -14,13 +14,13 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ltm.core.errors import BadFile
+from ltm.core.errors import BadFile, Conflict, LtmError
 from ltm.storage.durable import (
     failed,
     is_temporary,
     make_folder,
     remove_file,
-    sync_folder,
+    sweep,
     write_file,
 )
 from ltm.storage.lock import Lock
@@ -117,11 +117,31 @@ class Vault:
         """The bytes of a memory file; links, devices and giants are refused as bad files."""
         return _read_regular(self.path(name))
 
-    def write(self, name: str, data: bytes) -> Seen:
-        """Put a memory file in place, durably, and say what a scan would now see."""
+    def write(self, name: str, data: bytes, *, over: bytes | None = None) -> Seen:
+        """Put a memory file in place, durably, and say what a scan would now see.
+
+        With `over`, only in the place of a file that still has these bytes: an editor asks for no
+        lock, and what a person saved a moment ago must not be lost.
+        """
         path = self.path(name)
-        write_file(path, data, mode=self.file_mode)
-        info = os.stat(path, follow_symlinks=False)
+
+        def check() -> None:
+            try:
+                same = over is None or self.read(name) == over
+            except LtmError:
+                same = False
+            if not same:
+                raise Conflict(
+                    "the file was changed by somebody else at this moment",
+                    path=path,
+                    hint="look at it, then run the same command again",
+                )
+
+        write_file(path, data, mode=self.file_mode, staging=self.folder, check=check)
+        try:
+            info = os.stat(path, follow_symlinks=False)
+        except OSError as error:
+            raise failed(error, "look at the file", path) from error
         return Seen(name, info.st_mtime_ns, info.st_size)
 
     def archive(self, memory_id: str, version: int, data: bytes) -> str:
@@ -130,21 +150,22 @@ class Vault:
         path = os.path.join(self.archives, name)
         if not os.path.exists(path):
             make_folder(self.archives, self.folder_mode)
-            write_file(path, data, mode=self.file_mode)
+            write_file(path, data, mode=self.file_mode, staging=self.folder)
         return path
 
     def archived(self, memory_id: str) -> list[tuple[int, str]]:
         """The kept versions of a memory as (version, path), oldest first."""
         versions: list[tuple[int, float, str]] = []
         try:
-            names = os.listdir(self.archives)
-        except OSError:
-            return []
-        for name in names:
-            match = _ARCHIVED.match(name)
-            if match and match["id"] == memory_id:
-                path = os.path.join(self.archives, name)
-                versions.append((int(match["version"]), os.stat(path).st_mtime, path))
+            for name in os.listdir(self.archives):
+                match = _ARCHIVED.match(name)
+                if match and match["id"] == memory_id:
+                    path = os.path.join(self.archives, name)
+                    versions.append((int(match["version"]), os.lstat(path).st_mtime, path))
+        except FileNotFoundError:
+            pass  # no folder yet, or somebody purged the memory at this moment
+        except OSError as error:
+            raise failed(error, "list the folder", self.archives) from error
         return [(version, path) for version, _, path in sorted(versions)]
 
     def archives_by_id(self) -> dict[str, list[str]]:
@@ -165,14 +186,15 @@ class Vault:
         return _read_regular(path)
 
     def purge(self, name: str, memory_id: str) -> None:
-        """Delete a memory file and every kept version of it."""
-        remove_file(self.path(name))
+        """Delete every kept version of a memory, then its file: whoever finds the file after a
+        crash can say it again, and nothing is left that nobody would ever look for."""
         for _, path in self.archived(memory_id):
             remove_file(path)
+        remove_file(self.path(name))
 
     def leftovers(self) -> Iterator[str]:
         """Paths of unfinished writes: with the write lock held, nobody is still at work on them."""
-        for folder in (self.memories, self.archives):
+        for folder in (self.folder, self.memories, self.archives):
             try:
                 names = os.listdir(folder)
             except OSError:
@@ -182,14 +204,9 @@ class Vault:
                     yield os.path.join(folder, name)
 
     def sweep(self) -> None:
-        """Remove unfinished writes. Call with the write lock held."""
-        for path in list(self.leftovers()):
-            try:
-                os.unlink(path)
-            except OSError:
-                continue
-        if self.exists():
-            sync_folder(self.memories)
+        """Remove what dead writers left. Unfinished files are kept in the vault's own folder, which
+        stays small, so that this costs next to nothing however many memories there are."""
+        sweep(self.folder)
 
 
 def _is_memory_name(name: str) -> bool:

@@ -62,6 +62,8 @@ class Vaults:
     def fresh(self) -> Iterator[tuple[Vault, Index]]:
         """Every vault that exists, its index brought up to date."""
         for vault in self.all:
+            if not self._readonly:
+                vault.sweep()
             if vault.exists():
                 try:
                     index = self.index(vault)

@@ -32,7 +32,7 @@ def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
     found: list[Finding] = []
     inside: set[str] = set()
     for vault in vaults:
-        inside.update((vault.memories, vault.archives))
+        inside.update((vault.folder, vault.memories, vault.archives))
         if not vault.exists():
             continue
         try:
