@@ -272,6 +272,7 @@ class TestReadingWhatAPersonTyped:
             ("id: mem_abc12345\ntitle: x\ncreated: 2026-02-30", 4, "'created' is not a moment"),
             ("id: mem_abc12345\ntitle: x\nupdated: 0001-01-01T00:00:00+14:00", 4, "not a moment"),
             ("id: mem_abc12345\ntitle: x\nconfirmed: yesterday", 4, "not a moment"),
+            ("id: mem_abc12345\ntitle: x\ncreated: 0500-01-01", 4, "not a moment"),
         ],
     )
     def test_a_value_that_means_nothing_is_refused_with_its_line(

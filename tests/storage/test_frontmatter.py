@@ -132,7 +132,7 @@ def test_a_body_is_added_below_a_front_matter_that_ends_the_file() -> None:
 
 
 def test_a_setext_heading_is_no_conflict() -> None:
-    body = "\nTitle\n=======\n\n> quote\n\n<<<<<<< alone\n"
+    body = "\nTitle\n=======\n\n> quote\n\n<<<<<<< alone\n\n>>>>>>> nested quote\n"
     assert read(f"---\nid: mem_abc12345\n---\n{body}").body == body
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -135,10 +135,11 @@ def test_rewritten_summaries_and_contents_do_not_repeat_headings() -> None:
     assert set(load(found).content.splitlines()) == {"My text.", "Your text."}
 
 
-def test_an_edit_beats_a_fading() -> None:
+@pytest.mark.parametrize(("fading", "edit"), [(LATER, LATEST), (LATEST, LATER)])
+def test_an_edit_beats_a_fading(fading: datetime, edit: datetime) -> None:
     """reliability §0 item 4: evicted on one branch, edited on the other."""
-    faded = replace(BASE, phase=Phase.HINT, content="First line.", updated=LATEST)
-    edited = replace(BASE, content=BASE.content + "\nSeventh line.", updated=LATER)
+    faded = replace(BASE, phase=Phase.HINT, content="First line.", updated=fading)
+    edited = replace(BASE, content=BASE.content.replace("First", "1st"), updated=edit)
     found = merged(faded, edited)
     assert found.content == edited.content
     assert found.phase is Phase.FULL
@@ -169,7 +170,8 @@ def test_forgetting_wins_and_the_edit_stays_readable() -> None:
     gone = replace(BASE, status=Status.FORGOTTEN, summary="", content="")
     edited = replace(BASE, content=BASE.content + "\nSeventh line.")
     found = merged(gone, edited)
-    assert (found.status, found.content) == (Status.FORGOTTEN, edited.content)
+    assert found.status is Status.FORGOTTEN
+    assert (found.summary, found.content) == (edited.summary, edited.content)
 
 
 def test_the_same_memory_added_twice_becomes_one() -> None:
@@ -193,6 +195,11 @@ class TestSignatures:
         edited = replace(self.SIGNED, content="New.", signature="cc" * 32, shown_signature="")
         found = merged(replace(self.SIGNED, tags=("x",)), edited, self.SIGNED)
         assert (found.signature, found.shown_signature) == ("cc" * 32, "")
+
+    def test_the_signature_of_the_shown_text_goes_when_the_phase_does(self) -> None:
+        faded = replace(self.SIGNED, phase=Phase.HINT, shown_signature="")
+        found = merged(faded, replace(self.SIGNED, tags=("x",)), self.SIGNED)
+        assert (found.signature, found.shown_signature) == ("aa" * 32, "")
 
     def test_a_signature_of_neither_text_is_dropped(self) -> None:
         one = replace(self.SIGNED, content=BASE.content + "\nMine.", signature="cc" * 32)
@@ -234,6 +241,11 @@ class TestHandWrittenParts:
             base, self.text(end="1.\n\nTwo.\n\nThree."), self.text(end="One.\n\nTwo.\n\n3."), PATH
         )
         assert found == self.text("version: 2\n", end="1.\n\nTwo.\n\n3.")
+
+    def test_a_body_without_headings_gets_none(self) -> None:
+        base = self.text(end="One.\n\nTwo.")
+        found = merge(base, self.text(end="1.\n\nTwo."), self.text(end="I.\n\nTwo."), PATH)
+        assert set(parse(found, PATH).body.split()) == {"1.", "I.", "Two."}
 
     def test_the_line_ends_are_ours(self) -> None:
         base = self.text("a: b\n")

@@ -108,10 +108,9 @@ def _onto(base: Document, memory: Memory, new: dict[str, Value | None], kinds: K
     old = _values(before)
     due = {*base.repeated, *(key for key in _MADE_UP if key not in base.fields)}
     changes = {key: value for key, value in new.items() if value != old[key] or key in due}
-    # Notes of a union merge are in the memory's content by now, so they must enter the body with
-    # the lines they replace.
-    text = body.with_notes(base.body, base.alternates)
-    return base.with_fields(changes, body.rewrite(text, memory.summary, memory.content))
+    # Words that lost in a union merge are in the memory's content by now, so they enter the body
+    # as the repeated lines that held them go.
+    return base.with_fields(changes, body.rewrite(base.body, memory.summary, memory.content))
 
 
 def _values(memory: Memory) -> dict[str, Value | None]:

@@ -229,7 +229,7 @@ def _refuse_conflict(text: str, path: str) -> None:
         if sign == "<":
             opened, divided = marker.start(), False
         elif sign == "=":
-            divided = opened is not None
+            divided = True
         elif opened is not None and divided:
             raise BadFile(
                 "the file holds the markers of an unfinished merge",

@@ -25,6 +25,7 @@ from datetime import UTC, datetime
 
 from ltm.core.errors import BadFile
 from ltm.storage import body as text
+from ltm.storage.durable import write_file
 from ltm.storage.fields import BY_KEY, FIELDS, Field, Value, items, merge3, moment, phase_of, union
 from ltm.storage.frontmatter import Document, Entry, parse
 
@@ -55,15 +56,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         base, ours, theirs, path = argv
         merged = merge(_bytes(base), _bytes(ours), _bytes(theirs), path)
-        parked = f"{ours}.{os.getpid()}.tmp"
-        try:
-            with open(parked, "wb") as file:
-                file.write(merged)
-            os.replace(parked, ours)
-        except BaseException:
-            if os.path.exists(parked):
-                os.unlink(parked)
-            raise
+        write_file(os.path.abspath(ours), merged)
     except Exception as error:
         print(f"ltm: could not merge {argv[-1] if argv else 'nothing'}: {error}", file=sys.stderr)
         return 1

@@ -17,12 +17,6 @@ def merge_lines(base: str | None, older: str, newer: str) -> str:
         return newer
     if newer == base:
         return older
-    if base is None:
-        has = [set(side.splitlines()) for side in (older, newer)]
-        if has[0] <= has[1]:
-            return newer
-        if has[1] <= has[0]:
-            return older
     return _git_union(base or "", older, newer)
 
 
@@ -35,7 +29,6 @@ def _git_union(base: str, older: str, newer: str) -> str:
         done = subprocess.run(
             ["git", "merge-file", "-p", "-q", "--union", "older", "base", "newer"],
             cwd=folder,
-            env={key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
