@@ -17,7 +17,9 @@ _LONGEST = 400
 
 
 def note(home: str, doing: str, error: BaseException) -> None:
-    """Add a line about an error. Never raises: there is nobody left to tell."""
+    """Add a line about an error; nothing without a home. Never raises: nobody is left to tell."""
+    if not home:
+        return
     path = os.path.join(home, FILE)
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:

@@ -56,16 +56,18 @@ def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
         spool.put(home, record, environ)
     except LtmError as error:
         hooklog.note(home, event, error)
+    if not home:
+        return
     try:
         text = _answer(event, payload, record, home)
         if text:
             _say(event, text)
+        if _is_due(event, home):
+            from ltm.surfaces.detach import start_drain
+
+            start_drain(home)
     except Exception as error:
         hooklog.note(home, event, error)
-    if home and _is_due(event, home):
-        from ltm.surfaces.detach import start_drain
-
-        start_drain(home)
 
 
 def _read(handle: int) -> str:

@@ -1,0 +1,160 @@
+"""The small files around hooks: the noted Python, the log of errors, the text kept ready."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ltm.core.errors import NotFound
+from ltm.storage import brief, hooklog
+from ltm.storage.runtime import note_runtime, python, runtime, save_interval
+
+
+@pytest.fixture(autouse=True)
+def no_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+
+
+class TestTheNotedPython:
+    def test_is_the_one_that_runs(self, tmp_path: Path) -> None:
+        note_runtime(str(tmp_path), "1.0.0")
+        assert python(runtime(str(tmp_path))) == sys.executable
+
+    def test_stays_while_it_is_there_and_not_older(self, tmp_path: Path) -> None:
+        (tmp_path / "runtime.json").write_text('{"python":"/bin/sh","version":"1.10.0"}')
+        note_runtime(str(tmp_path), "1.9.0")
+        note_runtime(str(tmp_path), "1.10.0")
+        assert python(runtime(str(tmp_path))) == "/bin/sh"
+
+    def test_gives_way_to_a_newer_version(self, tmp_path: Path) -> None:
+        (tmp_path / "runtime.json").write_text('{"python":"/bin/sh","version":"1.9.0"}')
+        note_runtime(str(tmp_path), "1.10.0")
+        assert python(runtime(str(tmp_path))) == sys.executable
+
+    def test_gives_way_when_it_is_gone(self, tmp_path: Path) -> None:
+        (tmp_path / "runtime.json").write_text('{"python":"/gone/python","version":"9.0.0"}')
+        assert python(runtime(str(tmp_path))) == ""
+        note_runtime(str(tmp_path), "1.0.0")
+        assert python(runtime(str(tmp_path))) == sys.executable
+
+    def test_is_not_noted_when_its_path_is_only_in_the_environment(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PYTHONPATH", "src")
+        note_runtime(str(tmp_path), "1.0.0")
+        assert os.listdir(tmp_path) == []
+
+    def test_is_not_noted_where_there_is_no_home(self, tmp_path: Path) -> None:
+        note_runtime(str(tmp_path / "none"), "1.0.0")
+        assert not (tmp_path / "none").exists()
+
+    @pytest.mark.parametrize("content", ["", "nonsense", '{"python": 7}', '{"python": "sh"}'])
+    def test_a_damaged_note_names_none(self, tmp_path: Path, content: str) -> None:
+        (tmp_path / "runtime.json").write_text(content)
+        assert python(runtime(str(tmp_path))) == ""
+
+    def test_the_number_of_tool_calls_is_noted_beside_it(self, tmp_path: Path) -> None:
+        assert save_interval(runtime(str(tmp_path))) == 5
+        note_runtime(str(tmp_path), "1.0.0", 12)
+        assert save_interval(runtime(str(tmp_path))) == 12
+
+
+class TestTheLogOfErrors:
+    def test_its_last_line_says_what_kind_of_error_and_where(self, tmp_path: Path) -> None:
+        for n in range(3):
+            try:
+                raise NotFound(f"number {n}", path="/x")
+            except NotFound as error:
+                hooklog.note(str(tmp_path), "Stop", error)
+        line = hooklog.last(str(tmp_path))
+        assert "Stop: NotFound /x: number 2 (test_hook_files.py:" in line
+        assert line[:2] == "20"
+
+    def test_never_quotes_what_may_come_from_a_client(self, tmp_path: Path) -> None:
+        hooklog.note(str(tmp_path), "Stop", ValueError("sk-ant-secret"))
+        assert "secret" not in hooklog.last(str(tmp_path))
+
+    def test_is_one_line_each_and_kept_small(self, tmp_path: Path) -> None:
+        for _ in range(2500):
+            hooklog.note(str(tmp_path), "Stop", OSError("a\nb" + "x" * 1000))
+        sizes = [os.stat(tmp_path / name).st_size for name in os.listdir(tmp_path)]
+        assert sorted(os.listdir(tmp_path)) == ["hook.log", "hook.log.1"]
+        assert max(sizes) < hooklog.LIMIT + 1000
+        assert "\n" not in hooklog.last(str(tmp_path))
+
+    def test_is_nowhere_without_a_home(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        hooklog.note("", "Stop", OSError("x"))
+        hooklog.note(str(tmp_path / "none"), "Stop", OSError("x"))
+        assert os.listdir(tmp_path) == []
+        assert hooklog.last(str(tmp_path)) == ""
+
+
+class TestTheTextKeptReady:
+    ENVIRON = {"HOME": "/h"}
+
+    def keep(self, home: Path, watched: list[Path], text: str = "told") -> None:
+        stamps = brief.stamps(str(path) for path in watched)
+        brief.save(str(home), "/p", self.ENVIRON, text, stamps)
+
+    def test_holds_while_nothing_changes(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, [tmp_path / "absent", tmp_path])
+        brief.save(str(tmp_path), "/q", self.ENVIRON, "", {})
+        assert brief.load(str(tmp_path), "/p", self.ENVIRON) is None  # the folder itself changed
+        self.keep(tmp_path, [tmp_path / "absent"], "tøld\n\udcff")
+        assert brief.load(str(tmp_path), "/p", self.ENVIRON) == "tøld\n\udcff"
+        assert brief.load(str(tmp_path), "/q", self.ENVIRON) == ""
+
+    def test_holds_only_for_its_folder_and_environment(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, [])
+        assert brief.load(str(tmp_path), "/other", self.ENVIRON) is None
+        assert brief.load(str(tmp_path), "/p", {**self.ENVIRON, "LTM_AGENT": "bob"}) is None
+
+    def test_ends_when_a_file_comes_goes_or_changes(self, tmp_path: Path) -> None:
+        file = tmp_path / "file"
+        for change in (
+            lambda: file.write_text("new"),
+            lambda: file.write_text("longer"),
+            lambda: os.replace(tmp_path / "other", file),
+            file.unlink,
+        ):
+            (tmp_path / "other").write_text("longer")
+            self.keep(tmp_path, [file])
+            assert brief.load(str(tmp_path), "/p", self.ENVIRON) == "told"
+            change()
+            assert brief.load(str(tmp_path), "/p", self.ENVIRON) is None
+
+    def test_is_not_disturbed_by_what_git_does_in_its_folder(self, tmp_path: Path) -> None:
+        (tmp_path / ".git").mkdir()
+        self.keep(tmp_path, [tmp_path / ".git"])
+        (tmp_path / ".git" / "index.lock").write_text("")
+        assert brief.load(str(tmp_path), "/p", self.ENVIRON) == "told"
+
+    def test_ends_after_half_a_day(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.keep(tmp_path, [])
+        for later, text in ((brief.HOLDS - 60, "told"), (brief.HOLDS + 60, None), (-3600, None)):
+            now = time.time() + later
+            with monkeypatch.context() as patch:
+                patch.setattr(time, "time", lambda now=now: now)
+                assert brief.load(str(tmp_path), "/p", self.ENVIRON) == text
+
+    @pytest.mark.parametrize("content", ["", "{", "[]", '{"text": 1}', '{"text": "x", "made": 1}'])
+    def test_a_damaged_one_is_made_anew(self, tmp_path: Path, content: str) -> None:
+        self.keep(tmp_path, [])
+        (file,) = (tmp_path / "briefs").iterdir()
+        file.write_text(content)
+        assert brief.load(str(tmp_path), "/p", self.ENVIRON) is None
+
+    def test_is_gone_when_cleared(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, [])
+        brief.clear(str(tmp_path), days=1)
+        assert brief.load(str(tmp_path), "/p", self.ENVIRON) == "told"
+        brief.clear(str(tmp_path))
+        assert list((tmp_path / "briefs").iterdir()) == []
+        brief.clear(str(tmp_path / "none"))

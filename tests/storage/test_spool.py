@@ -1,0 +1,173 @@
+"""Events wait in files: none is lost, none is somebody else's, none grows without end."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ltm.core.errors import StorageFailed
+from ltm.storage import spool
+
+STOP: dict[str, object] = {"event": "Stop", "session": "s1", "cwd": "/p"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> str:
+    return str(tmp_path / "home")
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """A place for temporary files that no other test sees."""
+    (tmp_path / "tmp").mkdir()
+    return {"TMPDIR": str(tmp_path / "tmp")}
+
+
+def records(home: str, environ: dict[str, str]) -> list[dict[str, object]]:
+    return [spool.load(path) for _, path in spool.waiting(home, environ)]
+
+
+def unwritable(home: str) -> None:
+    """A file where the home should be: also root cannot make a folder in it."""
+    Path(home).write_text("")
+
+
+def test_an_event_comes_back_as_it_was_put(home: str, environ: dict[str, str]) -> None:
+    key = spool.put(home, {**STOP, "ok": True}, environ)
+    assert [each for each, _ in spool.waiting(home, environ)] == [key]
+    assert records(home, environ) == [{**STOP, "ok": True}]
+
+
+def test_events_come_back_in_the_order_they_were_put(home: str, environ: dict[str, str]) -> None:
+    keys = [spool.put(home, {**STOP, "session": f"s{n}"}, environ) for n in range(20)]
+    assert [key for key, _ in spool.waiting(home, environ)] == keys
+
+
+def test_files_and_folder_are_the_users_alone(home: str, environ: dict[str, str]) -> None:
+    spool.put(home, STOP, environ)
+    (_, path), *_ = spool.waiting(home, environ)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
+
+
+def test_a_removed_event_waits_no_longer(home: str, environ: dict[str, str]) -> None:
+    spool.put(home, STOP, environ)
+    (_, path), *_ = spool.waiting(home, environ)
+    spool.remove(path)
+    assert spool.waiting(home, environ) == []
+
+
+def test_a_home_that_cannot_be_written_loses_nothing(home: str, environ: dict[str, str]) -> None:
+    unwritable(home)
+    key = spool.put(home, STOP, environ)
+    os.unlink(home)
+    assert [each for each, _ in spool.waiting(home, environ)] == [key]
+    assert records(home, environ) == [{**STOP, "home": home}]
+
+
+def test_another_homes_events_are_left_alone(home: str, environ: dict[str, str]) -> None:
+    unwritable(home)
+    spool.put(home, STOP, environ)
+    assert spool.waiting(home + "-other", environ) == []
+
+
+def test_an_event_without_a_home_is_fetched_by_any(home: str, environ: dict[str, str]) -> None:
+    spool.put("", STOP, environ)
+    assert len(spool.waiting(home, environ)) == 1
+
+
+def test_the_runtime_folder_comes_before_the_temporary_one(
+    home: str, environ: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    spool.put("", STOP, {**environ, "XDG_RUNTIME_DIR": str(tmp_path / "run")})
+    assert os.listdir(tmp_path / "run") == [f"ltm-spool-{os.getuid()}"]
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+@pytest.mark.parametrize("planted", ["link", "open", "file"])
+def test_a_planted_second_place_is_not_used(
+    home: str, environ: dict[str, str], tmp_path: Path, planted: str
+) -> None:
+    place = Path(spool.second_places(environ)[0])
+    target = tmp_path / "elsewhere"
+    target.mkdir(mode=0o700)
+    if planted == "link":
+        place.symlink_to(target)
+    elif planted == "open":
+        place.mkdir()
+        place.chmod(0o777)
+        (place / "0-0-0.Stop.json").write_text('{"event":"Stop","session":"forged"}')
+    else:
+        place.write_text("")
+    with pytest.raises(StorageFailed):
+        spool.put("", STOP, environ)
+    assert spool.waiting(home, environ) == []
+    assert list(target.iterdir()) == []
+
+
+def test_a_full_spool_takes_no_more_and_uses_the_second_place(
+    home: str, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "MOST", 3)
+    for _ in range(6):
+        spool.put(home, STOP, environ)
+    assert len(os.listdir(os.path.join(home, "spool"))) == 3
+    assert len(spool.waiting(home, environ)) == 6
+    with pytest.raises(StorageFailed):
+        spool.put(home, STOP, environ)
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"[1]", b"\xff\xfe", b"{" * 100])
+def test_a_damaged_file_is_an_empty_event(home: str, content: bytes) -> None:
+    path = Path(home, "spool", "1-1-1.Stop.json")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    assert spool.load(str(path)) == {}
+
+
+def test_a_link_in_the_spool_is_not_followed(home: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_text('{"event":"Stop"}')
+    path = Path(home, "spool", "1-1-1.Stop.json")
+    path.parent.mkdir(parents=True)
+    path.symlink_to(secret)
+    assert spool.load(str(path)) == {}
+
+
+def test_events_are_counted_by_name_without_opening_them(
+    home: str, environ: dict[str, str]
+) -> None:
+    for event in ("PostToolUse", "PostToolUse", "Stop"):
+        spool.put(home, {**STOP, "event": event}, environ)
+    assert spool.count(home, "PostToolUse") == 2
+
+
+def test_only_old_unfinished_writes_are_swept(home: str, environ: dict[str, str]) -> None:
+    spool.put(home, STOP, environ)
+    folder = Path(home, "spool")
+    for name, age in ((".old.tmp", 7200), (".new.tmp", 0)):
+        (folder / name).write_text("half")
+        os.utime(folder / name, (os.stat(folder).st_mtime - age,) * 2)
+    spool.sweep(home)
+    assert sorted(name for name in os.listdir(folder) if name.startswith(".")) == [".new.tmp"]
+    assert len(spool.waiting(home, environ)) == 1
+
+
+def test_twenty_processes_at_once_lose_nothing(home: str, environ: dict[str, str]) -> None:
+    code = (
+        "import sys; from ltm.storage import spool\n"
+        "for n in range(10): spool.put(sys.argv[1], {'event': 'Stop', 'session': sys.argv[2]})"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, home, str(n)], env={**os.environ, **environ})
+        for n in range(20)
+    ]
+    assert [each.wait() for each in running] == [0] * 20
+    assert len(records(home, environ)) == 200
+    assert {record["session"] for record in records(home, environ)} == {str(n) for n in range(20)}
