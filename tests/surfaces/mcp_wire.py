@@ -25,7 +25,8 @@ INITIALIZE: dict[str, Any] = {
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a person who has nothing set up but this home."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    return {**kept, "HOME": str(home), "LTM_HOME": str(home / ".ltm"), **more}
+    own = {"HOME": str(home), "LTM_HOME": str(home / ".ltm"), "TMPDIR": str(home)}
+    return {**kept, **own, **more}
 
 
 class Wire:

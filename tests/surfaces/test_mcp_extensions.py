@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,21 @@ def test_a_tool_of_another_package_is_listed_and_called_like_our_own(wire: Wire)
         assert wire.call("shout", text="ahoy", times=2) == "AHOYAHOY to 0 memories of project"
 
 
+def test_the_example_of_the_guide_works_as_it_is_printed(tmp_path: Path) -> None:
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "extending.md"
+    (code,) = re.findall(
+        r"```python\n(.*?from ltm\.surfaces\.mcp\.tool.*?)```", guide.read_text(), re.S
+    )
+    install(tmp_path, "tags_of_mine", code, {"top_tags": "tags_of_mine:tool"})
+    with Wire(tmp_path, tmp_path, env={"PYTHONPATH": str(tmp_path)}) as wire:
+        wire.initialize()
+        assert wire.call("top_tags") == "No tags yet."
+        wire.call("store_memory", content="Ropes hold.", tags=["rope", "ship"])
+        wire.call("store_memory", content="Sails tear in a storm.", tags=["ship"])
+        assert wire.call("top_tags", most=1) == "2 ship"
+        assert "most" in wire.error("top_tags", most=0)
+
+
 def test_its_arguments_and_errors_are_treated_like_our_own(wire: Wire) -> None:
     with wire:
         wire.initialize()
@@ -94,6 +110,7 @@ def test_a_broken_extension_takes_nothing_down_and_is_told(wire: Wire) -> None:
         wire.call("store_memory", content="Still afloat.")
         assert "Still afloat" in wire.call("recall", query="afloat")
         told = wire.errors()
+        checked = wire.call("ltm_check")
     for words in (
         "'planet' of ltm.tools does not load: no such planet",
         "'exit' of ltm.tools",
@@ -102,3 +119,4 @@ def test_a_broken_extension_takes_nothing_down_and_is_told(wire: Wire) -> None:
         "a tool 'recall', which is there already",
     ):
         assert words in told
+        assert words in checked

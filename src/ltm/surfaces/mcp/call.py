@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ltm.core.errors import NotFound
-from ltm.core.model import Source, Stored, Trust
+from ltm.core.model import Stored
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
@@ -67,12 +67,6 @@ class Call:
         from ltm.storage.opening import open_store
 
         return open_store(self.places, self.config)
-
-    @property
-    def source(self) -> Source:
-        """Where a memory stored in this call comes from."""
-        session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-        return Source(trust=Trust.ASSISTANT, session=session, tool=self.tool)
 
     def read(self, memory_id: str) -> Stored:
         """The memory of a full or short id, with an error that names the tools to find it with."""

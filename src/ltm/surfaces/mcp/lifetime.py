@@ -34,15 +34,17 @@ class Lifetime:
         threading.Thread(target=self._watch, name="ltm-parent", daemon=True).start()
 
     def _told(self, number: int, frame: FrameType | None) -> None:
-        self._leave()
+        self.leave()
 
     def _watch(self) -> None:
         waiting = threading.Event()
         while os.getppid() == self._parent:
             waiting.wait(_INTERVAL)
-        self._leave()
+        self.leave()
 
-    def _leave(self) -> None:
-        # Not sys.exit: it would wait for the thread that reads our input, which may never return.
+    def leave(self) -> None:
+        """End this process now, or as soon as the call at work is done."""
+        # Not sys.exit: it would wait for the thread that reads our input, which may never return,
+        # and take the interpreter apart under a thread that drains.
         self.at_work.acquire(timeout=GRACE)
         os._exit(0)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from ltm.capture.remember import Wish, remember
 from ltm.core.decision import Forget, Restore
+from ltm.core.model import Source, Trust
 from ltm.core.screen import visible
 from ltm.inject.fence import harmless
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
+from ltm.surfaces.mcp.session import current
 
 
 def store_memory(
@@ -25,6 +27,7 @@ def store_memory(
     replaces: str = "",
 ) -> str:
     """Keep something; what was not said is inferred, and what is known already is confirmed."""
+    session = current(call.places)
     wish = Wish(
         text=content,
         title=title,
@@ -33,9 +36,9 @@ def store_memory(
         scope=scope,
         tags=tags,
         auto_tag=call.config.get("auto_tag") if auto_tag is None else auto_tag,
-        difficulty=difficulty,
+        difficulty=session.difficulty if difficulty is None else difficulty,
         replaces=call.read(replaces).memory.id if replaces.strip() else "",
-        source=call.source,
+        source=Source(trust=Trust.ASSISTANT, session=session.id, tool=call.tool),
     )
     done = remember(call.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
@@ -48,6 +51,8 @@ def store_memory(
     lines = [f"Remembered {said}"]
     if done.inferred:
         lines.append(f"inferred: {harmless(', '.join(done.inferred))}")
+    if difficulty is None and session.difficulty:
+        lines.append(f"difficulty: {memory.difficulty:.2f}, from this session's tool calls")
     for old in applied.superseded:
         lines.append(f"replaced: {old} (kept; restore brings it back)")
     lines.append(f"in {visible(applied.stored.path)}")

@@ -26,6 +26,7 @@ from ltm.core.errors import LtmError, NotFound
 from ltm.core.screen import visible
 from ltm.surfaces.mcp import resources
 from ltm.surfaces.mcp.arguments import checked
+from ltm.surfaces.mcp.background import Background
 from ltm.surfaces.mcp.call import Call
 from ltm.surfaces.mcp.instructions import INSTRUCTIONS
 from ltm.surfaces.mcp.lifetime import Lifetime
@@ -47,6 +48,7 @@ def serve(project: str | None = None) -> None:
     lifetime = Lifetime()
     lifetime.end_with_client()
     anyio.run(_serve, Answers(project, lifetime))
+    lifetime.leave()
 
 
 async def _serve(answers: Answers) -> None:
@@ -74,6 +76,9 @@ def build(answers: Answers) -> Server[Any]:
     server.add_notification_handler(
         "notifications/roots/list_changed", types.NotificationParams, answers.where.changed
     )
+    server.add_notification_handler(
+        "notifications/initialized", types.NotificationParams, answers.initialized
+    )
     return server
 
 
@@ -83,7 +88,12 @@ class Answers:
     def __init__(self, project: str | None, lifetime: Lifetime) -> None:
         self.where = Whereabouts(project)
         self._lifetime = lifetime
+        self._background = Background(lifetime)
         self._one_at_a_time = anyio.CapacityLimiter(1)
+
+    async def initialized(self, context: _Context, params: types.NotificationParams) -> None:
+        """The client is served: what can wait may begin."""
+        self._background.begin()
 
     async def list_tools(
         self, context: _Context, params: types.PaginatedRequestParams | None
@@ -178,6 +188,7 @@ class Answers:
 
     async def _work(self, context: _Context, tool: str, function: Callable[[Call], _T]) -> _T:
         """Run a function on this project's store, after the calls that came before it."""
+        self._background.begin()  # a client of the newer protocol has no handshake
         folder = await self.where.folder(context)
 
         def work() -> _T:
