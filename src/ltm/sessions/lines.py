@@ -126,8 +126,12 @@ def _opened(path: str) -> Iterator[BinaryIO | None]:
     except (OSError, ValueError):
         yield None
         return
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        yield None
+        return
     with open(handle, "rb", buffering=0) as file:
-        yield file if stat.S_ISREG(os.fstat(handle).st_mode) else None
+        yield file
 
 
 def _mark(file: BinaryIO, offset: int, line: int) -> Cursor:

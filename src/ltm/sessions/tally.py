@@ -21,7 +21,6 @@ class Tally:
     """Tool calls that did their work."""
     failed: int = 0
     compactions: int = 0
-    turns: int = 0
     first: str = ""
     """When the first turn was, as the transcript writes it."""
     last: str = ""
@@ -29,7 +28,6 @@ class Tally:
     def add(self, turns: Iterable[Turn]) -> None:
         """Count turns."""
         for turn in turns:
-            self.turns += 1
             if turn.at:
                 self.first = min(self.first or turn.at, turn.at)
                 self.last = max(self.last, turn.at)

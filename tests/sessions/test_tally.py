@@ -1,0 +1,53 @@
+"""The figures of a session, counted from what its transcript says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ltm.sessions.tally import Tally
+from ltm.sessions.transcript import read
+from tests.sessions.writing import Transcript
+
+
+def tally(transcript: Transcript) -> Tally:
+    counted = Tally()
+    counted.add(read(str(transcript.path)))
+    return counted
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Transcript:
+    return Transcript(tmp_path / "t.jsonl")
+
+
+def test_an_empty_session_was_easy(transcript: Transcript) -> None:
+    counted = tally(transcript)
+    assert (counted.tools, counted.difficulty, counted.first, counted.last) == (0, 0.0, "", "")
+
+
+def test_successes_failures_and_compactions_make_the_difficulty(transcript: Transcript) -> None:
+    """Traps 2.1 #3: a compaction adds 0.2, not 0.04."""
+    for n in range(10):
+        transcript.result("error in the text", f"t{n}", error=n < 4)
+    transcript.compacted()
+    counted = tally(transcript)
+    assert (counted.ok, counted.failed, counted.compactions, counted.tools) == (6, 4, 1, 10)
+    assert counted.difficulty == pytest.approx(0.5 * 0.4 + 0.3 * 10 / 50 + 0.2)
+
+
+def test_refused_calls_and_calls_without_a_result_count_as_nothing(transcript: Transcript) -> None:
+    transcript.calls("Bash", command="sleep 60")
+    transcript.result(
+        "The user doesn't want to proceed", error=True, about="User rejected tool use"
+    )
+    assert tally(transcript).tools == 0
+
+
+def test_the_first_and_last_moment_whatever_the_order_of_lines(transcript: Transcript) -> None:
+    transcript.user("b", timestamp="2026-11-15T10:00:05.000Z")
+    transcript.user("a", timestamp="2026-11-15T10:00:01.000Z")
+    transcript.user("c", timestamp=None)
+    counted = tally(transcript)
+    assert (counted.first[-7:], counted.last[-7:]) == ("01.000Z", "05.000Z")
