@@ -1,0 +1,196 @@
+"""The environment the plugin's server and commands run from, built once in the plugin's own folder.
+
+A client installs nothing for Python, so we do: an environment with this package and what it needs,
+in the folder the client gives a plugin for its data (and deletes with it). uv builds it where there
+is uv, else venv and pip. One per state of the code, named after its bytes: an update builds a new
+one beside the old, which serves until then. Runs on any Python 3 with nothing installed, so it uses
+the standard library and the few modules of ours that do the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from hashlib import blake2b
+
+from ltm.core.errors import LtmError
+from ltm.storage.durable import write_file
+from ltm.storage.lock import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+STATE = "environment.json"
+LOG = "environment.log"
+_LOCK = "environment.lock"
+_PREFIX = "env-"
+_FINISHED = "ltm-finished"
+_OLDEST = (3, 11)
+_PATIENCE = 900.0  # seconds one step may take: somebody may be behind a slow line
+_WORKS = "import ltm.surfaces.mcp.server, ltm.surfaces.cli.app"
+
+
+def ready(data: str, root: str) -> str:
+    """The Python of the environment for exactly this code, or '' while there is none."""
+    return _python_of(os.path.join(data, _PREFIX + fingerprint(root)))
+
+
+def outdated(data: str) -> str:
+    """The Python of the newest environment for other code: better than none."""
+    finished = [path for path in _environments(data) if _python_of(path)]
+    return _python_of(max(finished, key=_age_of)) if finished else ""
+
+
+def fingerprint(root: str) -> str:
+    """A name for the state of the code in a folder."""
+    digest = blake2b(digest_size=8)
+    top = os.path.join(root, "src")
+    paths = [os.path.join(root, "pyproject.toml")]
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        paths += [os.path.join(folder, name) for name in sorted(names)]
+    for path in paths:
+        with open(path, "rb") as file:
+            data = file.read()
+        digest.update(b"%s\0%d\0" % (os.fsencode(os.path.relpath(path, root)), len(data)))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def state(data: str) -> dict[str, Any]:
+    """How the building goes: `state` is building, failed or ready, `message` is for a person."""
+    try:
+        with open(os.path.join(data, STATE), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def build(data: str, root: str) -> bool:
+    """Build the environment for this code and say whether it is there. Blocks; one at a time."""
+    if not os.path.isdir(data):
+        return False
+    lock = Lock(os.path.join(data, _LOCK))
+    if not lock.acquire(patience=0.0):
+        return False
+    try:
+        if ready(data, root):
+            return True
+        path = os.path.join(data, _PREFIX + fingerprint(root))
+        _note(data, "building", "LTM is being set up: about half a minute, once")
+        try:
+            _make(path, root, os.path.join(data, LOG))
+        except _Failed as failure:
+            shutil.rmtree(path, ignore_errors=True)
+            _note(data, "failed", f"LTM could not be set up: {failure}")
+            return False
+        with open(os.path.join(path, _FINISHED), "wb"):
+            pass
+        _note(data, "ready", "LTM is set up")
+        _clear(data, path)
+        return True
+    finally:
+        lock.release()
+
+
+class _Failed(Exception):
+    """A step did not work; the text says what to do."""
+
+
+def _make(path: str, root: str, log: str) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    uv = shutil.which("uv")
+    old = sys.version_info[:2] < _OLDEST
+    if old and not uv:
+        found = ".".join(map(str, sys.version_info[:2]))
+        raise _Failed(f"it needs Python 3.11 or newer, or uv, and found Python {found} only")
+    with open(log, "wb") as output:
+
+        def run(words: Sequence[str], hint: str) -> None:
+            output.write(("$ " + " ".join(words) + "\n").encode("utf-8", "replace"))
+            output.flush()
+            try:
+                done = subprocess.run(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=_PATIENCE,
+                    check=False,
+                )
+            except (OSError, subprocess.TimeoutExpired) as error:
+                raise _Failed(f"{hint} ({error}); see {log}") from None
+            if done.returncode:
+                raise _Failed(f"{hint}; see {log}")
+
+        if uv:
+            _make_with_uv(uv, path, root, ">=3.11" if old else sys.executable, run)
+        else:
+            _make_with_pip(path, root, run)
+        run([_interpreter(path), "-I", "-c", _WORKS], "what was installed does not work")
+
+
+def _make_with_uv(
+    uv: str, path: str, root: str, python: str, run: Callable[[Sequence[str], str], None]
+) -> None:
+    hint = "uv could not make an environment"
+    run([uv, "venv", "--no-project", "--python", python, path], hint)
+    install = [uv, "pip", "install", "--compile-bytecode", "--python", _interpreter(path), root]
+    run(install, "uv could not install it, perhaps because there is no network")
+
+
+def _make_with_pip(path: str, root: str, run: Callable[[Sequence[str], str], None]) -> None:
+    hint = "Python could not make an environment: install uv, or your system's package python3-venv"
+    run([sys.executable, "-I", "-m", "venv", path], hint)
+    install = ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", root]
+    hint = "pip could not install it, perhaps because there is no network"
+    run([_interpreter(path), "-I", *install], hint)
+
+
+def _clear(data: str, newest: str) -> None:
+    """Remove environments nobody can need: all but this one and the one before, still in use."""
+    others = [path for path in _environments(data) if path != newest]
+    for path in sorted(others, key=_age_of)[:-1]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _environments(data: str) -> list[str]:
+    try:
+        names = os.listdir(data)
+    except OSError:
+        return []
+    return [os.path.join(data, name) for name in names if name.startswith(_PREFIX)]
+
+
+def _age_of(path: str) -> float:
+    try:
+        return os.stat(os.path.join(path, _FINISHED)).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _python_of(path: str) -> str:
+    python = _interpreter(path)
+    finished = os.path.exists(os.path.join(path, _FINISHED))
+    return python if finished and os.access(python, os.X_OK) else ""
+
+
+def _interpreter(path: str) -> str:
+    windows = os.name == "nt"
+    return os.path.join(
+        path, "Scripts" if windows else "bin", "python.exe" if windows else "python"
+    )
+
+
+def _note(data: str, how: str, message: str) -> None:
+    noted = {"state": how, "message": message}
+    try:
+        write_file(os.path.join(data, STATE), json.dumps(noted).encode())
+    except LtmError:
+        pass  # the plugin was removed meanwhile, and its folder must stay away
