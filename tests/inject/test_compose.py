@@ -102,6 +102,14 @@ def test_the_last_line_says_how_many_more_there_are_and_how_to_ask() -> None:
     assert one.text.endswith("\n1 more memory: ask with the recall tool or 'ltm recall WORDS'")
 
 
+def test_even_with_nothing_to_tell_unasked_it_says_what_can_be_asked_for() -> None:
+    told = inject([stored(confidence=0.1), stored(confidence=0.1)])
+    assert (told.shown, told.left_out) == ((), 2)
+    assert told.text.endswith(
+        "[/LTM]\n2 more memories: ask with the recall tool or 'ltm recall WORDS'"
+    )
+
+
 def test_three_hundred_memories_fill_what_a_client_passes_on_whole_and_no_more() -> None:
     """traps 2.1 #1, 2.3 #1: a client replaces a text of over 10,000 characters by a preview."""
     told = inject([stored(f"fact number {n} " * 8) for n in range(300)])

@@ -44,7 +44,8 @@ def assert_inert(line: str) -> None:
     assert not re.search(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", line)
     assert not re.search(r"\[\s*/?\s*ltm", seen_by_a_reader(line))
     assert not re.search(r"<\s*[/!?]|<[^\W\d]", line)
-    assert not re.search(r"~\w+:(low|med|high|crit)", line, re.IGNORECASE)
+    assert not re.search(r"<\s*[/!?]|<[^\W\d]", seen_by_a_reader(line))
+    assert not re.search(r"~\w+:(low|med|high|crit)", seen_by_a_reader(line))
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -71,6 +72,13 @@ def test_ordinary_writing_stays_as_it_is() -> None:
         "array[i] = ~mask; # 50% of $HOME",
     ):
         assert harmless(text) == text
+
+
+def test_what_nobody_can_see_is_taken_out_or_made_visible() -> None:
+    """reliability S11: orders hidden between the letters."""
+    assert harmless("a\u200bb\u2060c\ufeffd\u00ade\u200df") == "abcdef"
+    assert harmless("x\U000e0101\ufe01y") == "xy"
+    assert harmless("x\U000e0069y\u202ez") == "x\\U000e0069y\\u202ez"
 
 
 def test_line_breaks_become_a_visible_sign() -> None:

@@ -27,7 +27,7 @@ _UNSEEN = re.compile(
     "|(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])"
 )
 _TAG = re.compile(r"<(?=\s*[/!?]|[^\W\d])")
-_MARK = re.compile(r"[\[［【〔⟦](?=[\W_]{0,8}[lｌ][\W_]{0,3}[tｔ][\W_]{0,3}[mｍ])", re.IGNORECASE)
+_MARK = re.compile(r"[\[【〔⟦](?=[\W_]{0,8}l[\W_]{0,3}t[\W_]{0,3}m)", re.IGNORECASE)
 _LINE_START = re.compile(r"~(?=\w{1,12}:(?:low|med|high|crit))", re.IGNORECASE)
 _IMPORT = re.compile(r"(?<!\w)@(?=\S)")
 _NOT_IN_LABEL = re.compile(r"[\[\]<>|@\s]+")
@@ -37,12 +37,22 @@ def harmless(text: str) -> str:
     """The text on one line, with nothing in it that could be taken for more than text."""
     text = visible(text, keep_newlines=True)
     if not text.isascii():
-        text = _UNSEEN.sub("", text)
+        text = _without_disguise(text)
     lines = (" ".join(line.split()) for line in text.split("\n"))
     text = NEWLINE.join(line for line in lines if line)
     text = _TAG.sub("‹", text)
     text = _MARK.sub("(", text)
     return _LINE_START.sub("∼", text)
+
+
+def _without_disguise(text: str) -> str:
+    """The text without unseen characters, and in plain letters if any stand for a mark of ours."""
+    from unicodedata import normalize  # not needed for most texts
+
+    text = _UNSEEN.sub("", text)
+    plain = normalize("NFKC", text)
+    disguised = any(mark.search(plain) for mark in (_TAG, _MARK, _LINE_START))
+    return plain if disguised else text
 
 
 def harmless_in_file(text: str) -> str:
