@@ -9,7 +9,7 @@ its body and the union of lines.
 | a known key             | its rule in `fields.FIELDS`; losing words become a line of the body |
 | summary, content        | every line of either (git's union)                                |
 | phase                   | the fuller one when both changed the text: an edit beats a fading |
-| text faded or forgotten | gives way to the text the other side edited                       |
+| text that faded         | gives way to the text the other side edited                       |
 | version                 | the higher one, plus 1 when both changed the text                 |
 | signature               | kept only if it still covers what it signed                       |
 | an unknown key          | the side updated last; losing words become a line of the body     |
@@ -158,9 +158,8 @@ def _phase(document: Document) -> int:
 
 
 def _has_faded(side: Document, before: Document) -> bool:
-    """Whether a side's text is only a shortening that came with a later phase or a forgetting."""
-    forgotten = [document.fields.get("status") == "forgotten" for document in (side, before)]
-    if _phase(side) <= _phase(before) and forgotten != [True, False]:
+    """Whether a side's text is only the shortening that comes with a later phase."""
+    if _phase(side) <= _phase(before):
         return False
     # Sentence ends may have become line ends, so it is words that are compared, not lines.
     flat = " ".join(before.body.split())
