@@ -222,7 +222,7 @@ def test_a_vault_that_cannot_be_written_can_still_be_read(
 def _as_on_a_read_only_disk(path: str, tables: str, schema: int) -> sqlite3.Connection:
     from ltm.storage import database
 
-    return database._copy(path, tables, schema)
+    return database.copy(path, tables, schema)
 
 
 def test_nothing_is_created_by_looking(tmp_path: Path) -> None:

@@ -242,15 +242,17 @@ def test_unfinished_writes_are_told_and_swept_away(patient: Patient) -> None:
     memory = patient.remember()
     patient.open().apply(Reduce(memory.id, Phase.HINT))
     old = datetime.now(UTC).timestamp() - 7200
+    spool = patient.home / "spool"
+    spool.mkdir(0o700)
     for path in (
         patient.vault / "memories" / ".x.md.0123456789ab.tmp",
         patient.vault / "archives" / ".y.md.0123456789ab.tmp",
-        patient.home / ".config.toml.0123456789ab.tmp",
+        spool / ".event.json.0123456789ab.tmp",
     ):
         path.write_bytes(b"half")
         path.chmod(0o600)
         os.utime(path, (old, old))
-    young = patient.home / ".config.toml.fedcba987654.tmp"
+    young = spool / ".event.json.fedcba987654.tmp"
     young.write_bytes(b"being written")
     young.chmod(0o600)
     report = patient.mend()

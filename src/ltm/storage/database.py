@@ -1,8 +1,8 @@
 """Opening a local SQLite file that must never get in anybody's way.
 
 Owns the pragmas, the file mode, the schema check and the two ways out: a broken or foreign file is
-set aside (`Unusable`) for its owner to make anew, and a disk that cannot be written gives a copy in
-memory. Imports the standard library only.
+made anew, and a disk that cannot be written gives a copy in memory. Imports the standard library
+only.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def connect(path: str, tables: str, schema: int) -> sqlite3.Connection:
             if is_busy(error):
                 raise
             if is_unwritable(error):
-                return _copy(path, tables, schema)
+                return copy(path, tables, schema)
             discard(path)
         except OSError:
-            return _copy(path, tables, schema)
-    return _copy(path, tables, schema)
+            return copy(path, tables, schema)
+    return copy(path, tables, schema)
 
 
 def look(path: str, schema: int) -> sqlite3.Connection:
@@ -74,6 +74,12 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def make(db: sqlite3.Connection, tables: str) -> None:
+    """Make the tables; call it in a transaction."""
+    for statement in tables.split(";\n"):
+        db.execute(statement)
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -122,13 +128,13 @@ def _prepare(db: sqlite3.Connection, tables: str, schema: int) -> None:
     with transaction(db):
         if db.execute("PRAGMA user_version").fetchone()[0] == schema:
             return  # another process was quicker
-        for statement in tables.split(";\n"):
-            db.execute(statement)
+        make(db, tables)
         db.execute(f"PRAGMA user_version = {int(schema)}")
 
 
-def _copy(path: str, tables: str, schema: int) -> sqlite3.Connection:
-    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+def copy(path: str, tables: str, schema: int) -> sqlite3.Connection:
+    """A database in memory, with what is at `path` if that can be read."""
+    memory = _memory()
     try:
         there = sqlite3.connect(_uri(path, "mode=ro&immutable=1"), uri=True)
         try:
@@ -138,9 +144,19 @@ def _copy(path: str, tables: str, schema: int) -> sqlite3.Connection:
         _prepare(memory, tables, schema)
     except sqlite3.Error:
         memory.close()
-        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        _prepare(memory, tables, schema)
+        return empty(tables, schema)
     return memory
+
+
+def empty(tables: str, schema: int) -> sqlite3.Connection:
+    """A database in memory that holds nothing yet."""
+    memory = _memory()
+    _prepare(memory, tables, schema)
+    return memory
+
+
+def _memory() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
 def _uri(path: str, options: str) -> str:

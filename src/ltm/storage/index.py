@@ -11,16 +11,28 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
-from ltm.core.errors import LtmError
+from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Problem, Stored
 from ltm.core.record import as_record, from_record
 from ltm.core.words import TOKENIZER, terms
 from ltm.storage import query
-from ltm.storage.database import connect, discard, is_busy, look, transaction
+from ltm.storage.database import (
+    connect,
+    copy,
+    discard,
+    empty,
+    is_busy,
+    is_unwritable,
+    look,
+    make,
+    transaction,
+)
 from ltm.storage.durable import sweep
+from ltm.storage.lock import PATIENCE
 from ltm.storage.vault import Seen, Vault, etag
 
 SCHEMA = 1
@@ -30,6 +42,8 @@ STAT_BUDGET = 1000
 """Files looked at in one refresh. Up to this many, every edit is seen at once. In a larger vault,
 new, renamed and replaced files are still seen at once (the folder's time tells), and edits in place
 within `files / STAT_BUDGET` refreshes, so a refresh costs the same at 10,000 and 100,000 files."""
+
+_SHORT = 5.0  # seconds that a question waits for a writer before it is answered from what is there
 
 _RACY_NS = 50_000_000
 # A file younger than this may change again within the same tick of the file system's clock, and
@@ -63,7 +77,7 @@ class Index:
         self._vault = vault
         self._kinds = kinds
         self.path = os.path.join(vault.folder, "index.db")
-        self._db = look(self.path, SCHEMA) if readonly else connect(self.path, _TABLES, SCHEMA)
+        self._db = look(self.path, SCHEMA) if readonly else self._connect()
 
     def close(self) -> None:
         """Give the file back."""
@@ -84,15 +98,63 @@ class Index:
         except (sqlite3.Error, ValueError) as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
                 return  # somebody else is bringing it up to date: answer from what is there
-            self.rebuild()
+            if isinstance(error, sqlite3.Error) and is_unwritable(error):
+                # The disk is full or read-only. The index there is good as far as it goes: the
+                # rest is added to a copy of it in memory, and reading goes on.
+                self._db.close()
+                self._db = copy(self.path, _TABLES, SCHEMA)
+                self._update(full=full)
+                return
+            self._start_over()
 
     def rebuild(self) -> None:
-        """Throw the index away and derive it anew from the files."""
-        with self._vault.lock:
+        """Derive the whole index anew from the files.
+
+        In place if it is sound: other processes have it open, and SQLite, when the last of them
+        closes it, deletes the log of whatever file has its name by then.
+        """
+        try:
+            if self._db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
+                self._update(full=True, anew=True)
+                return
+        except (sqlite3.Error, ValueError) as error:
+            if isinstance(error, sqlite3.Error) and is_busy(error):
+                raise self._vault.lock.busy() from error
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """Throw the index away and make another."""
+        with self._locked(PATIENCE) as held:
+            if not held:
+                raise self._vault.lock.busy()
             self._db.close()
             discard(self.path)
-            self._db = connect(self.path, _TABLES, SCHEMA)
+            # What cannot be deleted is not to be copied either.
+            gone = not os.path.exists(self.path)
+            self._db = self._connect() if gone else empty(_TABLES, SCHEMA)
             self._update(full=True)
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            return connect(self.path, _TABLES, SCHEMA)
+        except sqlite3.Error:
+            return empty(_TABLES, SCHEMA)  # held by a process that hangs: do without it
+
+    @contextmanager
+    def _locked(self, patience: float) -> Iterator[bool]:
+        """The vault's write lock, if it is to be had in that time. Where the disk cannot even hold
+        a lock nobody writes, so there is nobody to wait for."""
+        lock = self._vault.lock
+        try:
+            held = lock.acquire(patience)
+        except StorageFailed:
+            yield True
+            return
+        try:
+            yield held
+        finally:
+            if held:
+                lock.release()
 
     def put(self, seen: Seen, tag: str, memory: Memory, stamp: int) -> None:
         """Note a file that was just written, `stamp` being the vault's before it. Lock held."""
@@ -144,32 +206,45 @@ class Index:
             (seen[name].mtime, seen[name].size) == (mtime, size) for name, mtime, size in rows
         )
 
-    def _update(self, *, full: bool) -> None:
-        if not self._vault.lock.acquire(patience=5.0):
-            return  # a long writer is at work, and it keeps the index up to date itself
-        try:
-            sweep(self._vault.memories)
-            known = {
-                file: facts
-                for file, *facts in self._db.execute(
-                    "SELECT file, mtime, size, etag, problem FROM files"
-                )
-            }
-            stamp, started = self._vault.stamp(), time.time_ns()
-            seen = self._vault.scan()
-            with transaction(self._db):
-                for name in known.keys() - {each.name for each in seen}:
-                    self._remove(name)
-                for each in sorted(seen, key=lambda file: file.name):
-                    mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
-                    if full or problem or (mtime, size) != (each.mtime, each.size):
-                        racy = each.mtime > started - _RACY_NS
-                        trusted = Seen(each.name, -1, each.size) if racy else each
-                        self._read_file(trusted, "" if full or problem else tag)
-                self._set_meta("stamp", stamp)
-                self._set_meta("many", int(len(seen) > STAT_BUDGET))
-        finally:
-            self._vault.lock.release()
+    def _update(self, *, full: bool, anew: bool = False) -> None:
+        # A long writer keeps the index up to date itself; but one that was never filled would
+        # answer that there is nothing.
+        filled = self._db.execute("SELECT count(*) FROM meta").fetchone()[0]
+        with self._locked(_SHORT if filled and not anew else PATIENCE) as held:
+            if held:
+                self._take_in(full=full, anew=anew)
+            elif anew or not filled:
+                raise self._vault.lock.busy()
+
+    def _take_in(self, *, full: bool, anew: bool) -> None:
+        sweep(self._vault.memories)
+        known = {
+            file: facts
+            for file, *facts in self._db.execute(
+                "SELECT file, mtime, size, etag, problem FROM files"
+            )
+        }
+        stamp, started = self._vault.stamp(), time.time_ns()
+        seen = self._vault.scan()
+        with transaction(self._db):
+            if anew:
+                self._empty()
+                known = {}
+            for name in known.keys() - {each.name for each in seen}:
+                self._remove(name)
+            for each in sorted(seen, key=lambda file: file.name):
+                mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
+                if full or problem or (mtime, size) != (each.mtime, each.size):
+                    racy = each.mtime > started - _RACY_NS
+                    trusted = Seen(each.name, -1, each.size) if racy else each
+                    self._read_file(trusted, "" if full or problem else tag)
+            self._set_meta("stamp", stamp)
+            self._set_meta("many", int(len(seen) > STAT_BUDGET))
+
+    def _empty(self) -> None:
+        for table in ("vocabulary", "words", "meta", "tags", "texts", "memories", "files"):
+            self._db.execute(f"DROP TABLE {table}")
+        make(self._db, _TABLES)
 
     def _read_file(self, seen: Seen, known_tag: str) -> None:
         """Take one changed file in, as a memory or as a problem."""
@@ -187,6 +262,11 @@ class Index:
                 )
                 return
             memory = codec.decode(frontmatter.parse(data, path), path, self._kinds)
+        except StorageFailed as error:
+            # The disk does not give it out now. What is known of it stays, and it is tried again.
+            again = Seen(seen.name, -1, seen.size)
+            self._store_file(again, known_tag, problem=error.message)
+            return
         except LtmError as error:
             self._remove(seen.name)
             self._store_file(seen, tag, line=error.line or 0, problem=error.message)

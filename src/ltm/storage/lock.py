@@ -26,25 +26,37 @@ class Lock:
         self._handle: int | None = None
         self._depth = 0
 
-    def acquire(self, patience: float = PATIENCE) -> bool:
-        """Take the lock, waiting at most so many seconds; False when it was not to be had."""
+    def acquire(self, patience: float | None = None) -> bool:
+        """Take the lock, waiting at most so many seconds (`PATIENCE` unless told); False when it
+        was not to be had."""
         if self._depth:
             self._depth += 1
             return True
-        try:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _CLOEXEC, self._mode)
-        except OSError as error:
-            raise failed(error, "open the write lock", self.path) from error
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + (PATIENCE if patience is None else patience)
         pause = 0.0005
-        while not _try_lock(handle):
-            if time.monotonic() >= deadline:
-                os.close(handle)
-                return False
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.02)
+        try:
+            while (handle := self._try()) is None:
+                if time.monotonic() >= deadline:
+                    return False
+                time.sleep(pause)
+                pause = min(pause * 1.5, 0.02)
+        except OSError as error:
+            raise failed(error, "take the write lock", self.path) from error
         self._handle, self._depth = handle, 1
         return True
+
+    def _try(self) -> int | None:
+        """An open handle that holds the lock, or None while somebody else has it."""
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _CLOEXEC, self._mode)
+        try:
+            # A lock file that was deleted meanwhile (`git clean`) is nobody's lock any more.
+            if _try_lock(handle) and (os.name == "nt" or os.fstat(handle).st_nlink):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+        return None
 
     def release(self) -> None:
         """Give the lock back."""
@@ -54,13 +66,17 @@ class Lock:
             _unlock(handle)
             os.close(handle)
 
+    def busy(self) -> Busy:
+        """What to tell somebody who waited in vain."""
+        return Busy(
+            f"another process has been writing to this vault for {PATIENCE:.0f} seconds",
+            path=self.path,
+            hint="wait for it, or end it if it hangs, then run the same command again",
+        )
+
     def __enter__(self) -> Lock:
         if not self.acquire():
-            raise Busy(
-                f"another process has been writing to this vault for {PATIENCE:.0f} seconds",
-                path=self.path,
-                hint="wait for it, or end it if it hangs, then run the same command again",
-            )
+            raise self.busy()
         return self
 
     def __exit__(

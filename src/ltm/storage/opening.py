@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltm.core.model import Scope
+from ltm.storage.durable import sweep
 from ltm.storage.filestore import FileStore
 from ltm.storage.project import record
 from ltm.storage.state import State
@@ -49,6 +50,8 @@ def vaults_of(places: Places) -> tuple[Vault, ...]:
 def open_files(places: Places, config: Config, *, readonly: bool = False) -> FileStore:
     """The file-backed store of a project and agent; `readonly` is for a hook, which only looks."""
     vaults = vaults_of(places)
+    if not readonly:
+        sweep(places.home)  # what a command that was killed left of the settings beside the vaults
     return FileStore(
         vaults,
         {Scope.PROJECT: vaults[0], Scope.AGENT: vaults[-1]},
