@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ltm.core.model import Memory, Phase
 from ltm.inject.fence import harmless
-from ltm.inject.said import FULL, Said, say, short_id, shorten, units
+from ltm.inject.said import FULL, Said, at_least, say, short_id, shorten, units
 from tests.inject.samples import KINDS, any_memory, stored
 
 LONG = stored(
@@ -74,6 +74,15 @@ def test_a_text_without_spaces_is_cut_where_the_room_ends() -> None:
 @given(any_memory, st.integers(20, 600))
 def test_what_is_said_is_never_longer_than_allowed(memory: Memory, most: int) -> None:
     assert len(say(memory, KINDS[memory.kind], harmless, most).text) <= most
+
+
+@given(any_memory)
+def test_the_least_a_line_can_have_is_never_more_than_it_has(memory: Memory) -> None:
+    assert at_least(memory) <= len(say(memory, KINDS[memory.kind], harmless).text)
+
+
+def test_the_least_of_an_ordinary_line_is_close_to_its_length() -> None:
+    assert at_least(stored("Never push to main").memory) == len("Neverpushtomain")
 
 
 @given(st.text(max_size=80), st.integers(3, 90))

@@ -53,6 +53,16 @@ def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = 
     return Said(cut, whole)
 
 
+def at_least(memory: Memory) -> int:
+    """A number of characters its line has for sure: known at once, where writing it takes time."""
+    said = memory.summary
+    if memory.phase is not Phase.FULL or not said.isascii():
+        return 0
+    # Blanks may be joined, nothing else gets shorter, and a cut leaves at least half of the room.
+    blanks = said.count(" ") + said.count("\n") + said.count("\t") + said.count("\r")
+    return min(len(said) - blanks, FULL // 2 - 1)
+
+
 def words_of(memory: Memory) -> str:
     """A memory's own words, as many as its phase leaves."""
     if memory.phase is Phase.FULL:

@@ -17,7 +17,7 @@ from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Memory, Phase, Scope, Status, Stored, Usage
 from ltm.core.similar import jaccard, tokens_of
 from ltm.core.tokens import estimate
-from ltm.inject.said import units
+from ltm.inject.said import at_least, units
 
 Writer = Callable[[Stored, bool], str]
 """A memory as it will be written; told whether it is the first of its kind, which may need a
@@ -62,6 +62,8 @@ def select(
     for each in sorted(new, key=lambda each: _order(each.memory, usage, kinds, sessions)):
         if budget_tokens < 1 or max_chars < LEAST:
             break
+        if at_least(each.memory) > max_chars:
+            continue
         text = written(each, each.memory.kind not in begun)
         chars = units(text)
         if chars > max_chars or (tokens := estimate(text)) > budget_tokens or beats(each.memory):
