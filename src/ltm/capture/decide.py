@@ -34,12 +34,18 @@ def decide(
         overlap, closest = _closest(replaces, peers)
         if closest is not None and overlap > REPLACES:
             return Supersede((closest.memory.id,), candidate)
+    if kinds[candidate.kind].single and peers and _words(candidate) != _words(peers[0].memory):
+        return Supersede(tuple(each.memory.id for each in peers), candidate)
     overlap, closest = _closest(candidate.text, peers)
     if closest is None or overlap < kinds[candidate.kind].duplicate:
         return Add(candidate)
     if tokens_of(candidate.text) <= tokens_of(closest.memory.text):
         return Reinforce(closest.memory.id, candidate.source)
     return Supersede((closest.memory.id,), candidate)
+
+
+def _words(memory: Memory) -> frozenset[str]:
+    return tokens_of(memory.text)
 
 
 def _closest(text: str, peers: Iterable[Stored]) -> tuple[float, Stored | None]:

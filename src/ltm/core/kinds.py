@@ -36,6 +36,8 @@ class Kind:
     """Observation counts at which the tier rises from low to medium to high; () = no tiers."""
     states: tuple[str, ...] = ()
     """The states a memory of this kind can be in, the first one being the default; () = none."""
+    single: bool = False
+    """Only the newest is in force: a new one takes the place of the one before."""
     duplicate: float = 0.6
     """Word overlap (Jaccard) from which two memories of this kind say the same."""
     inferred: int = 0
@@ -131,6 +133,7 @@ _TABLE: tuple[Kind, ...] = (
         heading="Current Progress",
         lines=30,
         aliases=("prog",),
+        single=True,
         fades_days=7.0,
         inferred=5,
         words=_words("in progress, working on, next step, next steps, still to do, so far"),

@@ -184,9 +184,16 @@ class TurnsRead:
 
     def is_new(self, uuid: str) -> bool:
         """Whether this message is met for the first time; from now on it is not."""
-        digest = blake2b(uuid.encode("utf-8", "replace"), digest_size=8, key=self._reader).digest()
         added = self._db.execute(
-            "INSERT OR IGNORE INTO turns VALUES(?, ?)",
-            (int.from_bytes(digest, "big", signed=True), self._day),
+            "INSERT OR IGNORE INTO turns VALUES(?, ?)", (self._number(uuid), self._day)
         )
         return added.rowcount == 1
+
+    def has(self, uuid: str) -> bool:
+        """Whether this message was read before."""
+        found = self._db.execute("SELECT 1 FROM turns WHERE turn = ?", (self._number(uuid),))
+        return found.fetchone() is not None
+
+    def _number(self, uuid: str) -> int:
+        digest = blake2b(uuid.encode("utf-8", "replace"), digest_size=8, key=self._reader).digest()
+        return int.from_bytes(digest, "big", signed=True)

@@ -1,0 +1,141 @@
+"""From a transcript to memories: read on from the cursor, listen, redact, decide, keep.
+
+Owns the order of things: memories are on the disk before the cursor moves past what they came
+from, so that a crash, a full disk or a bad answer of a model loses nothing, and reading the same
+again adds nothing. Imports core, the store's port, `sessions` and this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ltm.capture.candidate import Candidate, as_memory
+from ltm.capture.decide import decide
+from ltm.capture.rules import Listener
+from ltm.core.errors import Refused
+from ltm.core.model import Filter, Memory, Status, Stored
+from ltm.core.redact import redacted
+from ltm.sessions.lines import cursor_of
+from ltm.sessions.transcript import read
+from ltm.storage.sessionlog import SessionLog
+from ltm.storage.store import Store
+
+READER, STATE = "capture", "capture state"
+_KNOWN = (Status.ACTIVE, Status.QUARANTINED)
+_PEERS = 20
+
+
+@dataclass(slots=True)
+class Captured:
+    """What came of a session."""
+
+    turns: int = 0
+    added: list[str] = field(default_factory=list)
+    superseded: list[str] = field(default_factory=list)
+    reinforced: list[str] = field(default_factory=list)
+    skipped: int = 0
+    """Candidates that were known from the same place already, or could not be kept."""
+
+    def __iadd__(self, other: Captured) -> Captured:
+        self.turns += other.turns
+        self.added += other.added
+        self.superseded += other.superseded
+        self.reinforced += other.reinforced
+        self.skipped += other.skipped
+        return self
+
+
+def capture(
+    store: Store,
+    log: SessionLog,
+    session: str,
+    path: str,
+    *,
+    now: datetime,
+    difficulty: float = 0.0,
+) -> Captured:
+    """Keep what a session's transcript taught since it was last read."""
+    unread = _Unread(log, now)
+    reading = read(path, cursor_of(log.cursor(session, READER, path)), unread)
+    listener = Listener(session, store.kinds, log.cursor(session, STATE, path))
+    done = Captured()
+    for turns in reading.stretches():
+        done.turns += len(turns)
+        listener.hear(turns)
+    keep(store, listener.candidates(), done, now=now, difficulty=difficulty)
+    with log.transaction():
+        unread.mark()
+        log.keep_cursor(session, READER, path, reading.cursor.text())
+        log.keep_cursor(session, STATE, path, listener.state())
+    return done
+
+
+def keep(
+    store: Store,
+    candidates: Iterable[Candidate],
+    done: Captured,
+    *,
+    now: datetime,
+    difficulty: float = 0.0,
+) -> None:
+    """Decide about candidates one by one, and note in `done` what became of them."""
+    for candidate in candidates:
+        clean = replace(
+            candidate,
+            text=redacted(candidate.text),
+            title=redacted(candidate.title),
+            reason=redacted(candidate.reason),
+        )
+        memory = as_memory(clean, now, difficulty)
+        if _is_known(store, memory):
+            done.skipped += 1
+            continue
+        decision = decide(memory, _peers(store, memory), store.kinds, replaces=clean.replaces)
+        try:
+            applied = store.apply(decision)
+        except Refused:
+            done.skipped += 1
+            continue
+        done.superseded += applied.superseded
+        ids = done.reinforced if applied.action == "reinforced" else done.added
+        ids.append(applied.stored.memory.id)
+
+
+def _peers(store: Store, memory: Memory) -> list[Stored]:
+    wanted = Filter(kinds=(memory.kind,), statuses=_KNOWN, scopes=(memory.scope,))
+    if store.kinds[memory.kind].single:
+        return list(store.list(wanted).items)
+    return [each.stored for each in store.search(memory.text[:2_000], wanted, _PEERS).items]
+
+
+def _is_known(store: Store, memory: Memory) -> bool:
+    """Whether this very place of this very session gave this memory before."""
+    if not memory.source.session:
+        return False
+    named = store.list(Filter(statuses=tuple(Status), naming=memory.source.session))
+    return any(
+        each.memory.source == memory.source and each.memory.kind == memory.kind
+        for each in named.items
+    )
+
+
+class _Unread:
+    """Messages no capture has read; they are marked only when what they gave is kept."""
+
+    def __init__(self, log: SessionLog, now: datetime) -> None:
+        self._read = log.turns_read(READER, now)
+        self._met: dict[str, None] = {}
+
+    def is_new(self, uuid: str) -> bool:
+        """Whether nobody read this message, and it is met for the first time here."""
+        if uuid in self._met or self._read.has(uuid):
+            return False
+        self._met[uuid] = None
+        return True
+
+    def mark(self) -> None:
+        """Note that all of them were read."""
+        for uuid in self._met:
+            self._read.is_new(uuid)
