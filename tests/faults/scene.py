@@ -1,0 +1,132 @@
+"""A project with memories, as it is before a fault: made once, copied for each fault, examined."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ltm.core.model import Filter, Status
+from ltm.core.record import as_record
+from ltm.storage.config import load
+from ltm.storage.durable import is_temporary
+from ltm.storage.filestore import FileStore
+from ltm.storage.opening import open_files
+from ltm.storage.places import places
+
+ANY = Filter(statuses=tuple(Status))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A home and a project under one folder, and what memories they held at first."""
+
+    top: Path
+    before: dict[str, dict[str, Any]] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
+    """Ids by the part they play: `plain`, `edited`, `forgotten`."""
+
+    @property
+    def home(self) -> Path:
+        return self.top / "home"
+
+    @property
+    def project(self) -> Path:
+        return self.top / "project"
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.top),
+            "LTM_HOME": str(self.home),
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+    def open(self) -> FileStore:
+        """The project's store."""
+        where = places(str(self.project), environ=self.env)
+        return open_files(where, load(where.home, where.shared))
+
+    def memories(self) -> dict[str, dict[str, Any]]:
+        """Every memory a newly opened store shows, and 0 files it could not read."""
+        store = self.open()
+        try:
+            found = {each.memory.id: as_record(each.memory) for each in store.list(ANY).items}
+            assert store.problems() == []
+            for memory in found:
+                store.versions(memory)
+        finally:
+            store.close()
+        return found
+
+    def copied(self, folder: Path) -> Scene:
+        """The same scene in another folder."""
+        shutil.copytree(self.top, folder, symlinks=True)
+        return Scene(folder, self.before, self.roles)
+
+    def files(self) -> dict[str, bytes]:
+        """Every file that is not derived, by its path under the top."""
+        return {
+            str(path.relative_to(self.top)): path.read_bytes()
+            for folder in (self.home, self.project)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.suffix in (".md", ".json", ".toml")
+        }
+
+    def temporary(self) -> list[Path]:
+        """Files of unfinished writes, wherever they are."""
+        return [path for path in self.top.rglob("*") if is_temporary(path.name)]
+
+    def holding(self, text: bytes) -> list[Path]:
+        """Files that hold a text."""
+        return [
+            path
+            for folder in (self.home, self.project)
+            for path in folder.rglob("*")
+            if path.is_file() and text in path.read_bytes()
+        ]
+
+
+def make_scene(top: Path) -> Scene:
+    """A git repository whose private vault has seen some life."""
+    scene = Scene(top)
+    scene.project.mkdir(parents=True)
+    git = ["git", "-C", str(scene.project)]
+    subprocess.run(
+        ["git", "init", "-q", "--template=", str(scene.project)], check=True, env=scene.env
+    )
+    # Known by its remote, a copy of the scene is the same project wherever it lies.
+    address = "https://example.invalid/team/scene.git"
+    subprocess.run([*git, "remote", "add", "origin", address], check=True, env=scene.env)
+
+    from ltm.capture.remember import Wish, remember
+
+    store = scene.open()
+    ids = {
+        role: remember(store, Wish(text, kind="fact", scope="project")).applied.stored.memory.id
+        for role, text in (
+            ("plain", "The gateway drops one request in a hundred, zanzibarquux says"),
+            ("edited", "Releases are tagged by hand on Tuesdays, mandalorquux says"),
+            ("forgotten", "The staging database is reset every night, valdiviaquux says"),
+            ("other", "Uploads above ten megabytes are refused by the proxy"),
+        )
+    }
+    remember(store, Wish("I prefer short answers in every project", scope="agent"))
+    store.update(ids["edited"], {"content": "Releases are tagged by a robot, mandalorquux says"})
+    store.delete(ids["forgotten"])
+    store.used([ids["plain"]])
+    store.close()
+    return Scene(top, scene.memories(), ids)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file of ours can be read as what it is."""
+    data = path.read_bytes()
+    if path.suffix == ".json":
+        return isinstance(json.loads(data), dict)
+    return bool(data)
