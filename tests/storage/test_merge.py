@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ltm.core.errors import BadFile
 from ltm.core.model import Impact, Memory, Phase, Source, Status, Trust
 from ltm.storage.codec import decode, to_bytes
 from ltm.storage.fields import FIELDS
 from ltm.storage.frontmatter import parse
 from ltm.storage.merge import main, merge
 
-from .strategies import KINDS, memories, memory
+from .strategies import KINDS, lines, memories, memory
 
 PATH = "memories/x.mem_01hxyzabc12345678.md"
 BASE = memory(
@@ -303,7 +305,7 @@ def _lines(made: Memory) -> set[str]:
     return {line.strip() for text in texts for line in text.split("\n") if line.strip()}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(memories, memories, memories)
 def test_no_words_of_either_side_are_lost(a: Memory, b: Memory, c: Memory) -> None:
     base, ours, theirs = _plain(a, a), _plain(b, b), _plain(c, c)
@@ -313,7 +315,7 @@ def test_no_words_of_either_side_are_lost(a: Memory, b: Memory, c: Memory) -> No
         assert line in everything
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(memories, memories, memories)
 def test_any_three_memories_merge_into_one_that_reads(a: Memory, b: Memory, c: Memory) -> None:
     ours, theirs = replace(b, id=a.id), replace(c, id=a.id)
@@ -321,6 +323,46 @@ def test_any_three_memories_merge_into_one_that_reads(a: Memory, b: Memory, c: M
     assert merged(ours, theirs, None).id == a.id
     assert merged(ours, ours, a) == ours
     assert merged(ours, a, a) == ours
+
+
+_FILE = to_bytes(BASE)
+_damages = st.lists(
+    st.tuples(
+        st.integers(0, len(_FILE)),
+        st.integers(0, 40),
+        st.binary(max_size=8) | lines.map(str.encode),
+    ),
+    max_size=4,
+)
+
+
+def _damaged(damage: list[tuple[int, int, bytes]]) -> bytes:
+    data = _FILE
+    for place, length, put in damage:
+        data = data[:place] + put + data[place + length :]
+    return data
+
+
+def _reads(data: bytes) -> bool:
+    try:
+        parse(data, PATH)
+    except BadFile:
+        return False
+    return True
+
+
+@given(_damages, _damages, _damages)
+def test_damaged_files_merge_into_one_that_reads_if_either_side_did(
+    a: list[tuple[int, int, bytes]],
+    b: list[tuple[int, int, bytes]],
+    c: list[tuple[int, int, bytes]],
+) -> None:
+    base, ours, theirs = _damaged(a), _damaged(b), _damaged(c)
+    found = merge(base, ours, theirs, PATH)
+    if _reads(ours) and _reads(theirs):
+        assert _reads(found)
+    elif base not in (ours, theirs):
+        assert _reads(found) == (_reads(ours) or _reads(theirs))
 
 
 class TestDriver:

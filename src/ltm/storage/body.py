@@ -93,16 +93,15 @@ def rewrite(body: str, summary: str, content: str) -> str:
 
 def with_notes(body: str, lost: Mapping[str, tuple[str, ...]]) -> str:
     """A body with a line for each text that lost against another version of the same key."""
-    sections = read(body)
-    notes = [
-        f"- other {key}: {text}"
-        for key, texts in lost.items()
-        for text in texts
-        if text not in sections.content
-    ]
-    if not notes:
+    if not lost:
         return body
-    lines = "\n".join(notes)
+    sections = read(body)
+    # One line each, so that a later merge can tell that it is there already.
+    notes = (f"- other {key}: {text}" for key, texts in lost.items() for text in texts)
+    there = set(sections.content.split("\n"))
+    lines = "\n".join(line for note in notes if (line := note.replace("\n", " ")) not in there)
+    if not lines:
+        return body
     content = f"{sections.content}\n\n{lines}" if sections.content else lines
     return rewrite(body, sections.summary, content)
 

@@ -8,6 +8,7 @@ Imports core, and from storage the table of keys and how values are written.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -84,8 +85,8 @@ class Document:
     @property
     def repeated(self) -> tuple[str, ...]:
         """The keys that stand more than once, as git's union merge leaves them."""
-        keys = [entry.key for entry in self.entries if entry.key]
-        return tuple(key for key in self.lines if keys.count(key) > 1)
+        times = Counter(entry.key for entry in self.entries if entry.key)
+        return tuple(key for key, count in times.items() if count > 1)
 
     @property
     def front_size(self) -> int:
