@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .mcp_wire import PATIENCE, Wire, environment
+from .mcp_wire import INITIALIZE, PATIENCE, Wire, environment
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and parents as POSIX has them")
 
@@ -33,6 +34,30 @@ def test_it_ends_when_there_never_was_a_client(tmp_path: Path) -> None:
         check=False,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "ltm", "mcp"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert server.stdin
+    assert server.stdout
+    assert server.stderr
+    with server.stdin, server.stderr:
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
+        server.stdin.write(json.dumps(hello).encode() + b"\n")
+        server.stdin.flush()
+        assert server.stdout.readline()
+        server.stdout.close()
+        server.stdin.write(b'{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n')
+        server.stdin.flush()
+        assert server.wait(PATIENCE) == 0
+        assert server.stderr.read() == b""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -47,14 +47,18 @@ def serve(project: str | None = None) -> None:
     """Answer the client on stdin and stdout until it is gone."""
     lifetime = Lifetime()
     lifetime.end_with_client()
-    anyio.run(_serve, Answers(project, lifetime))
+    anyio.run(_serve, Answers(project, lifetime), lifetime)
     lifetime.leave()
 
 
-async def _serve(answers: Answers) -> None:
+async def _serve(answers: Answers, lifetime: Lifetime) -> None:
     server = build(answers)
     async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        try:
+            await server.run(incoming, outgoing, server.create_initialization_options())
+        except anyio.get_cancelled_exc_class():
+            # Nobody reads our answers any more. The SDK would go on waiting for its next question.
+            lifetime.leave()
 
 
 def build(answers: Answers) -> Server[Any]:
