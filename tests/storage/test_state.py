@@ -87,18 +87,23 @@ def test_a_use_is_counted_and_makes_a_memory_fresh(state: State) -> None:
     state.seen(["m"])
     work(state, 4)
     state.used(["m", "new"], MONDAY + 3 * DAY)
-    assert usage(state, "m") == Usage(1, 4, MONDAY + 3 * DAY, known_days=4)
-    assert usage(state, "new") == Usage(1, 4, MONDAY + 3 * DAY)
+    assert usage(state, "m") == Usage(1, 4, MONDAY + 3 * DAY, uses_since=1, known_days=4)
+    assert usage(state, "new") == Usage(1, 4, MONDAY + 3 * DAY, uses_since=1)
     work(state, 1, start=MONDAY + 4 * DAY)
     assert usage(state, "m").sessions_since == usage(state, "m").idle_days == 1
 
 
-def test_shortening_starts_the_idle_time_anew_and_is_no_use(state: State) -> None:
+def test_a_change_of_phase_starts_the_idle_time_anew_and_is_no_use(state: State) -> None:
     """traps 2.1 #8: what upkeep does to a memory earns it nothing."""
     state.used(["m"], MONDAY)
     work(state, 4)
-    state.shortened("m")
+    assert usage(state, "m").uses_since == 1
+    state.stepped("m")
     assert usage(state, "m") == Usage(1, 0, MONDAY, sessions_since=4, idle_days=0, known_days=4)
+    state.used(["m"], MONDAY)
+    assert usage(state, "m").uses_since == 1
+    state.stepped("never seen")
+    assert usage(state, "never seen") == Usage(last_session=4)
 
 
 def test_a_memory_used_in_one_project_is_fresh_in_another(state: State) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.core.decision import Reinforce, Restore
+from ltm.core.decision import Reduce, Reinforce, Restore
 from ltm.core.errors import LtmError, NotFound
 from ltm.core.model import Impact, Phase, Scope, Status
 from ltm.core.policy import Limits, priority
@@ -128,6 +128,52 @@ def test_what_is_restored_stays_for_a_full_allowance(world: World) -> None:
     world.sessions(7)
     assert upkeep(world) == ()
     assert world.read(memory.id).content == memory.content
+
+
+@pytest.mark.parametrize("phase", [Phase.HINT, Phase.ABSTRACT, Phase.ARCHIVED])
+def test_a_memory_that_is_needed_again_gets_its_text_back(world: World, phase: Phase) -> None:
+    world.session()
+    memory = world.remember()
+    world.store.used([memory.id])
+    world.store.apply(Reduce(memory.id, phase))
+    assert upkeep(world) == ()
+    world.session()
+    world.store.used([memory.id])
+    (step,) = upkeep(world)
+    assert step.as_record() == {
+        "id": memory.id,
+        "action": "revive",
+        "from": int(phase),
+        "to": 0,
+        "reason": "used 1 times since it was shortened",
+    }
+    assert world.read(memory.id) == memory
+    assert upkeep(world) == ()
+
+
+@pytest.mark.parametrize("change", [{"pinned": True}, {"impact": Impact.CRITICAL}])
+def test_a_memory_made_critical_or_pinned_gets_its_text_back(
+    world: World, change: dict[str, object]
+) -> None:
+    memory = world.remember()
+    world.store.apply(Reduce(memory.id, Phase.ABSTRACT))
+    world.store.update(memory.id, change)
+    assert [step.action for step in upkeep(world)] == ["revive"]
+    assert world.read(memory.id).content == memory.content
+    assert upkeep(world) == ()
+
+
+def test_a_memory_that_gets_its_text_back_does_not_give_way_in_the_same_run(world: World) -> None:
+    world.session()
+    back, *others = (world.remember(f"memory {n}", difficulty=n / 9) for n in range(3))
+    world.store.apply(Reduce(back.id, Phase.HINT))
+    world.store.used([back.id])
+    steps = upkeep(world, max_memories=1, eviction_batch_size=1)
+    assert [(step.id, step.action) for step in steps] == [
+        (back.id, "revive"),
+        (others[0].id, "evict"),
+    ]
+    assert upkeep(world, max_memories=1, eviction_batch_size=1) == ()
 
 
 def test_an_old_memory_pulled_from_a_teammate_has_its_full_allowance_here(world: World) -> None:
@@ -382,6 +428,8 @@ def test_a_second_run_straight_after_changes_nothing(
                 for n, (impact, pinned, difficulty) in enumerate(memories)
             ]
             world.store.seen([each.id for each in made])
+            for short in data.draw(st.sets(st.sampled_from([each.id for each in made]))):
+                world.store.apply(Reduce(short, data.draw(st.sampled_from(Phase))))
             world.sessions(days)
             world.store.used(data.draw(st.sets(st.sampled_from([each.id for each in made]))))
             upkeep(world, max_memories=most, eviction_batch_size=batch)

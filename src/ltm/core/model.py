@@ -152,10 +152,12 @@ class Usage:
     last_session: int = 0
     """How many sessions the project had had when it was last used, or first seen."""
     last_used: datetime | None = None
+    uses_since: int = 0
+    """How often it was used since it last changed its phase here."""
     sessions_since: int = 0
-    """Sessions the project had since then."""
+    """Sessions the project had since its last use, or first sight."""
     idle_days: int = 0
-    """Days on which the project had a session since it was last used, shortened or first seen."""
+    """Days with a session of the project since its last use, change of phase or first sight."""
     known_days: int = 0
     """Such days since it was first seen."""
 

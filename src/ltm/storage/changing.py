@@ -126,7 +126,7 @@ class Changes:
                 whole = codec.to_bytes(original, base, self._vaults.kinds)
                 vault.archive(original.id, original.version, whole)
             # Noted before it happens: a crash in between delays the next step and never doubles it.
-            self._state.shortened(memory.id)
+            self._state.stepped(memory.id)
             stored = self._write(vault, index, after, name=name, over=data, former=data)
             return Applied("reduced", stored)
 

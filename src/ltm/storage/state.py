@@ -25,12 +25,12 @@ from ltm.storage import brief
 from ltm.storage.database import connect, look, transaction
 from ltm.storage.durable import make_folder
 
-SCHEMA = 3
+SCHEMA = 4
 
 TABLES = """
 CREATE TABLE usage(
   id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_session INTEGER NOT NULL, last_used TEXT,
-  first_day INTEGER NOT NULL, idle_day INTEGER NOT NULL) WITHOUT ROWID;
+  first_day INTEGER NOT NULL, idle_day INTEGER NOT NULL, uses_then INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions(
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
   started TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '',
@@ -84,16 +84,17 @@ class State:
                 part = wanted[start : start + 500]
                 marks = ", ".join("?" * len(part))
                 rows = self._open().execute(
-                    "SELECT id, uses, last_session, last_used, first_day, idle_day FROM usage"
-                    f" WHERE id IN ({marks})",
+                    "SELECT id, uses, last_session, last_used, first_day, idle_day, uses_then"
+                    f" FROM usage WHERE id IN ({marks})",
                     part,
                 )
-                for name, uses, mark, moment, first, idle in rows:
+                for name, uses, mark, moment, first, idle, then in rows:
                     session = bisect_right(sessions, mark)
                     found[name] = Usage(
                         uses,
                         session,
                         utc(moment) if moment else None,
+                        uses_since=uses - then,
                         sessions_since=len(sessions) - session,
                         idle_days=len(days) - bisect_right(days, idle),
                         known_days=len(days) - bisect_right(days, first),
@@ -120,9 +121,14 @@ class State:
         """
         self._note(ids, 0, None, "DO NOTHING")
 
-    def shortened(self, memory_id: str) -> None:
-        """Note that a memory lost some of its text: its idle time begins anew. This is no use."""
-        self._note([memory_id], 0, None, "DO UPDATE SET idle_day = excluded.idle_day")
+    def stepped(self, memory_id: str) -> None:
+        """Note that a memory changed its phase: its idle time begins anew. This is no use."""
+        self._note(
+            [memory_id],
+            0,
+            None,
+            "DO UPDATE SET idle_day = excluded.idle_day, uses_then = uses",
+        )
 
     def forget(self, memory_id: str) -> None:
         """Drop what is known of a memory that was purged, and the texts that may quote it."""
@@ -193,7 +199,7 @@ class State:
                     " ifnull((SELECT max(number) FROM days), 0)"
                 ).fetchone()
                 db.executemany(
-                    f"INSERT INTO usage VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(id) {change}",
+                    f"INSERT INTO usage VALUES(?, ?, ?, ?, ?, ?, 0) ON CONFLICT(id) {change}",
                     [(each, uses, session, used, day, day) for each in ids],
                 )
         except (sqlite3.Error, LtmError):

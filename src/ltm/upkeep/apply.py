@@ -14,7 +14,7 @@ from ltm.core.decision import Reduce
 from ltm.core.errors import Conflict, NotFound, Refused
 from ltm.core.model import Scope
 from ltm.core.policy import Limits
-from ltm.upkeep.plan import ACTIVE, EVICT, Action, plan
+from ltm.upkeep.plan import ACTIVE, EVICT, REVIVE, Action, plan
 
 if TYPE_CHECKING:
     from ltm.storage.store import Store
@@ -34,8 +34,9 @@ def apply(store: Store, actions: Iterable[Action]) -> Outcome:
     skipped: list[tuple[Action, str]] = []
     given: set[str] = set()
     for action in actions:
-        if action.action == EVICT and action.vault not in given:
+        if action.action in (REVIVE, EVICT) and action.vault not in given:
             # Noted before it happens: a crash in between makes the batch smaller, never larger.
+            # Also for what revives, or a second run could take back what the first one gave.
             store.take_batch(action.vault)
             given.add(action.vault)
         try:

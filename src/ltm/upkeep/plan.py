@@ -1,17 +1,19 @@
 """What upkeep would do now: a list of actions, worked out from a store without changing anything.
 
-Three rules, in this order, and at most one step for a memory in one run:
+Four rules, in this order, and at most one step for a memory in one run:
 
-1. archive: a memory that reached its kind's last state longer ago than the kind allows leaves the
+1. revive: a memory that was used since it was shortened, or was made critical or pinned, gets its
+   whole text back.
+2. archive: a memory that reached its kind's last state longer ago than the kind allows leaves the
    active set.
-2. fade: a memory that sat idle for more active days than its impact allows goes one phase on. Idle
+3. fade: a memory that sat idle for more active days than its impact allows goes one phase on. Idle
    time counts from the latest of first sight, last use, last confirmation and last step, so the
    next phase needs another full allowance, and a run straight after finds nothing to do.
-3. evict: while a vault holds more active memories than it should, the batch with the lowest
+4. evict: while a vault holds more active memories than it should, the batch with the lowest
    priorities of them all goes one phase on, once in a session. A member of the batch that fades
-   anyway in this run takes that one step.
+   anyway in this run takes that one step; one that revives does not give way in this session.
 
-Critical and pinned memories are spared by all three, though they count for the size of the vault.
+Critical and pinned memories are spared by 2 to 4, though they count for the size of the vault.
 Looking is no use: nothing here counts as one. Imports core, the store's port and `eviction`.
 """
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 ACTIVE = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
 """The active set: in force, and not archived."""
 
-ARCHIVE, FADE, EVICT = "archive", "fade", "evict"
+REVIVE, ARCHIVE, FADE, EVICT = ORDER = ("revive", "archive", "fade", "evict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,34 +80,42 @@ def limits_of(config: Config) -> Mapping[Scope, Limits]:
 def plan(
     store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None
 ) -> list[Action]:
-    """The actions that are due now: resolved ones, then fading ones, then those that give way."""
+    """The actions that are due now, in the order of the rules."""
     bounds = limits or {scope: Limits() for scope in Scope}
-    active = store.list(ACTIVE).items
-    usage = store.usage([each.memory.id for each in active])
+    in_force = store.list(Filter()).items
+    usage = store.usage([each.memory.id for each in in_force])
     steps: dict[str, Action] = {}
-    for stored in active:
-        if is_spared(stored.memory):
-            continue
-        step = _ended(store, stored, now) or _faded(
-            store, stored, usage.get(stored.memory.id, Usage()), bounds[stored.memory.scope]
-        )
+    for stored in in_force:
+        step = _due(store, stored, usage.get(stored.memory.id, Usage()), bounds, now)
         if step is not None:
             steps[step.id] = step
-    for vault in dict.fromkeys(each.vault for each in active):
+    for vault in dict.fromkeys(each.vault for each in in_force):
         if store.batch_taken(vault):
             continue
         staying = [
             each
-            for each in active
-            if each.vault == vault
-            and not (each.memory.id in steps and steps[each.memory.id].to_phase is Phase.ARCHIVED)
+            for each in in_force
+            if each.vault == vault and _phase_after(each, steps) is not Phase.ARCHIVED
         ]
-        for step in _batch(staying, usage, bounds):
+        for step in _batch(staying, usage, bounds, steps):
             fading = steps.pop(step.id, None)
             reason = step.reason if fading is None else f"{fading.reason}; {step.reason}"
             steps[step.id] = replace(step, reason=reason)
-    order = (ARCHIVE, FADE, EVICT)
-    return sorted(steps.values(), key=lambda step: order.index(step.action))
+    return sorted(steps.values(), key=lambda step: ORDER.index(step.action))
+
+
+def _due(
+    store: Store, stored: Stored, usage: Usage, bounds: Mapping[Scope, Limits], now: datetime
+) -> Action | None:
+    """The step that rules 1 to 3 ask of a memory."""
+    memory = stored.memory
+    if memory.phase is not Phase.FULL and (usage.uses_since > 0 or is_spared(memory)):
+        used = f"used {usage.uses_since} times since it was shortened"
+        reason = "critical and pinned memories are kept whole" if is_spared(memory) else used
+        return _step(stored, REVIVE, Phase.FULL, reason)
+    if memory.phase is Phase.ARCHIVED or is_spared(memory):
+        return None
+    return _ended(store, stored, now) or _faded(store, stored, usage, bounds[memory.scope])
 
 
 def _ended(store: Store, stored: Stored, now: datetime) -> Action | None:
@@ -129,8 +139,16 @@ def _faded(store: Store, stored: Stored, usage: Usage, limits: Limits) -> Action
     return _step(stored, FADE, Phase(memory.phase + 1), reason)
 
 
+def _phase_after(stored: Stored, steps: Mapping[str, Action]) -> Phase:
+    step = steps.get(stored.memory.id)
+    return stored.memory.phase if step is None else step.to_phase
+
+
 def _batch(
-    staying: Sequence[Stored], usage: Mapping[str, Usage], bounds: Mapping[Scope, Limits]
+    staying: Sequence[Stored],
+    usage: Mapping[str, Usage],
+    bounds: Mapping[Scope, Limits],
+    steps: Mapping[str, Action],
 ) -> list[Action]:
     """The steps of a vault's batch, lowest priority first."""
     if not staying:
@@ -142,6 +160,7 @@ def _batch(
         each.memory.id: (each, _candidate(each, usage.get(each.memory.id, Usage())))
         for each in staying
         if not is_spared(each.memory)
+        and not (each.memory.id in steps and steps[each.memory.id].action == REVIVE)
     }
     picked = choose(
         limits.eviction,
