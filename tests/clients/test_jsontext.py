@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.clients import jsontext
-from ltm.clients.jsontext import NotJson
+from ltm.clients.jsonread import Unreadable, read
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 VALUES = st.recursive(
@@ -40,7 +40,7 @@ def at(value: Any, steps: tuple[str, ...]) -> Any:
 def test_reading_gives_what_json_gives(value: dict[str, Any], indent: Any, windows: bool) -> None:
     text = laid_out(value, indent, windows)
 
-    node = jsontext.read(text)
+    node = read(text)
 
     assert node.value == value
     assert all(text[m.start : m.end] for m in node.members.values())
@@ -133,18 +133,18 @@ def test_comments_stay_where_a_client_allows_them() -> None:
     after, inserted = jsontext.insert(COMMENTED, ("servers", "ltm"), {"c": 1}, comments=True)
 
     assert '"two": { "command": "b" }, // the last\n    "ltm": {' in after
-    assert jsontext.read(after, comments=True).value["servers"]["ltm"] == {"c": 1}
+    assert read(after, comments=True).value["servers"]["ltm"] == {"c": 1}
     assert jsontext.take_back(after, inserted) == COMMENTED
     assert jsontext.remove(after, ("servers", "ltm"), comments=True).count("//") == 3
     again = jsontext.remove(after, ("servers", "ltm"), comments=True)
-    assert list(jsontext.read(again, comments=True).value["servers"]) == ["one", "two"]
+    assert list(read(again, comments=True).value["servers"]) == ["one", "two"]
 
 
 @pytest.mark.parametrize("key", ["one", "two"])
 def test_a_member_goes_and_the_comments_around_it_stay(key: str) -> None:
     after = jsontext.remove(COMMENTED, ("servers", key), comments=True)
 
-    left = jsontext.read(after, comments=True).value["servers"]
+    left = read(after, comments=True).value["servers"]
     assert list(left) == [other for other in ("one", "two") if other != key]
     assert "the servers I like" in after
 
@@ -154,7 +154,7 @@ def test_a_trailing_comma_is_used_and_not_doubled() -> None:
 
     after, inserted = jsontext.insert(text, ("b",), 2, comments=True)
 
-    assert jsontext.read(after, comments=True).value == {"a": 1, "b": 2}
+    assert read(after, comments=True).value == {"a": 1, "b": 2}
     assert ",," not in after
     assert jsontext.take_back(after, inserted) == text
 
@@ -184,7 +184,7 @@ def test_a_file_with_nothing_in_it_becomes_an_object(text: str) -> None:
     ],
 )
 def test_what_is_not_json_is_refused_with_its_line(text: str, line: int, why: str) -> None:
-    with pytest.raises(NotJson, match=why) as caught:
+    with pytest.raises(Unreadable, match=why) as caught:
         jsontext.insert(text, ("new",), 1)
 
     assert caught.value.line == line

@@ -1,70 +1,24 @@
 """Changing somebody else's JSON file without touching a byte that is not ours.
 
-Owns reading a JSON text together with the place of every value in it, and putting values in and
-taking them out as cuts of the text: order, indentation, line endings and, where a client allows
-them, comments stay as the person left them. Pure; imports the standard library only.
+Owns putting values in and taking them out as cuts of the text: order, indentation, line endings
+and, where a client allows them, comments stay as the person left them. Pure.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
-Steps = tuple[str, ...]
-"""The way to a value: keys of objects inside objects."""
+from ltm.clients.jsonread import COMMENTS, SPACE, Node, Steps, look, read, unreadable
 
 Inserted = tuple[int, int]
 """Where a piece of text was put in, and its length."""
 
-_DEEPEST = 200
-_DECODER = json.JSONDecoder()
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_WORDS = {"true": True, "false": False, "null": None}
-_SPACE = re.compile(r"[ \t\r\n]*")
-_COMMENTS = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.S)
-
-
-class NotJson(ValueError):
-    """The text is not JSON; `line` is where reading it stopped."""
-
-    def __init__(self, message: str, text: str, place: int) -> None:
-        super().__init__(message)
-        self.line = text.count("\n", 0, place) + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A value and where it stands in the text."""
-
-    start: int
-    end: int
-    value: Any
-    members: Mapping[str, Node] = field(default_factory=dict)
-    """Of an object: the values by key."""
-    parts: tuple[tuple[int, int], ...] = ()
-    """Of an object or array: where each member, key included, or item begins and ends."""
-    items: tuple[Node, ...] = ()
-    """Of an array."""
-
-
-def read(text: str, *, comments: bool = False) -> Node:
-    """The one value a text holds; `comments` lets comments and trailing commas pass."""
-    return _Reader(text, comments).whole()
-
-
-def look(node: Node, steps: Steps) -> Node | None:
-    """The value at the end of a way, if it is there."""
-    found: Node | None = node
-    for step in steps:
-        found = found.members.get(step) if found is not None else None
-    return found
-
 
 def insert(
-    text: str, steps: Steps, value: Any, *, comments: bool = False
+    text: str, steps: tuple[str, ...], value: Any, *, comments: bool = False
 ) -> tuple[str, list[Inserted]]:
     """Put a member at the end of a way, with the objects that lead there; it must not be there.
 
@@ -79,13 +33,13 @@ def insert(
             new = _wrapped(steps[depth + 1 :], value)
             return _add(text, node, new, key=step, comments=comments)
         if not isinstance(child.value, dict):
-            raise NotJson(f"'{step}' is no object here", text, child.start)
+            raise unreadable(f"'{step}' is no object here", text, child.start)
         node = child
     raise AssertionError("a way has at least one step")
 
 
 def append(
-    text: str, steps: Steps, value: Any, *, comments: bool = False
+    text: str, steps: tuple[str, ...], value: Any, *, comments: bool = False
 ) -> tuple[str, list[Inserted]]:
     """Add an item to the array at the end of a way, which is made if it is not there."""
     node = _root(text, comments)
@@ -93,7 +47,7 @@ def append(
     if array is None:
         return insert(text, steps, [value], comments=comments)
     if not isinstance(array.value, list):
-        raise NotJson(f"'{steps[-1]}' is no list here", text, array.start)
+        raise unreadable(f"'{steps[-1]}' is no list here", text, array.start)
     return _add(text, array, value, key=None, comments=comments)
 
 
@@ -108,9 +62,11 @@ def remove(text: str, steps: Steps, *, comments: bool = False) -> str:
     """Take a member out, if it is there."""
     node = _root(text, comments)
     parent = None if node is None else look(node, steps[:-1])
-    if parent is None or steps[-1] not in parent.members:
+    last = steps[-1]
+    if parent is None or look(parent, (last,)) is None:
         return text
-    return _cut(text, parent, list(parent.members).index(steps[-1]), comments)
+    number = last if isinstance(last, int) else list(parent.members).index(last)
+    return _cut(text, parent, number, comments)
 
 
 def remove_items(
@@ -141,11 +97,11 @@ def _root(text: str, comments: bool) -> Node | None:
         return None
     node = read(text, comments=comments)
     if not isinstance(node.value, dict):
-        raise NotJson("holds no object", text, node.start)
+        raise unreadable("holds no object", text, node.start)
     return node
 
 
-def _wrapped(steps: Steps, value: Any) -> Any:
+def _wrapped(steps: tuple[str, ...], value: Any) -> Any:
     for step in reversed(steps):
         value = {step: value}
     return value
@@ -185,7 +141,7 @@ def _behind(text: str, node: Node, end: int, piece: str, comments: bool) -> list
     rest = text[end : node.end - 1]
     if not comments or not rest.strip():
         return [(end, piece)]
-    comma = _COMMENTS.match(text, end)
+    comma = COMMENTS.match(text, end)
     has_comma = comma is not None and text[comma.end() : comma.end() + 1] == ","
     place = end + len(rest.rstrip())
     return [(place, piece[1:])] if has_comma else [(place, piece[1:]), (end, ",")]
@@ -201,7 +157,7 @@ def _put(text: str, pieces: list[tuple[int, str]]) -> tuple[str, list[Inserted]]
 
 def _cut(text: str, node: Node, number: int, comments: bool) -> str:
     start, end = node.parts[number]
-    skip = _COMMENTS if comments else _SPACE
+    skip = COMMENTS if comments else SPACE
     after = skip.match(text, end)
     behind = after.end() if after else end
     if text[behind : behind + 1] == ",":
@@ -228,7 +184,7 @@ def _first_comma(gap: str) -> int:
     """Where the comma stands in what lies between two members: not one inside a comment."""
     place = 0
     while gap[place] != ",":
-        found = _COMMENTS.match(gap, place)
+        found = COMMENTS.match(gap, place)
         place = found.end() if found else place
     return place
 
@@ -261,89 +217,3 @@ def _pretty(value: Any, text: str, indentation: str, newline: str) -> str:
     unit = _unit(text)
     lines = json.dumps(value, indent=unit, ensure_ascii=False).split("\n")
     return (newline + indentation).join(lines)
-
-
-class _Reader:
-    """Reads JSON and remembers where everything was."""
-
-    def __init__(self, text: str, comments: bool) -> None:
-        self.text = text
-        self.comments = comments
-
-    def whole(self) -> Node:
-        start = 1 if self.text.startswith("\ufeff") else 0
-        node = self._value(self._skip(start), 0)
-        place = self._skip(node.end)
-        if place != len(self.text):
-            raise NotJson("something stands behind the end of it", self.text, place)
-        return node
-
-    def _skip(self, place: int) -> int:
-        found = (_COMMENTS if self.comments else _SPACE).match(self.text, place)
-        return found.end() if found else place
-
-    def _value(self, place: int, depth: int) -> Node:
-        if depth > _DEEPEST:
-            raise NotJson("is nested too deeply", self.text, place)
-        sign = self.text[place : place + 1]
-        if sign == "{":
-            return self._object(place, depth)
-        if sign == "[":
-            return self._array(place, depth)
-        if sign == '"':
-            text, end = self._string(place)
-            return Node(place, end, text)
-        number = _NUMBER.match(self.text, place)
-        if number:
-            return Node(place, number.end(), json.loads(number[0]))
-        for word, value in _WORDS.items():
-            if self.text.startswith(word, place):
-                return Node(place, place + len(word), value)
-        raise NotJson("a value is missing or misspelt", self.text, place)
-
-    def _string(self, place: int) -> tuple[str, int]:
-        try:
-            text, end = _DECODER.raw_decode(self.text, place)
-        except ValueError:
-            raise NotJson("a text has no end or a wrong escape", self.text, place) from None
-        return str(text), end
-
-    def _object(self, start: int, depth: int) -> Node:
-        members: dict[str, Node] = {}
-        parts: list[tuple[int, int]] = []
-        place = self._skip(start + 1)
-        while self.text[place : place + 1] != "}":
-            if self.text[place : place + 1] != '"':
-                raise NotJson("a key or '}' is missing", self.text, place)
-            key, end = self._string(place)
-            if key in members:
-                raise NotJson(f"the key '{key}' is there twice", self.text, place)
-            colon = self._skip(end)
-            if self.text[colon : colon + 1] != ":":
-                raise NotJson("':' is missing", self.text, colon)
-            members[key] = self._value(self._skip(colon + 1), depth + 1)
-            parts.append((place, members[key].end))
-            place = self._next(members[key].end, "}")
-        value = {key: node.value for key, node in members.items()}
-        return Node(start, place + 1, value, members, tuple(parts))
-
-    def _array(self, start: int, depth: int) -> Node:
-        items: list[Node] = []
-        place = self._skip(start + 1)
-        while self.text[place : place + 1] != "]":
-            items.append(self._value(place, depth + 1))
-            place = self._next(items[-1].end, "]")
-        parts = tuple((item.start, item.end) for item in items)
-        return Node(start, place + 1, [i.value for i in items], {}, parts, tuple(items))
-
-    def _next(self, end: int, closing: str) -> int:
-        place = self._skip(end)
-        sign = self.text[place : place + 1]
-        if sign == closing:
-            return place
-        if sign != ",":
-            raise NotJson(f"',' or '{closing}' is missing", self.text, place)
-        place = self._skip(place + 1)
-        if self.text[place : place + 1] == closing and not self.comments:
-            raise NotJson(f"a value is missing before '{closing}'", self.text, place)
-        return place

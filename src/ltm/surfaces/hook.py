@@ -74,7 +74,7 @@ def _hand_over() -> None:
     newer = python(runtime(home()))
     if newer:
         os.environ[HANDED_OVER] = "1"
-        os.execv(newer, [newer, "-I", "-S", os.path.abspath(__file__)])  # noqa: S606
+        os.execv(newer, [newer, "-I", "-S", os.path.abspath(__file__), *sys.argv[1:]])  # noqa: S606
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 import time
 
 from ltm.clients.events import TOOL_EVENTS, understand
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 MOST = 32 * 1024 * 1024
 """Bytes of a message that are read. What we need of a longer one stands at its beginning."""
 
-PATIENCE = 0.25
+PATIENCE = 0.7
 """Seconds in which a message must arrive; then what is there counts."""
 
 _QUIET = 0.04  # a whole message with silence after it is taken as such, though stdin stays open
@@ -48,6 +49,8 @@ def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
     event = str(record["event"])
     if event == "SessionEnd":
         ending.append(True)
+    if sys.argv[-1:] == ["--unless-plugin"] and _is_plugins(event, record, environ):
+        return  # both are set up, and it must not happen twice
     try:
         home = find_home(environ)
     except LtmError:
@@ -68,6 +71,14 @@ def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
             start_drain(home)
     except Exception as error:
         hooklog.note(home, event, error)
+
+
+def _is_plugins(event: str, record: dict[str, object], environ: Mapping[str, str]) -> bool:
+    """Whether this event also reaches a hook of our plugin."""
+    from ltm.clients.plugin import EVENTS, is_active
+
+    project = environ.get("CLAUDE_PROJECT_DIR") or str(record.get("cwd", ""))
+    return event in EVENTS and is_active(environ, project)
 
 
 def _read(handle: int) -> str:

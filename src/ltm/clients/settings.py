@@ -1,0 +1,268 @@
+"""One settings file of a client: what of ours is in it, how it gets there and out again.
+
+Owns the rule that everything else in the file stays: ours is put in as text, and what was put in
+where is noted under LTM_HOME. As long as nobody else changed the file, taking ours out gives back
+every byte; if somebody did, only our entries go. A file that cannot be read is never written.
+Imports core and storage.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ltm.clients import jsontext, tomltext
+from ltm.clients.entries import Entry, SettingsFile, is_our_hook, ours, value_of
+from ltm.clients.jsonread import Steps, Unreadable, look, read
+from ltm.clients.jsontext import Inserted
+from ltm.core.errors import Conflict, Refused
+from ltm.storage.durable import make_folder, remove_file, write_file
+from ltm.storage.plainfile import read_plain
+
+_NOTES = "setup"
+_LIMIT = 64 * 1024 * 1024  # a client's own state may have grown for years
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What would become of a file; `before` or `after` is None where there is no file."""
+
+    path: str
+    before: str | None
+    after: str | None
+    added: tuple[Entry, ...] = ()
+    removed: tuple[Entry, ...] = ()
+    inserted: tuple[Inserted, ...] = ()
+    made: tuple[tuple[str, ...], ...] = ()
+    """Ways that were not there before."""
+    mode: int = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """What was put into a file, and how the file was afterwards."""
+
+    digest: str = ""
+    new: bool = False
+    inserted: tuple[Inserted, ...] = ()
+    made: tuple[tuple[str, ...], ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+def entering(file: SettingsFile, entries: Sequence[Entry], home: str) -> Change | None:
+    """What it takes to have exactly these entries of ours in a file; None if it has."""
+    text = _read(file.path)
+    with _reading(file):
+        there = list(ours(text or "", file))
+        if _same(there, entries):
+            return None
+        clean = _without(text, file, _note_of(file.path, home))
+        after, inserted, made = clean or "", [], []
+        for entry in entries:
+            made += _missing(after, entry, file)
+            if entry.listed:
+                after, pieces = jsontext.append(
+                    after, entry.steps, entry.value, comments=file.syntax == "jsonc"
+                )
+            else:
+                after, pieces = _insert(after, entry, file)
+            inserted += pieces
+    return Change(
+        file.path,
+        before=text,
+        after=after if entries else clean,
+        added=tuple(entries),
+        removed=tuple(there),
+        inserted=tuple(inserted),
+        made=tuple(made),
+        mode=0o644 if file.shared else 0o600,
+    )
+
+
+def leaving(file: SettingsFile, home: str) -> Change | None:
+    """What it takes to have nothing of ours in a file; None if it has nothing."""
+    text = _read(file.path)
+    if text is None:
+        return None
+    with _reading(file):
+        there = tuple(ours(text, file))
+        if not there:
+            return None
+        after = _without(text, file, _note_of(file.path, home))
+    return Change(file.path, before=text, after=after, removed=there)
+
+
+def carry_out(change: Change, home: str) -> None:
+    """Write the file, and note what is needed to undo it."""
+    path = os.path.realpath(change.path)  # kept elsewhere and linked here: change it where it is
+    if _read(path) != change.before:
+        raise Conflict("was changed meanwhile, so nothing was written", path=path, hint="try again")
+    note = _note_path(change.path, home)
+    old = _note_of(change.path, home)
+    if change.inserted:
+        folders = old.folders or tuple(_missing_folders(os.path.dirname(path)))
+        assert change.after is not None
+        record = {
+            "path": change.path,
+            "digest": _digest(change.after),
+            "new": change.before is None or old.new,
+            "inserted": change.inserted,
+            "made": change.made,
+            "folders": folders,
+        }
+        make_folder(os.path.dirname(note))
+        write_file(note, json.dumps(record).encode())
+    if change.after is not None:
+        make_folder(os.path.dirname(path), 0o755 if change.mode == 0o644 else 0o700)
+        write_file(path, change.after.encode("utf-8", "surrogateescape"), mode=_mode(path, change))
+    elif change.before is not None:
+        remove_file(path)
+    if not change.inserted:
+        remove_file(note)
+        _remove_folders(old.folders)
+
+
+def _insert(text: str, entry: Entry, file: SettingsFile) -> tuple[str, list[Inserted]]:
+    value: Any = value_of(text, file) if text.strip() else {}
+    for step in entry.steps:
+        value = value.get(step) if isinstance(value, dict) else None
+    if value is not None:
+        raise Refused(
+            f"there is another '{entry.steps[-1]}' in {'.'.join(entry.steps[:-1])} already",
+            path=file.path,
+            hint="rename or remove it there, then run this again",
+        )
+    if file.syntax == "toml":
+        return tomltext.insert(text, entry.steps, entry.value)
+    return jsontext.insert(text, entry.steps, entry.value, comments=file.syntax == "jsonc")
+
+
+def _missing(text: str, entry: Entry, file: SettingsFile) -> list[tuple[str, ...]]:
+    """The parts of the way to an entry that have to be made."""
+    value: Any = value_of(text, file) if text.strip() else {}
+    missing: list[tuple[str, ...]] = []
+    way = entry.steps if entry.listed else entry.steps[:-1]
+    for depth, step in enumerate(way, start=1):
+        value = value.get(step) if isinstance(value, dict) else None
+        if value is None:
+            missing.append(way[:depth])
+    return missing
+
+
+def _without(text: str | None, file: SettingsFile, note: _Note) -> str | None:
+    """The text with nothing of ours in it."""
+    if text is None:
+        return None
+    if note.digest == _digest(text):
+        before = jsontext.take_back(text, list(note.inserted))
+        return None if note.new and not before else before
+    comments = file.syntax == "jsonc"
+    emptied: list[Steps] = []
+    for entry in list(ours(text, file)):
+        if file.syntax == "toml":
+            text = tomltext.remove(text, entry.steps)
+        elif entry.listed:
+            text = _without_hooks(text, entry.steps, comments)
+            emptied += [entry.steps, entry.steps[:1]]
+        else:
+            text = jsontext.remove(text, entry.steps, comments=comments)
+            emptied += [entry.steps[:depth] for depth in range(len(entry.steps) - 1, 0, -1)]
+    for steps in sorted(dict.fromkeys(emptied), key=len, reverse=True):
+        # What the person had before stays, even if it holds nothing.
+        if not note.digest or steps in note.made:
+            text = jsontext.remove_if_empty(text, steps, comments=comments)
+    return None if note.new and not value_of(text, file) else text
+
+
+def _without_hooks(text: str, steps: tuple[str, ...], comments: bool) -> str:
+    groups = look(read(text, comments=comments), steps)
+    for number in reversed(range(len(groups.items) if groups else 0)):
+        way: Steps = (*steps, number, "hooks")
+        before = text
+        text = jsontext.remove_items(text, way, is_our_hook, comments=comments)
+        left = look(read(text, comments=comments), way)
+        if text != before and left is not None and not left.items:
+            text = jsontext.remove(text, (*steps, number), comments=comments)
+    return text
+
+
+def _same(there: Sequence[Entry], wanted: Sequence[Entry]) -> bool:
+    def key(entry: Entry) -> str:
+        return str(entry)
+
+    return sorted(map(key, there)) == sorted(map(key, wanted))
+
+
+@contextmanager
+def _reading(file: SettingsFile) -> Iterator[None]:
+    """Tells whose text could not be read."""
+    try:
+        yield
+    except Unreadable as error:
+        raise Refused(
+            f"cannot be read as {file.syntax.upper()}: {error}",
+            path=file.path,
+            line=error.line,
+            hint="mend the file by hand; it was left as it is",
+        ) from None
+
+
+def _read(path: str) -> str | None:
+    try:
+        return read_plain(path, limit=_LIMIT).decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise Refused("is not UTF-8 text, so it was left as it is", path=path) from None
+    except OSError as error:
+        raise Refused(f"cannot be read: {error.strerror}", path=path) from error
+
+
+def _mode(path: str, change: Change) -> int:
+    try:
+        return os.stat(path).st_mode & 0o777
+    except OSError:
+        return change.mode
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _note_path(path: str, home: str) -> str:
+    name = hashlib.sha256(os.fsencode(os.path.abspath(path))).hexdigest()[:16]
+    return os.path.join(home, _NOTES, f"{name}.json")
+
+
+def _note_of(path: str, home: str) -> _Note:
+    try:
+        found = json.loads(read_plain(_note_path(path, home)))
+        return _Note(
+            digest=str(found["digest"]),
+            new=found["new"] is True,
+            inserted=tuple((int(start), int(length)) for start, length in found["inserted"]),
+            made=tuple(tuple(map(str, way)) for way in found["made"]),
+            folders=tuple(map(str, found["folders"])),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return _Note()
+
+
+def _missing_folders(folder: str) -> Iterator[str]:
+    """Folders that are not there yet, the innermost first."""
+    while folder and not os.path.isdir(folder):
+        yield folder
+        folder = os.path.dirname(folder)
+
+
+def _remove_folders(folders: Sequence[str]) -> None:
+    for folder in folders:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return  # somebody keeps something there

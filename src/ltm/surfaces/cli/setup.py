@@ -1,0 +1,123 @@
+"""`ltm setup`: enter our hooks and server into a client's settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+
+from ltm.clients.settings import Change, carry_out, entering
+from ltm.clients.table import CLAUDE_CODE, CLIENTS, Client, find, hooks_file, server_entry
+from ltm.clients.table import servers_file as file_of
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("setup")
+@click.option(
+    "--client",
+    "name",
+    default=CLAUDE_CODE.name,
+    show_default=True,
+    metavar="NAME",
+    help=f"One of: {', '.join(client.name for client in CLIENTS)}.",
+)
+@click.option(
+    "--user/--project-scope",
+    "for_user",
+    default=True,
+    help="For you everywhere (default), or in this project's own settings, for everybody.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+def command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
+    """Enter hooks and the MCP server into a client's settings; everything else in them stays.
+
+    Claude Code has both; other clients have the server. Run it again whenever you like: after an
+    update, or when you switched on an option that needs a hook of its own (hooks.tools,
+    recall.per_prompt, inject.subagents). `ltm uninstall` gives every byte back.
+    """
+    client = find(name)
+    root = work.places.project.root
+    plugin = _has_plugin(client, root)
+    # All is planned before anything is written: a file that cannot be read stops it all.
+    changes = _planned(work, client, "" if for_user else root, plugin=plugin)
+    if not dry_run:
+        for change in changes:
+            carry_out(change, work.places.home)
+        _note_runtime(work)
+    if work.as_json:
+        output.emit(
+            {
+                "client": client.name,
+                "plugin": plugin,
+                "dry_run": dry_run,
+                "changed": [as_record(change) for change in changes],
+            }
+        )
+        return
+    if plugin:
+        output.note(f"The plugin is active in {client.title} and brings what it needs.")
+    for change in changes:
+        output.say("\n".join(described(change)))
+    if dry_run:
+        output.note("Nothing was written." if changes else "Nothing would change.")
+    elif changes:
+        output.note(f"{client.title} is set up. It takes effect in the next session.")
+    elif not plugin:
+        output.note(f"{client.title} is set up already.")
+
+
+def described(change: Change) -> list[str]:
+    """What happens to a file, entry by entry."""
+    kept = [str(entry) for entry in change.added if entry in change.removed]
+    lines = [change.path]
+    lines += [f"  - {entry}" for entry in map(str, change.removed) if entry not in kept]
+    lines += [f"  + {entry}" for entry in map(str, change.added) if entry not in kept]
+    return lines
+
+
+def as_record(change: Change) -> dict[str, object]:
+    """The same for scripts."""
+    return {
+        "path": change.path,
+        "new": change.before is None,
+        "deleted": change.after is None,
+        "added": [str(entry) for entry in change.added],
+        "removed": [str(entry) for entry in change.removed],
+    }
+
+
+def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Sequence[Change]:
+    from ltm.clients.hooks import hook_entries
+    from ltm.storage.gitfiles import this_command
+
+    shared = bool(project)
+    home = work.places.home
+    planned: list[Change | None] = []
+    hooks = hooks_file(client, project, os.environ)
+    if hooks is not None:
+        entries = hook_entries(work.config, plugin=plugin, shared=shared)
+        planned.append(entering(hooks, entries, home))
+    # A path of this machine would be wrong for everybody else who reads a project's settings.
+    words = ("ltm", "mcp") if shared else (*this_command(), "mcp")
+    servers = [] if plugin else [server_entry(client, words)]
+    planned.append(entering(file_of(client, project, os.environ), servers, home))
+    return [change for change in planned if change is not None]
+
+
+def _has_plugin(client: Client, root: str) -> bool:
+    from ltm.clients.plugin import is_active
+
+    return client is CLAUDE_CODE and is_active(os.environ, root)
+
+
+def _note_runtime(work: Work) -> None:
+    """Hooks need to know which Python can do what they leave for later."""
+    from ltm import __version__
+    from ltm.storage.durable import make_folder
+    from ltm.storage.runtime import note_runtime
+
+    make_folder(work.places.home)
+    note_runtime(work.places.home, __version__, work.config.own("hooks.save_interval"))

@@ -1,0 +1,142 @@
+"""`ltm uninstall`: take out of this machine what `ltm setup` and `ltm init` put there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import click
+
+from ltm.clients.settings import Change, carry_out, leaving
+from ltm.clients.table import CLIENTS, Client, find, hooks_file, servers_file
+from ltm.core.errors import LtmError, Refused, WrongUsage
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.setup import as_record, described
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+_OURS = ("briefs", "drain.lock", "hook.log", "hook.log.1", "runtime.json", "setup")
+_MEMORIES = ("agents", "config.toml", "projects", "spool")
+# By name, never the folder as a whole: LTM_HOME may have been pointed at anything.
+
+
+@make("uninstall")
+@click.option("--client", "name", metavar="NAME", help="Only this client; else all there are.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option(
+    "--purge-memories", is_flag=True, help="Also delete every memory kept outside repositories."
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before deleting memories.")
+def command(work: Work, name: str | None, dry_run: bool, purge_memories: bool, yes: bool) -> None:
+    """Take our hooks, servers and merge settings out again, here and in your own settings.
+
+    A file that nobody changed since `ltm setup` gets every byte back; from any other only our
+    entries go. Memories stay, unless you ask otherwise; those in repositories stay in any case.
+    """
+    if name and purge_memories:
+        raise WrongUsage("--purge-memories is for leaving altogether", hint="leave --client out")
+    clients = [find(name)] if name else list(CLIENTS)
+    changes, troubles = _planned(work, clients)
+    merge: list[str] = []
+    if purge_memories and not dry_run:
+        _ask(work, yes)
+    if not dry_run:
+        for change in changes:
+            carry_out(change, work.places.home)
+        if not name:
+            from ltm.storage.gitfiles import remove_local
+
+            merge = remove_local(work.places.project.root)
+            _clear(work.places.home, _OURS)
+        if purge_memories:
+            _purge(work.places.home)
+    if work.as_json:
+        output.emit(
+            {
+                "dry_run": dry_run,
+                "changed": [as_record(change) for change in changes],
+                "merge_settings": merge,
+                "problems": [str(trouble) for trouble in troubles],
+                "memories": "deleted" if purge_memories and not dry_run else "kept",
+            }
+        )
+    else:
+        _tell(work, changes, merge, dry_run=dry_run, purged=purge_memories)
+        for trouble in troubles:
+            output.note(f"left as it is: {trouble}")
+    if troubles:
+        click.get_current_context().exit(1)
+
+
+def _planned(work: Work, clients: list[Client]) -> tuple[list[Change], list[LtmError]]:
+    """What to change; a file that cannot be read must not keep us from leaving the others."""
+    changes: list[Change] = []
+    troubles: list[LtmError] = []
+    for client in clients:
+        for project in ("", work.places.project.root):
+            if project and not client.project:
+                continue
+            for find_file in (hooks_file, servers_file):
+                try:
+                    file = find_file(client, project, os.environ)
+                    change = leaving(file, work.places.home) if file else None
+                except Refused as trouble:
+                    troubles.append(trouble)
+                    continue
+                if change is not None:
+                    changes.append(change)
+    return changes, troubles
+
+
+def _ask(work: Work, yes: bool) -> None:
+    from ltm.core.model import Filter, Status
+
+    count = work.store.list(Filter(statuses=tuple(Status)), 1).total
+    output.note(
+        f"All memories in {work.places.home} would be deleted, of every project and agent"
+        f" ({count} of them can be seen from here)."
+    )
+    if not yes:
+        click.confirm("Delete them for good?", abort=True)
+
+
+def _clear(home: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        path = os.path.join(home, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        elif os.path.lexists(path):
+            os.unlink(path)
+
+
+def _purge(home: str) -> None:
+    databases = [
+        name
+        for name in (os.listdir(home) if os.path.isdir(home) else ())
+        if name.startswith("state.db")
+    ]
+    _clear(home, (*_MEMORIES, *databases, ".lock"))
+    try:
+        os.rmdir(home)
+    except OSError:
+        pass  # somebody keeps something else there
+
+
+def _tell(
+    work: Work, changes: list[Change], merge: list[str], *, dry_run: bool, purged: bool
+) -> None:
+    from ltm.clients.plugin import NAME, is_active
+
+    for change in changes:
+        output.say("\n".join(described(change)))
+    for path in merge:
+        output.say(f"{path}\n  - merge settings")
+    if dry_run:
+        output.note("Nothing was written." if changes else "There is nothing to take out.")
+    elif purged:
+        output.note("Everything was taken out, and the memories outside repositories are gone.")
+    else:
+        home = work.places.home
+        output.note(f"Done. Memories stay in {home} and in repositories you shared them in.")
+    if is_active(os.environ, work.places.project.root):
+        output.note(f"The plugin is still there; remove it with: claude plugin uninstall {NAME}")
