@@ -94,8 +94,13 @@ def make_folder(path: str, mode: int = 0o700) -> None:
 def remove_file(path: str) -> bool:
     """Delete a file durably; False when it was not there."""
     try:
-        os.unlink(path)
-        sync_folder(os.path.dirname(path))
+        folder = _open_folder(os.path.dirname(path))
+        try:
+            os.unlink(path)
+            _sync(folder)
+        finally:
+            if folder is not None:
+                os.close(folder)
     except FileNotFoundError:
         return False
     except OSError as error:

@@ -129,6 +129,8 @@ class Vault:
             try:
                 same = over is None or self.read(name) == over
             except LtmError:
+                if os.path.isfile(path):
+                    raise
                 same = False
             if not same:
                 raise Conflict(
