@@ -1,0 +1,127 @@
+"""Running the hook as a client does: a bare Python, a message on stdin, a scrubbed environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ltm.storage import spool
+from ltm.surfaces import hook
+
+PROGRAM = Path(hook.__file__)
+PATIENCE = 20.0
+"""Seconds after which a test gives a hook up: far more than a hook allows itself, so that a slow
+machine fails no test, and far less than for ever."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a hook ended and what it said."""
+
+    rc: int
+    out: str
+    err: str
+
+    @property
+    def told(self) -> str:
+        """The text it gave the model, after checking that the client would accept it."""
+        if not self.out:
+            return ""
+        said = json.loads(self.out)
+        assert set(said) == {"hookSpecificOutput"}
+        assert set(said["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
+        text = said["hookSpecificOutput"]["additionalContext"]
+        assert isinstance(text, str)
+        assert 0 < len(text) <= 10_000
+        return text
+
+
+@dataclass
+class Hooks:
+    """A session's hooks, with a home and a project of their own."""
+
+    top: Path
+    python: str = sys.executable
+    env: dict[str, str] = field(default_factory=dict)
+    session: str = "session-1"
+
+    def __post_init__(self) -> None:
+        for folder in (self.user_home, self.project, self.top / "tmp"):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def user_home(self) -> Path:
+        return self.top / "user"
+
+    @property
+    def home(self) -> Path:
+        return self.user_home / ".ltm"
+
+    @property
+    def project(self) -> Path:
+        return self.top / "project"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What the client's environment holds for a hook."""
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.user_home),
+            "TMPDIR": str(self.top / "tmp"),
+            **self.env,
+        }
+
+    def payload(self, event: str, **fields: Any) -> dict[str, Any]:
+        """A message as the client sends it."""
+        return {
+            "session_id": self.session,
+            "transcript_path": str(self.top / f"{self.session}.jsonl"),
+            "cwd": str(self.project),
+            "hook_event_name": event,
+            **fields,
+        }
+
+    def command(self) -> list[str]:
+        """The command a client runs."""
+        return [self.python, "-I", "-S", str(PROGRAM)]
+
+    def send(self, data: bytes, *, command: list[str] | None = None, cwd: str | None = None) -> Ran:
+        """Run the hook with these bytes on stdin."""
+        done = subprocess.run(
+            command or self.command(),
+            input=data,
+            capture_output=True,
+            env=self.environ,
+            cwd=cwd or str(self.project),
+            timeout=PATIENCE,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def fire(self, event: str, **fields: Any) -> Ran:
+        """Run the hook for an event, and check what must hold for every one."""
+        ran = self.send(json.dumps(self.payload(event, **fields)).encode())
+        assert (ran.rc, ran.err) == (0, "")
+        return ran
+
+    def waiting(self) -> list[dict[str, object]]:
+        """The events that wait for a drain, oldest first."""
+        return [spool.load(path) for _, path in spool.waiting(str(self.home), self.environ)]
+
+    def remember(self, *texts: str) -> None:
+        """Keep memories in the project, as a person would."""
+        for text in texts:
+            subprocess.run(
+                [sys.executable, "-m", "ltm", "remember", text],
+                cwd=self.project,
+                env=self.environ,
+                capture_output=True,
+                check=True,
+            )
+        # Whoever has a Python noted starts drains; a test says so if it wants that.
+        (self.home / "runtime.json").unlink(missing_ok=True)
