@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ltm.core.decision import reduced, restored, revised
@@ -62,6 +62,7 @@ def test_the_first_paragraph_ends_where_a_reader_would_say(text: str, expected: 
 
 
 @given(texts)
+@example("```\n\r")
 def test_a_first_paragraph_is_a_beginning_and_its_own_first_paragraph(text: str) -> None:
     part = first_paragraph(text)
     assert text.startswith(part)

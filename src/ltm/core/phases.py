@@ -40,7 +40,7 @@ def first_paragraph(text: str) -> str:
             if prose:
                 break
             continue
-        end = place - (len(line) - len(line.rstrip("\r\n")))
+        end = place
         mark = _FENCE.match(line)
         if fence:
             closes = mark is not None and mark[1].startswith(fence)
@@ -48,7 +48,7 @@ def first_paragraph(text: str) -> str:
         elif mark is not None:
             fence = mark[1]
         prose = prose or not _HEADING.match(line)
-    return text[:end]
+    return text[:end].rstrip("\r\n")
 
 
 def original(memory: Memory, kept: Sequence[Memory]) -> tuple[Memory, bool]:
