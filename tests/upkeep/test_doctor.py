@@ -348,6 +348,23 @@ def test_an_id_whose_file_cannot_be_read_is_not_cut_off(patient: Patient) -> Non
     assert patient.open().read(memory.id).memory.links == (other.id,)
 
 
+def test_an_id_of_which_an_archive_is_kept_is_not_cut_off(patient: Patient) -> None:
+    other = patient.remember("other")
+    memory = patient.remember(links=(other.id,), previous=other.id)
+    patient.open().apply(Reduce(other.id, Phase.HINT))
+    patient.file(other).unlink()
+    patient.mend()
+    assert patient.open().read(memory.id).memory.links == (other.id,)
+
+
+def test_archives_of_a_file_that_cannot_be_read_are_not_orphans(patient: Patient) -> None:
+    memory = patient.remember()
+    patient.open().apply(Reduce(memory.id, Phase.HINT))
+    path = patient.file(memory)
+    path.write_bytes(b"---\nhalf")
+    assert [problem.path for problem in patient.examine().problems] == [str(path)]
+
+
 def test_nothing_is_cut_off_while_a_file_of_unknown_id_cannot_be_read(patient: Patient) -> None:
     gone = new_id(THEN)
     memory = patient.remember(links=(gone,))
