@@ -29,7 +29,8 @@ def _cli() -> str:
     parts = [
         "# Commands\n",
         _NOTE,
-        "Data goes to stdout, messages to stderr. Exit codes: 0 done, 1 refused or not found, 2 wrong"
+        "Data goes to stdout, messages to stderr. Exit codes: 0 done, 1 refused or not found, 2"
+        " wrong"
         " usage. `--json` prints exactly one JSON value. An id may be shortened to any beginning or"
         " end that fits one memory only.\n",
     ]
@@ -56,8 +57,10 @@ def _options() -> str:
         [
             "# Options\n",
             _NOTE,
-            "`ltm config NAME VALUE` sets one for you, in `config.toml` under `LTM_HOME` (`~/.ltm`)."
-            " With `--repo` it goes into the repository's `.claude/ltm/config.toml` and holds for the"
+            "`ltm config NAME VALUE` sets one for you, in `config.toml` under `LTM_HOME`"
+            " (`~/.ltm`)."
+            " With `--repo` it goes into the repository's `.claude/ltm/config.toml` and holds"
+            " for the"
             " team; only harmless options may stand there.\n",
             "| option | default | may be | in a repository | what it does |",
             "|---|---|---|---|---|",

@@ -1,0 +1,109 @@
+"""A session in readable lines, and in chunks a model can take: who said what, which tools ran.
+
+    USER: fix the login test
+    CLAUDE: The cookie name changed.
+    TOOL [Edit]: src/login.ts
+    TOOL [Bash]: npm test
+    ERROR: Expected "sid", received "session"
+
+Owns the form of a line, and that a chunk begins and ends at the border of a turn. Pure; imports the
+turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ltm.core.sentences import shortened
+from ltm.sessions.turns import AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
+
+CHUNK = 6_000
+OVERLAP = 500
+_WORDS = 500
+_COMMAND = 200
+_FILE_KEYS = ("file_path", "path", "notebook_path")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One turn in one line, and where it stands in the transcript."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Several lines, and the first and last line of the transcript they come from."""
+
+    text: str
+    first: int
+    last: int
+
+
+def digest(turns: Iterable[Turn]) -> Iterator[Line]:
+    """Each turn that says something, in one line."""
+    for turn in turns:
+        said = _said(turn)
+        if said:
+            yield Line(said, turn.line)
+
+
+def chunks(lines: Iterable[Line], size: int = CHUNK, overlap: int = OVERLAP) -> Iterator[Chunk]:
+    """Lines in chunks of at most `size` characters; each repeats the last lines of the one before."""
+    held: list[Line] = []
+    fresh = False
+    for line in lines:
+        if held and _length(held) + len(line.text) + 1 > size:
+            if fresh:
+                yield _chunk(held)
+            held = _last(held, overlap)
+            if _length(held) + len(line.text) + 1 > size:
+                held = []
+        held.append(line)
+        fresh = True
+    if held and fresh:
+        yield _chunk(held)
+
+
+def _said(turn: Turn) -> str:
+    match turn:
+        case UserText(text=text):
+            return f"USER: {_one(text, _WORDS)}"
+        case AssistantText(text=text):
+            return f"CLAUDE: {_one(text, _WORDS)}"
+        case ToolUse(tool=tool, input=given):
+            about = next((str(given[key]) for key in _FILE_KEYS if given.get(key)), "")
+            about = about or str(given.get("command") or "")
+            return f"TOOL [{tool}]: {_one(about, _COMMAND)}" if about else f"TOOL [{tool}]"
+        case ToolResult(failed=True, text=text):
+            return f"ERROR: {_one(text, _COMMAND)}"
+        case Commit(hash=commit, subject=subject):
+            return f"COMMIT {commit[:8]}: {_one(subject, _COMMAND)}"
+        case _:
+            return ""
+
+
+def _one(text: str, most: int) -> str:
+    return shortened(" ".join(text.split()), most)
+
+
+def _length(lines: list[Line]) -> int:
+    return sum(len(line.text) + 1 for line in lines)
+
+
+def _last(lines: list[Line], most: int) -> list[Line]:
+    """As many of the last lines as fit into `most` characters."""
+    kept: list[Line] = []
+    room = most
+    for line in reversed(lines):
+        room -= len(line.text) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return kept[::-1]
+
+
+def _chunk(lines: list[Line]) -> Chunk:
+    return Chunk("\n".join(line.text for line in lines), lines[0].line, lines[-1].line)

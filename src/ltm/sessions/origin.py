@@ -1,0 +1,69 @@
+"""Where and when a transcript's session began, from its first lines.
+
+Owns finding the transcripts a client keeps on this machine. Imports the standard library, `lines`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from ltm.sessions.lines import Lines
+
+_FIRST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What the first lines of a transcript tell."""
+
+    session: str
+    cwd: str = ""
+    started: str = ""
+
+
+def origin(path: str) -> Origin:
+    """The session of a transcript: by its own words, else by the file's name."""
+    session = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
+    cwd = started = ""
+    for line in islice(Lines(path), _FIRST):
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(entry, dict):
+            continue
+        cwd = cwd or _text(entry.get("cwd"))
+        started = started or _text(entry.get("timestamp"))
+        if cwd and started:
+            break
+    return Origin(session, cwd, started)
+
+
+def all_transcripts(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Every main transcript the client keeps, the one that was written first, first."""
+    top = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", ""), ".claude")
+    projects = os.path.join(top, "projects")
+    found: list[tuple[float, str]] = []
+    for folder in _entries(projects):
+        for path in _entries(folder):
+            if path.endswith(".jsonl"):
+                try:
+                    found.append((os.stat(path).st_mtime, path))
+                except OSError:
+                    continue
+    return [path for _, path in sorted(found)]
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    except OSError:
+        return []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
