@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,7 +48,7 @@ def test_chunks_hold_every_line_and_never_more_than_they_may(lengths: list[int])
     assert all(len(chunk.text) <= 1000 for chunk in found)
     covered = {number for chunk in found for number in range(chunk.first, chunk.last + 1)}
     assert covered == {line.line for line in lines}
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         shared = range(after.first, before.last + 1)
         assert sum(len(lines[number].text) + 1 for number in shared) <= 200
         assert after.last > before.last

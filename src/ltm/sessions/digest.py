@@ -51,7 +51,7 @@ def digest(turns: Iterable[Turn]) -> Iterator[Line]:
 
 
 def chunks(lines: Iterable[Line], size: int = CHUNK, overlap: int = OVERLAP) -> Iterator[Chunk]:
-    """Lines in chunks of at most `size` characters; each repeats the last lines of the one before."""
+    """Lines in chunks of at most `size` characters, each repeating the end of the one before."""
     held: list[Line] = []
     fresh = False
     for line in lines:
