@@ -43,6 +43,10 @@ def remove(text: str, steps: Steps) -> str:
     """Take a table out, if it is there; a table that led to nothing else goes with it."""
     import tomlkit
 
+    wanted = read(text)
+    short = _without_lines(text, ".".join(map(str, steps)))
+    if short != text and _is_without(wanted, read(short), steps):
+        return short
     document = tomlkit.parse(text)
     way: list[Any] = [document]
     for step in steps[:-1]:
@@ -57,6 +61,35 @@ def remove(text: str, steps: Steps) -> str:
             break
         del parent[step]
     return tomlkit.dumps(document)
+
+
+def _without_lines(text: str, name: str) -> str:
+    """The text without the lines of a table, and without the empty line before it."""
+    lines = text.splitlines(keepends=True)
+    heads = [number for number, line in enumerate(lines) if line.strip() == f"[{name}]"]
+    if len(heads) != 1:
+        return text
+    start, end = heads[0], heads[0] + 1
+    while end < len(lines) and not lines[end].lstrip().startswith(("[", "#")):
+        end += 1
+    if end < len(lines):
+        while end > start + 1 and not lines[end - 1].strip():
+            end -= 1
+    if start and not lines[start - 1].strip():
+        start -= 1
+    return "".join(lines[:start] + lines[end:])
+
+
+def _is_without(before: dict[str, Any], after: dict[str, Any], steps: Steps) -> bool:
+    """Whether one document is the other without a table, and without what led to it alone."""
+    way: list[Any] = [before]
+    for step in steps[:-1]:
+        way.append(way[-1].get(step, {}))
+    way[-1].pop(steps[-1], None)
+    for parent, step in zip(reversed(way[:-1]), reversed(steps[:-1]), strict=True):
+        if not parent.get(step):
+            parent.pop(step, None)
+    return before == after
 
 
 def _value(value: Any) -> str:

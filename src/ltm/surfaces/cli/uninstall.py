@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from glob import escape as glob_escape
+from glob import glob
 
 import click
 
@@ -39,7 +41,7 @@ def command(work: Work, name: str | None, dry_run: bool, purge_memories: bool, y
     changes, troubles = _planned(work, clients)
     merge: list[str] = []
     if purge_memories and not dry_run:
-        _ask(work, yes)
+        _ask(work.places.home, yes)
     if not dry_run:
         for change in changes:
             carry_out(change, work.places.home)
@@ -88,14 +90,9 @@ def _planned(work: Work, clients: list[Client]) -> tuple[list[Change], list[LtmE
     return changes, troubles
 
 
-def _ask(work: Work, yes: bool) -> None:
-    from ltm.core.model import Filter, Status
-
-    count = work.store.list(Filter(statuses=tuple(Status)), 1).total
-    output.note(
-        f"All memories in {work.places.home} would be deleted, of every project and agent"
-        f" ({count} of them can be seen from here)."
-    )
+def _ask(home: str, yes: bool) -> None:
+    count = len(glob(os.path.join(glob_escape(home), "*", "*", "memories", "*.md")))
+    output.note(f"All {count} memories in {home} would be deleted, of every project and agent.")
     if not yes:
         click.confirm("Delete them for good?", abort=True)
 

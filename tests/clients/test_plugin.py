@@ -1,0 +1,128 @@
+"""Whether the plugin is active is told by the client's own files, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ltm import __version__
+from ltm.clients.entries import is_our_hook, is_our_server
+from ltm.clients.hooks import UNLESS_PLUGIN
+from ltm.clients.plugin import EVENTS, is_active
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def load(path: str) -> Any:
+    return json.loads((ROOT / path).read_text("utf-8"))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    (tmp_path / ".claude" / "plugins").mkdir(parents=True)
+    (tmp_path / "project" / ".claude").mkdir(parents=True)
+    return tmp_path
+
+
+def note(world: Path, installed: str = "ltm@ltm", **settings: bool) -> bool:
+    """Write what the client would, and ask; the settings are user, project and local."""
+    (world / ".claude" / "plugins" / "installed_plugins.json").write_text(
+        json.dumps({"version": 2, "plugins": {installed: [{}]}})
+    )
+    files = {
+        "user": world / ".claude" / "settings.json",
+        "project": world / "project" / ".claude" / "settings.json",
+        "local": world / "project" / ".claude" / "settings.local.json",
+    }
+    for name, on in settings.items():
+        files[name].write_text(json.dumps({"enabledPlugins": {"ltm@ltm": on, "x@y": True}}))
+    return is_active({"HOME": str(world)}, str(world / "project"))
+
+
+def test_an_installed_and_enabled_plugin_is_active(world: Path) -> None:
+    assert note(world, user=True)
+    assert note(world, user=False, project=True)
+
+
+def test_the_nearest_settings_have_the_last_word(world: Path) -> None:
+    assert not note(world, user=True, local=False)
+    assert note(world, user=True, project=False, local=True)
+
+
+def test_a_plugin_that_is_not_installed_is_not_active(world: Path) -> None:
+    assert not note(world, installed="other@market", user=True)
+    assert not is_active({"HOME": str(world / "nobody")}, "")
+    assert not is_active({}, "")
+
+
+def test_a_project_that_wants_it_does_not_make_it_installed(world: Path) -> None:
+    assert not note(world, installed="ltmx@ltm", project=True)
+
+
+def test_settings_that_cannot_be_read_say_nothing(world: Path) -> None:
+    note(world, user=True)
+    (world / ".claude" / "settings.json").write_text('{"enabledPlugins": {"ltm@ltm": tr')
+
+    assert not is_active({"HOME": str(world)}, str(world / "project"))
+
+
+def test_the_moved_folder_of_the_client_is_looked_at(world: Path) -> None:
+    note(world, user=True)
+
+    assert is_active({"HOME": "/nowhere", "CLAUDE_CONFIG_DIR": str(world / ".claude")}, "")
+
+
+def test_the_plugins_hooks_are_those_that_setups_hooks_leave_to_it() -> None:
+    hooks = load("plugin/hooks/hooks.json")["hooks"]
+
+    assert set(hooks) == set(EVENTS)
+    for group in (group for groups in hooks.values() for group in groups):
+        for hook in group["hooks"]:
+            assert (hook["command"], hook["args"][1:]) == ("sh", ["hook"])
+            assert "async" not in hook
+            assert hook["timeout"] <= 10
+
+
+def test_the_manifests_say_the_same_as_the_package() -> None:
+    manifest, market = load(".claude-plugin/plugin.json"), load(".claude-plugin/marketplace.json")
+
+    assert manifest["version"] == __version__
+    assert market["plugins"][0]["name"] == manifest["name"]
+    assert market["plugins"][0]["source"] == "./"
+    assert load("plugin/mcp.json")["mcpServers"]["ltm"]["alwaysLoad"] is True
+
+
+def test_each_command_may_use_exactly_the_tools_it_names() -> None:
+    from ltm.surfaces.mcp.table import TOOLS
+
+    names = {tool.name for tool in TOOLS}
+    commands = sorted((ROOT / "plugin" / "commands").glob("*.md"))
+    assert commands
+    for path in commands:
+        head, _, body = path.read_text("utf-8").removeprefix("---\n").partition("\n---\n")
+        allowed = [line for line in head.splitlines() if line.startswith("allowed-tools: ")]
+        tools = [
+            word.removeprefix("mcp__plugin_ltm_ltm__")
+            for word in allowed[0].removeprefix("allowed-tools: ").split(", ")
+            if word.startswith("mcp__")
+        ]
+        assert set(tools) <= names, path.name
+        assert all(tool in body for tool in tools), path.name
+        assert "disable-model-invocation: true" in head, "a model has the tools; this costs tokens"
+        assert len(body) < 500, "a command is sent to the model each time"
+
+
+def test_ours_is_told_from_everybody_elses() -> None:
+    assert is_our_hook({"command": "sh", "args": ["-c", "x", "ltm", "ltm-hook", UNLESS_PLUGIN]})
+    assert is_our_hook({"command": "C:\\py.exe", "args": ["-I", "C:\\ltm\\surfaces\\hook.py"]})
+    assert not is_our_hook({"command": "python3", "args": ["hooks/hook.py"]})
+    assert not is_our_hook({"type": "http", "url": "http://localhost"})
+    assert not is_our_hook("ltm-hook")
+    assert is_our_server({"command": "/x/bin/ltm", "args": ["mcp"]})
+    assert is_our_server({"command": "/x/python", "args": ["-P", "-m", "ltm", "mcp"]})
+    assert is_our_server({"command": ["C:\\bin\\ltm.exe", "mcp"]})
+    assert not is_our_server({"command": "ltm-other", "args": ["mcp"]})
+    assert not is_our_server(None)
