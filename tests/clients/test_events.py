@@ -112,10 +112,18 @@ def test_a_tool_fails_by_a_field_and_never_by_a_word(response: Any, ok: bool) ->
     assert record["ok"] is ok
 
 
-@pytest.mark.parametrize("value", ["x" * 100_000, "a\0b", 7, None, ["/p"], {}])
+@pytest.mark.parametrize("value", ["x" * 100_000, "a\0b", "a\ud800", 7, None, ["/p"], {}])
 def test_a_field_that_makes_no_sense_costs_that_field_only(value: Any) -> None:
     record = understand({**COMMON, "hook_event_name": "Stop", "transcript_path": value})
     assert record == {"event": "Stop", "session": COMMON["session_id"], "cwd": "/p"}
+
+
+def test_a_path_of_any_bytes_is_kept_and_a_name_of_any_bytes_is_not() -> None:
+    odd = b"caf\xe9".decode("utf-8", "surrogateescape")
+    record = understand({**COMMON, "hook_event_name": "SessionEnd", "cwd": odd, "reason": odd})
+    assert record is not None
+    assert (record["cwd"], record.get("reason")) == (odd, None)
+    assert understand({**COMMON, "hook_event_name": "Stop", "session_id": odd}) is None
 
 
 @given(st.dictionaries(st.sampled_from([*COMMON, "hook_event_name"]), st.text() | st.integers()))

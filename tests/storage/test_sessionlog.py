@@ -56,6 +56,15 @@ def test_a_sessions_first_project_and_folder_stay(log: SessionLog) -> None:
     assert (session.project, session.cwd, session.transcript) == ("p", "/p", "/t.jsonl")
 
 
+def test_a_path_of_any_bytes_comes_back_as_it_was(log: SessionLog) -> None:
+    odd = b"/caf\xe9".decode("utf-8", "surrogateescape")
+    log.begin("a", "p", odd, odd, AT)
+    log.keep_cursor("a", "r", odd, "here")
+    session = log.get("a")
+    assert session is not None
+    assert (session.cwd, session.transcript, log.cursor("a", "r", odd)) == (odd, odd, "here")
+
+
 def test_an_end_of_an_unknown_session_makes_none(log: SessionLog) -> None:
     log.end("ghost", "other", AT)
     assert log.get("ghost") is None
@@ -118,7 +127,6 @@ def test_messages_are_remembered_as_long_as_they_can_come_again(log: SessionLog)
 
 def test_a_transaction_that_fails_leaves_nothing(log: SessionLog) -> None:
     begin(log, "a")
-
 
     def change() -> None:
         with log.transaction():

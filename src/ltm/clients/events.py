@@ -16,6 +16,7 @@ TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")
 """Those that are only sent when somebody switched them on: nothing needs them."""
 
 _LONGEST = 4096  # what a path may have; names and ids are far shorter
+_PATHS = ("transcript", "cwd", "agent_transcript")
 
 # Our name of a field to the client's. `*` holds for all events of the client.
 _CLAUDE_CODE: dict[str, dict[str, str]] = {
@@ -48,7 +49,7 @@ def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[st
     record: dict[str, object] = {"event": event}
     for ours, theirs in (table["*"] | table[event]).items():
         value = payload.get(theirs)
-        if isinstance(value, str) and 0 < len(value) <= _LONGEST and "\0" not in value:
+        if isinstance(value, str) and _makes_sense(value, is_path=ours in _PATHS):
             record[ours] = value
     if "session" not in record:
         return None
@@ -57,6 +58,15 @@ def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[st
     if event in TOOL_EVENTS:
         record["ok"] = event == "PostToolUse" and not _says_failed(payload.get("tool_response"))
     return record
+
+
+def _makes_sense(value: str, *, is_path: bool) -> bool:
+    """Whether a text can be used: a path may be of any bytes, a name is one in UTF-8."""
+    try:
+        value.encode("utf-8", "surrogateescape" if is_path else "strict")
+    except UnicodeEncodeError:
+        return False
+    return 0 < len(value) <= _LONGEST and "\0" not in value
 
 
 def _says_failed(response: object) -> bool:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
+from typing import Any
 
 from ltm.core import policy
 from ltm.core.errors import StorageFailed
@@ -85,7 +87,7 @@ class SessionLog:
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM sessions s WHERE id = ?", (session,)
         ).fetchone()
-        return None if row is None else Session(*row)
+        return None if row is None else _session(row)
 
     def sessions(self, project: str = "", limit: int = 100) -> list[Session]:
         """The sessions of a project or of all, newest first."""
@@ -94,7 +96,7 @@ class SessionLog:
             " ORDER BY number DESC LIMIT ?2",
             (project, limit),
         )
-        return [Session(*row) for row in rows]
+        return [_session(row) for row in rows]
 
     def begin(self, session: str, project: str, cwd: str, transcript: str, at: datetime) -> None:
         """Note that a session is going on. Its first project stays its project."""
@@ -102,7 +104,7 @@ class SessionLog:
         self._db.execute(
             "UPDATE sessions SET cwd = CASE cwd WHEN '' THEN ?2 ELSE cwd END,"
             " transcript = CASE ?3 WHEN '' THEN transcript ELSE ?3 END WHERE id = ?1",
-            (session, cwd, transcript),
+            (session, _kept(cwd), _kept(transcript)),
         )
 
     def reopen(self, session: str) -> None:
@@ -137,14 +139,15 @@ class SessionLog:
         """Where a reader left a transcript of a session; '' at the beginning."""
         row = self._db.execute(
             "SELECT cursor FROM cursors WHERE session = ? AND reader = ? AND path = ?",
-            (session, reader, path),
+            (session, reader, _kept(path)),
         ).fetchone()
         return row[0] if row else ""
 
     def keep_cursor(self, session: str, reader: str, path: str, cursor: str) -> None:
         """Note where a reader is. Each reader has its own place, and its own messages."""
         self._db.execute(
-            "INSERT OR REPLACE INTO cursors VALUES(?, ?, ?, ?)", (session, reader, path, cursor)
+            "INSERT OR REPLACE INTO cursors VALUES(?, ?, ?, ?)",
+            (session, reader, _kept(path), cursor),
         )
 
     def turns_read(self, reader: str, at: datetime) -> TurnsRead:
@@ -197,3 +200,17 @@ class TurnsRead:
     def _number(self, uuid: str) -> int:
         digest = blake2b(uuid.encode("utf-8", "replace"), digest_size=8, key=self._reader).digest()
         return int.from_bytes(digest, "big", signed=True)
+
+
+def _kept(path: str) -> str | bytes:
+    """A path as SQLite takes it: one that is no valid UTF-8 as the bytes it stands for."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
+
+
+def _session(row: Sequence[Any]) -> Session:
+    values: list[Any] = [os.fsdecode(each) if isinstance(each, bytes) else each for each in row]
+    return Session(*values)

@@ -126,23 +126,18 @@ def _empty(
 
 def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
     """Take an event's steps from where it stands; False when it must be tried again later."""
-    doing = "log"
     try:
         begun, tries = work.log.progress(work.event.key)
-        if begun == 0:
-            _log_event(work)
-            begun = 1
-        for number, step in enumerate(steps, start=1):
+        for number, step in enumerate((_log_event, *steps)):
             if number < begun:
                 continue
-            doing = getattr(step, "__name__", "step")
             if not _is_taken(work, number, step, tries, done):
                 return False
             tries = 0
     except _TROUBLE as error:
         # Not the event's fault: when the disk is better, it goes on from here.
         if not done.errors:
-            hooklog.note(work.home, f"drain, {doing}", error)
+            hooklog.note(work.home, "drain", error)
         done.errors += 1
         return False
     return True
