@@ -8,7 +8,7 @@ import pytest
 
 from ltm.core.errors import LtmError, NotFound
 from ltm.storage.config import load
-from ltm.storage.extensions import named, offered
+from ltm.storage.extensions import named, names
 from ltm.storage.filestore import FileStore
 from ltm.storage.opening import open_store
 from ltm.storage.places import places
@@ -77,4 +77,4 @@ def test_an_extension_that_does_not_load_is_named() -> None:
 
 
 def test_nothing_installed_offers_nothing() -> None:
-    assert offered("ltm.tools") == {}
+    assert names("ltm.stores") == []

@@ -34,13 +34,6 @@ def names(group: str) -> list[str]:
     return sorted({point.name for point in entry_points(group=group)})
 
 
-def offered(group: str) -> dict[str, Any]:
-    """Everything installed packages offer in a group, by name."""
-    from importlib.metadata import entry_points
-
-    return {point.name: _load(point) for point in entry_points(group=group)}
-
-
 def _load(point: Any) -> Any:
     try:
         return point.load()
