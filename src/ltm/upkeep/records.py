@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from ltm.core.decision import Revise
-from ltm.core.errors import LtmError
+from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.model import Memory, Problem, Scope, Status, Stored, new_id
 from ltm.storage.filestore import Compared, FileStore
 from ltm.storage.vault import Vault
@@ -52,8 +52,14 @@ def _unreadable(compared: Iterable[Compared]) -> list[Finding]:
     return [
         Finding(told(each.said, each.vault.path(each.name)))
         for each in compared
-        if isinstance(each.said, LtmError) and each.held is None
+        if isinstance(each.said, LtmError) and _cannot_be_read(each)
     ]
+
+
+def _cannot_be_read(each: Compared) -> bool:
+    """Whether a file says nothing: it is no memory, or the disk does not give it out now."""
+    failed = isinstance(each.said, StorageFailed) and os.path.lexists(each.vault.path(each.name))
+    return failed or (isinstance(each.said, LtmError) and each.held is None)
 
 
 def _out_of_step(store: FileStore, compared: Sequence[Compared]) -> list[Finding]:
@@ -61,11 +67,13 @@ def _out_of_step(store: FileStore, compared: Sequence[Compared]) -> list[Finding
     holders = {(each.vault.folder, each.held.memory.id) for each in compared if each.held}
     names: dict[str, list[str]] = {}
     for each in compared:
-        if each.held is not None:
+        if _cannot_be_read(each):
+            same = True  # told elsewhere
+        elif each.held is not None:
             same = (each.held.memory, each.held.etag) == (each.said, each.etag)
         else:
-            # Not held, because it cannot be read or another file has its id: told elsewhere.
-            same = isinstance(each.said, LtmError) or (each.vault.folder, each.said.id) in holders
+            # Not held, because another file has its id: told elsewhere.
+            same = isinstance(each.said, Memory) and (each.vault.folder, each.said.id) in holders
         if not same:
             names.setdefault(each.vault.folder, []).append(each.name)
     wrong = [

@@ -1,0 +1,298 @@
+"""Odd surroundings: each has a stated outcome, and nobody ever sees a traceback (R20, S9, R19)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ltm.core.model import Filter, new_id
+from ltm.storage.filestore import FileStore
+from tests.faults.person import LTM, Person
+from tests.stores import file_store, make
+
+TEXT = "Die Prüfung läuft nachts — 夜間テスト 🌙"
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Person:
+    project = tmp_path / "project"
+    project.mkdir()
+    return Person(tmp_path / "user" / "home", project)
+
+
+def works(person: Person, **more: object) -> None:
+    """Everything a person does from day to day, once."""
+    kept = person.value("remember", TEXT, **more)["id"]
+    (hit,) = person.value("recall", "夜間テスト", **more)["hits"]
+    assert (hit["id"], hit["text"]) == (kept, TEXT)
+    person.value("edit", kept, "--title", "Nachts 🌙", **more)
+    assert person.value("list", **more)["memories"][0]["title"] == "Nachts 🌙"
+    person.value("forget", kept, **more)
+    person.value("restore", kept, **more)
+    assert person.value("show", kept, **more)["content"] == TEXT
+    for words in (("list",), ("show", kept), ("recall", "Prüfung"), ("status",), ("stats",)):
+        plain = person.run(*words, **more)  # type: ignore[arg-type]
+        assert plain.returncode == 0, plain.stderr
+        assert "Traceback" not in plain.stderr
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1", "tr_TR.UTF-8"])
+def test_the_locale_does_not_change_what_is_kept(person: Person, locale: str) -> None:
+    works(Person(person.home, person.project, {"LC_ALL": locale, "LANG": locale}))
+
+
+def test_ascii_only_output_is_escaped_and_not_an_error(person: Person) -> None:
+    works(Person(person.home, person.project, {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}))
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_what_is_private_stays_private_whatever_the_umask(person: Person, umask: int) -> None:
+    works(person, first=lambda: os.umask(umask) and None)
+    open_doors = {
+        str(path.relative_to(person.home)): oct(stat.S_IMODE(path.stat().st_mode))
+        for path in (person.home, *person.home.rglob("*"))
+        if stat.S_IMODE(path.stat().st_mode) != (0o700 if path.is_dir() else 0o600)
+    }
+    assert open_doors == {}
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_what_is_shared_is_readable_and_its_databases_are_not(person: Person, umask: int) -> None:
+    def first() -> None:
+        os.umask(umask)
+
+    person.value("init", first=first)
+    person.value("remember", TEXT, first=first)
+    shared = person.project / ".claude" / "ltm"
+    for path in shared.rglob("*"):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if path.is_dir():
+            assert mode == 0o755 & ~(umask & 0o077), path
+        else:
+            ours = path.name.startswith(("index.db", ".lock"))
+            assert mode == (0o600 if ours else 0o644), path
+
+
+def test_without_any_home_it_says_what_to_set(person: Person) -> None:
+    env = {"PATH": os.environ["PATH"]}
+    for words in (("list",), ("remember", "x"), ("status",), ("config",)):
+        done = person.run(*words, env=env)
+        assert done.returncode == 2, done.stderr
+        assert "LTM_HOME" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_without_home_but_with_ltm_home_everything_works(person: Person) -> None:
+    env = {"PATH": os.environ["PATH"], "LTM_HOME": str(person.home)}
+    works(person, env=env)
+
+
+@pytest.mark.parametrize("home", ["relative/place", "~someone/x"])
+def test_a_home_that_is_no_absolute_path_is_refused(person: Person, home: str) -> None:
+    done = person.run("list", env={**person.environ, "LTM_HOME": home})
+    assert done.returncode == 2
+    assert "not an absolute path" in done.stderr
+
+
+def test_a_home_that_is_a_file_is_told(person: Person) -> None:
+    person.home.parent.mkdir(parents=True)
+    person.home.write_text("in the way")
+    said = person.refused("remember", TEXT)
+    assert str(person.home) in said
+    assert person.home.read_text() == "in the way"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"with spaces", b"new\nline", "emoji 🎇 名前".encode(), b"not utf-8 \xff\xfe", b"%3f ?#%"],
+    ids=["spaces", "newline", "emoji", "not utf-8", "uri signs"],
+)
+def test_any_path_will_do(tmp_path: Path, name: bytes) -> None:
+    top = Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name)))
+    (top / "project").mkdir(parents=True)
+    person = Person(top / "home", top / "project")
+    works(person)
+    person.value("init", "--move")
+    works(person)
+    assert person.value("doctor")["healthy"]
+
+
+def test_a_project_that_was_deleted_under_us_is_told(person: Person) -> None:
+    kept = person.value("remember", TEXT)["id"]
+    script = f'rmdir "$PWD"; exec {LTM} list'
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=person.project, env=person.environ, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "the current folder was deleted" in done.stderr
+    assert "Traceback" not in done.stderr
+    person.project.mkdir()
+    assert person.value("show", kept)["content"] == TEXT
+
+
+def test_another_user_is_refused_plainly_and_sees_nothing(person: Person) -> None:
+    """The home folder is private: somebody else neither reads nor breaks it."""
+    prefix = as_nobody(person)
+    works(person)
+    before = person.files()
+    open_path(person.project)
+    for words in (("remember", "x y z"), ("list",), ("recall", "Prüfung"), ("status",)):
+        done = person.run(*words, through=prefix)
+        assert "Traceback" not in done.stderr
+        assert "should not have happened" not in done.stderr
+        assert TEXT not in done.stdout
+        if words[0] == "remember":
+            assert done.returncode == 1
+            assert "permission denied" in done.stderr
+    assert person.files() == before
+
+
+def test_a_person_without_any_rights_beyond_their_own_can_do_everything(person: Person) -> None:
+    prefix = as_nobody(person)
+    user = person.home.parent
+    user.mkdir()
+    for path in (user, person.project):
+        os.chown(path, 65534, 65534)
+    open_path(user)
+    open_path(person.project)
+    works(person, through=prefix)
+    folder = next(person.home.glob("projects/*/memories"))
+    folder.chmod(0o500)
+    said = person.refused("remember", "Builds run on two cores only", through=prefix)
+    assert "permission denied" in said
+    assert str(folder) in said
+    assert person.value("list", through=prefix)["total"] == 1
+    (memory,) = folder.glob("*.md")
+    memory.chmod(0)
+    # A file that cannot be read now is reported; what is known of it is not forgotten.
+    assert person.value("list", through=prefix)["total"] == 1
+    report = json.loads(person.run("doctor", "--json", through=prefix).stdout)
+    told = {each["path"]: each["message"] for each in report["problems"]}
+    assert "permission denied" in told[str(memory)]
+    memory.chmod(0o600)
+    folder.chmod(0o700)
+    assert person.value("doctor", through=prefix)["healthy"]
+    assert person.value("list", through=prefix)["total"] == 1
+
+
+def as_nobody(person: Person) -> list[str]:
+    """How to run a program as a user without rights; skips where that cannot be done."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("only root can become another user")
+    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    probe = subprocess.run([*prefix, LTM, "--version"], capture_output=True, env=person.environ)
+    if probe.returncode:
+        pytest.skip("the installed ltm lies where other users cannot reach it")
+    return prefix
+
+
+def open_path(path: Path) -> None:
+    """Let everybody pass the folders that pytest keeps for itself."""
+    for folder in path.parents:
+        if "pytest" in folder.name or any("pytest" in each.name for each in folder.parents):
+            folder.chmod(folder.stat().st_mode | 0o011)
+
+
+# -- clocks ----------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that somebody sets as they like."""
+
+    def __init__(self) -> None:
+        self.at = datetime(2026, 3, 29, 0, 59, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Iterator[FileStore]:
+    opened = file_store(tmp_path, clock)
+    yield opened
+    opened.close()
+
+
+MOMENTS = (
+    datetime(1969, 12, 31, tzinfo=UTC),
+    datetime(1970, 1, 1, tzinfo=UTC),
+    datetime(2024, 2, 29, tzinfo=UTC),
+    datetime(2038, 1, 19, 3, 14, 8, tzinfo=UTC),
+    datetime(9999, 12, 31, tzinfo=UTC),
+)
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=lambda each: str(each.year))
+def test_a_clock_that_is_wrong_by_decades_disturbs_nothing(
+    store: FileStore, clock: Clock, moment: datetime
+) -> None:
+    kept = store.create(
+        make("before the jump", created=clock(), updated=clock(), confirmed=clock())
+    )
+    clock.at = moment
+    other = make("after it", created=moment, updated=moment, confirmed=moment, id=new_id(moment))
+    store.create(other)
+    store.update(kept.memory.id, {"content": "changed after the jump"})
+    store.used([kept.memory.id, other.id])
+    assert store.read(other.id).memory.created == moment
+    assert store.read(kept.memory.id).memory.version == 2
+    assert store.list(Filter()).total == 2
+    usage = store.usage([kept.memory.id])[kept.memory.id]
+    assert (usage.uses, usage.sessions_since, usage.idle_days) == (1, 0, 0)
+
+
+def test_ids_are_unique_however_the_clock_jumps(store: FileStore, clock: Clock) -> None:
+    ids = []
+    for number in range(200):
+        clock.at += timedelta(seconds=(7, -3600, 0, 86400, -86400)[number % 5])
+        ids.append(new_id(clock()))
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_newer_version_wins_although_the_clock_went_back(store: FileStore, clock: Clock) -> None:
+    """Order is told by versions and not by moments."""
+    memory = store.create(make(content="first", created=clock(), updated=clock())).memory
+    clock.at -= timedelta(days=800)
+    store.update(memory.id, {"content": "second"})
+    clock.at -= timedelta(days=800)
+    after = store.update(memory.id, {"content": "third"}).memory
+    assert (after.content, after.version) == ("third", 3)
+    assert [each.memory.content for each in store.versions(memory.id)] == ["first", "second"]
+
+
+def test_a_memory_from_the_future_is_not_of_negative_age(person: Person) -> None:
+    kept = person.value("remember", TEXT)
+    path = Path(kept["path"])
+    year = str(datetime.now(UTC).year)
+    path.write_text(path.read_text().replace(f"created: {year}", "created: 2999"))
+    listed = person.run("list")
+    assert listed.returncode == 0
+    assert "-" not in listed.stdout.split("\t")[5]
+
+
+def test_the_command_needs_nothing_of_the_shell_that_starts_it(person: Person) -> None:
+    """Closed standard streams, as under some supervisors, are not an error of ours."""
+    code = "import os, sys; os.close(0); os.execv(sys.argv[1], sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, LTM, "remember", TEXT, "--json"],
+        cwd=person.project,
+        env=person.environ,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["action"] == "added"
