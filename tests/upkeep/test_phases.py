@@ -89,6 +89,16 @@ def test_going_back_and_forth_keeps_one_original_for_each_text(world: World) -> 
     assert len(archives(world)) == 1
 
 
+def test_restoring_and_fading_again_keeps_no_second_copy_of_the_original(world: World) -> None:
+    memory = world.remember()
+    for _ in range(3):
+        world.session()
+        world.store.apply(Reduce(memory.id, Phase.HINT))
+        world.store.apply(Restore(memory.id))
+    kept = [each for each in world.store.versions(memory.id) if each.memory.phase is Phase.FULL]
+    assert [each.memory for each in kept] == [memory]
+
+
 def test_a_version_asked_for_comes_back_whole_though_a_short_form_was_kept_later(
     world: World,
 ) -> None:
@@ -113,8 +123,9 @@ def test_an_edit_in_a_short_file_becomes_the_text_that_is_kept(world: World) -> 
     path = file_of(world, memory.id)
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("First paragraph", "My own words"), encoding="utf-8")
-    world.store.apply(Reduce(memory.id, Phase.ABSTRACT))
+    after = world.store.apply(Reduce(memory.id, Phase.ABSTRACT)).stored.memory
     assert "My own words" not in path.read_text(encoding="utf-8")
+    assert after.version == memory.version + 1
     back = world.store.apply(Restore(memory.id)).stored.memory
     assert back.content == "My own words on Use ruff for linting."
     first = world.store.apply(Restore(memory.id, version=1)).stored.memory
