@@ -1,0 +1,443 @@
+"""The drain: every event once, in order, whatever fails on the way, and figures that add up."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ltm.core.errors import StorageFailed
+from ltm.storage import hooklog, spool
+from ltm.storage.lock import Lock
+from ltm.storage.runtime import python, runtime
+from ltm.storage.sessionlog import Session, SessionLog
+from ltm.surfaces.drain import STEPS, TRIES, Drained, Step, Work, drain
+from tests.sessions.writing import Transcript
+from tests.surfaces.hook_runner import PATIENCE, Hooks
+
+
+class Desk:
+    """A person's sessions without any client: events as hooks keep them, transcripts as written."""
+
+    def __init__(self, top: Path) -> None:
+        self.hooks = Hooks(top)
+        self.home = str(self.hooks.home)
+        self.environ = self.hooks.environ
+
+    def transcript(self, session: str) -> Transcript:
+        return Transcript(self.hooks.top / f"{session}.jsonl", session)
+
+    def tell(self, event: str, session: str = "s1", **fields: object) -> None:
+        record = {
+            "event": event,
+            "session": session,
+            "cwd": str(self.hooks.project),
+            "transcript": str(self.hooks.top / f"{session}.jsonl"),
+            **fields,
+        }
+        spool.put(self.home, record, self.environ)
+
+    def drain(self, *steps: Step) -> Drained:
+        return drain(self.home, environ=self.environ, settle=0, steps=steps or None)
+
+    def sessions(self) -> dict[str, Session]:
+        log = SessionLog(os.path.join(self.home, "state.db"))
+        try:
+            return {session.id: session for session in log.sessions()}
+        finally:
+            log.close()
+
+    def figures(self, session: str = "s1") -> tuple[int, int, int]:
+        found = self.sessions()[session]
+        return found.ok, found.failed, found.compactions
+
+    def waiting(self) -> list[dict[str, object]]:
+        return self.hooks.waiting()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+# -- sessions ----------------------------------------------------------------------------------
+
+
+def test_a_session_is_known_from_its_start_to_its_end(desk: Desk) -> None:
+    desk.tell("SessionStart", source="startup")
+    desk.tell("Stop")
+    desk.tell("SessionEnd", reason="prompt_input_exit")
+    assert desk.drain().events == 3
+    session = desk.sessions()["s1"]
+    assert (session.number, session.reason) == (1, "prompt_input_exit")
+    assert session.started <= session.ended
+    assert desk.waiting() == []
+
+
+def test_resume_and_compact_keep_a_session_and_its_figures(desk: Desk) -> None:
+    """Traps 2.1 #5: they neither count as new sessions nor reset what was counted."""
+    transcript = desk.transcript("s1")
+    desk.tell("SessionStart", source="startup")
+    transcript.result("no", error=True)
+    desk.tell("PreCompact", trigger="auto")
+    transcript.compacted()
+    desk.tell("SessionStart", source="compact")
+    desk.drain()
+    transcript.result("yes", error=False)
+    desk.tell("SessionEnd", reason="other")
+    desk.tell("SessionStart", source="resume")
+    desk.drain()
+    session = desk.sessions()["s1"]
+    assert (session.number, session.ended, desk.figures()) == (1, "", (1, 1, 1))
+
+
+def test_clear_ends_one_session_and_begins_another(desk: Desk) -> None:
+    desk.tell("SessionStart", "s1", source="startup")
+    desk.tell("SessionEnd", "s1", reason="clear")
+    desk.tell("SessionStart", "s2", source="clear")
+    desk.drain()
+    sessions = desk.sessions()
+    assert [(sessions[name].number, bool(sessions[name].ended)) for name in ("s1", "s2")] == [
+        (1, True),
+        (2, False),
+    ]
+
+
+def test_a_fork_is_its_own_session_and_counts_only_its_own_part(desk: Desk) -> None:
+    """Its transcript begins with a copy of the other's, message for message."""
+    first = desk.transcript("s1")
+    first.result("no", error=True)
+    first.compacted()
+    desk.tell("SessionStart", "s1", source="startup")
+    desk.tell("SessionEnd", "s1")
+    desk.drain()
+    fork = desk.hooks.top / "s2.jsonl"
+    fork.write_text(first.path.read_text().replace('"sessionId": "s1"', '"sessionId": "s2"'))
+    Transcript(fork, "s2").result("yes", error=False)
+    # An older client fires the start with the old id, everything after it with the new one.
+    desk.tell("SessionStart", "s1", source="resume")
+    desk.tell("Stop", "s2")
+    desk.drain()
+    assert (desk.figures("s1"), desk.figures("s2")) == ((0, 1, 1), (1, 0, 0))
+    assert [session.number for session in desk.sessions().values()] == [2, 1]
+
+
+def test_an_end_of_an_unknown_session_is_no_session(desk: Desk) -> None:
+    """A client fires SessionEnd for its own commands too, such as installing a plugin."""
+    desk.tell("SessionEnd", "ghost", reason="other")
+    assert desk.drain().events == 1
+    assert desk.sessions() == {}
+
+
+def test_two_sessions_at_once_in_one_project_do_not_mix(desk: Desk) -> None:
+    one, two = desk.transcript("s1"), desk.transcript("s2")
+    for session in ("s1", "s2"):
+        desk.tell("SessionStart", session)
+    one.result("a", error=True)
+    two.result("b", error=False)
+    desk.tell("Stop", "s1")
+    one.result("c", error=True)
+    desk.tell("Stop", "s2")
+    desk.tell("SessionEnd", "s1")
+    desk.drain()
+    assert (desk.figures("s1"), desk.figures("s2")) == ((0, 2, 0), (1, 0, 0))
+
+
+# -- figures -----------------------------------------------------------------------------------
+
+
+def test_figures_come_from_the_transcript_and_from_subagents(desk: Desk) -> None:
+    main = desk.transcript("s1")
+    main.result("error everywhere", error=False)
+    agent = Transcript(desk.hooks.top / "s1" / "subagents" / "agent-a1.jsonl", "agent")
+    agent.result("no", error=True, isSidechain=True, agentId="a1")
+    desk.tell("SubagentStop", agent="a1", agent_type="Explore")
+    desk.drain()
+    assert desk.figures() == (1, 1, 0)
+
+
+def test_what_the_transcript_did_not_show_at_stop_is_counted_later(desk: Desk) -> None:
+    """At Stop a client is behind with its transcript; nothing may be skipped for that."""
+    transcript = desk.transcript("s1")
+    transcript.result("first", "t1", error=False)
+    whole = transcript.path.read_bytes()
+    transcript.result("second", "t2", error=True)
+    late = transcript.path.read_bytes()[len(whole) :]
+    transcript.path.write_bytes(whole + late[:50])
+    desk.tell("Stop")
+    desk.drain()
+    assert desk.figures() == (1, 0, 0)
+    transcript.path.write_bytes(whole + late)
+    desk.tell("SessionEnd")
+    desk.drain()
+    assert desk.figures() == (1, 1, 0)
+
+
+def test_a_transcript_that_is_written_anew_is_not_counted_twice(desk: Desk) -> None:
+    transcript = desk.transcript("s1")
+    for number in range(3):
+        transcript.result("x", f"t{number}", error=number == 0)
+    for _ in range(3):
+        desk.tell("Stop")
+        desk.drain()
+        lines = transcript.path.read_bytes().splitlines(keepends=True)
+        transcript.path.write_bytes(b"".join(reversed(lines)))
+    assert desk.figures() == (2, 1, 0)
+
+
+def test_live_tool_events_agree_with_the_transcript(desk: Desk) -> None:
+    transcript = desk.transcript("s1")
+    transcript.result("a", "t1", error=False)
+    transcript.result("b", "t2", error=True)
+    desk.tell("PostToolUse", tool="Bash", ok=True)
+    desk.tell("PostToolUseFailure", tool="Bash", ok=False)
+    desk.drain()
+    assert desk.figures() == (1, 1, 0)
+
+
+def test_without_a_transcript_events_are_counted(desk: Desk) -> None:
+    for ok in (True, True, False):
+        desk.tell("PostToolUse", tool="Bash", ok=ok, transcript="")
+    desk.tell("PreCompact", transcript="")
+    desk.drain()
+    assert desk.figures() == (2, 1, 1)
+
+
+def test_a_session_that_died_is_caught_up_when_the_next_one_begins(desk: Desk) -> None:
+    transcript = desk.transcript("s1")
+    desk.tell("SessionStart", "s1", source="startup")
+    desk.drain()
+    transcript.result("and then the power went", error=True)
+    desk.tell("SessionStart", "s2", source="startup")
+    desk.drain()
+    assert desk.figures("s1") == (0, 1, 0)
+
+
+# -- once and only once --------------------------------------------------------------------------
+
+
+def test_every_step_sees_every_event_once_and_in_order(desk: Desk) -> None:
+    seen: list[str] = []
+    for event in ("SessionStart", "Stop", "SessionEnd"):
+        desk.tell(event)
+
+    def first(work: Work) -> None:
+        seen.append(f"1 {work.event.event}")
+
+    def second(work: Work) -> None:
+        seen.append(f"2 {work.event.event}")
+
+    desk.drain(first, second)
+    desk.drain(first, second)
+    assert seen == [
+        f"{step} {event}" for event in ("SessionStart", "Stop", "SessionEnd") for step in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize("dies_in", range(1, len(STEPS) + 2))
+def test_a_drain_that_is_killed_leaves_an_event_to_the_next_from_where_it_was(
+    desk: Desk, dies_in: int
+) -> None:
+    """Killed in the middle, with nothing able to tidy up: the next one does only what is left."""
+    transcript = desk.transcript("s1")
+    transcript.result("x", error=True)
+    desk.tell("PostToolUseFailure", tool="Bash", ok=False)
+    desk.tell("Stop")
+    code = (
+        "import os, sys\n"
+        "from ltm.surfaces.drain import STEPS, drain\n"
+        "def die(work): os._exit(9)\n"
+        f"steps = [*STEPS]; steps.insert({dies_in} - 1, die)\n"
+        "drain(sys.argv[1], settle=0, steps=steps)"
+    )
+    died = subprocess.run([sys.executable, "-c", code, desk.home], env=desk.environ, check=False)
+    assert died.returncode == 9
+    assert len(desk.waiting()) == 2
+    desk.drain()
+    assert desk.waiting() == []
+    assert desk.figures() == (0, 1, 0)
+
+
+def test_a_step_that_was_done_is_not_done_again_after_another_failed(desk: Desk) -> None:
+    done: list[str] = []
+    desk.tell("Stop")
+
+    def works(work: Work) -> None:
+        done.append("works")
+
+    def fails(work: Work) -> None:
+        done.append("fails")
+        raise ValueError("sk-ant-canary")
+
+    for _ in range(TRIES + 2):
+        desk.drain(works, fails, works)
+    assert done == ["works", *["fails"] * TRIES, "works"]
+    assert desk.waiting() == []
+    assert "drain, fails: ValueError" in hooklog.last(desk.home)
+    assert "canary" not in hooklog.last(desk.home)
+
+
+def test_an_event_that_cannot_be_done_is_in_nobodys_way(desk: Desk) -> None:
+    desk.tell("Stop", "bad")
+    desk.tell("Stop", "good")
+
+    def fails(work: Work) -> None:
+        if work.event.session == "bad":
+            raise ValueError
+
+    assert desk.drain(fails).events == 1
+    assert [record["session"] for record in desk.waiting()] == ["bad"]
+
+
+def test_a_sick_disk_costs_no_event_however_long_it_lasts(desk: Desk) -> None:
+    desk.tell("Stop")
+    sick = [True]
+
+    def step(work: Work) -> None:
+        if sick:
+            raise StorageFailed("the disk is full")
+
+    for _ in range(TRIES + 2):
+        assert desk.drain(step).errors == 1
+    sick.clear()
+    assert desk.drain(step).events == 1
+
+
+def test_only_one_drains_at_a_time(desk: Desk) -> None:
+    desk.tell("Stop")
+    lock = Lock(os.path.join(desk.home, "drain.lock"))
+    assert lock.acquire()
+    assert desk.drain().events == 0
+    lock.release()
+    assert desk.drain().events == 1
+
+
+def test_events_that_come_while_it_drains_are_drained_too(desk: Desk) -> None:
+    desk.tell("SessionStart")
+    left = ["Stop", "SessionEnd"]
+
+    def step(work: Work) -> None:
+        if left:
+            desk.tell(left.pop(0))
+
+    assert desk.drain(step).events == 3
+    assert desk.waiting() == []
+
+
+def test_files_in_the_spool_that_are_no_events_are_put_away(desk: Desk) -> None:
+    folder = desk.hooks.home / "spool"
+    folder.mkdir(parents=True)
+    for name, content in (("1-1-1.Stop.json", "nonsense"), ("2-2-2.json", '{"event": "Stop"}')):
+        (folder / name).write_text(content)
+    desk.tell("Stop")
+    assert desk.drain().events == 1
+    assert os.listdir(folder) == []
+
+
+def test_nothing_to_do_makes_no_home(desk: Desk) -> None:
+    assert desk.drain().events == 0
+    assert not desk.hooks.home.exists()
+
+
+# -- what follows --------------------------------------------------------------------------------
+
+
+def test_the_next_session_is_told_from_a_fresh_index(desk: Desk) -> None:
+    """Without an index a hook has nothing to tell; the drain it leaves behind makes one."""
+    hooks = desk.hooks
+    hooks.remember("Use port 8082")
+    for path in hooks.home.rglob("index.db*"):
+        path.unlink()
+    assert hooks.fire("SessionStart", source="startup").out == ""
+    desk.drain()
+    assert "8082" in hooks.fire("SessionStart", source="startup").told
+
+
+def test_an_edit_by_hand_is_told_after_the_next_drain(desk: Desk) -> None:
+    hooks = desk.hooks
+    hooks.remember("Use port 8082")
+    assert "8082" in hooks.fire("SessionStart", source="startup").told
+    (memory,) = hooks.home.rglob("memories/*.md")
+    memory.write_text(memory.read_text().replace("8082", "9090"))
+    desk.drain()
+    assert "9090" in hooks.fire("SessionStart", source="startup").told
+
+
+def test_the_text_for_the_next_session_is_ready(desk: Desk) -> None:
+    desk.hooks.remember("Use port 8082")
+    desk.tell("SessionEnd")
+    desk.drain()
+    (kept,) = (desk.hooks.home / "briefs").iterdir()
+    assert "8082" in json.loads(kept.read_text())["text"]
+
+
+def test_it_notes_the_python_it_runs_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    desk.tell("Stop")
+    desk.drain()
+    assert python(runtime(desk.home)) == sys.executable
+
+
+@pytest.fixture
+def plugged_in(tmp_path: Path) -> dict[str, str]:
+    """Packages that hear of events: one that works, one that fails, one that does not load."""
+    site = tmp_path / "site"
+    about = site / "hearer-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hearer\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[ltm.events]\nbroken = hearer:nowhere\nfails = hearer:fails\nworks = hearer:works\n"
+    )
+    (site / "hearer.py").write_text(
+        "import os\n"
+        "def works(event):\n"
+        "    with open(os.environ['HEARD'], 'a') as file:\n"
+        "        print(event.event, event.key, file=file)\n"
+        "def fails(event): raise RuntimeError(event.event)\n"
+    )
+    return {"PYTHONPATH": str(site), "HEARD": str(tmp_path / "heard")}
+
+
+def test_plugged_in_handlers_hear_every_event_and_only_their_errors_are_theirs(
+    desk: Desk, plugged_in: dict[str, str], tmp_path: Path
+) -> None:
+    desk.tell("SessionStart")
+    desk.tell("Stop")
+    keys = [key for key, _ in spool.waiting(desk.home, desk.environ)]
+    done = subprocess.run(
+        [sys.executable, "-m", "ltm", "drain", "--json"],
+        env={**desk.environ, **plugged_in},
+        cwd=desk.hooks.project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == {"events": 2, "errors": 0}
+    assert (tmp_path / "heard").read_text().split() == ["SessionStart", keys[0], "Stop", keys[1]]
+    log = (desk.hooks.home / "hook.log").read_text()
+    assert "handler fails: RuntimeError" in log
+    assert "handler broken: LtmError" in log
+
+
+def test_a_hook_starts_the_drain_and_the_drain_ends_by_itself(desk: Desk) -> None:
+    """The whole way with real processes: hook, detached drain, empty spool, nobody left."""
+    desk.transcript("session-1").result("no", error=True)
+    hooks = desk.hooks
+    hooks.home.mkdir()
+    (hooks.home / "runtime.json").write_text(json.dumps({"python": sys.executable}))
+    hooks.fire("SessionStart", source="startup")
+    hooks.fire("SessionEnd", reason="other")
+    until = time.monotonic() + PATIENCE
+    lock = Lock(os.path.join(desk.home, "drain.lock"))
+    while desk.waiting() or not lock.acquire(patience=0.05):
+        assert time.monotonic() < until, hooklog.last(desk.home)
+    lock.release()
+    session = replace(desk.sessions()["session-1"], started="", ended="")
+    assert (session.failed, session.reason) == (1, "other")
+    assert hooklog.last(desk.home) == ""
