@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 
 from ltm.core.errors import StorageFailed
 
@@ -162,6 +163,11 @@ def _put(path: str, data: bytes, mode: int, staging: str, check: Callable[[], No
             view = memoryview(data)
             while view:
                 view = view[os.write(handle, view) :]
+            if os.utime in os.supports_fd:
+                # Many disks stamp files with a clock that ticks every few milliseconds. With a
+                # precise moment of ours, an edit by others within that tick shows in the time.
+                moment = time.time_ns()
+                os.utime(handle, ns=(moment, moment))
             os.fsync(handle)
             if os.name == "nt":  # an open file cannot be renamed there, nor deleted by a sweeper
                 os.close(handle)
