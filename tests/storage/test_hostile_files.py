@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from ltm.core.errors import BadFile
 from ltm.core.model import Memory
 from ltm.storage.codec import decode, to_bytes
-from ltm.storage.frontmatter import MAX_FILE, MAX_FRONT, parse
+from ltm.storage.frontmatter import MAX_FRONT, parse
+from ltm.storage.vault import MAX_FILE
 
 from .strategies import KINDS, memory
 

@@ -326,3 +326,15 @@ def test_a_rebuilt_index_equals_the_one_kept_step_by_step(
     store.rebuild()
     assert view(store) == step_by_step
     store.close()
+
+
+def test_a_note_written_by_hand_without_dates_is_as_old_as_its_file(
+    store: FileStore, folder: Path
+) -> None:
+    (folder / "memories").mkdir(parents=True)
+    path = folder / "memories" / "note.md"
+    path.write_text("---\nid: mem_by_hand\nkind: fact\ntitle: By hand\n---\n\nJust a note.\n")
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    memory = store.read("mem_by_hand").memory
+    assert memory.created.timestamp() == 1_700_000_000
+    assert store.update("mem_by_hand", {"tags": ("x",)}).memory.content == "Just a note."

@@ -35,9 +35,10 @@ from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Source, is_id, iso
 from ltm.storage import body
 from ltm.storage.fields import FIELDS, Value
-from ltm.storage.frontmatter import MAX_FILE, MAX_FRONT, Document
+from ltm.storage.frontmatter import MAX_FRONT, Document
 from ltm.storage.reading import Reading
 from ltm.storage.scalars import is_text
+from ltm.storage.vault import MAX_FILE
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")  # names Windows keeps for itself
 _LONGEST_SLUG = 48

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 from ltm.core.errors import BadFile
 from ltm.storage import scalars, strictyaml
 from ltm.storage.fields import BY_KEY, ORDER, Value, settle
+from ltm.storage.vault import MAX_FILE
 
-MAX_FILE = 1024 * 1024
-"""Bytes a memory file may have; a caller may look at the size before it reads the file."""
 MAX_FRONT = 64 * 1024
 """Characters its front matter may have."""
 

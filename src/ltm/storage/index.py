@@ -33,7 +33,7 @@ from ltm.storage.database import (
 )
 from ltm.storage.durable import sweep
 from ltm.storage.lock import PATIENCE
-from ltm.storage.vault import Seen, Vault, etag
+from ltm.storage.vault import Seen, Vault, etag, modified
 
 SCHEMA = 1
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
@@ -261,7 +261,8 @@ class Index:
                     (seen.mtime, seen.size, seen.name),
                 )
                 return
-            memory = codec.decode(frontmatter.parse(data, path), path, self._kinds)
+            document = frontmatter.parse(data, path)
+            memory = codec.decode(document, path, self._kinds, seen=modified(path))
         except StorageFailed as error:
             # The disk does not give it out now. What is known of it stays, and it is tried again.
             again = Seen(seen.name, -1, seen.size)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ltm.core.errors import BadFile, Conflict, LtmError
@@ -24,6 +24,7 @@ from ltm.storage.durable import (
     write_file,
 )
 from ltm.storage.lock import Lock
+from ltm.storage.plainfile import read_plain
 
 MAX_FILE = 1024 * 1024
 """A memory file larger than this is a problem to report, not a text to read."""
@@ -37,6 +38,14 @@ class Seen(NamedTuple):
     name: str
     mtime: int
     size: int
+
+
+def modified(path: str) -> datetime | None:
+    """When a file was last written: the age of a memory that does not say it itself."""
+    try:
+        return datetime.fromtimestamp(int(os.stat(path).st_mtime), UTC)
+    except (OSError, OverflowError, ValueError):
+        return None
 
 
 def etag(data: bytes) -> str:
@@ -216,28 +225,15 @@ def _is_memory_name(name: str) -> bool:
 
 
 def _read_regular(path: str) -> bytes:
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    """The bytes of a memory file; what is no small plain file is a bad one, not a failing disk."""
     try:
-        handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
+        return read_plain(path, limit=MAX_FILE, follow=False)
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise BadFile("is a link; memory files are plain files", path=path) from error
-        raise failed(error, "read the file", path) from error
-    try:
-        info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode):
-            raise BadFile("is not a plain file", path=path)
-        if info.st_size > MAX_FILE:
-            raise BadFile(
-                f"is larger than {MAX_FILE // 1024} KiB",
-                path=path,
-                hint="split it into several memories",
-            )
-        chunks: list[bytes] = []
-        while chunk := os.read(handle, MAX_FILE + 1):
-            chunks.append(chunk)
-        return b"".join(chunks)
-    except OSError as error:
-        raise failed(error, "read the file", path) from error
-    finally:
-        os.close(handle)
+        what = {
+            errno.ELOOP: "is a link; memory files are plain files",
+            errno.EINVAL: "is not a plain file",
+            errno.EFBIG: f"is larger than {MAX_FILE // 1024} KiB; split it into several memories",
+        }.get(error.errno or 0)
+        if what is None:
+            raise failed(error, "read the file", path) from error
+        raise BadFile(what, path=path) from error

@@ -15,7 +15,7 @@ from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Stored
 from ltm.storage.index import Index
 from ltm.storage.store import Version
-from ltm.storage.vault import Vault
+from ltm.storage.vault import Vault, modified
 
 
 class Vaults:
@@ -99,7 +99,8 @@ class Vaults:
         """What a file says; raises `BadFile`."""
         from ltm.storage import codec, frontmatter  # YAML is slow to load, and often not needed
 
-        return codec.decode(frontmatter.parse(data, path), path, self.kinds)
+        document = frontmatter.parse(data, path)
+        return codec.decode(document, path, self.kinds, seen=modified(path))
 
     def versions(self, vault: Vault, memory_id: str) -> list[Version]:
         """The kept versions of a memory, oldest first."""
