@@ -219,7 +219,14 @@ def _complain(error: LtmError, event: Event) -> None:
     raise error
 
 
-STEPS: tuple[Step, ...] = (count, tell_handlers)
+def learn(work: Work) -> None:
+    """Keep what the session taught, as `surfaces.learn` says; loaded when there is an event."""
+    from ltm.surfaces.learn import learn as keep
+
+    keep(work)
+
+
+STEPS: tuple[Step, ...] = (count, learn, tell_handlers)
 """What follows from every event, in this order."""
 
 

@@ -1,0 +1,115 @@
+"""`ltm capture`: learn from sessions that are on the disk."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from ltm.capture.pipeline import Captured
+from ltm.core.errors import NotFound, WrongUsage
+from ltm.core.model import now
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("capture")
+@click.argument("transcripts", nargs=-1, type=click.Path(), metavar="TRANSCRIPT...")
+@click.option(
+    "--all", "everything", is_flag=True, help="All the client keeps, each to its own project."
+)
+def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
+    """Keep what sessions taught, from their transcripts, into this project.
+
+    A transcript is read on from where it was left, so doing it again adds nothing and an
+    interrupted run goes on. It happens by itself after sessions; this is for those from before.
+    """
+    from ltm.sessions.origin import all_transcripts
+
+    if everything == bool(transcripts):
+        raise WrongUsage("name transcripts, or say --all", hint="try: ltm capture --all")
+    paths = all_transcripts() if everything else [os.path.abspath(each) for each in transcripts]
+    for path in paths:
+        if not os.path.isfile(path):
+            raise NotFound("there is no such transcript", path=path)
+    done, sessions, skipped = _read_all(work, paths, own_project=everything)
+    if work.as_json:
+        output.emit(
+            {
+                "sessions": sessions,
+                "turns": done.turns,
+                "added": done.added,
+                "superseded": done.superseded,
+                "reinforced": done.reinforced,
+                "skipped": done.skipped,
+                "llm_calls": 0,
+            }
+        )
+        return
+    output.say(f"Read {sessions} sessions, {done.turns} new turns.")
+    output.say(
+        f"  {len(done.added)} memories added, {len(done.superseded)} replaced,"
+        f" {len(done.reinforced)} confirmed"
+    )
+    if skipped:
+        output.note(f"{skipped} sessions were left out: their project's folder is gone.")
+    if not everything:
+        for memory_id in done.added:
+            memory = work.store.read(memory_id).memory
+            output.say(f"  {output.shown_id(memory_id)}  {output.headline(memory)}")
+
+
+def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captured, int, int]:
+    from ltm.sessions.origin import origin
+    from ltm.storage.places import places
+    from ltm.storage.sessionlog import SessionLog
+    from ltm.surfaces.learn import begin, learn_from
+
+    done, sessions, skipped = Captured(), 0, 0
+    log = SessionLog(work.places.state_db)
+    try:
+        with click.progressbar(
+            paths, label="Reading sessions", file=sys.stderr, hidden=not sys.stderr.isatty()
+        ) as shown:
+            for path in shown:
+                with _plain(path) as plain:
+                    began = origin(plain)
+                    where = work.places
+                    if own_project:
+                        if not os.path.isdir(began.cwd):
+                            skipped += 1
+                            continue
+                        where = places(began.cwd)
+                    session = begin(
+                        log,
+                        plain,
+                        origin(path).session,
+                        where.project.id,
+                        began.cwd or where.project.root,
+                        began.started,
+                    )
+                    done += learn_from(log, session, now(), os.environ, where=where)
+                    sessions += 1
+    finally:
+        log.close()
+    return done, sessions, skipped
+
+
+@contextmanager
+def _plain(path: str) -> Iterator[str]:
+    """A transcript as a plain file: a compressed one is unpacked for as long as it is read."""
+    if not path.endswith(".gz"):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="ltm-") as folder:
+        plain = os.path.join(folder, os.path.basename(path).removesuffix(".gz"))
+        with gzip.open(path, "rb") as packed, open(plain, "wb") as unpacked:
+            shutil.copyfileobj(packed, unpacked)
+        yield plain

@@ -1,0 +1,134 @@
+"""What a session leaves behind: memories kept, upkeep done if it is over, views up to date.
+
+Owns when an event makes us learn: at the end of a turn when there is enough to read, before the
+context goes, at the end of a session, and when a session begins and an earlier one died unheard.
+The drain calls it as a step; `ltm capture` uses the same `learn_from`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ltm.capture.pipeline import Captured, capture
+from ltm.core.model import utc
+from ltm.sessions import figures
+from ltm.storage.config import load
+from ltm.storage.opening import open_store, vaults_of
+from ltm.storage.places import Places, places
+from ltm.storage.sessionlog import Session, SessionLog
+
+if TYPE_CHECKING:
+    from ltm.storage.config import Config
+    from ltm.storage.store import Store
+    from ltm.surfaces.drain import Work
+
+_LEARNING = ("Stop", "PreCompact", "SessionEnd", "SessionStart")
+_LEAST_BYTES = {"Stop": 600}
+"""A turn that added less than about three lines waits for the next."""
+
+_CAUGHT_UP = 20
+
+
+def learn(work: Work) -> None:
+    """Keep what the event's session taught, and sessions that died before they ended."""
+    event = work.event
+    if event.event not in _LEARNING:
+        return
+    session = work.log.get(event.session)
+    if session is None:
+        return
+    environ = {**work.environ, "LTM_HOME": work.home}
+    sessions = [session] if event.event != "SessionStart" else _unheard(work.log, session)
+    for each in sessions:
+        if _has_grown(work.log, each, _LEAST_BYTES.get(event.event, 1)):
+            learn_from(work.log, each, work.at, environ)
+    if event.event == "SessionEnd":
+        _tidy_up(session, work.at, environ)
+
+
+def learn_from(
+    log: SessionLog,
+    session: Session,
+    now: datetime,
+    environ: Mapping[str, str],
+    *,
+    where: Places | None = None,
+) -> Captured:
+    """Read on in a session's transcript and keep what it taught, in the project it ran in."""
+    found = where or places(session.cwd, environ=environ)
+    config = load(found.home, found.shared)
+    store = open_store(found, config)
+    try:
+        done = capture(
+            store, log, session.id, session.transcript, now=now, difficulty=session.difficulty
+        )
+        if done.added or done.superseded:
+            _write_views(store, found, now)
+    finally:
+        store.close()
+    return done
+
+
+def begin(
+    log: SessionLog, path: str, session: str, project: str, cwd: str, started: str
+) -> Session:
+    """Note a session nobody told us of, from its transcript, with its figures."""
+    try:
+        at = utc(started)
+    except ValueError:
+        at = datetime.fromtimestamp(os.stat(path).st_mtime).astimezone()
+    with log.transaction():
+        log.begin(session, project, cwd, path, at)
+    known = log.get(session)
+    assert known is not None
+    figures.update(log, known, at)
+    return log.get(session) or known
+
+
+def _unheard(log: SessionLog, session: Session) -> list[Session]:
+    """Sessions of the same project that never said they ended."""
+    return [
+        other
+        for other in log.sessions(session.project, _CAUGHT_UP)
+        if not other.ended and other.id != session.id
+    ]
+
+
+def _has_grown(log: SessionLog, session: Session, least: int) -> bool:
+    from ltm.capture.pipeline import READER
+    from ltm.sessions.lines import cursor_of
+
+    if not session.transcript or not session.cwd or not os.path.isdir(session.cwd):
+        return False
+    try:
+        size = os.stat(session.transcript).st_size
+    except (OSError, ValueError):
+        return False
+    read = cursor_of(log.cursor(session.id, READER, session.transcript)).offset
+    return size < read or size - read >= least
+
+
+def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> None:
+    """Upkeep, at the end of a session."""
+    from ltm.upkeep.apply import run
+    from ltm.upkeep.plan import limits_of
+
+    if not session.cwd or not os.path.isdir(session.cwd):
+        return
+    found = places(session.cwd, environ=environ)
+    config: Config = load(found.home, found.shared)
+    store = open_store(found, config)
+    try:
+        if run(store, now=now, limits=limits_of(config)).done:
+            _write_views(store, found, now)
+    finally:
+        store.close()
+
+
+def _write_views(store: Store, found: Places, now: datetime) -> None:
+    from ltm.inject.publish import write_views
+
+    write_views(store, vaults_of(found), found.project.root, now=now)
