@@ -340,6 +340,12 @@ def test_files_in_the_spool_that_are_no_events_are_put_away(desk: Desk) -> None:
     assert os.listdir(folder) == []
 
 
+def test_events_that_came_before_there_was_a_home_are_drained_into_it(desk: Desk) -> None:
+    spool.put("", {"event": "Stop", "session": "s1"}, desk.environ)
+    assert desk.drain().events == 1
+    assert list(desk.sessions()) == ["s1"]
+
+
 def test_nothing_to_do_makes_no_home(desk: Desk) -> None:
     assert desk.drain().events == 0
     assert not desk.hooks.home.exists()

@@ -22,6 +22,7 @@ from ltm.sessions import figures
 from ltm.sessions.event import Event, from_record
 from ltm.storage import brief, hooklog, spool
 from ltm.storage.config import load
+from ltm.storage.durable import make_folder
 from ltm.storage.lock import Lock
 from ltm.storage.project import identify
 from ltm.storage.sessionlog import SessionLog
@@ -83,6 +84,7 @@ def drain(
         before = done.events
         lock = Lock(os.path.join(home, LOCK))
         try:
+            make_folder(home)  # it may have been missing or unusable when the events came
             if not lock.acquire(patience=_TURN):
                 return done
             try:
