@@ -26,6 +26,8 @@ COMMANDS = {
     "related": "related",
     "inject": "inject",
     "setup": "setup",
+    "capture": "capture",
+    "sessions": "sessions",
     "init": "init",
     "sync": "sync",
     "status": "status",
