@@ -15,6 +15,7 @@ import pytest
 
 from .client import Client, ClientMissing, Harness
 from .client.binary import GIVEN, find, labels, required
+from .product import provide_python, ship
 
 MakeHarness = Callable[..., Harness]
 
@@ -56,3 +57,17 @@ def make_harness(client_binary: Client, tmp_path: Path) -> Iterator[MakeHarness]
 def harness(make_harness: MakeHarness) -> Harness:
     """A fresh HOME and an empty project."""
     return make_harness()
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout as it is shipped: the plugin and, being its own, the marketplace."""
+    return ship(tmp_path_factory.mktemp("shipped"))
+
+
+@pytest.fixture
+def product(harness: Harness, shipped: Path) -> Harness:
+    """A user with the plugin, recorded, and with an `ltm` installed."""
+    provide_python(harness)
+    harness.install(shipped)
+    return harness

@@ -55,8 +55,9 @@ class Request:
             return "other"
         if "x-claude-code-agent-id" in self.headers:
             return "subagent"
-        last = self.messages[-1:]
-        if any(COMPACT_WORDING in text for m in last for text in block_texts(m.get("content"))):
+        # The last words of the user: a message of the client's own may stand behind them.
+        asked = next(iter(self._user_contents()), "")
+        if any(COMPACT_WORDING in text for text in block_texts(asked)):
             return "compact"
         if HOOK_WORDING in self.system_text.lower():
             return "hook"
