@@ -163,7 +163,10 @@ def test_figures_come_from_the_transcript_and_from_subagents(desk: Desk) -> None
 
 
 def test_what_the_transcript_did_not_show_at_stop_is_counted_later(desk: Desk) -> None:
-    """At Stop a client is behind with its transcript; nothing may be skipped for that."""
+    """At Stop a client is behind with its transcript; nothing may be skipped for that.
+
+    Traps 2.4 #1, #2: what was not read stays to be read, however little it is.
+    """
     transcript = desk.transcript("s1")
     transcript.result("first", "t1", error=False)
     whole = transcript.path.read_bytes()
@@ -199,6 +202,36 @@ def test_live_tool_events_agree_with_the_transcript(desk: Desk) -> None:
     desk.tell("PostToolUseFailure", tool="Bash", ok=False)
     desk.drain()
     assert desk.figures() == (1, 1, 0)
+
+
+def test_tool_events_of_parallel_calls_are_all_counted(desk: Desk) -> None:
+    """Traps 2.5 #4: ten checks at once made a counter of one."""
+    running = []
+    for _ in range(10):
+        process = subprocess.Popen(
+            desk.hooks.command(), stdin=subprocess.PIPE, env=desk.environ, cwd=desk.hooks.project
+        )
+        assert process.stdin
+        payload = desk.hooks.payload("PostToolUse", tool_name="Bash", transcript_path="")
+        process.stdin.write(json.dumps(payload).encode())
+        process.stdin.close()
+        running.append(process)
+    assert {process.wait(PATIENCE) for process in running} == {0}
+    desk.drain()
+    assert desk.figures("session-1") == (10, 0, 0)
+
+
+def test_a_compaction_is_noted_before_the_context_goes(desk: Desk) -> None:
+    """Traps 2.5 #12: PreCompact is the last chance to read what is about to go."""
+    transcript = desk.transcript("s1")
+    transcript.result("long ago", error=True)
+    desk.tell("PreCompact", trigger="auto")
+    desk.drain()
+    assert desk.figures() == (0, 1, 1)
+    transcript.compacted()
+    desk.tell("SessionStart", source="compact")
+    desk.drain()
+    assert desk.figures() == (0, 1, 1)
 
 
 def test_without_a_transcript_events_are_counted(desk: Desk) -> None:

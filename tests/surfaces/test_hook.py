@@ -13,7 +13,11 @@ from pathlib import Path
 import pytest
 
 from ltm.storage import hooklog, spool
+from ltm.storage.config import load
+from ltm.storage.opening import open_files
+from ltm.storage.places import places
 from ltm.surfaces import hook
+from tests.stores import make
 from tests.surfaces.hook_runner import PATIENCE, PROGRAM, Hooks
 
 EVENTS = (
@@ -114,6 +118,48 @@ def test_the_second_session_is_told_from_what_is_kept_ready(hooks: Hooks) -> Non
     (kept,) = (hooks.home / "briefs").iterdir()
     kept.write_text(kept.read_text().replace("8082", "9999"))
     assert start(hooks) == first.replace("8082", "9999")
+
+
+def test_of_many_memories_as_many_are_told_as_a_client_shows_whole(hooks: Hooks) -> None:
+    """Traps 2.3 #1: over 10,000 characters a client shows the model 2 KB of it and a file name."""
+    found = places(str(hooks.project), environ=hooks.environ)
+    store = open_files(found, load(found.home, found.shared))
+    for number in range(300):
+        store.create(make(f"Fact number {number} is about module {number}", "word " * 40))
+    store.close()
+    told = start(hooks)
+    assert 5_000 < len(told) <= 10_000
+    assert told.count("[/LTM]") == 1
+    assert "more" in told.splitlines()[-1]
+    assert told == start(hooks)
+
+
+def test_telling_counts_no_use_and_writes_nothing_but_its_own_files(hooks: Hooks) -> None:
+    """Traps 2.3 #10: a hook that updates a row per memory costs seconds on a slow disk."""
+    hooks.remember("Use port 8082")
+
+    def files() -> dict[str, bytes]:
+        return {
+            str(path.relative_to(hooks.home)): path.read_bytes()
+            for path in sorted(hooks.home.rglob("*"))
+            if path.is_file() and path.parent.name not in ("spool", "briefs")
+        }
+
+    before = files()
+    assert before
+    for source in ("startup", "resume", "compact"):
+        start(hooks, source)
+    assert files() == before
+
+
+def test_the_project_is_the_payloads_folder_else_the_clients(hooks: Hooks, tmp_path: Path) -> None:
+    """Traps 2.1 #18: the variable is CLAUDE_PROJECT_DIR; no server and no port are asked (#12)."""
+    hooks.remember("Use port 8082")
+    (tmp_path / "other").mkdir()
+    hooks.env["CLAUDE_PROJECT_DIR"] = str(tmp_path / "other")
+    assert "8082" in start(hooks)
+    hooks.env["CLAUDE_PROJECT_DIR"] = str(hooks.project)
+    assert "8082" in start(hooks, cwd=None)
 
 
 def test_a_new_memory_is_told_at_once(hooks: Hooks) -> None:
@@ -545,7 +591,10 @@ def end_recorders(started: Path) -> None:
 def test_the_drain_is_let_go_without_a_pipe_of_ours(
     hooks: Hooks, recorder: Path, event: str
 ) -> None:
-    """Reliability R13: the client waits for everybody who holds its pipes."""
+    """Reliability R13: the client waits for everybody who holds its pipes.
+
+    Traps 2.4 #15: what takes long is never done while the session waits.
+    """
     try:
         inherited = os.open(os.devnull, os.O_RDONLY)
         read_end, write_end = os.pipe()
