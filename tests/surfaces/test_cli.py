@@ -202,7 +202,9 @@ def test_inject_prints_the_text_and_its_price(ltm: Ltm) -> None:
 def test_demo_works_from_nothing_and_leaves_nothing(ltm: Ltm, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     text = ltm.ok("demo", TMPDIR=str(tmp_path / "tmp"))
-    assert "ECONNREFUSED" in text
+    assert "Never push to main" in text
+    assert "[LTM:default@shop]" in text
+    assert "Fixed by changing" in text
     assert list((tmp_path / "tmp").iterdir()) == []
     assert list(ltm.home.iterdir()) == []
     assert list(ltm.project.iterdir()) == []

@@ -26,7 +26,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _TELLING = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^(?:E\s+|\s*\*\*\s*)?(?:\(?[\w.]*(?:Error|Exception|Failure|Panic|Fault)\)?)\b:?.*\S.*$",
+        r"^(?:E\s+|\s*\*\*\s*)?(?:\(?[\w.]*(?:Error|Exception|Failure|Panic|Fault)\)?)(?:\b.*)?$",
         r"^.*\b(?:error|fatal|panic)(?:\[\w+\])?:\s*\S.*$",
         r"^.*\b(?:ECONNREFUSED|EADDRINUSE|ENOENT|EACCES|ETIMEDOUT|ERR_\w+)\b.*$",
         r"^.*\b(?:cannot|could not|can't|unable to|no such|not found|undefined|missing|refused"
@@ -35,6 +35,7 @@ _TELLING = tuple(
         r"^\s*(?:FAILED|FAIL|✗|✖|×)\s+\S.*$",
     )
 )
+_BARE = re.compile(r"[\w.()]+:?\Z")
 _WRONG_COMMAND = re.compile(
     r"command not found|missing script|unknown (?:command|task|script)|no such (?:command|task)"
     r"|could not find (?:a |the )?task|is not (?:a|recognized)|No module named",
@@ -177,6 +178,10 @@ def telling_line(text: str) -> str:
         found = pattern.search(lines)
         if found:
             line = re.sub(r"\A(?:E\s+|\*+\s*)", "", " ".join(found[0].split()))
+            if _BARE.match(line):  # the line it happened on says more than the error's name
+                before = [each.strip() for each in lines[: found.start()].split("\n")]
+                told = [each for each in before if each and not set(each) <= set("^~ ")]
+                line = f"{line.rstrip(':')} at {told[-1]}" if told else line
             return shortened(line, 160)
     return ""
 

@@ -17,6 +17,7 @@ from ltm.capture.rules import Listener
 from ltm.core.errors import Refused
 from ltm.core.model import Filter, Memory, Status, Stored
 from ltm.core.redact import redacted
+from ltm.core.similar import jaccard, tokens_of
 from ltm.sessions.lines import cursor_of
 from ltm.sessions.transcript import read
 from ltm.storage.sessionlog import SessionLog
@@ -114,9 +115,12 @@ def _is_known(store: Store, memory: Memory) -> bool:
     """Whether this very place of this very session gave this memory before."""
     if not memory.source.session:
         return False
+    words = tokens_of(memory.text)
     named = store.list(Filter(statuses=tuple(Status), naming=memory.source.session))
     return any(
-        each.memory.source == memory.source and each.memory.kind == memory.kind
+        each.memory.source == memory.source
+        and each.memory.kind == memory.kind
+        and (each.memory.title == memory.title or jaccard(words, tokens_of(each.memory.text)) > 0.5)
         for each in named.items
     )
 

@@ -28,7 +28,7 @@ _TASK_LISTS = frozenset({"TodoWrite"})
 MOST = 12
 """Memories a stretch of a session may leave; the surest are kept."""
 
-_SAME = 0.6
+_SAME, _PART = 0.6, 0.85
 
 
 class Listener:
@@ -125,8 +125,13 @@ def _best(found: list[Candidate], kinds: Kinds) -> list[Candidate]:
         latest.append(candidate)
     kept: list[Candidate] = []
     for candidate in sorted(latest, key=lambda each: -each.weight):
-        words = tokens_of(candidate.text)
-        if all(jaccard(words, tokens_of(other.text)) < _SAME for other in kept):
+        if not any(_repeats(candidate.text, other.text) for other in kept):
             kept.append(candidate)
     chosen = kept[:MOST]
     return [candidate for candidate in found if any(candidate is each for each in chosen)]
+
+
+def _repeats(text: str, other: str) -> bool:
+    """Whether a text says nothing that the other does not."""
+    words, known = tokens_of(text), tokens_of(other)
+    return jaccard(words, known) >= _SAME or len(words & known) >= _PART * len(words)

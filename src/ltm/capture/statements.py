@@ -310,9 +310,7 @@ def _first(sentence: str, *, long: bool, correction: bool) -> Rule | None:
 def _impact(sentence: str) -> Impact:
     """As inferred, but "always" alone is no matter of life and death."""
     impact = infer_impact(sentence)
-    grave = re.search(
-        r"\b(?:never|must|critical|crucial|vital|essential)\b", sentence, re.IGNORECASE
-    )
+    grave = re.search(r"\b(?:never|critical|crucial|vital|essential)\b", sentence, re.IGNORECASE)
     return Impact.HIGH if impact is Impact.CRITICAL and not grave else impact
 
 

@@ -2,81 +2,102 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
 
-from ltm.capture.remember import Wish, remember
-from ltm.core.model import Filter, now
+from ltm.core.model import Filter, iso, now
 from ltm.inject.tell import tell
 from ltm.recall.search import recall
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
-_SAID = (
-    "We chose PostgreSQL over SQLite for the job queue because two workers write at once.",
-    "Never run the migrations against production from a laptop; the deploy job does it.",
-    "I prefer small commits with a message that says why.",
-    "Watch out: the e2e suite fails with ECONNREFUSED :6379 when Redis is not started first.",
-    "Retries use exponential backoff with jitter, at most 5 attempts, in src/http/retryClient.ts.",
-)
-_ASKED = "why does the e2e suite say ECONNREFUSED?"
+_SESSION = "demo.jsonl"  # a session of the real client in a small made-up project
+_ASKED = "why did the retry test fail?"
 
 
 @make("demo")
 def command(work: Work) -> None:
-    """Play it through: remember, tell the next session, answer. Leaves nothing behind."""
+    """Play a recorded session: what it taught, what the next is told, an answer. Leaves nothing."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="ltm-demo-") as folder:
-        value = _play(folder, quiet=work.as_json)
+        value = _play(folder, output.say if not work.as_json else lambda text: None)
     if work.as_json:
         output.emit(value)
         return
-    output.say("")
-    output.say(
-        f"Done in {time.perf_counter() - started:.1f} s; nothing was left behind. Your turn:"
-        ' ltm remember "something worth keeping"'
-    )
+    took = time.perf_counter() - started
+    output.say(f"\nDone in {took:.1f} s; nothing was left behind. Your turn:")
+    output.say('  ltm remember "something worth keeping"      or let sessions teach it: ltm setup')
 
 
-def _play(folder: str, *, quiet: bool) -> dict[str, object]:
+def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
+    from ltm.capture.pipeline import capture
+    from ltm.sessions.transcript import read
+    from ltm.sessions.turns import AssistantText, ToolUse, UserText
     from ltm.storage.config import load
     from ltm.storage.opening import open_store
     from ltm.storage.places import places
-
-    def say(text: str) -> None:
-        if not quiet:
-            output.say(text)
+    from ltm.storage.sessionlog import SessionLog
 
     project = os.path.join(folder, "shop")
     os.mkdir(project)
     where = places(project, environ={"LTM_HOME": os.path.join(folder, "home"), "HOME": folder})
     config = load(where.home, where.shared)
-    store = open_store(where, config)
+    transcript = _recorded(folder)
+    say("1. A session, as it was recorded:\n")
+    for turn in read(transcript):
+        match turn:
+            case UserText(text=text):
+                say(f"   you:    {_line(text)}")
+            case AssistantText(text=text):
+                say(f"   agent:  {_line(text)}")
+            case ToolUse(tool=tool, input=given):
+                say(f"   {tool.lower()}:{' ' * (7 - len(tool))}{_about(given)}")
+    store, log = open_store(where, config), SessionLog(where.state_db)
     try:
-        say("1. A session teaches something, and it is remembered:\n")
-        kept = [remember(store, Wish(text)) for text in _SAID]
-        for done in kept:
-            memory = done.applied.stored.memory
+        done = capture(store, log, "demo", transcript, now=now(), difficulty=0.3)
+        kept = [store.read(each).memory for each in done.added]
+        say("\n2. What it taught, found without any model, each kept as a Markdown file:\n")
+        for memory in kept:
             say(f"   {memory.kind:12} {memory.impact:9} {memory.title}")
-        say(f"\n   Each is a Markdown file, such as {_name(kept[0].applied.stored.path)}\n")
-        say("2. The next session is told at its start:\n")
+        say("\n3. The next session is told at its start:\n")
         told = tell(store, where, config, now())
         say("\n".join(f"   {line}" for line in told.text.splitlines()))
-        say(f"\n3. Later somebody asks: {_ASKED}\n")
+        say(f"\n4. Later somebody asks: {_ASKED}\n")
         found = recall(store, _ASKED, Filter(), 1)
         for hit in found.hits:
-            say(f"   {hit.stored.memory.text}\n   (why: {hit.why})")
+            say("\n".join(f"   {line}" for line in hit.stored.memory.text.splitlines() if line))
+            say(f"   (why: {hit.why})")
         return {
-            "remembered": [done.applied.stored.memory.id for done in kept],
+            "remembered": [memory.id for memory in kept],
             "told": {"text": told.text, "tokens": told.tokens},
             "asked": _ASKED,
             "answer": [hit.stored.memory.text for hit in found.hits],
         }
     finally:
+        log.close()
         store.close()
 
 
-def _name(path: str) -> str:
-    return os.path.join("memories", os.path.basename(path))
+def _recorded(folder: str) -> str:
+    """The recorded session, as if it had been held today."""
+    path = os.path.join(folder, _SESSION)
+    today = iso(now())
+    with open(path, "w", encoding="utf-8") as file:
+        for line in files(__package__).joinpath(_SESSION).read_text("utf-8").splitlines():
+            file.write(json.dumps({**json.loads(line), "timestamp": today}) + "\n")
+    return path
+
+
+def _line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= 110 else f"{words[:109]}…"
+
+
+def _about(given: Any) -> str:
+    return os.path.basename(str(given.get("file_path", ""))) or str(given.get("command", ""))
