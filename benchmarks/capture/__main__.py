@@ -1,0 +1,143 @@
+"""Precision and recall of the extraction by rules: `python -m benchmarks.capture`.
+
+`--show` tells what went wrong in the sessions to tune on; the others stay unseen. `--real DIR`
+prints what transcripts of your own give, to be judged by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.capture.baseline import keywords
+from benchmarks.capture.score import Heard, Placed, Score
+from benchmarks.capture.script import Script, read_all, split
+from benchmarks.capture.writing import Transcript
+from benchmarks.report import keep, table
+from ltm.capture.candidate import as_memory
+from ltm.capture.rules import Listener
+from ltm.core.kinds import Kinds
+from ltm.sessions.transcript import read
+from ltm.sessions.turns import Turn
+
+Extractor = Callable[[list[Turn]], Iterable[Heard]]
+_KINDS = Kinds()
+_GOALS = {"precision": 0.85, "recall": 0.60}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--real", metavar="DIR")
+    given = parser.parse_args()
+    tuned, held_out = split(read_all())
+    scores: dict[str, Score] = {}
+    with tempfile.TemporaryDirectory(prefix="ltm-capture-") as folder:
+        for name, scripts in (("tuned on", tuned), ("held out", held_out)):
+            for by, extractor in (("rules", rules), ("keywords", keywords)):
+                scores[f"{by}, {name}"] = measured(scripts, extractor, Path(folder))
+    if given.show:
+        for note in scores["rules, tuned on"].notes:
+            print(note)
+    _print(scores)
+    keep(given.json, "capture", {name: _figures(score) for name, score in scores.items()})
+    if given.real:
+        show_real(Path(given.real))
+
+
+def rules(turns: list[Turn]) -> Iterable[Heard]:
+    """What the product hears."""
+    listener = Listener("session", _KINDS)
+    listener.hear(turns)
+    now = datetime.now(UTC)
+    for candidate in listener.candidates():
+        memory = as_memory(candidate, now)
+        first, _, last = candidate.source.lines.partition("-")
+        text = "\n".join((memory.title, memory.summary, memory.content, memory.reason))
+        yield Heard(memory.kind, memory.title, text, int(first or 0), int(last or first or 0))
+
+
+def measured(scripts: Iterable[Script], extractor: Extractor, folder: Path) -> Score:
+    """How an extractor does on some sessions."""
+    score = Score()
+    for script in scripts:
+        path = folder / f"{script.name}.jsonl"
+        written = Transcript(script, path)
+        labels = [
+            Placed(label, *lines)
+            for step, lines in zip(script.steps, written.lines, strict=True)
+            for label in step.labels
+        ]
+        score.add(script.name, list(extractor(list(read(str(path))))), labels)
+    return score
+
+
+def show_real(folder: Path) -> None:
+    """Print what the transcripts of a folder give."""
+    for path in sorted(folder.glob("**/*.jsonl")):
+        start = time.perf_counter()
+        turns = list(read(str(path)))
+        middle = time.perf_counter()
+        heard = list(rules(turns))
+        end = time.perf_counter()
+        speed = path.stat().st_size / 1e6 / max(1e-9, end - middle)
+        print(f"\n## {path.name}: {len(turns)} turns, {len(heard)} memories")
+        print(f"read in {middle - start:.2f} s, heard in {end - middle:.2f} s ({speed:.0f} MB/s)")
+        for memory in heard:
+            print(f"- {memory.kind}, line {memory.first}: {memory.title}\n    {memory.text!r}")
+
+
+def _print(scores: dict[str, Score]) -> None:
+    names = list(scores)
+    figures = {name: _figures(score) for name, score in scores.items()}
+    rows = [
+        [figure, *[figures[name][figure] for name in names]]
+        for figure in figures[names[0]]
+        if figure != "recall by category"
+    ]
+    table("Capture", ["", *names], rows)
+    categories = sorted(scores[names[0]].wanted)
+    table(
+        "Recall by category (found of wanted)",
+        ["category", *names],
+        [
+            [each, *[f"{scores[n].found[each]} of {scores[n].wanted[each]}" for n in names]]
+            for each in categories
+        ],
+    )
+    score = scores["rules, held out"]
+    met = score.precision >= _GOALS["precision"] and score.recall >= _GOALS["recall"]
+    print(f"\nGoals on the sessions held out: {'met' if met and not score.noisy else 'missed'}")
+
+
+def _figures(score: Score) -> dict[str, Any]:
+    return {
+        "sessions": score.sessions,
+        "labels": score.wanted.total(),
+        "memories": score.memories,
+        "precision": score.precision,
+        "recall": score.recall,
+        "recall by category": {
+            name: score.found[name] / wanted for name, wanted in sorted(score.wanted.items())
+        },
+        "junk rate": score.wrong / max(1, score.memories),
+        "of these, wrong kind": score.misfits,
+        "of these, repeated": score.repeated,
+        "neither right nor wrong": score.neither,
+        "memories per session": score.memories / max(1, score.sessions),
+        "sessions to be silent in": score.silent,
+        "of these, not silent": score.noisy,
+        "reasons told": score.reasons_told / max(1, score.reasons),
+        "titles by the rules": score.titles_good / max(1, score.titles),
+    }
+
+
+if __name__ == "__main__":
+    main()
