@@ -43,6 +43,24 @@ def test_an_event_comes_back_as_it_was_put(home: str, environ: dict[str, str]) -
     assert records(home, environ) == [{**STOP, "ok": True}]
 
 
+def test_an_event_put_twice_under_its_key_is_one(home: str, environ: dict[str, str]) -> None:
+    key = spool.put(home, STOP, environ)
+    assert spool.put(home, STOP, environ, key=key) == key
+    assert records(home, environ) == [STOP]
+
+
+def test_a_path_of_any_bytes_may_stand_in_an_event_as_it_is(
+    home: str, environ: dict[str, str]
+) -> None:
+    spool.put(home, STOP, environ)
+    ((_, path),) = spool.waiting(home, environ)
+    Path(path).write_bytes(
+        '{"event":"Stop","session":"s1","cwd":"/tmp/jürgen/'.encode() + b'\xff"}'
+    )
+    (record,) = records(home, environ)
+    assert os.fsencode(str(record["cwd"])) == "/tmp/jürgen/".encode() + b"\xff"
+
+
 def test_events_come_back_in_the_order_they_were_put(home: str, environ: dict[str, str]) -> None:
     keys = [spool.put(home, {**STOP, "session": f"s{n}"}, environ) for n in range(20)]
     assert [key for key, _ in spool.waiting(home, environ)] == keys

@@ -30,14 +30,22 @@ _SUFFIX = ".json"
 _STALE = 3600.0  # seconds after which an unfinished write is not going to be finished
 
 
-def put(home: str, record: Mapping[str, object], environ: Mapping[str, str] | None = None) -> str:
+def put(
+    home: str,
+    record: Mapping[str, object],
+    environ: Mapping[str, str] | None = None,
+    *,
+    key: str = "",
+) -> str:
     """Keep an event for later and return its key; on return it survives a power cut.
+
+    `key` is the event's key if it has one already: kept twice under one key, it is one event.
 
     `home` is '' when nobody knows it. If its spool cannot be written (read-only, full, a file in
     its place), the event waits in a folder of this user outside it, from where a later drain
     fetches it. `StorageFailed` when there is no room anywhere.
     """
-    key = f"{time.time_ns():020d}-{os.getpid():07d}-{os.urandom(4).hex()}"
+    key = key or f"{time.time_ns():020d}-{os.getpid():07d}-{os.urandom(4).hex()}"
     if home:
         folder = os.path.join(home, FOLDER)
         try:
@@ -79,7 +87,9 @@ def is_waiting(home: str, environ: Mapping[str, str] | None = None) -> bool:
 def load(path: str) -> dict[str, object]:
     """What an event's file says; nothing when it is gone or not a file we could have written."""
     try:
-        return read_object(read_plain(path, limit=_LIMIT, follow=False).decode("ascii"))
+        # We write ASCII; a hook in sh passes a path's bytes on as they came.
+        data = read_plain(path, limit=_LIMIT, follow=False)
+        return read_object(data.decode("utf-8", "surrogateescape"))
     except (OSError, ValueError):
         return {}
 

@@ -3,7 +3,7 @@
 Owns the order: read what is there, keep the event, answer it, leave the rest to a process of its
 own. No network, no waiting for a lock, and nothing loaded that this event does not need: most are
 kept and done with in a few milliseconds. Imports the standard library and what `storage` keeps
-small for it.
+small for it. `keep` and `answer` are what the twins of the hooks in `ltm serve` call.
 """
 
 from __future__ import annotations
@@ -55,22 +55,39 @@ def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
         home = find_home(environ)
     except LtmError:
         home = ""  # a session that nobody can place is kept all the same
-    try:
-        spool.put(home, record, environ)
-    except LtmError as error:
-        hooklog.note(home, event, error)
+    keep(record, home, environ)
     if not home:
         return
     try:
-        text = _answer(event, payload, record, home)
-        if text:
-            _say(event, text)
+        _print(answer(payload, record, home))
         if _is_due(event, home):
             from ltm.surfaces.detach import start_drain
 
             start_drain(home)
     except Exception as error:
         hooklog.note(home, event, error)
+
+
+def keep(
+    record: dict[str, object], home: str, environ: Mapping[str, str], *, key: str = ""
+) -> bool:
+    """Put an event into the spool; False, and a line in the log, when there is no room for it."""
+    try:
+        spool.put(home, record, environ, key=key)
+    except LtmError as error:
+        hooklog.note(home, str(record["event"]), error)
+        return False
+    return True
+
+
+def answer(payload: dict[str, object], record: dict[str, object], home: str) -> str:
+    """What the hook of an event prints: one line of JSON, or nothing."""
+    event = str(record["event"])
+    text = _text_for(event, payload, record, home)
+    if not text:
+        return ""
+    output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return write(output) + "\n"
 
 
 def _is_plugins(event: str, record: dict[str, object], environ: Mapping[str, str]) -> bool:
@@ -110,7 +127,7 @@ def _text(chunks: list[bytes]) -> str:
     return b"".join(chunks).decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
-def _answer(event: str, payload: dict[str, object], record: dict[str, object], home: str) -> str:
+def _text_for(event: str, payload: dict[str, object], record: dict[str, object], home: str) -> str:
     if event == "SessionStart":
         from ltm.surfaces.answer import at_start
 
@@ -132,9 +149,8 @@ def _may_be_on(home: str, word: bytes) -> bool:
         return False
 
 
-def _say(event: str, text: str) -> None:
-    output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-    data = memoryview((write(output) + "\n").encode("ascii"))
+def _print(line: str) -> None:
+    data = memoryview(line.encode("ascii"))
     while data:
         data = data[os.write(1, data) :]
 

@@ -92,12 +92,12 @@ class Answers:
     def __init__(self, project: str | None, lifetime: Lifetime) -> None:
         self.where = Whereabouts(project)
         self._lifetime = lifetime
-        self._background = Background(lifetime)
+        self.background = Background(lifetime)
         self._one_at_a_time = anyio.CapacityLimiter(1)
 
     async def initialized(self, context: _Context, params: types.NotificationParams) -> None:
         """The client is served: what can wait may begin."""
-        self._background.begin()
+        self.background.begin()
 
     async def list_tools(
         self, context: _Context, params: types.PaginatedRequestParams | None
@@ -192,7 +192,7 @@ class Answers:
 
     async def _work(self, context: _Context, tool: str, function: Callable[[Call], _T]) -> _T:
         """Run a function on this project's store, after the calls that came before it."""
-        self._background.begin()  # a client of the newer protocol has no handshake
+        self.background.begin()  # a client of the newer protocol has no handshake
         folder = await self.where.folder(context)
 
         def work() -> _T:
