@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import StorageFailed
-from ltm.storage.durable import is_temporary, make_folder, remove_file, write_file
+from ltm.core.errors import Refused, StorageFailed
+from ltm.storage.durable import is_temporary, make_folder, remove_file, sweep, write_file
 
 
 def mode(path: Path) -> int:
@@ -72,3 +73,75 @@ def test_only_our_own_temporary_names_count_as_such() -> None:
     assert is_temporary(".a.md.0123456789ab.tmp")
     assert not is_temporary("notes.tmp")
     assert not is_temporary(".hidden.md")
+
+
+def test_what_a_dead_writer_left_is_swept_and_what_a_live_one_writes_is_not(
+    tmp_path: Path,
+) -> None:
+    dead = tmp_path / ".a.md.0123456789ab.tmp"
+    dead.write_bytes(b"half")
+    alive: list[str] = []
+
+    def look() -> None:
+        sweep(str(tmp_path))
+        alive.extend(name for name in os.listdir(tmp_path) if is_temporary(name))
+
+    write_file(str(tmp_path / "b.md"), b"whole", check=look)
+    assert len(alive) == 1
+    assert sorted(os.listdir(tmp_path)) == ["b.md"]
+    assert (tmp_path / "b.md").read_bytes() == b"whole"
+
+
+def test_sweeping_follows_no_link_and_waits_for_no_pipe(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"theirs")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / ".link.0123456789ab.tmp").symlink_to(outside)
+    os.mkfifo(folder / ".pipe.0123456789ab.tmp")
+    sweep(str(folder))
+    sweep(str(tmp_path / "nowhere"))
+    assert outside.read_bytes() == b"theirs"
+
+
+def test_the_last_moment_can_still_stop_a_write(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"old")
+
+    def refuse() -> None:
+        raise Refused("not now")
+
+    with pytest.raises(Refused):
+        write_file(str(path), b"new", check=refuse)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.md"]
+
+
+def test_an_unfinished_file_waits_where_it_was_told_to(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    seen: list[str] = []
+    write_file(
+        str(tmp_path / "deep" / "a.md"),
+        b"x",
+        staging=str(tmp_path),
+        check=lambda: seen.extend(os.listdir(tmp_path)),
+    )
+    assert sum(is_temporary(name) for name in seen) == 1
+    assert os.listdir(tmp_path / "deep") == ["a.md"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="there is no second disk here")
+def test_a_waiting_place_on_another_disk_is_done_without(tmp_path: Path) -> None:
+    if os.stat("/dev/shm").st_dev == os.stat(tmp_path).st_dev:
+        pytest.skip("there is no second disk here")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        write_file(str(tmp_path / "a.md"), b"x", staging=other)
+        assert os.listdir(other) == []
+    assert os.listdir(tmp_path) == ["a.md"]
+    assert (tmp_path / "a.md").read_bytes() == b"x"
+
+
+def test_the_longest_name_a_disk_allows_can_be_written(tmp_path: Path) -> None:
+    name = "🎇" * 62 + ".md"
+    write_file(str(tmp_path / name), b"x")
+    assert os.listdir(tmp_path) == [name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -16,6 +17,7 @@ from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Scope, Status, new_id, now
 from ltm.core.record import as_record
 from ltm.storage import codec, index
+from ltm.storage.durable import failed
 from ltm.storage.filestore import FileStore
 from ltm.storage.state import State
 from ltm.storage.vault import Vault
@@ -247,6 +249,57 @@ def test_a_purged_text_is_in_no_file(store: FileStore, folder: Path) -> None:
     ]
     assert found == []
     assert store.read(kept.id).memory == kept
+
+
+def test_an_index_that_others_have_open_is_rebuilt_under_their_feet(
+    store: FileStore, folder: Path
+) -> None:
+    """SQLite deletes a log by its name: whoever has an older file open must not find another."""
+    kept = [store.create(memory(f"title {n}")).memory for n in range(5)]
+    other = open_store(folder)
+    assert other.list(ALL).total == 5
+    number = (folder / "index.db").stat().st_ino
+    store.rebuild()
+    assert (folder / "index.db").stat().st_ino == number
+    before = view(store)
+    assert view(other) == before
+    other.create(memory("one more"))
+    other.close()
+    assert store.list(ALL).total == 6
+    store.delete(kept[0].id, purge=True)
+    fresh = open_store(folder)
+    assert view(fresh) == view(store)
+    fresh.close()
+
+
+class Failing(Vault):
+    """A vault on a disk that sometimes does not give a file out."""
+
+    fails = False
+
+    def read(self, name: str) -> bytes:
+        if self.fails:
+            raise failed(OSError(errno.EIO, "broken"), "read the file", self.path(name))
+        return super().read(name)
+
+
+def test_a_file_the_disk_does_not_give_out_is_tried_again(folder: Path) -> None:
+    """A read error is not an empty file: what is known stays, and the next look asks again."""
+    vault = Failing("private", str(folder))
+    homes = {Scope.PROJECT: vault, Scope.AGENT: vault}
+    store = FileStore((vault,), homes, State(str(folder.parent / "state.db")), Kinds())
+    path = Path(store.create(memory(content="old words")).path)
+    path.write_text(path.read_text().replace("old words", "new words"))
+    vault.fails = True
+    for _ in range(2):
+        assert store.search("old", Filter(), 5).total == 1
+        (problem,) = store.problems()
+        assert "input/output error" in problem.message
+    vault.fails = False
+    assert store.search("new", Filter(), 5).total == 1
+    assert store.search("old", Filter(), 5).total == 0
+    assert store.problems() == []
+    store.close()
 
 
 class TestManyFiles:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import Busy
+from ltm.core.errors import Busy, StorageFailed
 from ltm.storage import lock as module
 from ltm.storage.lock import Lock
 
@@ -56,7 +56,6 @@ def test_the_holder_may_take_it_again(tmp_path: Path) -> None:
 
 def test_waiting_too_long_is_told_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.0)
-    monkeypatch.setattr(Lock.acquire, "__defaults__", (0.0,))
     process = hold(tmp_path / "lock")
     try:
         with (
@@ -66,3 +65,24 @@ def test_waiting_too_long_is_told_plainly(tmp_path: Path, monkeypatch: pytest.Mo
             pass
     finally:
         process.communicate()
+
+
+def test_a_lock_file_that_was_deleted_keeps_nobody_out_and_lets_nobody_in(tmp_path: Path) -> None:
+    """`git clean -xdf` takes the lock's file away; the next two to come agree on another."""
+    path = tmp_path / "lock"
+    process = hold(path)
+    path.unlink()
+    first, second = Lock(str(path)), Lock(str(path))
+    assert first.acquire(patience=0.0)
+    assert not second.acquire(patience=0.0)
+    process.communicate()
+    assert not second.acquire(patience=0.0)
+    first.release()
+    assert second.acquire(patience=0.0)
+    second.release()
+
+
+def test_a_place_that_can_hold_no_lock_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="take the write lock") as caught:
+        Lock(str(tmp_path / "nowhere" / "lock")).acquire(patience=0.0)
+    assert str(tmp_path) in str(caught.value)

@@ -1,8 +1,8 @@
 """The index of one vault: a SQLite file derived from the memory files, deletable at any time.
 
-Owns its tables, keeping them equal to the files (`refresh`), and the look-ups they are there for.
-Holds every memory as JSON, so that listing and recall read no Markdown at all. "Rebuild equals
-incremental" is a property test. Only `store` uses an index; nothing else reads its tables.
+Owns keeping it equal to the files (`refresh`), and the look-ups it is there for; its tables are
+those of `rows`. Holds every memory as JSON, so that listing and recall read no Markdown at all.
+"Rebuild equals incremental" is a property test. Only `vaults` uses an index.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Problem, Stored
-from ltm.core.record import as_record, from_record
-from ltm.core.words import TOKENIZER, terms
+from ltm.core.record import from_record
 from ltm.storage import query
 from ltm.storage.database import (
     connect,
@@ -28,15 +27,12 @@ from ltm.storage.database import (
     is_busy,
     is_unwritable,
     look,
-    make,
     transaction,
 )
 from ltm.storage.durable import sweep
 from ltm.storage.lock import PATIENCE
+from ltm.storage.rows import SCHEMA, TABLES, Rows
 from ltm.storage.vault import Seen, Vault, etag, modified
-
-SCHEMA = 1
-"""Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
 STAT_BUDGET = 1000
 """Files looked at in one refresh. Up to this many, every edit is seen at once. In a larger vault,
@@ -51,24 +47,6 @@ _RACY_NS = 50_000_000
 
 _FOLD = 1_000_000_007  # times are summed modulo this, which keeps sums exact in SQLite's float
 
-_TABLES = f"""
-CREATE TABLE files(
-  file TEXT PRIMARY KEY, mtime INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL,
-  line INTEGER NOT NULL DEFAULT 0, problem TEXT) WITHOUT ROWID;
-CREATE TABLE memories(
-  row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL UNIQUE, etag TEXT NOT NULL,
-  kind TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL, phase INTEGER NOT NULL,
-  created TEXT NOT NULL);
-CREATE TABLE texts(row INTEGER PRIMARY KEY, data TEXT NOT NULL);
-CREATE INDEX memories_newest ON memories(status, created);
-CREATE INDEX memories_kind ON memories(kind, status, created);
-CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
-CREATE INDEX tags_row ON tags(row);
-CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZER}");
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
-"""
-
 
 class Index:
     """What a vault holds, ready to be listed and searched. Used by one thread at a time."""
@@ -77,7 +55,7 @@ class Index:
         self._vault = vault
         self._kinds = kinds
         self.path = os.path.join(vault.folder, "index.db")
-        self._db = look(self.path, SCHEMA) if readonly else self._connect()
+        self._use(look(self.path, SCHEMA) if readonly else self._connect())
 
     def close(self) -> None:
         """Give the file back."""
@@ -86,15 +64,15 @@ class Index:
     def is_current(self) -> bool:
         """Whether no file came, went or was replaced since the last refresh, as far as one look
         at the folder tells."""
-        return self._meta("stamp") == self._vault.stamp()
+        return self._rows.meta("stamp") == self._vault.stamp()
 
     # -- keeping equal to the files ------------------------------------------------------------
 
-    def refresh(self, *, full: bool = False) -> None:
+    def refresh(self) -> None:
         """Make the index equal to the files; costs a few milliseconds when nothing changed."""
         try:
-            if full or not self._unchanged():
-                self._update(full=full)
+            if not self._unchanged():
+                self._update()
         except (sqlite3.Error, ValueError) as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
                 return  # somebody else is bringing it up to date: answer from what is there
@@ -102,8 +80,8 @@ class Index:
                 # The disk is full or read-only. The index there is good as far as it goes: the
                 # rest is added to a copy of it in memory, and reading goes on.
                 self._db.close()
-                self._db = copy(self.path, _TABLES, SCHEMA)
-                self._update(full=full)
+                self._use(copy(self.path, TABLES, SCHEMA))
+                self._update()
                 return
             self._start_over()
 
@@ -115,7 +93,7 @@ class Index:
         """
         try:
             if self._db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
-                self._update(full=True, anew=True)
+                self._update(anew=True)
                 return
         except (sqlite3.Error, ValueError) as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
@@ -131,14 +109,18 @@ class Index:
             discard(self.path)
             # What cannot be deleted is not to be copied either.
             gone = not os.path.exists(self.path)
-            self._db = self._connect() if gone else empty(_TABLES, SCHEMA)
-            self._update(full=True)
+            self._use(self._connect() if gone else empty(TABLES, SCHEMA))
+            self._update()
+
+    def _use(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._rows = Rows(db)
 
     def _connect(self) -> sqlite3.Connection:
         try:
-            return connect(self.path, _TABLES, SCHEMA)
+            return connect(self.path, TABLES, SCHEMA)
         except sqlite3.Error:
-            return empty(_TABLES, SCHEMA)  # held by a process that hangs: do without it
+            return empty(TABLES, SCHEMA)  # held by a process that hangs: do without it
 
     @contextmanager
     def _locked(self, patience: float) -> Iterator[bool]:
@@ -159,26 +141,26 @@ class Index:
     def put(self, seen: Seen, tag: str, memory: Memory, stamp: int) -> None:
         """Note a file that was just written, `stamp` being the vault's before it. Lock held."""
         with transaction(self._db):
-            self._remove(seen.name)
-            self._store_file(seen, tag)
-            self._store_memory(seen.name, tag, memory)
-            if self._meta("stamp") == stamp:
-                self._set_meta("stamp", self._vault.stamp())
+            self._rows.remove(seen.name)
+            self._rows.put_file(seen, tag)
+            self._rows.put_memory(seen.name, tag, memory)
+            if self._rows.meta("stamp") == stamp:
+                self._rows.set_meta("stamp", self._vault.stamp())
 
     def drop(self, name: str) -> None:
         """Note that a file was purged, leaving no trace of its words. Lock held."""
         with transaction(self._db):
-            self._remove(name)
-            self._set_meta("stamp", 0)
+            self._rows.remove(name)
+            self._rows.set_meta("stamp", 0)
         # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
         self._db.execute("INSERT INTO words(words) VALUES('optimize')")
         self._db.execute("VACUUM")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _unchanged(self) -> bool:
-        if self._meta("stamp") != self._vault.stamp():
+        if self._rows.meta("stamp") != self._vault.stamp():
             return False
-        if self._meta("many"):
+        if self._rows.meta("many"):
             return self._slice_unchanged()
         count, mtimes, sizes = self._db.execute(
             f"SELECT count(*), total(mtime % {_FOLD}), total(size) FROM files"
@@ -189,34 +171,34 @@ class Index:
 
     def _slice_unchanged(self) -> bool:
         """In a vault too large to look at whole: are the next so many files as we know them?"""
-        start = self._meta("cursor")
+        start = self._rows.meta("cursor")
         rows = self._db.execute(
             "SELECT file, mtime, size FROM files ORDER BY file LIMIT ? OFFSET ?",
             (STAT_BUDGET, start),
         ).fetchall()
         whole = len(rows) == STAT_BUDGET
         try:
-            self._set_meta("cursor", start + len(rows) if whole else 0)
+            self._rows.set_meta("cursor", start + len(rows) if whole else 0)
         except sqlite3.OperationalError:
             pass  # a busy index only means that the same slice is looked at again
         seen = {each.name: each for each in self._vault.scan([row[0] for row in rows])}
-        if not whole and len(self._vault.names()) != self._count():
+        if not whole and len(self._vault.names()) != self._rows.count():
             return False
         return len(seen) == len(rows) and all(
             (seen[name].mtime, seen[name].size) == (mtime, size) for name, mtime, size in rows
         )
 
-    def _update(self, *, full: bool, anew: bool = False) -> None:
+    def _update(self, *, anew: bool = False) -> None:
         # A long writer keeps the index up to date itself; but one that was never filled would
         # answer that there is nothing.
         filled = self._db.execute("SELECT count(*) FROM meta").fetchone()[0]
         with self._locked(_SHORT if filled and not anew else PATIENCE) as held:
             if held:
-                self._take_in(full=full, anew=anew)
+                self._take_in(anew=anew)
             elif anew or not filled:
                 raise self._vault.lock.busy()
 
-    def _take_in(self, *, full: bool, anew: bool) -> None:
+    def _take_in(self, *, anew: bool) -> None:
         sweep(self._vault.memories)
         known = {
             file: facts
@@ -228,23 +210,18 @@ class Index:
         seen = self._vault.scan()
         with transaction(self._db):
             if anew:
-                self._empty()
+                self._rows.empty()
                 known = {}
             for name in known.keys() - {each.name for each in seen}:
-                self._remove(name)
+                self._rows.remove(name)
             for each in sorted(seen, key=lambda file: file.name):
                 mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
-                if full or problem or (mtime, size) != (each.mtime, each.size):
+                if problem or (mtime, size) != (each.mtime, each.size):
                     racy = each.mtime > started - _RACY_NS
                     trusted = Seen(each.name, -1, each.size) if racy else each
-                    self._read_file(trusted, "" if full or problem else tag)
-            self._set_meta("stamp", stamp)
-            self._set_meta("many", int(len(seen) > STAT_BUDGET))
-
-    def _empty(self) -> None:
-        for table in ("vocabulary", "words", "meta", "tags", "texts", "memories", "files"):
-            self._db.execute(f"DROP TABLE {table}")
-        make(self._db, _TABLES)
+                    self._read_file(trusted, "" if problem else tag)
+            self._rows.set_meta("stamp", stamp)
+            self._rows.set_meta("many", int(len(seen) > STAT_BUDGET))
 
     def _read_file(self, seen: Seen, known_tag: str) -> None:
         """Take one changed file in, as a memory or as a problem."""
@@ -266,87 +243,22 @@ class Index:
         except StorageFailed as error:
             # The disk does not give it out now. What is known of it stays, and it is tried again.
             again = Seen(seen.name, -1, seen.size)
-            self._store_file(again, known_tag, problem=error.message)
+            self._rows.put_file(again, known_tag, problem=error.message)
             return
         except LtmError as error:
-            self._remove(seen.name)
-            self._store_file(seen, tag, line=error.line or 0, problem=error.message)
+            self._rows.remove(seen.name)
+            self._rows.put_file(seen, tag, line=error.line or 0, problem=error.message)
             return
-        self._remove(seen.name)
+        self._rows.remove(seen.name)
         holder = self._db.execute("SELECT file FROM memories WHERE id = ?", (memory.id,)).fetchone()
         if holder and holder[0] < seen.name:
-            self._store_file(seen, tag, problem=_same_id(memory.id, holder[0]))
+            self._rows.put_file(seen, tag, problem=_same_id(memory.id, holder[0]))
             return
         if holder:
             # The file whose name sorts first holds the id, in whatever order the two were met.
-            self._demote(holder[0], _same_id(memory.id, seen.name))
-        self._store_file(seen, tag)
-        self._store_memory(seen.name, tag, memory)
-
-    def _store_file(
-        self, seen: Seen, tag: str, *, line: int = 0, problem: str | None = None
-    ) -> None:
-        self._db.execute(
-            "INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?, ?, ?)",
-            (seen.name, seen.mtime, seen.size, tag, line, problem),
-        )
-
-    def _store_memory(self, name: str, tag: str, memory: Memory) -> None:
-        row = self._db.execute(
-            "INSERT INTO memories(id, file, etag, kind, scope, status, phase, created)"
-            " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                memory.id,
-                name,
-                tag,
-                memory.kind,
-                str(memory.scope),
-                str(memory.status),
-                int(memory.phase),
-                memory.created.isoformat(),
-            ),
-        ).lastrowid
-        # Apart from the rest, so that matching and sorting touch short rows only.
-        data = json.dumps(as_record(memory), ensure_ascii=False, separators=(",", ":"))
-        self._db.execute("INSERT INTO texts VALUES(?, ?)", (row, data))
-        self._db.executemany(
-            "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
-        )
-        self._db.execute(
-            "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)",
-            (
-                row,
-                " ".join(terms(memory.title)),
-                " ".join(terms(" ".join(memory.tags))),
-                " ".join(terms(memory.text)),
-            ),
-        )
-
-    def _remove(self, name: str) -> None:
-        found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
-        if found:
-            self._db.execute("DELETE FROM words WHERE rowid = ?", found)
-            self._db.execute("DELETE FROM tags WHERE row = ?", found)
-            self._db.execute("DELETE FROM texts WHERE row = ?", found)
-            self._db.execute("DELETE FROM memories WHERE row = ?", found)
-        self._db.execute("DELETE FROM files WHERE file = ?", (name,))
-
-    def _demote(self, name: str, problem: str) -> None:
-        mtime, size, tag = self._db.execute(
-            "SELECT mtime, size, etag FROM files WHERE file = ?", (name,)
-        ).fetchone()
-        self._remove(name)
-        self._store_file(Seen(name, mtime, size), tag, problem=problem)
-
-    def _meta(self, name: str) -> int:
-        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        return int(row[0]) if row else 0
-
-    def _set_meta(self, name: str, value: int) -> None:
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
-
-    def _count(self) -> int:
-        return int(self._db.execute("SELECT count(*) FROM files").fetchone()[0])
+            self._rows.demote(holder[0], _same_id(memory.id, seen.name))
+        self._rows.put_file(seen, tag)
+        self._rows.put_memory(seen.name, tag, memory)
 
     # -- look-ups --------------------------------------------------------------------------------
 
@@ -411,13 +323,6 @@ class Index:
             "SELECT kind, scope, status, phase, count(*) FROM memories"
             " GROUP BY kind, scope, status, phase"
         ).fetchall()
-
-    def tag_counts(self) -> Iterable[tuple[str, int]]:
-        """(tag, how many active memories carry it), the most used first."""
-        return self._db.execute(
-            "SELECT tag, count(*) AS uses FROM tags JOIN memories USING(row)"
-            " WHERE status = 'active' GROUP BY tag ORDER BY uses DESC, tag"
-        )
 
     def _stored(self, file: str, data: str, tag: str) -> Stored:
         return Stored(from_record(json.loads(data)), self._vault.name, self._vault.path(file), tag)

@@ -1,0 +1,119 @@
+"""The tables of an index, and how a file and a memory become rows in them.
+
+Owns the schema and every statement that changes it. When to change what is `index`'s business.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from ltm.core.model import Memory
+from ltm.core.record import as_record
+from ltm.core.words import TOKENIZER, terms
+from ltm.storage.database import make
+from ltm.storage.vault import Seen
+
+SCHEMA = 1
+"""Raised when the tables or the words in them change: an index of another schema is rebuilt."""
+
+TABLES = f"""
+CREATE TABLE files(
+  file TEXT PRIMARY KEY, mtime INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL,
+  line INTEGER NOT NULL DEFAULT 0, problem TEXT) WITHOUT ROWID;
+CREATE TABLE memories(
+  row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL UNIQUE, etag TEXT NOT NULL,
+  kind TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL, phase INTEGER NOT NULL,
+  created TEXT NOT NULL);
+CREATE TABLE texts(row INTEGER PRIMARY KEY, data TEXT NOT NULL);
+CREATE INDEX memories_newest ON memories(status, created);
+CREATE INDEX memories_kind ON memories(kind, status, created);
+CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
+CREATE INDEX tags_row ON tags(row);
+CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZER}");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
+"""
+
+
+class Rows:
+    """The rows of one index."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def put_file(self, seen: Seen, tag: str, *, line: int = 0, problem: str | None = None) -> None:
+        """Note a file as it was seen, and what is wrong with it, if anything is."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?, ?, ?)",
+            (seen.name, seen.mtime, seen.size, tag, line, problem),
+        )
+
+    def put_memory(self, name: str, tag: str, memory: Memory) -> None:
+        """Note what a file says."""
+        row = self._db.execute(
+            "INSERT INTO memories(id, file, etag, kind, scope, status, phase, created)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                memory.id,
+                name,
+                tag,
+                memory.kind,
+                str(memory.scope),
+                str(memory.status),
+                int(memory.phase),
+                memory.created.isoformat(),
+            ),
+        ).lastrowid
+        # Apart from the rest, so that matching and sorting touch short rows only.
+        data = json.dumps(as_record(memory), ensure_ascii=False, separators=(",", ":"))
+        self._db.execute("INSERT INTO texts VALUES(?, ?)", (row, data))
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
+        )
+        self._db.execute(
+            "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)",
+            (
+                row,
+                " ".join(terms(memory.title)),
+                " ".join(terms(" ".join(memory.tags))),
+                " ".join(terms(memory.text)),
+            ),
+        )
+
+    def remove(self, name: str) -> None:
+        """Drop a file and what it said."""
+        found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
+        if found:
+            self._db.execute("DELETE FROM words WHERE rowid = ?", found)
+            self._db.execute("DELETE FROM tags WHERE row = ?", found)
+            self._db.execute("DELETE FROM texts WHERE row = ?", found)
+            self._db.execute("DELETE FROM memories WHERE row = ?", found)
+        self._db.execute("DELETE FROM files WHERE file = ?", (name,))
+
+    def demote(self, name: str, problem: str) -> None:
+        """Drop what a file said, and note why."""
+        mtime, size, tag = self._db.execute(
+            "SELECT mtime, size, etag FROM files WHERE file = ?", (name,)
+        ).fetchone()
+        self.remove(name)
+        self.put_file(Seen(name, mtime, size), tag, problem=problem)
+
+    def meta(self, name: str) -> int:
+        """A number kept under a name; 0 when there is none."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def set_meta(self, name: str, value: int) -> None:
+        """Keep a number under a name."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def count(self) -> int:
+        """How many files are noted."""
+        return int(self._db.execute("SELECT count(*) FROM files").fetchone()[0])
+
+    def empty(self) -> None:
+        """Make all tables anew; call it in a transaction."""
+        for table in ("vocabulary", "words", "meta", "tags", "texts", "memories", "files"):
+            self._db.execute(f"DROP TABLE {table}")
+        make(self._db, TABLES)
