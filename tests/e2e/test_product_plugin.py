@@ -1,0 +1,235 @@
+"""The plugin comes, works on any machine, is updated and goes again, on the real client."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ltm import __version__
+
+from .client import Harness, Script, use, wait_until
+from .client.binary import labels
+from .conftest import client_or_outcome
+from .product import (
+    assert_quiet,
+    ltm,
+    memories,
+    memory_home,
+    path_without_python,
+    provide_python,
+    ship,
+    told,
+)
+
+PORT = "We chose port 8081 because 8080 belongs to the proxy"
+OURS = "mcp__plugin_ltm_ltm"
+PLUGIN = "ltm@ltm"
+BUILD_PATIENCE = 300.0
+
+
+def data_folder(harness: Harness, market: str = "ltm") -> Path:
+    return harness.home / ".claude" / "plugins" / "data" / f"ltm-{market}"
+
+
+def store(harness: Harness, content: str) -> None:
+    harness.print_session(
+        "remember it", [use("*store_memory", content=content), "Stored."], allowed=[OURS]
+    )
+
+
+def test_the_checkout_is_valid_as_plugin_and_as_marketplace(
+    harness: Harness, shipped: Path
+) -> None:
+    said = harness.cli("plugin", "validate", str(shipped), "--strict").stdout
+
+    assert "Validation passed" in said
+    assert "warning" not in said.lower()
+
+
+@pytest.mark.parametrize("git", [False, True], ids=["directory", "git"])
+def test_the_checkout_is_a_marketplace_to_install_from_and_uninstalling_leaves_only_memories(
+    harness: Harness, tmp_path: Path, git: bool
+) -> None:
+    checkout = ship(tmp_path / "checkout")
+    source = harness.publish(checkout, "ltm") if git else str(checkout)
+    provide_python(harness)
+    settings = harness.home / ".claude" / "settings.json"
+    before = json.loads(settings.read_text())
+    harness.cli("plugin", "marketplace", "add", source)
+    harness.cli("plugin", "install", PLUGIN)
+    store(harness, PORT)
+
+    session = harness.print_session("hello", ["Hi."])
+
+    assert PORT in told(session.requests[0])[0]
+    assert f"{OURS}__recall" in session.requests[0].tools
+    assert_quiet(session)
+
+    harness.cli("plugin", "uninstall", PLUGIN)
+    harness.cli("plugin", "marketplace", "remove", "ltm")
+    after = harness.print_session("hello", ["Hi."])
+
+    assert told(after.requests[0]) == []
+    assert not any(OURS in name for name in after.requests[0].tools)
+    assert_quiet(after)
+    left = json.loads(settings.read_text())
+    assert {key: value for key, value in left.items() if value} == before
+    assert not data_folder(harness).exists()
+    listed = (harness.home / ".claude" / "plugins" / "installed_plugins.json").read_text()
+    assert "ltm" not in listed
+    assert list(harness.project.iterdir()) == []
+    wait_until(lambda: not harness.running(), "every process of ours to end")
+    assert [each["content"] for each in memories(harness)] == [PORT]
+
+
+def test_an_update_keeps_everything(harness: Harness, tmp_path: Path) -> None:
+    checkout = ship(tmp_path / "checkout")
+    provide_python(harness)
+    harness.cli("plugin", "marketplace", "add", harness.publish(checkout, "ltm"))
+    harness.cli("plugin", "install", PLUGIN)
+    store(harness, PORT)
+    newer = f"{__version__}.1"
+    manifest = checkout / ".claude-plugin" / "plugin.json"
+    manifest.write_text(manifest.read_text().replace(f'"{__version__}"', f'"{newer}"'))
+    harness.publish(checkout, "ltm")
+
+    harness.cli("plugin", "marketplace", "update", "ltm")
+    harness.cli("plugin", "update", PLUGIN)
+
+    session = harness.print_session("hello", ["Hi."])
+    assert PORT in told(session.requests[0])[0]
+    assert f"{OURS}__recall" in session.requests[0].tools
+    assert_quiet(session)
+    plugins = json.loads((harness.home / ".claude/plugins/installed_plugins.json").read_text())
+    assert plugins["plugins"][PLUGIN][0]["version"] == newer
+
+
+def test_each_slash_command_does_its_job_and_needs_no_further_permission(
+    product: Harness,
+) -> None:
+    rules = ["Skill"]
+    kept = product.print_session(
+        f"/ltm:please-remember {PORT}",
+        [use("*store_memory", content=PORT), "Kept as a decision."],
+        allowed=rules,
+    )
+    found = product.print_session(
+        "/ltm:recall which port",
+        [use("*recall", query="which port"), use("*get_memory", id="{{re:mem_[0-9a-z]+}}"), "8081"],
+        allowed=rules,
+    )
+    listed = product.print_session("/ltm:memories", [use("*list_memories"), "One."], allowed=rules)
+    counted = product.print_session(
+        "/ltm:memory-stats", [use("*ltm_status"), "One memory."], allowed=rules
+    )
+    loaded = product.print_session("/ltm:load-memory", ["Noted."], allowed=rules)
+
+    assert PORT in kept.requests[0].user_text
+    assert [call.failed for call in kept.mcp_calls()] == [False]
+    assert PORT in found.mcp_calls("recall")[0].text
+    assert PORT in listed.mcp_calls("list_memories")[0].text
+    assert "1 decision" in counted.mcp_calls("ltm_status")[0].text
+    assert len(loaded.requests) == 1
+    assert PORT in loaded.requests[0].user_text
+    for session in (kept, found, listed, counted, loaded):
+        assert_quiet(session)
+        # Only a person calls them, so that they cost a session nothing until then.
+        assert "ltm:memory-stats" not in session.contexts()[-1].text
+
+
+def test_a_machine_without_python_notices_nothing(
+    harness: Harness, shipped: Path, tmp_path: Path
+) -> None:
+    harness.install(shipped, tapped=False)
+    path = path_without_python(tmp_path / "bin")
+
+    session = harness.print_session("hello", ["Hi."], env={"PATH": path})
+
+    assert session.result == "Hi."
+    assert_quiet(session)
+
+
+def test_a_session_in_a_home_that_cannot_be_written_goes_on_as_always(
+    product: Harness,
+) -> None:
+    home = memory_home(product)
+    shutil.rmtree(home)
+    home.write_text("a file where the folder should be")
+
+    session = product.print_session("hello", ["Hi."])
+
+    assert session.result == "Hi."
+    assert_quiet(session)
+
+
+def test_a_client_that_we_started_ourselves_is_no_session(product: Harness) -> None:
+    session = product.print_session("extract", ["[]"], env={"LTM_INSIDE": "1"})
+
+    assert told(session.requests[0]) == []
+    assert not (memory_home(product) / "spool").exists()
+
+
+def test_options_that_need_hooks_of_their_own_get_them_from_setup(product: Harness) -> None:
+    ltm(product, "remember", PORT)
+    ltm(product, "config", "recall.per_prompt", "true")
+    ltm(product, "config", "inject.subagents", "true")
+    ltm(product, "setup")
+    look = use("Agent", description="look", prompt="look around", subagent_type="general-purpose")
+
+    session = product.print_session("which port do we use?", Script([look, "8081."]))
+
+    assert_quiet(session)
+    assert [each.hook for each in session.injections("UserPromptSubmit")] == ["UserPromptSubmit"]
+    assert PORT in session.injections("UserPromptSubmit")[0].text
+    assert PORT in session.channel.of_kind("subagent")[0].text
+    assert len(told(session.requests[0])) == 2  # at the start, and with the prompt
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Harness]:
+    """The newest client, once: building an environment takes as long on any."""
+    client = client_or_outcome(labels(os.environ)[-1], os.environ)
+    with Harness(client, tmp_path / "world") as harness:
+        yield harness
+
+
+def test_a_fresh_machine_builds_its_environment_while_the_first_session_runs(
+    fresh: Harness, shipped: Path
+) -> None:
+    """No `ltm` is installed: the tools come during the session, memories from the next on."""
+    fresh.install(shipped)
+    data = data_folder(fresh, "e2e-market")
+
+    def built() -> bool:
+        path = data / "environment.json"
+        state = json.loads(path.read_text()) if path.exists() else {}
+        assert state.get("state") != "failed", (data / "environment.log").read_text()
+        return state.get("state") == "ready"
+
+    with fresh.tui_session(
+        [use("*ltm_status"), "Wait.", use("*store_memory", content=PORT), "Stored."]
+    ) as session:
+        assert session.wait_tools("ltm") == ["ltm_status"]
+        session.ask("are you there?")
+        assert "is being set up" in session.mcp_calls("ltm_status")[0].text
+        wait_until(built, "the environment", BUILD_PATIENCE)
+        session.wait(lambda: "store_memory" in session.wait_tools("ltm"), "the tools")
+        session.ask("remember the port")
+        assert session.mcp_calls("store_memory")[0].failed is False
+        assert "hook error" not in session.screen
+
+    tomorrow = fresh.print_session("hello", ["Hi."])
+
+    assert PORT in told(tomorrow.requests[0])[0]
+    assert f"{OURS}__recall" in tomorrow.requests[0].tools
+    assert_quiet(tomorrow)
+    noted = json.loads((memory_home(fresh) / "runtime.json").read_text())
+    assert noted["python"].startswith(str(data))
+    assert noted["python"] != sys.executable
+    wait_until(lambda: not fresh.running(), "every process of ours to end")
