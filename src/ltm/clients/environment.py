@@ -23,7 +23,9 @@ from ltm.storage.lock import Lock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import IO, Any
+
+    _Run = Callable[[Sequence[str], str], None]
 
 STATE = "environment.json"
 LOG = "environment.log"
@@ -104,53 +106,61 @@ class _Failed(Exception):
 
 
 def _make(path: str, root: str, log: str) -> None:
-    shutil.rmtree(path, ignore_errors=True)
     uv = shutil.which("uv")
     old = sys.version_info[:2] < _OLDEST
-    if old and not uv:
+    ways: list[Callable[[_Run], None]] = []
+    if uv:
+        ways.append(lambda run: _with_uv(run, uv, path, root, ">=3.11" if old else sys.executable))
+    if not old:
+        # uv does not know of the mirrors and certificates that are set up for pip.
+        ways.append(lambda run: _with_pip(run, path, root))
+    if not ways:
         found = ".".join(map(str, sys.version_info[:2]))
         raise _Failed(f"it needs Python 3.11 or newer, or uv, and found Python {found} only")
     with open(log, "wb") as output:
-
-        def run(words: Sequence[str], hint: str) -> None:
-            output.write(("$ " + " ".join(words) + "\n").encode("utf-8", "replace"))
-            output.flush()
+        for way in ways:
+            shutil.rmtree(path, ignore_errors=True)
             try:
-                done = subprocess.run(
-                    words,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    timeout=_PATIENCE,
-                    check=False,
-                )
-            except (OSError, subprocess.TimeoutExpired) as error:
-                raise _Failed(f"{hint} ({error}); see {log}") from None
-            if done.returncode:
-                raise _Failed(f"{hint}; see {log}")
-
-        if uv:
-            _make_with_uv(uv, path, root, ">=3.11" if old else sys.executable, run)
-        else:
-            _make_with_pip(path, root, run)
-        run([_interpreter(path), "-I", "-c", _WORKS], "what was installed does not work")
+                way(lambda words, hint: _run(words, hint, output))
+                return
+            except _Failed as failure:
+                if way is ways[-1]:
+                    raise _Failed(f"{failure}; see {log}") from None
 
 
-def _make_with_uv(
-    uv: str, path: str, root: str, python: str, run: Callable[[Sequence[str], str], None]
-) -> None:
+def _with_uv(run: _Run, uv: str, path: str, root: str, python: str) -> None:
     hint = "uv could not make an environment"
     run([uv, "venv", "--no-project", "--python", python, path], hint)
     install = [uv, "pip", "install", "--compile-bytecode", "--python", _interpreter(path), root]
     run(install, "uv could not install it, perhaps because there is no network")
+    run([_interpreter(path), "-I", "-c", _WORKS], "what was installed does not work")
 
 
-def _make_with_pip(path: str, root: str, run: Callable[[Sequence[str], str], None]) -> None:
+def _with_pip(run: _Run, path: str, root: str) -> None:
     hint = "Python could not make an environment: install uv, or your system's package python3-venv"
     run([sys.executable, "-I", "-m", "venv", path], hint)
     install = ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", root]
     hint = "pip could not install it, perhaps because there is no network"
     run([_interpreter(path), "-I", *install], hint)
+    run([_interpreter(path), "-I", "-c", _WORKS], "what was installed does not work")
+
+
+def _run(words: Sequence[str], hint: str, output: IO[bytes]) -> None:
+    output.write(("$ " + " ".join(words) + "\n").encode("utf-8", "replace"))
+    output.flush()
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _Failed(f"{hint} ({error})") from None
+    if done.returncode:
+        raise _Failed(hint)
 
 
 def _clear(data: str, newest: str) -> None:
