@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -122,11 +121,3 @@ def make_scene(top: Path) -> Scene:
     store.used([ids["plain"]])
     store.close()
     return Scene(top, scene.memories(), ids)
-
-
-def is_whole(path: Path) -> bool:
-    """Whether a file of ours can be read as what it is."""
-    data = path.read_bytes()
-    if path.suffix == ".json":
-        return isinstance(json.loads(data), dict)
-    return bool(data)
