@@ -40,10 +40,11 @@ class Wire:
         args: tuple[str, ...] = (),
         python: tuple[str, ...] = (),
         env: dict[str, str] | None = None,
+        command: tuple[str, ...] = (),
     ) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the wire
         self.process = subprocess.Popen(
-            [sys.executable, *python, "-m", "ltm", "mcp", *args],
+            command or [sys.executable, *python, "-m", "ltm", "mcp", *args],
             cwd=project,
             env=environment(home, **(env or {})),
             stdin=subprocess.PIPE,
