@@ -316,10 +316,8 @@ def test_a_build_that_fails_says_why_and_leaves_no_half_environment(
     told = environment.state(str(machine.data))
     log = machine.data / "environment.log"
     assert told["state"] == "failed"
-    assert (
-        f"could not make an environment: install uv, or your system's package python3-venv; see {log}"
-        in told["message"]
-    )
+    assert "install uv, or your system's package python3-venv" in told["message"]
+    assert told["message"].endswith(f"; see {log}")
     assert log.read_text().count("no room") == 2
     assert [each.name for each in machine.data.iterdir() if each.is_dir()] == []
 
