@@ -36,6 +36,7 @@ COMMANDS = {
     "doctor": "doctor",
     "uninstall": "uninstall",
     "mcp": "mcp",
+    "serve": "serve",
     "config": "config",
     "demo": "demo",
     "completion": "completion",
