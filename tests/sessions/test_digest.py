@@ -14,12 +14,13 @@ from ltm.sessions.turns import (
     Commit,
     ToolResult,
     ToolUse,
+    Turn,
     UserText,
 )
 
 
 def test_every_turn_that_says_something_is_one_line() -> None:
-    turns = [
+    turns: list[Turn] = [
         UserText(text="fix\nthe  test", line=1),
         Aside(what="reminder", text="not said by anybody", line=2),
         AssistantText(text="x" * 900, line=3),
