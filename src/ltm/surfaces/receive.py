@@ -59,7 +59,11 @@ def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
     if not home:
         return
     try:
-        _print(answer(payload, record, home))
+        line = answer(payload, record, home)
+        notice = _notice(record, home, environ)
+        if notice:
+            line = write({**read_object(line), "systemMessage": notice}) + "\n"
+        _print(line)
         if _is_due(event, home):
             from ltm.surfaces.detach import start_drain
 
@@ -139,6 +143,22 @@ def _text_for(event: str, payload: dict[str, object], record: dict[str, object],
             return at_subagent(record)
         return at_prompt(record, str(payload.get("prompt", "")))
     return ""
+
+
+def _notice(record: dict[str, object], home: str, environ: Mapping[str, str]) -> str:
+    """What a person should know when a session begins: that the plugin is still being set up."""
+    data = environ.get("CLAUDE_PLUGIN_DATA", "")
+    if record.get("source") != "startup" or not data:
+        return ""
+    from ltm.storage.runtime import python, runtime
+
+    if python(runtime(home)):
+        return ""
+    try:
+        state = read_object(read_plain(os.path.join(data, "environment.json")).decode())
+    except (OSError, ValueError):
+        state = {"message": "LTM is being set up: about half a minute, once"}
+    return "" if state.get("state") == "ready" else str(state.get("message", ""))
 
 
 def _may_be_on(home: str, word: bytes) -> bool:
