@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ltm.capture.decide import decide
-from ltm.core.decision import Add, Reinforce, Supersede
+from ltm.core.decision import Add, Contradict, Reinforce, Supersede
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Scope, Source, Stored, Trust
 from tests.stores import make
@@ -76,3 +76,19 @@ def test_the_threshold_is_a_cell_of_the_kinds_table() -> None:
     kinds = KINDS.override({"decision": {"duplicate": 0.9}})
     old, newer = said("alpha beta gamma"), said("alpha beta gamma delta")
     assert decide(newer, known(old), kinds) == Add(newer)
+
+
+def test_the_contrary_of_what_is_known_makes_it_less_sure() -> None:
+    """traps 2.3 #15: confidence falls on contradiction."""
+    old = said("deploy the backend service from laptops over vpn")
+    newer = said("never deploy from laptops, it is forbidden for the backend service")
+    assert decide(newer, known(old), KINDS) == Contradict(old.id, newer)
+    same = said("deploy frontend bundles from laptops")
+    assert decide(same, known(old), KINDS) == Add(same)
+
+
+def test_where_the_work_stands_replaces_where_it_stood() -> None:
+    old = said("Next: write the parser", kind="progress")
+    newer = said("Next: deploy to staging", kind="progress")
+    assert decide(newer, known(old), KINDS) == Supersede((old.id,), newer)
+    assert decide(old, known(old), KINDS) == Reinforce(old.id, old.source)

@@ -12,7 +12,17 @@ from datetime import timedelta
 
 import pytest
 
-from ltm.core.decision import Add, Forget, Purge, Reinforce, Restore, Revise, Supersede
+from ltm.core.decision import (
+    Add,
+    Contradict,
+    Forget,
+    Merge,
+    Purge,
+    Reinforce,
+    Restore,
+    Revise,
+    Supersede,
+)
 from ltm.core.errors import Ambiguous, Conflict, NotFound, Refused
 from ltm.core.model import (
     Filter,
@@ -181,6 +191,29 @@ class StoreContract:
         after = store.apply(Reinforce(memory.id)).stored.memory
         assert (after.observations, after.confidence) == (2, 1.0)
         assert after.confirmed > memory.confirmed
+
+    def test_a_contradicted_memory_is_less_sure_and_both_are_kept(self, reopen: Open) -> None:
+        store = reopen()
+        old = store.create(make("tabs are used")).memory
+        applied = store.apply(Contradict(old.id, make("tabs are never used")))
+        assert applied.action == "contradicted"
+        assert reopen().read(old.id).memory.confidence == 0.7
+        assert reopen().list(Filter()).total == 2
+        for _ in range(3):
+            store.apply(Contradict(old.id, make("tabs are never used")))
+        assert reopen().read(old.id).memory.confidence == 0.0
+
+    def test_merging_keeps_one_and_marks_the_others(self, reopen: Open) -> None:
+        store = reopen()
+        one, two, three = (store.create(make(f"number {n}", tags=(str(n),))) for n in range(3))
+        ids = (two.memory.id, three.memory.id)
+        applied = store.apply(Merge(one.memory.id, ids, "all of it"))
+        assert applied.superseded == ids
+        kept = reopen().read(one.memory.id).memory
+        assert (kept.tags, kept.content, kept.merged_from) == (("0", "1", "2"), "all of it", ids)
+        assert [each.memory.id for each in reopen().list(Filter()).items] == [one.memory.id]
+        with pytest.raises(Conflict):
+            store.apply(Merge(one.memory.id, (), "late", {one.memory.id: one.etag}))
 
     def test_a_listing_is_newest_first_and_knows_the_whole(self, reopen: Open) -> None:
         """traps 2.1 #10: the total is counted before paging."""

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ltm.core.decision import Add, Decision, Reinforce, Supersede
+from ltm.core.decision import Add, Contradict, Decision, Reinforce, Supersede
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Stored
 from ltm.core.similar import jaccard, tokens_of
 
 REPLACES = 0.5
 """Overlap above which an existing memory is the one a candidate says it replaces."""
+
+
+CONTRADICTS = 0.5
+"""Overlap, denials aside, from which two memories of which one denies are about the same."""
+
+_DENIALS = frozenset({"not", "never", "dont", "doesnt", "cannot", "cant", "wont", "avoid", "stop"})
 
 
 def decide(
@@ -38,10 +44,23 @@ def decide(
         return Supersede(tuple(each.memory.id for each in peers), candidate)
     overlap, closest = _closest(candidate.text, peers)
     if closest is None or overlap < kinds[candidate.kind].duplicate:
-        return Add(candidate)
+        opposed = _opposed(candidate, peers)
+        return Add(candidate) if opposed is None else Contradict(opposed.memory.id, candidate)
     if tokens_of(candidate.text) <= tokens_of(closest.memory.text):
         return Reinforce(closest.memory.id, candidate.source)
     return Supersede((closest.memory.id,), candidate)
+
+
+def _opposed(candidate: Memory, peers: Iterable[Stored]) -> Stored | None:
+    """A memory that says the contrary: much the same words, but only one of them denies."""
+    words = tokens_of(candidate.text)
+    for peer in peers:
+        other = tokens_of(peer.memory.text)
+        if bool(words & _DENIALS) == bool(other & _DENIALS):
+            continue
+        if jaccard(words - _DENIALS, other - _DENIALS) >= CONTRADICTS:
+            return peer
+    return None
 
 
 def _words(memory: Memory) -> frozenset[str]:

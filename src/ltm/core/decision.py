@@ -8,7 +8,7 @@ memory still has the etag the decider saw.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -55,6 +55,27 @@ class Supersede:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradict:
+    """A newer memory says otherwise: it is kept, and the older one is trusted less."""
+
+    id: str
+    by: Memory
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Several memories say the same: one takes the others in, which are kept and marked."""
+
+    into: str
+    ids: tuple[str, ...]
+    content: str = ""
+    """The text of the one, if it is to gain something the others said; '' leaves it."""
+    etags: Mapping[str, str] = field(default_factory=dict)
+    """The etag each of them must still have, by id."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forget:
     """Out of sight: a tombstone stays, the text goes to the archive."""
 
@@ -88,7 +109,9 @@ class Purge:
     expected: str = ""
 
 
-Decision: TypeAlias = Add | Revise | Reinforce | Supersede | Forget | Reduce | Restore | Purge
+Decision: TypeAlias = (
+    Add | Revise | Reinforce | Supersede | Contradict | Merge | Forget | Reduce | Restore | Purge
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +126,9 @@ class Applied:
 _FIXED = frozenset({"id", "created", "version", "updated", "scope"})
 _FIELDS = frozenset(field.name for field in fields(Memory))
 TEXT = ("title", "summary", "content")
+
+CONTRADICTION = 0.3
+"""How much less sure a memory is after it was contradicted once."""
 
 
 def revised(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
@@ -135,6 +161,36 @@ def reinforced(memory: Memory, source: Source, now: datetime) -> Memory:
 def superseded(memory: Memory, by: str, now: datetime) -> Memory:
     """Replaced by a newer memory, whose id it now names."""
     return replace(memory, status=Status.SUPERSEDED, superseded_by=by, updated=now)
+
+
+def contradicted(memory: Memory, now: datetime) -> Memory:
+    """Said to be otherwise: less sure than before, by a fixed step."""
+    return replace(
+        memory, confidence=round(max(0.0, memory.confidence - CONTRADICTION), 2), updated=now
+    )
+
+
+def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime) -> Memory:
+    """A memory that took others in: their tags, links and observations, the best of their marks."""
+    everybody = (memory, *others)
+    wording = content or memory.content
+    return replace(
+        memory,
+        content=wording,
+        tags=tuple(dict.fromkeys(tag for each in everybody for tag in each.tags)),
+        links=tuple(
+            dict.fromkeys(link for each in everybody for link in each.links if link != memory.id)
+        ),
+        impact=max((each.impact for each in everybody), key=lambda impact: impact.rank),
+        pinned=any(each.pinned for each in everybody),
+        confidence=max(each.confidence for each in everybody),
+        difficulty=max(each.difficulty for each in everybody),
+        observations=sum(each.observations for each in everybody),
+        confirmed=max(each.confirmed for each in everybody),
+        merged_from=tuple(dict.fromkeys((*memory.merged_from, *(each.id for each in others)))),
+        version=memory.version + (1 if wording != memory.content else 0),
+        updated=now,
+    )
 
 
 def forgotten(memory: Memory, now: datetime) -> Memory:

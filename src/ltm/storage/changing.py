@@ -49,6 +49,10 @@ class Changes:
                 return self._add(decision)
             case change.Supersede():
                 return self._supersede(decision)
+            case change.Contradict():
+                return self._contradict(decision)
+            case change.Merge():
+                return self._merge(decision)
             case change.Reduce():
                 return self._reduce(decision)
             case change.Restore():
@@ -110,6 +114,34 @@ class Changes:
                 after = change.superseded(memory, newer.id, at)
                 self._replace(vault, index, name, data, memory, after, archive=True)
             return Applied("superseded", stored, ids)
+
+    def _contradict(self, decision: change.Contradict) -> Applied:
+        """Keep the new one first, as when it supersedes."""
+        added = self._add(change.Add(decision.by))
+        vault, _ = self._vaults.find(decision.id)
+        with self._vaults.locked(vault) as (index,):
+            name, data, memory = self._current(vault, decision.id, decision.expected)
+            after = change.contradicted(memory, self._clock())
+            self._replace(vault, index, name, data, memory, after)
+        return Applied("contradicted", added.stored)
+
+    def _merge(self, decision: change.Merge) -> Applied:
+        """Write the one that takes in first: a crash in between leaves too many, never too few."""
+        ids = (decision.into, *decision.ids)
+        found = [self._vaults.find(each)[0] for each in ids]
+        with self._vaults.locked(*found) as indexes:
+            at = self._clock()
+            current = [
+                (vault, index, *self._current(vault, each, decision.etags.get(each, "")))
+                for each, vault, index in zip(ids, found, indexes, strict=True)
+            ]
+            (vault, index, name, data, memory), *others = current
+            after = change.merged(memory, [each[-1] for each in others], decision.content, at)
+            stored = self._replace(vault, index, name, data, memory, after)
+            for vault, index, name, data, other in others:
+                gone = change.superseded(other, memory.id, at)
+                self._replace(vault, index, name, data, other, gone, archive=True)
+            return Applied("merged", stored, decision.ids)
 
     def _reduce(self, decision: change.Reduce) -> Applied:
         """Keep the original first, then write what the phase leaves of it."""

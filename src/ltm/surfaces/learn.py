@@ -112,7 +112,8 @@ def _has_grown(log: SessionLog, session: Session, least: int) -> bool:
 
 
 def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> None:
-    """Upkeep, at the end of a session."""
+    """At the end of a session: one memory where several say the same, then what fades."""
+    from ltm.upkeep import consolidate
     from ltm.upkeep.apply import run
     from ltm.upkeep.plan import limits_of
 
@@ -122,7 +123,8 @@ def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> Non
     config: Config = load(found.home, found.shared)
     store = open_store(found, config)
     try:
-        if run(store, now=now, limits=limits_of(config)).done:
+        merged = consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))
+        if run(store, now=now, limits=limits_of(config)).done or merged:
             _write_views(store, found, now)
     finally:
         store.close()

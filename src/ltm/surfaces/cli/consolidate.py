@@ -1,0 +1,44 @@
+"""`ltm consolidate`: one memory where several say the same."""
+
+from __future__ import annotations
+
+import click
+
+from ltm.core.model import now
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+
+@make("consolidate")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
+def command(work: Work, dry_run: bool) -> None:
+    """Merge memories that say the same, and archive what has long been out of date.
+
+    The best wording stays and gains what the others add; the others are kept, marked as replaced,
+    and come back with `ltm restore`. It happens by itself at the end of sessions.
+    """
+    from ltm.upkeep.consolidate import apply, plan
+
+    steps = plan(work.store, now())
+    if not dry_run:
+        steps = apply(work.store, steps)
+    if work.as_json:
+        output.emit({"actions": [step.as_record() for step in steps]})
+        return
+    if not steps:
+        output.note("Nothing says the same twice.")
+        return
+    output.table(
+        ("id", "action", "takes in", "reason"),
+        [
+            (
+                output.shown_id(step.id),
+                step.action,
+                ", ".join(map(output.shown_id, step.ids)),
+                step.reason,
+            )
+            for step in steps
+        ],
+    )
+    output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")

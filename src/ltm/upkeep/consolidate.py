@@ -1,0 +1,161 @@
+"""Making one memory of several that say the same, and letting go of what has long been over.
+
+Owns the rules: which memories belong together, whose wording stays, and what it gains from the
+others. `plan` is pure; each merge is applied with compare-and-swap on every memory it names, so
+that nothing anybody writes meanwhile is lost. Imports core, the store's port and this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ltm.core.decision import Merge, Reduce
+from ltm.core.errors import Conflict, NotFound, Refused
+from ltm.core.model import Memory, Phase, Stored, Trust
+from ltm.core.policy import is_hidden, is_spared
+from ltm.core.sentences import sentences
+from ltm.core.similar import tokens_of
+from ltm.upkeep.likeness import alike
+from ltm.upkeep.plan import ACTIVE
+
+if TYPE_CHECKING:
+    from ltm.storage.store import Store
+
+LEAST = 5
+"""Memories of a kind from which it is worth looking for repetitions without being asked."""
+
+MANY = 80
+"""Active memories from which it is worth looking after every capture."""
+
+_NEW = 0.5  # a sentence at least half of whose words are new adds something
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing consolidation would do."""
+
+    id: str
+    """The memory that stays, or the one that is archived."""
+    action: str
+    """`merge` or `archive`."""
+    ids: tuple[str, ...]
+    """The memories it takes in."""
+    reason: str
+    decision: Merge | Reduce
+
+    def as_record(self) -> dict[str, Any]:
+        """The step in the fields scripts read."""
+        return {
+            "id": self.id,
+            "action": self.action,
+            "from": list(self.ids),
+            "to": self.id,
+            "reason": self.reason,
+        }
+
+
+def plan(store: Store, now: datetime, *, least: int = 2) -> list[Step]:
+    """What would be merged and archived now; kinds with fewer than `least` memories are left."""
+    stored = {each.memory.id: each for each in store.list(ACTIVE).items}
+    memories = [each.memory for each in stored.values()]
+    counts: dict[tuple[str, str], int] = {}
+    for memory in memories:
+        key = (memory.kind, memory.scope)
+        counts[key] = counts.get(key, 0) + 1
+    wanted = [each for each in memories if counts[each.kind, each.scope] >= least]
+    steps = [_merge(group, stored) for group in _groups(wanted, store)]
+    gone = {each for step in steps for each in (step.id, *step.ids)}
+    for memory in memories:
+        if memory.id not in gone and _is_outdated(memory, store, now):
+            steps.append(_archive(stored[memory.id]))
+    return steps
+
+
+def apply(store: Store, steps: Iterable[Step]) -> list[Step]:
+    """Take each step if its memories are still as the plan saw them; those that were taken."""
+    done: list[Step] = []
+    for step in steps:
+        try:
+            store.apply(step.decision)
+        except (Conflict, NotFound, Refused):
+            continue  # somebody changed one of them: the next run sees what it says now
+        done.append(step)
+    return done
+
+
+def _groups(memories: Sequence[Memory], store: Store) -> list[list[Memory]]:
+    """Memories of one kind, scope and vault that say the same, directly or through another."""
+    leader = {memory.id: memory.id for memory in memories}
+    by_id = {memory.id: memory for memory in memories}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            name = leader[name]
+        return name
+
+    for one, other in alike(memories, store.kinds):
+        if one.scope is other.scope:
+            leader[find(other.id)] = find(one.id)
+    groups: dict[str, list[Memory]] = {}
+    for memory in memories:
+        groups.setdefault(find(memory.id), []).append(by_id[memory.id])
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _merge(group: list[Memory], stored: dict[str, Stored]) -> Step:
+    best, *others = sorted(group, key=_worth, reverse=True)
+    content = best.content
+    for other in sorted(others, key=lambda each: (each.created, each.id)):
+        for sentence in sentences(other.text):
+            words = tokens_of(sentence)
+            fresh = words - tokens_of(f"{best.title} {content}")
+            if words and len(fresh) >= _NEW * len(words):
+                content += f"\n\n{sentence}"
+    ids = tuple(each.id for each in others)
+    return Step(
+        id=best.id,
+        action="merge",
+        ids=ids,
+        reason=f"{len(group)} memories say the same",
+        decision=Merge(
+            best.id,
+            ids,
+            content if content != best.content else "",
+            {each.id: stored[each.id].etag for each in group},
+        ),
+    )
+
+
+def _archive(stored: Stored) -> Step:
+    return Step(
+        id=stored.memory.id,
+        action="archive",
+        ids=(),
+        reason="it has been out of date for as long as it was in date",
+        decision=Reduce(stored.memory.id, Phase.ARCHIVED, expected=stored.etag),
+    )
+
+
+def _worth(memory: Memory) -> tuple[bool, bool, int, int, int, datetime, str]:
+    """Whose wording stays: what a person pinned or said, what matters and was seen most, newest."""
+    return (
+        memory.pinned,
+        memory.source.trust is Trust.USER,
+        memory.impact.rank,
+        memory.observations,
+        -int(memory.phase),
+        memory.confirmed,
+        memory.id,
+    )
+
+
+def _is_outdated(memory: Memory, store: Store, now: datetime) -> bool:
+    """Whether a memory of a fading kind has been hidden for as long as it took to fade."""
+    kind = store.kinds[memory.kind]
+    if not kind.fades_days or is_spared(memory) or not is_hidden(memory, kind, now):
+        return False
+    since = max(memory.created, memory.confirmed)
+    return (now - since).total_seconds() > 2 * kind.fades_days * 86_400

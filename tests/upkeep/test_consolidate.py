@@ -1,0 +1,108 @@
+"""Several memories that say the same become one, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ltm.core.decision import Restore
+from ltm.core.model import Filter, Impact, Memory, Scope, Source, Status, Trust, now
+from ltm.storage.filestore import FileStore
+from ltm.upkeep.consolidate import apply, plan
+from tests.stores import START, file_store, make
+
+LATER = START + timedelta(days=1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[FileStore]:
+    opened = file_store(tmp_path)
+    yield opened
+    opened.close()
+
+
+def add(store: FileStore, text: str, **fields: object) -> Memory:
+    return store.create(make(text, text, kind=fields.pop("kind", "decision"), **fields)).memory
+
+
+def test_the_best_wording_takes_the_others_in(store: FileStore) -> None:
+    agent = Source(Trust.ASSISTANT)
+    one = add(store, "use pnpm for all packages", tags=("a",), source=agent, observations=3)
+    two = add(store, "use pnpm for all packages here", tags=("b",), impact=Impact.HIGH)
+    other = add(store, "deploy on mondays only")
+    (step,) = plan(store, LATER)
+    assert (step.id, step.ids) == (two.id, (one.id,))
+    assert store.list(Filter()).total == 3, "planning changes nothing"
+    assert apply(store, [step]) == [step]
+    kept = store.read(two.id).memory
+    assert kept.tags == ("b", "a")
+    assert kept.observations == 4
+    assert kept.impact is Impact.HIGH
+    assert kept.merged_from == (one.id,)
+    gone = store.read(one.id).memory
+    assert (gone.status, gone.superseded_by) == (Status.SUPERSEDED, two.id)
+    assert {each.memory.id for each in store.list(Filter()).items} == {two.id, other.id}
+    assert store.apply(Restore(one.id)).stored.memory.content == "use pnpm for all packages"
+
+
+def test_what_only_another_said_is_added_to_the_text(store: FileStore) -> None:
+    best = add(store, "alpha beta gamma delta epsilon zeta", pinned=True)
+    add(store, "alpha beta gamma delta epsilon zeta. Thursday zebra.")
+    apply(store, plan(store, LATER))
+    kept = store.read(best.id).memory
+    assert "Thursday zebra" in kept.content
+    assert kept.version == 2
+    assert [each.memory.content for each in store.versions(best.id)] == [best.content]
+
+
+def test_a_second_run_straight_after_changes_nothing(store: FileStore) -> None:
+    for n in range(6):
+        add(store, f"always run the linter before commit number{n % 2}")
+    assert apply(store, plan(store, LATER))
+    assert plan(store, LATER) == []
+
+
+def test_kinds_and_scopes_are_not_mixed(store: FileStore) -> None:
+    add(store, "alpha beta gamma")
+    add(store, "alpha beta gamma", kind="fact")
+    add(store, "alpha beta gamma", scope=Scope.AGENT)
+    assert plan(store, LATER) == []
+
+
+def test_without_being_asked_small_kinds_are_left_alone(store: FileStore) -> None:
+    add(store, "alpha beta gamma")
+    add(store, "alpha beta gamma")
+    assert plan(store, LATER, least=5) == []
+    assert len(plan(store, LATER)) == 1
+
+
+def test_a_memory_changed_meanwhile_is_left_for_the_next_time(
+    store: FileStore, tmp_path: Path
+) -> None:
+    """A long consolidation must not undo what somebody writes while it thinks."""
+    one = add(store, "alpha beta gamma")
+    two = add(store, "alpha beta gamma delta")
+    steps = plan(store, LATER)
+    other = file_store(tmp_path)
+    other.update(one.id, {"content": "something else entirely"})
+    other.close()
+    assert apply(store, steps) == []
+    assert store.read(one.id).memory.content == "something else entirely"
+    assert store.read(two.id).memory.status is Status.ACTIVE
+
+
+def test_progress_long_out_of_date_is_archived_and_comes_back(store: FileStore) -> None:
+    old = add(store, "halfway through the migration", kind="progress")
+    (step,) = plan(store, START + timedelta(days=30))
+    assert (step.action, step.id) == ("archive", old.id)
+    apply(store, [step])
+    assert int(store.read(old.id).memory.phase) == 3
+    assert store.apply(Restore(old.id)).stored.memory.content == "halfway through the migration"
+
+
+def test_what_is_pinned_is_never_archived(store: FileStore) -> None:
+    add(store, "halfway through the migration", kind="progress", pinned=True)
+    assert plan(store, now()) == []
