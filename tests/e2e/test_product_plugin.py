@@ -215,6 +215,7 @@ def test_a_fresh_machine_builds_its_environment_while_the_first_session_runs(
     with fresh.tui_session(
         [use("*ltm_status"), "Wait.", use("*store_memory", content=PORT), "Stored."]
     ) as session:
+        session.wait_text("LTM is being set up")
         assert session.wait_tools("ltm") == ["ltm_status"]
         session.ask("are you there?")
         assert "is being set up" in session.mcp_calls("ltm_status")[0].text

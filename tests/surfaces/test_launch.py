@@ -200,6 +200,34 @@ def test_the_real_hook_runs_through_the_launcher(machine: Machine) -> None:
     assert len(list((machine.home / ".ltm" / "spool").glob("*.Stop.json"))) == 1
 
 
+def told_at_start(machine: Machine, source: str = "startup") -> str:
+    """What the hook has the client show to the person when a session begins."""
+    event = {"hook_event_name": "SessionStart", "session_id": "s", "source": source}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", HOOK],
+        env=machine.env(),
+        input=json.dumps({**event, "cwd": str(machine.home)}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said: str = json.loads(done.stdout or "{}").get("systemMessage", "")
+    return said
+
+
+def test_a_person_is_told_once_that_it_is_being_set_up_and_why_it_could_not(
+    machine: Machine,
+) -> None:
+    assert "is being set up" in told_at_start(machine)
+    assert told_at_start(machine, "compact") == ""
+    failed = {"state": "failed", "message": "LTM could not be set up: no network"}
+    (machine.data / "environment.json").write_text(json.dumps(failed))
+    assert told_at_start(machine) == "LTM could not be set up: no network"
+    machine.note(sys.executable)
+    with _drain_lock(machine):
+        assert told_at_start(machine) == ""
+
+
 class _drain_lock:
     """Keeps a drain from being started, so that what a hook left can be seen."""
 

@@ -459,3 +459,23 @@ def test_memories_go_only_when_asked_for_and_confirmed(ltm: Ltm) -> None:
     ltm.ok("remember", "Again")
     ltm.ok("uninstall", "--purge-memories", "--yes")
     assert not (ltm.home / ".ltm").exists()
+
+
+def test_the_doctor_tells_a_broken_setup_and_keeps_quiet_about_none(
+    ltm: Ltm, settings: Path
+) -> None:
+    fresh = ltm.run("doctor")
+    assert fresh.returncode == 0
+    assert "no hook of ours is registered" in fresh.stderr
+
+    ltm.ok("setup")
+    (ltm.home / ".claude" / "projects").mkdir()
+    assert ltm.run("doctor").returncode == 0
+    settings.write_text(settings.read_text().replace(sys.executable, "/gone/python"))
+
+    broken = ltm.run("doctor", "--json")
+
+    assert broken.returncode == 1
+    report = json.loads(broken.stdout)
+    assert report["healthy"] is False
+    assert "/gone/python" in report["problems"][0]["message"]

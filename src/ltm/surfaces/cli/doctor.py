@@ -18,12 +18,19 @@ from ltm.surfaces.cli.work import command as make
 def command(work: Work, fix: bool, audited: bool) -> None:
     """Look for broken files, lost links, wrong modes and a stale index, and say what to do.
 
-    Exit code 1 means that something is still wrong.
+    Where a client was set up, it also says why sessions have no memory, if they have none. Exit
+    code 1 means that something is still wrong.
     """
+    from ltm.clients.trouble import is_entered, why_not_working
     from ltm.upkeep.audit import audit
     from ltm.upkeep.doctor import examine, mend
 
     report = (mend if fix else examine)(work.store, work.places, work.config)
+    trouble = tuple(why_not_working(work.places))
+    if is_entered(work.places):
+        healthy = report.healthy and not trouble
+        report = replace(report, problems=(*report.problems, *trouble), healthy=healthy)
+        trouble = ()
     if audited:
         report = replace(report, audit=audit(work.store, now()))
     if work.as_json:
@@ -39,5 +46,7 @@ def command(work: Work, fix: bool, audited: bool) -> None:
             output.say("Everything is in order.")
         elif not fix:
             output.note("Repair what can be repaired with: ltm doctor --fix")
+        for problem in trouble:  # whoever uses the command line alone may want no client
+            output.note(f"Claude Code: {problem.message}")
     if not report.healthy:
         click.get_current_context().exit(1)
