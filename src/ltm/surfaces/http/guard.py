@@ -67,9 +67,9 @@ class Guard:
     def _refusal(self, scope: Scope) -> int:
         """The status with which a request is refused, by its headers alone; 0 when it is not."""
         # A target with a host of its own would make the Host header mean nothing.
-        if not scope["path"].startswith("/") or _only(scope, b"host").lower() not in self._hosts:
+        if not scope["path"].startswith("/") or _only(scope, b"host") not in self._hosts:
             return 403
-        if _has(scope, b"origin") and _only(scope, b"origin").lower() not in self._origins:
+        if _has(scope, b"origin") and _only(scope, b"origin") not in self._origins:
             return 403
         scheme, _, token = _only(scope, b"authorization").partition(b" ")
         # Compared in any case, and in the same time whatever is wrong with it.
