@@ -33,6 +33,7 @@ COMMANDS = {
     "status": "status",
     "stats": "stats",
     "upkeep": "upkeep",
+    "consolidate": "consolidate",
     "doctor": "doctor",
     "uninstall": "uninstall",
     "mcp": "mcp",
