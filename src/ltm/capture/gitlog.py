@@ -1,0 +1,47 @@
+"""Achievements from a repository's own history.
+
+Owns reading `git log`, with separators no subject can contain. Imports core and this package; git
+is run in exec form, without a shell.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ltm.capture.achievements import achievement
+from ltm.capture.candidate import Candidate
+from ltm.core.errors import LtmError, WrongUsage
+from ltm.core.model import Source, Trust
+
+_FORMAT = "%H%x1f%s%x1f%aI%x1e"
+
+
+def from_git(folder: str, hours: int) -> Iterator[Candidate]:
+    """The achievements among the commits of the last so many hours, oldest first."""
+    if hours < 1:
+        raise WrongUsage("the time to look back is at least one hour", hint="try: --since 24")
+    try:
+        done = subprocess.run(
+            [
+                *("git", "-C", folder, "log", "--no-merges", "--reverse"),
+                *(f"--since={hours} hours ago", f"--format={_FORMAT}"),
+            ],
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        raise LtmError(f"git does not run: {error}", path=folder) from error
+    if done.returncode != 0:
+        told = done.stderr.decode(errors="replace").strip().splitlines()
+        if any("does not have any commits" in line for line in told):
+            return
+        raise LtmError(told[-1] if told else "git log failed", path=folder)
+    for row in done.stdout.decode(errors="replace").split("\x1e"):
+        parts = row.strip("\n").split("\x1f")
+        if len(parts) == 3:
+            commit, subject, at = parts
+            source = Source(trust=Trust.ASSISTANT, tool=f"git {commit[:12]}")
+            for found in achievement(subject, commit, source):
+                yield replace(found, at=at)

@@ -1,0 +1,72 @@
+"""The graph of memories, in every form."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ltm.core.model import Memory, Status
+from ltm.recall.graph import FORMS, Edge, as_dot, as_mermaid, as_text, graph
+from tests.stores import make
+
+
+def chain() -> list[Memory]:
+    one = make("first", id="mem_first001")
+    two = replace(make("second", id="mem_second02"), previous=one.id, links=("mem_elsewhere",))
+    old = replace(
+        make("old", id="mem_old00003"), status=Status.SUPERSEDED, superseded_by="mem_second02"
+    )
+    return [one, two, old]
+
+
+def test_relations_become_edges_and_unknown_ends_are_left_out() -> None:
+    shown = graph(chain())
+    assert set(shown.edges) == {
+        Edge("mem_second02", "mem_first001", "follows"),
+        Edge("mem_second02", "mem_old00003", "replaces"),
+    }
+
+
+def test_both_sides_of_a_replacement_are_one_edge() -> None:
+    old, new = chain()[2], replace(chain()[1], supersedes=("mem_old00003",))
+    assert [edge.how for edge in graph([old, new]).edges] == ["replaces"]
+
+
+def test_the_terminal_shows_chains() -> None:
+    text = as_text(graph(chain()))
+    assert text.splitlines() == [
+        "second02 [fact] second",
+        "├─ follows: first001 [fact] first",
+        "└─ replaces: old00003 [fact] ~~old~~",
+    ]
+
+
+def test_a_ring_is_drawn_once() -> None:
+    one = replace(make("one", id="mem_one00001"), links=("mem_two00002",))
+    two = replace(make("two", id="mem_two00002"), links=("mem_one00001",))
+    text = as_text(graph([one, two]))
+    assert text.count("(see above)") == 1
+
+
+def test_a_chain_of_thousands_is_drawn() -> None:
+    memories = [make("m0", id="mem_0")]
+    for n in range(1, 3000):
+        memories.append(replace(make(f"m{n}", id=f"mem_{n}"), previous=f"mem_{n - 1}"))
+    assert len(as_text(graph(memories)).splitlines()) == 3000
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_every_form_survives_hostile_titles(form: str) -> None:
+    memory = make('evil "]; } <script> \\ \n | [', id="mem_evil0001")
+    text = FORMS[form](graph([memory]))
+    assert "mem_evil0001"[-8:] in text
+    if form == "json":
+        assert json.loads(text)["nodes"][0]["title"] == memory.title
+
+
+def test_dot_and_mermaid_name_both_ends() -> None:
+    shown = graph(chain())
+    assert '"mem_second02" -> "mem_first001" [label="follows"];' in as_dot(shown)
+    assert "mem_second02 -->|replaces| mem_old00003" in as_mermaid(shown)
