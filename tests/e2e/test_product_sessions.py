@@ -205,6 +205,26 @@ def test_of_three_hundred_memories_the_right_ones_are_told_and_whole(product: Ha
     assert_quiet(session)
 
 
+def test_a_newcomer_is_told_in_the_first_session_what_the_team_shares(
+    make_harness: MakeHarness, shipped: Path
+) -> None:
+    team = make_harness(git=True)
+    ltm(team, "init")
+    ltm(team, "remember", PORT)
+    shared = Path(".claude") / "ltm" / "memories"
+    files = {
+        str(shared / path.name): path.read_text() for path in (team.project / shared).iterdir()
+    }
+    newcomer = make_harness(files=files, git=True)
+    provide_python(newcomer)
+    newcomer.install(shipped)
+
+    session = newcomer.print_session("hello", ["Hi."])
+
+    assert PORT in told(session.requests[0])[0]
+    assert_quiet(session)
+
+
 def test_a_subagent_is_nobodys_second_session(product: Harness) -> None:
     look = use("Agent", description="look", prompt="look around", subagent_type="general-purpose")
     script = Script([look], subagent_replies=[use("Bash", command="exit 5"), "Nothing to see."])

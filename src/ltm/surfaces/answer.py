@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ltm.storage.places import Places
 
 _PART = 1024 * 1024  # of a transcript, at each end, in which an earlier answer is looked for
+_FIRST_LOOK = 0.6  # seconds a Python with everything has to read what is in no index yet
 _PROMPT_CHARS = 1_500
 _PROMPT_HITS = 5
 
@@ -114,11 +115,54 @@ def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) ->
     files = open_files(found, config, readonly=readonly)
     try:
         text = tell(files, found, config, now()).text
-        if files.is_current():
+        current = files.is_current()
+        if current:
             brief.save(found.home, folder, environ, text, watched)
     finally:
         files.close()
-    return text
+    return text if text or current or not readonly else _first_look(found.home, folder)
+
+
+def _first_look(home: str, folder: str) -> str:
+    """What memories say that came with a clone and are in no index yet.
+
+    Reading them takes more than a bare Python has, so one that has it is asked, if it is quick
+    enough. If not, it goes on without us, and the next session finds everything ready.
+    """
+    import select
+    import time
+
+    from ltm.core.quickjson import is_whole, read_object
+    from ltm.storage.runtime import python, runtime
+
+    program = python(runtime(home))
+    if not program or not hasattr(os, "posix_spawn"):
+        return ""
+    reading, writing = os.pipe()
+    os.posix_spawn(
+        program,
+        [program, "-I", "-m", "ltm", "inject", "--json", "--project", folder],
+        {**os.environ, "LTM_HOME": home},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, writing, 1),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ],
+    )
+    os.close(writing)
+    said = b""
+    until = time.monotonic() + _FIRST_LOOK
+    try:
+        while select.select([reading], [], [], max(0.0, until - time.monotonic()))[0]:
+            chunk = os.read(reading, 1 << 16)
+            if not chunk:
+                answer = said.decode("utf-8", "replace")
+                text = read_object(answer).get("text")
+                return text if is_whole(answer) and isinstance(text, str) else ""
+            said += chunk
+    finally:
+        os.close(reading)
+    return ""
 
 
 def _watched(places: Places, folder: str) -> Iterator[str]:

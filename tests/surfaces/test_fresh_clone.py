@@ -1,0 +1,81 @@
+"""Whoever clones a repository is told what its team knows in the very first session."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ltm import __version__
+from ltm.surfaces import hook
+
+from .cli_runner import Ltm
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="hooks start other programs as POSIX does")
+
+
+@pytest.fixture
+def clone(ltm: Ltm, tmp_path: Path) -> Path:
+    """A repository whose team shares a memory, as somebody new has it: with no index."""
+    subprocess.run(["git", "init", "-q", "."], cwd=ltm.project, check=True)
+    ltm.ok("init")
+    ltm.ok("remember", "We chose PostgreSQL because two workers write at once")
+    folder = tmp_path / "clone"
+    shutil.copytree(ltm.project, folder, ignore=shutil.ignore_patterns("index.db*"))
+    return folder
+
+
+def told(clone: Path, home: Path) -> str:
+    """What the hook says when a session begins, in a home where nothing happened yet."""
+    event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", hook.__file__],
+        env={"PATH": os.environ["PATH"], "HOME": str(home)},
+        input=json.dumps({**event, "cwd": str(clone)}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    if not done.stdout:
+        return ""
+    text: str = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    return text
+
+
+def note(home: Path, python: str) -> None:
+    (home / ".ltm").mkdir(parents=True)
+    noted = json.dumps({"python": python, "version": __version__})
+    (home / ".ltm" / "runtime.json").write_text(noted)
+
+
+def test_memories_that_no_index_knows_are_told_where_ltm_is_installed(
+    clone: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "newcomer"
+    note(home, sys.executable)
+
+    # A machine busy with other things may take longer than a hook waits; the next time it is ready.
+    answers = [told(clone, home) for _ in range(3)]
+
+    assert "PostgreSQL" in answers[-1]
+
+
+def test_a_bare_machine_and_a_broken_python_are_told_nothing_and_suffer_nothing(
+    clone: Path, tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    assert told(clone, bare) == ""
+
+    broken = tmp_path / "broken-python"
+    broken.write_text("#!/bin/sh\necho '{\"text\": 3'\nexit 1\n")
+    broken.chmod(0o755)
+    home = tmp_path / "unlucky"
+    note(home, str(broken))
+    assert told(clone, home) == ""
