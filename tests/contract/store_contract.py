@@ -14,7 +14,9 @@ import pytest
 
 from ltm.core.decision import (
     Add,
+    Adopt,
     Contradict,
+    Copy,
     Forget,
     Merge,
     Purge,
@@ -334,3 +336,42 @@ class StoreContract:
         memory = make()
         assert reopen().apply(Add(memory)).action == "added"
         assert reopen().read(memory.id).memory == memory
+
+    def test_a_walk_over_all_meets_each_once_in_the_order_of_ids(self, reopen: Open) -> None:
+        store = reopen()
+        made = [
+            store.create(make(f"thing {n}", scope=(Scope.PROJECT, Scope.AGENT)[n % 2])).memory.id
+            for n in range(7)
+        ]
+        store.delete(made[3])
+        assert [each.memory.id for each in reopen().every(ANY_STATUS)] == sorted(made)
+        assert [each.memory.id for each in store.every(Filter())] == sorted(set(made) - {made[3]})
+        agents = [each.memory.id for each in store.every(Filter(scopes=(Scope.AGENT,)))]
+        assert agents == sorted({made[1], made[5]})
+
+    def test_memories_from_elsewhere_are_taken_as_they_are(self, reopen: Open) -> None:
+        reopen().create(make("older one of the kind"))
+        full = make("Long story", "first\n\nsecond", version=3, confidence=0.5)
+        short = replace(full, content="first", phase=Phase.HINT)
+        gone = make("Gone", summary="", content="").id
+        tombstone = make("Gone", id=gone, status=Status.FORGOTTEN, scope=Scope.AGENT)
+        copies = (Copy(short, (full,)), Copy(replace(tombstone, summary="", content="")))
+        assert reopen().apply(Adopt(copies)).action == "adopted"
+        assert reopen().read(full.id).memory == short
+        assert [each.memory for each in reopen().versions(full.id)] == [full]
+        assert reopen().read(gone).memory == copies[1].memory
+        restored = reopen().apply(Restore(full.id)).stored.memory
+        assert restored.content == full.content
+
+    def test_a_copy_takes_the_place_of_the_memory_it_was_compared_with(self, reopen: Open) -> None:
+        store = reopen()
+        here = store.create(make(content="mine"))
+        newer = replace(here.memory, content="theirs", updated=START + timedelta(days=1), version=5)
+        with pytest.raises(Refused, match=here.memory.id):
+            store.apply(Adopt((Copy(make("new")), Copy(newer))))
+        assert store.list(ANY_STATUS).total == 1, "nothing is taken when one is refused"
+        with pytest.raises(Conflict, match=here.memory.id):
+            store.apply(Adopt((Copy(newer, over="0" * 32),)))
+        store.apply(Adopt((Copy(newer, over=here.etag),)))
+        assert reopen().read(newer.id).memory == newer
+        assert [each.memory.content for each in reopen().versions(newer.id)] == ["mine"]

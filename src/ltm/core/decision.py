@@ -26,6 +26,27 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A memory as it is elsewhere, with the versions that are kept of it there."""
+
+    memory: Memory
+    kept: tuple[Memory, ...] = ()
+    over: str = ""
+    """Etag of the memory here whose place it takes; '' when none of its id may be here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Memories from elsewhere, taken as they are, in every field, even `updated` and `version`.
+
+    Many at once, because whoever moves in brings thousands. All are checked before the first is
+    written, and each is written whole; only a disk that fails in between leaves some of them out.
+    """
+
+    copies: tuple[Copy, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Revise:
     """New values for some fields; the former text is archived when the text changes."""
 
@@ -110,7 +131,17 @@ class Purge:
 
 
 Decision: TypeAlias = (
-    Add | Revise | Reinforce | Supersede | Contradict | Merge | Forget | Reduce | Restore | Purge
+    Add
+    | Adopt
+    | Revise
+    | Reinforce
+    | Supersede
+    | Contradict
+    | Merge
+    | Forget
+    | Reduce
+    | Restore
+    | Purge
 )
 
 

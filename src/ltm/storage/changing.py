@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeAlias
 
 from ltm.core import decision as change
 from ltm.core import phases
@@ -23,6 +24,9 @@ from ltm.storage.index import Index
 from ltm.storage.state import State
 from ltm.storage.vault import Vault, etag
 from ltm.storage.vaults import Vaults
+
+_Former: TypeAlias = tuple[Vault, str, bytes, Memory]
+"""A memory's vault, the name and bytes of its file, and what they say."""
 
 
 class Changes:
@@ -47,6 +51,8 @@ class Changes:
         match decision:
             case change.Add():
                 return self._add(decision)
+            case change.Adopt():
+                return self._adopt(decision)
             case change.Supersede():
                 return self._supersede(decision)
             case change.Contradict():
@@ -72,6 +78,43 @@ class Changes:
                 raise Refused(f"a memory with the id {memory.id} is already there")
             linked = replace(memory, previous=memory.previous or index.newest(memory.kind))
             return Applied("added", self._write(vault, index, linked))
+
+    def _adopt(self, decision: change.Adopt) -> Applied:
+        """Check and encode all, then write each, its kept versions first."""
+        self._introduce()
+        for copy in decision.copies:
+            self._homes[copy.memory.scope].prepare()
+        there = [vault for vault in self._vaults.all if vault.exists()]
+        with self._vaults.locked(*there) as locked:
+            indexes = dict(zip(there, locked, strict=True))
+            former = {copy.memory.id: self._former(copy, indexes) for copy in decision.copies}
+            for copy in decision.copies:
+                for memory in (copy.memory, *copy.kept):
+                    codec.to_bytes(memory, kinds=self._vaults.kinds)
+            for copy in decision.copies:
+                stored = self._take(copy, former[copy.memory.id], indexes)
+            return Applied("adopted", stored)
+
+    def _former(self, copy: change.Copy, indexes: Mapping[Vault, Index]) -> _Former | None:
+        """The memory here that a copy takes the place of; refused if there is one unasked for."""
+        held = [vault for vault, index in indexes.items() if index.get(copy.memory.id)]
+        if held and not copy.over:
+            raise Refused(f"a memory with the id {copy.memory.id} is already there")
+        if not copy.over:
+            return None
+        vault = held[0] if held else self._homes[copy.memory.scope]
+        return vault, *self._current(vault, copy.memory.id, copy.over)
+
+    def _take(
+        self, copy: change.Copy, former: _Former | None, indexes: Mapping[Vault, Index]
+    ) -> Stored:
+        vault = former[0] if former else self._homes[copy.memory.scope]
+        for kept in copy.kept:
+            vault.archive(copy.memory.id, kept.version, codec.to_bytes(kept))
+        if former is None:
+            return self._write(vault, indexes[vault], copy.memory)
+        _, name, data, memory = former
+        return self._replace(vault, indexes[vault], name, data, memory, copy.memory)
 
     def _rewrite(self, decision: change.Revise | change.Reinforce | change.Forget) -> Applied:
         """Change one memory in place, keeping the former version when its text changes."""

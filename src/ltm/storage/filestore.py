@@ -90,6 +90,16 @@ class FileStore:
         end = None if limit is None else offset + limit
         return Page(tuple(items[offset:end]), total)
 
+    def every(self, wanted: Filter) -> Iterator[Stored]:
+        from heapq import merge
+
+        walks = [index.every(wanted) for _, index in self._vaults.fresh()]
+        last = ""
+        for stored in merge(*walks, key=lambda each: each.memory.id):
+            if stored.memory.id != last:  # a move that was cut short leaves a copy behind
+                last = stored.memory.id
+                yield stored
+
     def search(self, query: str, wanted: Filter, limit: int) -> Matches:
         words = query_terms(query)[:_MOST_WORDS]
         found = [(index, index.search(words, wanted, limit)) for _, index in self._vaults.fresh()]

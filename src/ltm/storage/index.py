@@ -45,6 +45,8 @@ _RACY_NS = 50_000_000
 # A file younger than this may change again within the same tick of the file system's clock, and
 # neither its time nor its size would tell: its time is not trusted until a later refresh.
 
+_PAGE = 500  # memories that a walk over all of them holds at once
+
 _FOLD = 1_000_000_007  # times are summed modulo this, which keeps sums exact in SQLite's float
 
 
@@ -294,6 +296,22 @@ class Index:
             (*values, limit, offset),
         )
         return [self._stored(*row) for row in rows], total
+
+    def every(self, wanted: Filter) -> Iterator[Stored]:
+        """Memories in the order of their ids, read page by page, so that few are held at once."""
+        condition, values = query.where(wanted)
+        last = ""
+        while True:
+            rows = self._db.execute(
+                "SELECT id, file, data, etag FROM memories m JOIN texts USING(row)"
+                f" WHERE id > ? AND {condition} ORDER BY id LIMIT ?",
+                (last, *values, _PAGE),
+            ).fetchall()
+            for _, *row in rows:
+                yield self._stored(*row)
+            if len(rows) < _PAGE:
+                return
+            last = rows[-1][0]
 
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> query.Found:
         """The best matches for any of the words, at least `limit` if there are so many."""

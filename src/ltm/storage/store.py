@@ -6,7 +6,7 @@ Owns the protocol and nothing else, so that a flow can name what it needs withou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -68,6 +68,10 @@ class Store(Protocol):
 
     def list(self, wanted: Filter, limit: int | None = None, offset: int = 0) -> Page:
         """Memories, newest first."""
+        ...
+
+    def every(self, wanted: Filter) -> Iterator[Stored]:
+        """Memories in the order of their ids, each once, few of them held at a time."""
         ...
 
     def search(self, query: str, wanted: Filter, limit: int) -> Matches:
