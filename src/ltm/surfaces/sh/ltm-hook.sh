@@ -120,6 +120,7 @@ ask() {
         'HTTP/1.1 204'*) ;;
         'HTTP/1.1 200'*)
             answer=${answer#*"$cr$nl$cr$nl"}
+            case $answer in '{'*"}$nl.") ;; *) return 1 ;; esac
             printf '%s' "${answer%.}"
             ;;
         *) return 1 ;;
@@ -151,7 +152,7 @@ record() {
                     token = substr(text, 1, size)
                     if (depth == 1 && !is_value) name = token
                     else if (depth == 1 && name in place && size > 2 && size <= 4098 \
-                        && token !~ /\\u0000/ && token !~ /[[:cntrl:]]/) found[place[name]] = token
+                        && token !~ /\\u0000/ && token !~ /[\001-\037]/) found[place[name]] = token
                 }
                 else if (first == "{" || first == "[") depth++
                 else if (first == "}" || first == "]") depth--
