@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,11 @@ def test_the_manifests_say_the_same_as_the_package() -> None:
 
 
 def test_each_command_may_use_exactly_the_tools_it_names() -> None:
+    from ltm.surfaces.cli.app import COMMANDS
     from ltm.surfaces.mcp.table import TOOLS
 
     names = {tool.name for tool in TOOLS}
+    run = 'sh "${CLAUDE_PLUGIN_ROOT}/plugin/run.sh" '
     commands = sorted((ROOT / "plugin" / "commands").glob("*.md"))
     assert commands
     for path in commands:
@@ -111,6 +114,11 @@ def test_each_command_may_use_exactly_the_tools_it_names() -> None:
         ]
         assert set(tools) <= names, path.name
         assert all(tool in body for tool in tools), path.name
+        calls = re.findall(r"!`(.*?)`", body)
+        assert re.findall(r"Bash\((.*?)\)", allowed[0]) == calls, path.name
+        assert all(call.removeprefix(run) in COMMANDS for call in calls), path.name
+        assert tools or calls, path.name
+        assert "$ARGUMENTS" not in "".join(calls), "no shell may read what a person typed"
         assert "disable-model-invocation: true" in head, "a model has the tools; this costs tokens"
         assert len(body) < 500, "a command is sent to the model each time"
 

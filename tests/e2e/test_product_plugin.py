@@ -129,6 +129,8 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
         "/ltm:memory-stats", [use("*ltm_status"), "One memory."], allowed=rules
     )
     loaded = product.print_session("/ltm:load-memory", ["Noted."], allowed=rules)
+    drawn = product.print_session("/ltm:memory-graph", ["```\n...```"], allowed=rules)
+    tidied = product.print_session("/ltm:remember", ["Nothing changed."], allowed=rules)
 
     assert PORT in kept.requests[0].user_text
     assert [call.failed for call in kept.mcp_calls()] == [False]
@@ -137,7 +139,9 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     assert "1 decision" in counted.mcp_calls("ltm_status")[0].text
     assert len(loaded.requests) == 1
     assert PORT in loaded.requests[0].user_text
-    for session in (kept, found, listed, counted, loaded):
+    assert "[decision] We chose port 8081" in drawn.requests[0].user_text
+    assert "MEMORY.md" in tidied.requests[0].user_text
+    for session in (kept, found, listed, counted, loaded, drawn, tidied):
         assert_quiet(session)
         # Only a person calls them, so that they cost a session nothing until then.
         assert "ltm:memory-stats" not in session.contexts()[-1].text
