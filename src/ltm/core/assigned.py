@@ -1,0 +1,186 @@
+"""Secrets that only the name beside them gives away: `password = "…"`, `--token …`, `API_KEY: …`.
+
+Finds names that promise a secret, what ties them to a value, and judges the value. Every step is
+bounded, so that time grows with the text and no faster. Imports `core.keynames` and `core.looks`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ltm.core.keynames import WORD, Promise, promise
+from ltm.core.looks import (
+    has_digit,
+    is_hash,
+    is_number,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_wordy,
+)
+
+_LONGEST_NAME = 64
+_LONGEST_LOOK = 256
+_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]*")
+_NAME_AFTER = re.compile(r"[A-Za-z0-9_-]*")
+_WORD_BEFORE = re.compile(r"[ -]([A-Za-z]+)")
+# What ends a name: a quote, escaped or not, marks of emphasis, the end of an index.
+_CLOSE = r"(?:\\{0,3}[\"'`]|\*\*|__)?[\]*]?"
+_SCHEME = r"(?:(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest|[Aa]pi-?[Kk]ey|BEARER|BASIC)(?:[ ]|%20))?"
+
+
+@dataclass(frozen=True, slots=True)
+class _Tie:
+    """A way to tie a value to a name, and how far it is to be trusted."""
+
+    pattern: re.Pattern[str]
+    only_quoted: bool = False
+    loose: bool = False
+    """True if any word could stand there, so that the value must look the part."""
+
+
+_ASSIGNED = _Tie(
+    re.compile(
+        _CLOSE + r"[ \t]{0,20}(?:\[[^\]\n]{0,24}\])?[ \t]{0,4}"
+        r"(?::=|=>|={1,3}|!==?|<-|:|：|%3[DdAa])"
+        r"[ \t]{0,20}(?:[|>][+-]?[ \t]*\n[ \t]{1,40})?" + _SCHEME
+    )
+)
+_CALLED = _Tie(
+    re.compile(_CLOSE + r"[ \t]{0,4}[,(][ \t]{0,4}(?=\\{0,3}[\"'`])"), only_quoted=True, loose=True
+)
+_ELEMENT = _Tie(re.compile(r">(?=[^<>\n]{4,512}</)"))
+_SAID = _Tie(
+    re.compile(
+        r"[\"'`*]{0,3}(?:(?: (?:for|of|on|in|to) [\w.-]{1,30}(?: [\w.-]{1,30}){0,2})?"
+        r" (?:is now|is|was|are|set to|to)[ :]| ?\| ?|[ \t]{1,8}|:\s{1,8})" + _SCHEME
+    ),
+    loose=True,
+)
+_TIES = (
+    # `password: str = "…"`, `var password string = "…"`
+    _Tie(
+        re.compile(
+            r"(?:\??[ ]?:[ ]?|[ ])(?:[&*]|'static |mut |const ){0,3}[A-Za-z_][\w.<>\[\]|?*]{0,40}"
+            r"[ ]?=[ ]?(?=[bruf@$]{0,2}[\"'`])"
+        ),
+        only_quoted=True,
+    ),
+    _ASSIGNED,
+    _CALLED,
+    # `name: DB_PASSWORD, value: …`, `variable "db_password" { default = … }`
+    _Tie(
+        re.compile(
+            r"\\{0,3}[\"']?[\s,{]{1,40}"
+            r"(?:(?:type|description|sensitive)[ ]{0,20}=[^\n]{0,80}\n[ \t]{0,40}){0,3}"
+            r"(?:--)?\\{0,3}[\"']?(?:[Vv]alue|default(?:Value)?|body|secret-string)\\{0,3}[\"']?"
+            r"[ \t]{0,4}[:= ][ \t]{0,4}"
+        )
+    ),
+    _ELEMENT,
+    _SAID,
+)
+_QUOTED = re.compile(r"[bBrRuUfF@$]{0,2}(\\{0,3}(?:\"\"\"|'''|[\"'`]))([^\n]{1,2048}?)\1")
+_UNQUOTED = r"[^\s\"'`<>&|,;\\]{0,2048}"
+_PLAIN = re.compile(_UNQUOTED + r"(?:\\(?![nrtu\"'\\])" + _UNQUOTED + "){0,4}")
+_CLOSING = re.compile(r"\)(?=[.,;)\]}\s]|\Z)")
+_TRAIL = ".,:;)]}*"
+_MIXED = re.compile(r"[A-Za-z][\d@#$%^&*!]+[A-Za-z]")
+
+
+def assigned(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and kind of every secret that stands by its name."""
+    done = 0
+    for found in WORD.finditer(_lowered(text)):
+        if found.start() < done:
+            continue
+        start, end = _name_around(text, found.start(), found.end())
+        done = end
+        before = _WORD_BEFORE.match(text[max(0, start - 24) : start][::-1])
+        held = promise(text[start:end], before[1][::-1] if before else "")
+        value = _value(text, start, end, held) if held else None
+        if held and value:
+            yield (*value, held.kind)
+            done = value[1]
+
+
+def _lowered(text: str) -> str:
+    """In small letters, every character at its place."""
+    lowered = text.lower()
+    # A few capitals become two characters; then only plain letters are changed.
+    return lowered if len(lowered) == len(text) else re.sub("[A-Z]+", lambda m: m[0].lower(), text)
+
+
+def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
+    back = _NAME_BEFORE.match(text[max(0, start - _LONGEST_NAME) : start][::-1])
+    ahead = _NAME_AFTER.match(text, end)
+    return start - (back.end() if back else 0), ahead.end() if ahead else end
+
+
+def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | None:
+    """Where the value of a name stands, if it has one that is a secret."""
+    flag = text.startswith("-", start)
+    for tie in _TIES:
+        tied = tie.pattern.match(text, end)
+        if tied is None or (tie is _CALLED and not _is_argument(text, start, tied[0])):
+            continue
+        loose = tie.loose and not flag
+        quoted = _QUOTED.match(text, tied.end())
+        if quoted is not None:
+            if _is_secret(quoted[2], held, loose=loose, quoted=True):
+                return quoted.span(2)
+        elif not tie.only_quoted and (plain := _PLAIN.match(text, tied.end())):
+            value = _trimmed(plain[0])
+            until = plain.start() + len(value)
+            # In a shell, an .env file or a flag every value is a text, quotes or not.
+            env = flag or (text[start:end].isupper() and tied[0] == "=")
+            argument = "=" in tied[0] and text[until : until + 1] in (",", ")")
+            if argument and not env and is_wordy(value):
+                continue  # `login(password=password1)`
+            if _is_secret(value, held, loose=loose, quoted=tie is _ELEMENT, env=env):
+                return plain.start(), until
+    return None
+
+
+def _is_argument(text: str, start: int, tied: str) -> bool:
+    """Whether this is `set_password("…` or `"password", "…`, and not the end of another text."""
+    return "(" in tied or (start > 0 and text[start - 1] == tied.lstrip("\\")[0])
+
+
+def _trimmed(value: str) -> str:
+    """A value without what closes the sentence or the call around it."""
+    closing = _CLOSING.search(value)
+    return (value[: closing.start()] if closing else value).rstrip(_TRAIL)
+
+
+def _is_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool = False) -> bool:
+    """Whether the value of a name that promises a secret is one; its beginning tells."""
+    value, text = value[:_LONGEST_LOOK], quoted or env
+    if len(value) < 4 or is_placeholder(value) or is_reference(value, text):
+        return False
+    digit = has_digit(value)
+    if held.kind in ("password", "passphrase"):
+        return _is_password(value, held, digit=digit, loose=loose, text=text)
+    if " " in value or len(value) < 8 or is_number(value):
+        return False
+    if held.weak:
+        return len(value) >= 16 and is_random(value) and (text or not is_hash(value))
+    if loose:
+        return len(value) >= 16 and (is_random(value) or is_hash(value))
+    return (digit and not is_wordy(value)) or is_random(value) or (env and len(value) >= 12)
+
+
+def _is_password(value: str, held: Promise, *, digit: bool, loose: bool, text: bool) -> bool:
+    if " " in value:
+        if held.kind == "passphrase":
+            return text and value.count(" ") >= 3
+        # Labels and rules for passwords have spaces too, but no digits inside of words.
+        return text and not loose and len(value) <= 64 and _MIXED.search(value) is not None
+    if held.weak:
+        single = value.isalnum() or not is_wordy(value)
+        return digit and single and not loose and not is_number(value) and len(value) >= 6
+    if loose:
+        return len(value) >= 6 and not is_number(value) and (digit or is_random(value))
+    return digit or text or (len(value) >= 6 and not is_wordy(value))

@@ -1,0 +1,96 @@
+"""Secrets taken out of a text before anything is done with it.
+
+`redact` puts `[redacted:github-token]` and the like in the place of every secret it finds, and
+`[private]` in the place of `<private>…</private>`; everything else stays as it is, and so does a
+text that was redacted before. How secrets are found stands in `core.shapes` (by their shape) and
+`core.assigned` (by the name beside them). Standard library only; no I/O.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ltm.core.assigned import assigned
+from ltm.core.shapes import Span, by_shape, continued
+
+_ROUNDS = 4
+_PRIVATE = re.compile(r"<\s{0,8}(/?)\s{0,8}private\b[^<>]{0,200}>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text without its secrets, and which kinds of them it had, each once, in order."""
+
+    text: str
+    kinds: tuple[str, ...]
+
+
+def redact(text: str) -> Redacted:
+    """The text with a mark in the place of every secret and private passage, and what they were."""
+    kinds: dict[str, None] = {}
+    if "<" in text:
+        public = _without_private(text)
+        if public != text:
+            text, kinds = public, {"private": None}
+    # What stood before a secret can hide the next one, so it is looked at again once it is gone.
+    for _ in range(_ROUNDS):
+        spans = _merged(_found(text))
+        if not spans:
+            break
+        kinds.update(dict.fromkeys(kind for _, _, kind in spans))
+        text = _replaced(text, spans)
+    return Redacted(text, tuple(kinds))
+
+
+def redacted(text: str) -> str:
+    """The text without its secrets."""
+    return redact(text).text
+
+
+def _without_private(text: str) -> str:
+    """Private passages, nested or never closed, as `[private]`."""
+    kept: list[str] = []
+    depth = end = 0
+    for tag in _PRIVATE.finditer(text):
+        if not tag[1]:
+            if depth == 0:
+                kept.append(text[end : tag.start()] + "[private]")
+            depth += 1
+        elif depth:
+            depth -= 1
+            end = tag.end()
+    if depth == 0:
+        kept.append(text[end:])
+    return "".join(kept)
+
+
+def _found(text: str) -> Iterator[Span]:
+    yield from by_shape(text)
+    for start, end, kind in assigned(text):
+        yield start, continued(text, end), kind
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Spans in order; those that overlap become one, of the kind that was found first."""
+    merged: list[tuple[int, Span]] = []
+    for rank, (start, end, kind) in sorted(enumerate(spans), key=lambda pair: pair[1][0]):
+        if merged and start < merged[-1][1][1]:
+            first, (since, until, known) = merged[-1]
+            merged[-1] = (
+                min(first, rank),
+                (since, max(until, end), known if first < rank else kind),
+            )
+        else:
+            merged.append((rank, (start, end, kind)))
+    return [span for _, span in merged]
+
+
+def _replaced(text: str, spans: list[Span]) -> str:
+    parts: list[str] = []
+    at = 0
+    for start, end, kind in spans:
+        parts += (text[at:start], f"[redacted:{kind}]")
+        at = end
+    return "".join((*parts, text[at:]))

@@ -1,0 +1,246 @@
+"""What secrets look like: one table, a row for each kind that can be told by its shape alone.
+
+Each row carries texts it must find and texts it must leave, as templates: `{a36}` stands for 36
+letters and digits, `{h}` hex, `{d}` digits, `{u}` capitals and digits, `{w}` also `-` and `_`,
+`{b}` base64, `{t}` letters. Whoever checks the table fills them in, so no secret, not even a
+made-up one, stands in this file. Secrets that only the name beside them gives away are the business
+of `core.assigned`. Standard library only; no I/O.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+_CLASSES = {"%A": "[A-Za-z0-9]", "%W": "[A-Za-z0-9_-]", "%H": "[0-9a-f]", "%U": "[A-Z0-9]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One kind of secret.
+
+    In the pattern `%A`, `%W`, `%H`, `%U` are letters and digits, those with `-` and `_`, hex
+    digits, and capitals with digits. If it has a group, the group is the secret.
+    """
+
+    kind: str
+    hints: tuple[str, ...]
+    """What such a text has in it; nothing else is looked at any closer."""
+    pattern: str
+    finds: tuple[str, ...]
+    leaves: tuple[str, ...] = ()
+    starts: bool = True
+    """Whether a match begins with its hint; else the hint is somewhere in it."""
+
+    def regex(self) -> re.Pattern[str]:
+        """The compiled pattern, made when a text first calls for it: imports stay quick."""
+        return _compiled(self.pattern)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    for mark, letters in _CLASSES.items():
+        pattern = pattern.replace(mark, letters)
+    # No secret is longer, and without an end a hostile text would cost the square of its length.
+    return re.compile(pattern.replace(",}", ",16384}"))
+
+
+def _token(kind: str, hints: str, rest: str, *samples: str) -> Shape:
+    """A row for tokens that are one of these beginnings and the rest; `-` before what it leaves."""
+    starts = tuple(hints.split())
+    pattern = f"(?:{'|'.join(map(re.escape, starts))}){rest}"
+    finds = tuple(sample for sample in samples if not sample.startswith("- "))
+    return Shape(kind, starts, pattern, finds, tuple(s[2:] for s in samples if s[:2] == "- "))
+
+
+_END = r"(?![A-Za-z0-9])"
+_UUID = r"%H{8}(?:-%H{4}){3}-%H{12}"
+_MIDDLE = "T3Blbk" + "FJ"
+# Anything in a URL or a command line up to the next mark that ends it there.
+_PART = r"[^\s/@\"'`<>\\]"
+SHAPES: tuple[Shape, ...] = (
+    # Models
+    _token("anthropic-key", "sk-ant-", r"%A{3,10}-%W{60,200}", "sk-ant-api03-{w93}AA",
+           "sk-ant-oat01-{w93}AA", "- sk-ant-...", "- sk-ant-api03-your-key-here"),
+    _token("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", r"%W{40,250}",
+           f"sk-proj-{{w74}}{_MIDDLE}{{w74}}", "sk-proj-{a48}", "- sk-proj-your-key"),
+    _token("openai-key", "sk-", rf"(?:%W{{16,200}}?{_MIDDLE}%W{{16,}}|(?=%A*\d)%A{{32,64}}{_END})",
+           f"sk-{{a20}}{_MIDDLE}{{a20}}", "sk-{a47}7", "sk-{h31}4", "- task-{h40}", "- sk-{t20}"),
+    _token("openrouter-key", "sk-or-v1-", r"%H{64}", "sk-or-v1-{h64}"),
+    _token("langfuse-key", "sk-lf-", _UUID, "sk-lf-{h8}-{h4}-{h4}-{h4}-{h12}", "- pk-lf-{h8}"),
+    _token("groq-key", "gsk_", r"%A{40,}", "gsk_{a52}", "- gsk_name"),
+    _token("xai-key", "xai-", r"%A{60,}", "xai-{a80}"),
+    _token("perplexity-key", "pplx-", r"%A{40,}", "pplx-{a48}", "- pplx-70b-online"),
+    _token("replicate-token", "r8_", r"%A{37,40}", "r8_{a37}"),
+    _token("huggingface-token", "hf_ api_org_", r"[A-Za-z]%A{33,39}" + _END, "hf_{t34}",
+           "api_org_{t34}", "- hf_hub_download", "- hf_model_name_or_path_for_the_run"),
+    _token("langsmith-key", "lsv2_pt_ lsv2_sk_", r"%H{32}_%H{10}", "lsv2_pt_{h32}_{h10}"),
+    _token("pinecone-key", "pcsk_", r"%W{50,}", "pcsk_{a70}"),
+    # Clouds
+    _token("aws-key-id", "AKIA ASIA ABIA ACCA", r"%U{16}" + _END, "AKIA{u16}", "ASIA{u16}",
+           "- AKIA", "- AKIA{u4}", "- AKIAIOSFODNN7EXAMPLE"),
+    _token("aws-session-token", "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz",
+           r"[A-Za-z0-9+/%]{80,}={0,2}", "IQoJb3JpZ2luX2Vj{a300}"),
+    _token("aws-bedrock-key", "ABSKQmVkcm9ja", r"[A-Za-z0-9+/]{90,}={0,2}", "ABSKQmVkcm9ja{a120}"),
+    Shape("aws-secret", ("AKIA", "ASIA"),
+          r"A[KS]IA%U{16}[^\w\n]{1,8}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+          ("AKIA{u16},{b40}",), ("AKIA in account {d12}",), starts=False),
+    _token("google-key", "AIza", r"%W{35}(?!%W)", "AIza{w35}", "- AIza", "- AIza{w12}"),
+    _token("google-token", "ya29.", r"[A-Za-z0-9_.-]{30,}", "ya29.a0{w120}"),
+    _token("google-client-secret", "GOCSPX-", r"%W{28}", "GOCSPX-{w28}"),
+    _token("google-refresh-token", "1//0", r"%W{40,}", "1//0{w60}", "- https://x.org/1//0/a"),
+    _token("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"%H{64}", "dop_v1_{h64}"),
+    _token("azure-key", "AccountKey= SharedAccessKey= accountkey=", r"([A-Za-z0-9+/%]{40,}={0,2})",
+           "AccountName=a;AccountKey={b86}==;EndpointSuffix=x", "SharedAccessKey={b43}=",
+           "- AccountKey=<key>;", "- AccountKey=$KEY"),
+    Shape("azure-sas", ("sig=",), r"[?&;]sig=([A-Za-z0-9%+/]{40,}={0,2})",
+          ("https://x.blob.core.windows.net/c?sv=2022&sig={a42}%3D",), ("&sig=short",), False),
+    Shape("azure-client-secret", ("Q~",), r"(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}",
+          ("{a3}8Q~{a34}",), ("Q~", "8Q~{a4}"), starts=False),
+    _token("alibaba-key-id", "LTAI", r"%A{16,24}" + _END, "LTAI{a20}", "- LTAI5"),
+    _token("yandex-key", "AQVN", r"%W{35,38}(?!%W)", "AQVN{w36}"),
+    _token("cloudflare-key", "v1.0-", r"%H{24}-%H{146}", "v1.0-{h24}-{h146}", "- v1.0-{h7}"),
+    _token("heroku-key", "HRKU-", r"%W{36,}", "HRKU-{h8}-{h4}-{h4}-{h4}-{h12}"),
+    _token("fly-token", "fo1_ fm1r_ fm2_", r"[A-Za-z0-9+/_=-]{40,}", "fo1_{w43}", "fm2_{a200}"),
+    _token("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"%A{24,}", "vcp_{a56}"),
+    _token("netlify-token", "nfp_ nfc_", r"%A{36,}", "nfp_{a40}"),
+    _token("render-key", "rnd_", r"%A{28,}", "rnd_{a32}"),
+    _token("supabase-key", "sbp_ sb_secret_", r"%W{30,}", "sbp_{h40}", "sb_secret_{w31}"),
+    _token("neon-key", "napi_", r"%A{60,}", "napi_{a64}"),
+    _token("planetscale-key", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_.=-]{32,}",
+           "pscale_pw_{w43}"),
+    _token("clickhouse-key", "4b1d", r"%A{38}" + _END, "4b1d{a38}", "- 4b1d{h36}"),
+    _token("databricks-token", "dapi", r"%H{32}(?:-\d)?" + _END, "dapi{h32}", "dapi{h32}-2"),
+    _token("openshift-token", "sha256~", r"%W{43}(?!%W)", "sha256~{w43}"),
+    _token("pulumi-token", "pul-", r"%H{40}" + _END, "pul-{h40}"),
+    _token("prefect-key", "pnu_", r"%A{36}" + _END, "pnu_{a36}"),
+    _token("infracost-key", "ico-", r"%A{32}" + _END, "ico-{a32}"),
+    _token("octopus-key", "API-", r"%U{26}" + _END, "API-{u26}", "- API-REFERENCE"),
+    Shape("terraform-token", (".atlasv1.",), r"(?<!%A)%A{14}\.atlasv1\.[A-Za-z0-9=_-]{60,}",
+          ("{a14}.atlasv1.{a67}",), ("x.atlasv1.y",), starts=False),
+    _token("vault-token", "hvs. hvb. hvr.", r"%W{24,}", "hvs.{w90}", "- hvs.token"),
+    _token("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.",
+           r"(?:[a-z0-9_-]{2,35}\.)?%A{40,44}", "dp.pt.{a43}", "dp.st.prd.{a43}"),
+    _token("tailscale-key", "tskey-", r"[a-z]+-%A+-%A{16,}", "tskey-auth-{a12}-{a32}"),
+    _token("1password-token", "ops_eyJ", r"[A-Za-z0-9+/_-]{100,}={0,3}", "ops_eyJ{a250}"),
+    # Code and packages
+    _token("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9_]{36,255}", "ghp_{a36}",
+           "ghs_{a36}", "- ghp_", "- ghp_" + "x" * 36, "- ghp_token_name"),
+    _token("github-token", "github_pat_", r"%A{22}_%A{59}", "github_pat_{a22}_{a59}",
+           "- github_pat_xxx"),
+    _token("gitlab-token", "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- gloas-"
+           " glffct-", r"[A-Za-z0-9_.=-]{20,}", "glpat-{w20}", "glrt-{w20}", "- glpat-name"),
+    _token("gitlab-token", "GR1348941", r"%W{20}", "GR1348941{w20}"),
+    _token("bitbucket-token", "ATBB", r"%A{28,32}" + _END, "ATBB{a32}"),
+    _token("atlassian-token", "ATATT3 ATCTT3 ATSTT3", r"[A-Za-z0-9_=-]{100,}",
+           "ATATT3xFf{w170}={u8}"),
+    _token("npm-token", "npm_", r"%A{36}" + _END, "npm_{a36}", "- npm_config_registry",
+           "- npm_lifecycle_event", "- npm_package_version"),
+    _token("pypi-token", "pypi-AgEIcHlwaS5vcmc pypi-AgENdGVzdC5weXBpLm9yZ", r"%W{50,}",
+           "pypi-AgEIcHlwaS5vcmc{w150}"),
+    _token("rubygems-key", "rubygems_", r"%H{48}", "rubygems_{h48}", "- rubygems_version"),
+    _token("crates-token", "cio", r"(?=%A*\d)%A{32}" + _END, "cio{a31}7"),
+    _token("nuget-key", "oy2", r"[a-z0-9]{43}" + _END, "oy2{h43}"),
+    _token("clojars-token", "CLOJARS_", r"[a-z0-9]{60}", "CLOJARS_{h60}"),
+    _token("dockerhub-token", "dckr_pat_ dckr_oat_", r"%W{27,}", "dckr_pat_{w27}"),
+    _token("jfrog-key", "AKCp", r"%A{60,80}" + _END, "AKCp{a69}"),
+    _token("circleci-token", "CCIPAT_ CCIPRJ_", r"%A{22}_%H{40}", "CCIPAT_{a22}_{h40}"),
+    _token("buildkite-token", "bkua_ bkaj_ bkct_", r"%W{40,}", "bkua_{h40}"),
+    _token("harness-token", "pat. sat.", r"%W{22}\.%A{24}\.%A{20}" + _END, "pat.{w22}.{h24}.{a20}"),
+    _token("sonar-token", "squ_ sqp_ sqa_", r"%H{40}", "squ_{h40}"),
+    _token("sourcegraph-token", "sgp_", r"(?:%A{16}_)?%H{40}", "sgp_{h40}", "sgp_{h16}_{h40}"),
+    _token("sentry-token", "sntrys_ sntryu_", r"[A-Za-z0-9+/=_-]{60,}", "sntrys_eyJ{a120}_{b43}"),
+    _token("snyk-token", "snyk_uat.", r"[A-Za-z0-9_.-]{60,}", "snyk_uat.{h8}.{a80}"),
+    _token("postman-key", "PMAK-", r"%H{24}-%H{34}", "PMAK-{h24}-{h34}"),
+    # Work and messages
+    _token("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe. xapp-",
+           r"[A-Za-z0-9.%+/-]{20,}", "xoxb-{d12}-{d13}-{a24}", "xapp-1-A{u10}-{d13}-{h64}",
+           "xoxe.xoxp-1-{a146}", "- xoxb-", "- xoxb-your-token"),
+    Shape("slack-webhook", ("hooks.slack.com/",),
+          r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_+-]{20,})",
+          ("https://hooks.slack.com/services/T{u10}/B{u10}/{a24}",),
+          ("https://hooks.slack.com/services/...", "https://hooks.slack.com/services/T/B/x")),
+    Shape("teams-webhook", ("webhook.office.com/webhookb2/",),
+          r"webhook\.office\.com/webhookb2/([A-Za-z0-9@/_-]{60,})",
+          ("https://acme.webhook.office.com/webhookb2/{h36}@{h36}/IncomingWebhook/{h32}/{h36}",)),
+    Shape("discord-webhook", ("/api/webhooks/",), r"/api/webhooks/\d{15,21}/(%W{50,})",
+          ("https://discord.com/api/webhooks/{d18}/{w68}",), ("https://x/api/webhooks/1/x",)),
+    Shape("discord-token", (".",), r"[MNO](?<![\w-].)%W{23,27}\.%W{6}\.%W{27,45}(?!%W)",
+          ("MT{a24}.G{a5}.{w38}",), ("Module{a4}.method.name",), starts=False),
+    Shape("telegram-token", (":",), r"(?<!\w)\d{8,10}:(?=[A-Za-z_-]*\d)%W{35}(?!%W)",
+          ("{d10}:AA{w32}7",), ("12:AA:BB:CC", "{d10}:AAA", "{d9}:{t35}"), starts=False),
+    _token("notion-token", "ntn_", r"%A{40,}", "ntn_{a46}"),
+    _token("notion-token", "secret_", r"%A{43}" + _END, "secret_{a43}", "- secret_key_base"),
+    _token("linear-key", "lin_api_ lin_oauth_", r"%A{32,}", "lin_api_{a40}"),
+    _token("figma-token", "figd_ figu_", r"%W{38,}", "figd_{w40}"),
+    _token("frameio-token", "fio-u-", r"%W{64}", "fio-u-{w64}"),
+    _token("airtable-token", "pat", r"%A{14}\.%H{64}", "pat{a14}.{h64}", "- path.{h64}"),
+    _token("typeform-token", "tfp_", r"[A-Za-z0-9_.=-]{40,}", "tfp_{w59}"),
+    _token("readme-key", "rdme_", r"[a-z0-9]{70}", "rdme_{h70}"),
+    _token("contentful-token", "CFPAT-", r"%W{43}", "CFPAT-{w43}"),
+    _token("dropbox-token", "sl.", r"%W{130,}", "sl.{w140}", "- sl.pop()"),
+    _token("adobe-secret", "p8e-", r"%A{32}" + _END, "p8e-{a32}"),
+    _token("grafana-token", "glsa_", r"%A{32}_[0-9A-Fa-f]{8}", "glsa_{a32}_{h8}"),
+    _token("grafana-token", "glc_ eyJrIjoi", r"[A-Za-z0-9+/]{32,}={0,3}", "glc_{a80}"),
+    _token("newrelic-key", "NRAK- NRII- NRJS- NRRA-", r"%W{19,42}", "NRAK-{u27}"),
+    _token("dynatrace-token", "dt0c01. dt0s01. dt0s02.", r"%U{8,24}\.%U{64}", "dt0c01.{u24}.{u64}"),
+    # Money and mail
+    _token("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_", r"%A{16,250}",
+           "sk_live_51{a97}", "rk_test_{a24}", "- pk_live_51{a97}", "- sk_test_..."),
+    _token("webhook-secret", "whsec_", r"[A-Za-z0-9+/]{24,}={0,2}", "whsec_{a32}"),
+    _token("square-token", "sq0atp- sq0csp- sq0idb-", r"[A-Za-z0-9_\\-]{22,43}", "sq0atp-{w22}"),
+    _token("square-token", "EAAA", r"%W{60}(?!%W)", "EAAAE{w59}"),
+    _token("facebook-token", "EAAC EAAG EAAJ EAAB EAAM", r"%A{80,}", "EAAG{a150}"),
+    _token("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", r"[0-9A-Fa-f]{32}",
+           "shpat_{h32}"),
+    _token("paypal-token", "access_token$production$ access_token$sandbox$",
+           r"[a-z0-9]{16}\$%H{32}", "access_token$production${h16}${h32}"),
+    _token("plaid-token", "access-production- access-sandbox- access-development-", _UUID,
+           "access-sandbox-{h8}-{h4}-{h4}-{h4}-{h12}"),
+    _token("flutterwave-key", "FLWSECK- FLWSECK_TEST-", r"%A{12,}(?:-X)?", "FLWSECK-{h32}-X"),
+    _token("easypost-key", "EZAK EZTK", r"%A{54}", "EZAK{a54}"),
+    _token("duffel-token", "duffel_live_ duffel_test_", r"[A-Za-z0-9_=-]{43}", "duffel_live_{w43}"),
+    _token("shippo-token", "shippo_live_ shippo_test_", r"%H{40}", "shippo_live_{h40}"),
+    _token("lob-key", "live_ test_", r"%H{35}" + _END, "live_{h35}", "- test_{t20}"),
+    _token("twilio-key", "SK", r"(?=[a-z]*\d)[0-9a-z]{32}" + _END, "SK{h31}7", "- SK{h12}",
+           "- DISK{h32}"),
+    _token("sendgrid-key", "SG.", r"%W{16,32}\.%W{16,64}", "SG.{w22}.{w43}", "- SG.name.other"),
+    _token("brevo-key", "xkeysib- xsmtpsib-", r"%H{64}-%A{16}", "xkeysib-{h64}-{a16}"),
+    _token("mailgun-key", "key-", r"(?<![\w-]key-)%H{32}" + _END, "key-{h32}", "- cache-key-{h32}",
+           "- key-value"),
+    Shape("mailchimp-key", ("-us",), r"(?<!\w)(?=[a-z]*\d)[0-9a-z]{32}-us\d{1,2}" + _END,
+          ("{h31}7-us14",), ("{h32}-usage",), starts=False),
+    # Keys and signed texts
+    _token("django-key", "django-insecure-", r"[^\s\"'`<>]{30,80}", "django-insecure-{h30}!^(x)"),
+    _token("age-key", "AGE-SECRET-KEY-1 AGE-PLUGIN-", r"[A-Z0-9-]{40,}", "AGE-SECRET-KEY-1{u58}"),
+    _token("jwt", "eyJ", r"[A-Za-z0-9_=-]{8,}+\.[A-Za-z0-9_=-]{8,}+\.[A-Za-z0-9_=+/.-]{8,}",
+           "eyJhbGciOiJ{a20}.eyJzdWIiOiI{a60}.{w43}", "- eyJhbGciOiJIUzI1NiJ9", "- eyJ.eyJ.x"),
+    _token("private-key", "Private-Lines:", r" \d+\r?\n((?:[A-Za-z0-9+/=]{20,}\r?\n?)+)",
+           "Private-Lines: 2\n{a64}\n{a64}", "- Private-Lines: 2"),
+    _token("signature", "X-Amz-Signature= X-Goog-Signature=", r"(%H{64,})",
+           "X-Amz-Signature={h64}"),
+    Shape("bearer-token", ("earer ", "EARER ", "earer%20"),
+          r"(?:[Bb]earer|BEARER)(?: {1,3}|%20)[\"'`]?"
+          r"((?=[A-Za-z_~+/.=-]*\d)[A-Za-z0-9_~+/.=-]{16,})",
+          ("Authorization: Bearer {a39}7", "bearer {h31}4"),
+          ("Bearer <token>", "a bearer token-based-authentication", "Bearer $TOKEN"), False),
+    Shape("password", ("://",),
+          rf"://[^\s/:@\"'`<>\\]{{0,128}}:({_PART}{{1,256}}(?:@{_PART}{{1,64}}(?=@))?)@[\w.\[-]",
+          ("postgres://app:{a14}@db:5432/x", "https://u:{a9}!@host", "redis://:{a9}@cache"),
+          ("http://user:password@localhost", "https://${U}:${P}@x.org", "http://h:8080/a@b",
+           "https://example.org/a:b@c"), starts=False),
+    Shape("token", ("://",), r"://((?=%W*\d)%W{20,256})(?::x-oauth-basic|:)?@[\w.]",
+          ("https://{a39}5@git.example.org/x.git",), ("https://name@host.org",), starts=False),
+    Shape("password", ("curl ",),
+          r"curl [^\n]{0,300}?(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:([^\s\"']{3,128})",
+          ("curl -s -u admin:{a12} https://x.org",), ("curl -u $USER:$PASS https://x.org",)),
+    Shape("password", ("sshpass -p",), r"sshpass -p ?[\"']?([^\s\"'-][^\s\"']{2,128})",
+          ("sshpass -p {a10} ssh root@host",), ("sshpass -p $PASS ssh root@host",)),
+    Shape("password", ("mysql ", "mysqldump "),
+          r"mysql(?:dump)? (?:[^\n]{0,200}? )?-p([^\s\"'-][^\s\"']{2,128})",
+          ("mysql -u root -p{a10} shop",), ("mysql -u root -p shop", "mysql -p < dump.sql")),
+    Shape("password", ("docker login ",),
+          r"docker login [^\n]{0,200}?(?:-p|--password)[ =][\"']?([^\s\"'-][^\s\"']{2,128})",
+          ("docker login -u ci -p {a20} x.org",), ("docker login -u ci --password-stdin",)),
+)  # fmt: skip

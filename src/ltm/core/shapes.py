@@ -1,0 +1,201 @@
+"""Finds the secrets that can be told by their shape: those of `core.secrets`, and blocks of keys.
+
+A text is first searched for the beginnings that secrets have, all at once; only where one stands is
+it looked at closely. A secret broken over lines and one in base64 are found by their beginning too.
+Every step is bounded, so that time grows with the text and no faster. Imports `core.secrets` and
+`core.looks`; no I/O.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import Error, a2b_base64, b2a_base64
+from collections.abc import Iterator
+from functools import cache
+
+from ltm.core.looks import is_placeholder, is_random
+from ltm.core.secrets import SHAPES, Shape
+
+Span = tuple[int, int, str]
+"""Start, end and kind of a secret."""
+
+_MOST_LINES = 6
+_LONGEST_BLOCK = 32_000
+_LONGEST_LOOK = 1024
+_BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_BODY = re.compile(r"(?:[A-Za-z0-9+/=:,\s>|→]|\\[nr]|[\"'+])*+")
+_KEY_DATA = re.compile(r"[A-Za-z0-9+/]{32}")
+_RUN = re.compile(r"[A-Za-z0-9_.~+/=%:$-]{1,1024}")
+_BREAK = re.compile(r"(?:[\"']?\s?[\\+]?\r?\n|\\n)[ \t>|+]{0,40}[\"']?")
+_NEXT_LINE = re.compile(r"\r?\n[ \t]{0,40}([A-Za-z0-9_.~+/=-]{8,})[\"'`;,]{0,3}[ \t]*(?=\r?\n|\Z)")
+_WORD_END = re.compile(r"\w\Z", re.ASCII)
+_WORD_START = re.compile(r"\w", re.ASCII)
+_ESCAPE = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{16,8192}={0,2}")
+_ARMOUR = "-----BEGIN "
+_BASIC = re.compile(r"[Bb]asic(?: |%20)([A-Za-z0-9+/]{8,}={0,2})")
+
+
+def by_shape(text: str) -> Iterator[Span]:
+    """Every secret whose shape tells what it is; those of several kinds may overlap."""
+    if "PRIVATE KEY" in text:
+        yield from _key_blocks(text)
+    pattern, shapes, encoded = _beginnings()
+    done = 0
+    for hint in pattern.finditer(text):
+        at = hint.start()
+        if at >= done and _begins_word(text, at):
+            found = (_shape_at(text, at, shape) for shape in shapes.get(hint[0], ()))
+            span = next(filter(None, found), None) or _encoded_at(text, at, encoded.get(hint[0]))
+            if span is not None:
+                yield span
+                done = span[1]
+    for needed, shape in _insides():
+        if needed in text:
+            for match in shape.regex().finditer(text):
+                start, end = match.span(match.lastindex or 0)
+                if not _is_example(text[start:end]):
+                    yield start, end, shape.kind
+    if "asic" in text:
+        yield from _basic(text)
+
+
+def continued(text: str, end: int) -> int:
+    """The end of a secret, past following lines that are nothing but more of the same."""
+    while (line := _NEXT_LINE.match(text, end)) is not None and is_random(line[1]):
+        end = line.end(1)
+    return end
+
+
+@cache
+def _beginnings() -> tuple[re.Pattern[str], dict[str, list[Shape]], dict[str, list[Shape]]]:
+    """Where a secret may start, and the shapes for each beginning: as it is, and in base64."""
+    rows: dict[str, list[Shape]] = {}
+    for shape in SHAPES:
+        if shape.starts:
+            for hint in shape.hints:
+                rows.setdefault(hint, []).append(shape)
+    longest = sorted(rows, key=len, reverse=True)
+    shapes = {
+        hint: [shape for other in longest if hint.startswith(other) for shape in rows[other]]
+        for hint in rows
+    }
+    encoded: dict[str, list[Shape]] = {_stem(_ARMOUR): []}
+    for hint in rows:
+        if len(hint) >= 3:
+            encoded.setdefault(_stem(hint), []).extend(shapes[hint])
+    return re.compile(_tree([*shapes, *encoded])), shapes, encoded
+
+
+def _stem(text: str) -> str:
+    """The characters that base64 begins with for everything that begins with this text."""
+    return b2a_base64(text.encode(), newline=False).decode()[: len(text) * 8 // 6]
+
+
+def _tree(words: list[str]) -> str:
+    """A pattern for any of these words by their letters: four times as quick as trying each."""
+    after: dict[str, list[str]] = {}
+    for word in filter(None, words):
+        after.setdefault(word[0], []).append(word[1:])
+    if not after:
+        return ""
+    branches = "|".join(re.escape(letter) + _tree(rest) for letter, rest in after.items())
+    return f"(?:{branches})?" if "" in words else f"(?:{branches})"
+
+
+@cache
+def _insides() -> list[tuple[str, Shape]]:
+    return [(hint, shape) for shape in SHAPES if not shape.starts for hint in shape.hints]
+
+
+def _begins_word(text: str, at: int) -> bool:
+    """Whether a word begins here. Escapes before it (`\\n`, `%3D`) are no letters of the word."""
+    before = text[max(0, at - 3) : at]
+    if not _WORD_END.search(before) or not _WORD_START.match(text, at):
+        return True
+    return _ESCAPE.search(before) is not None
+
+
+def _shape_at(text: str, at: int, shape: Shape) -> Span | None:
+    """The secret of this shape that starts here, also if lines end within it."""
+    regex = shape.regex()
+    match = regex.match(text, at)
+    if match is not None:
+        start, end = match.span(match.lastindex or 0)
+        return None if _is_example(text[start:end]) else (start, continued(text, end), shape.kind)
+    joined = ""
+    places: list[tuple[int, int]] = []
+    there = at
+    for _ in range(_MOST_LINES):
+        run = _RUN.match(text, there)
+        if run is None:
+            return None
+        places.append((len(joined), there))
+        joined += run[0]
+        whole = regex.match(joined) if len(places) > 1 else None
+        if whole is not None and not _is_example(whole[0]):
+            start, end = whole.span(whole.lastindex or 0)
+            return _place(places, start), continued(text, _place(places, end - 1) + 1), shape.kind
+        broken = _BREAK.match(text, run.end())
+        if broken is None:
+            return None
+        there = broken.end()
+    return None
+
+
+def _place(places: list[tuple[int, int]], offset: int) -> int:
+    """Where a character of the joined lines stands in the text."""
+    began, there = max(pair for pair in places if pair[0] <= offset)
+    return there + offset - began
+
+
+def _encoded_at(text: str, at: int, shapes: list[Shape] | None) -> Span | None:
+    """The base64 that starts here, if it is that of a secret."""
+    run = None if shapes is None else _ENCODED.match(text, at)
+    if run is None:
+        return None
+    code = run[0].rstrip("=")[:_LONGEST_LOOK]
+    code = code[:-1] if len(code) % 4 == 1 else code
+    plain = a2b_base64(code + "=" * (-len(code) % 4)).decode("latin-1")
+    if _BEGIN.match(plain):
+        return (*run.span(), "private-key")
+    for shape in shapes or ():
+        match = shape.regex().match(plain)
+        if match is not None and not _is_example(match[0]):
+            return (*run.span(), shape.kind)
+    return None
+
+
+def _is_example(value: str) -> bool:
+    return is_placeholder(value) or value.endswith(("EXAMPLE", "EXAMPLEKEY"))
+
+
+def _key_blocks(text: str) -> Iterator[Span]:
+    """Whole blocks of private keys; one that is cut off goes as far as it reads like a key."""
+    at = 0
+    closing = -1
+    while (begin := _BEGIN.search(text, at)) is not None:
+        at = begin.end()
+        if closing < at:
+            closing = text.find("---- END" if begin[0][4] == " " else "-----END", at)
+            closing = len(text) if closing < 0 else closing
+        body = _BODY.match(text, at, at + _LONGEST_BLOCK)
+        end = body.end() if body else at
+        if closing < min(len(text), at + _LONGEST_BLOCK):
+            last = text.find("----", closing + 8, closing + 80)
+            end = closing if last < 0 else last + 4
+            end += text.startswith("-", end)
+        if _KEY_DATA.search(text, at, end):
+            yield begin.start(), end, "private-key"
+            at = end
+
+
+def _basic(text: str) -> Iterator[Span]:
+    """Names and passwords of basic authorization, which are base64 with a colon inside."""
+    for match in _BASIC.finditer(text):
+        try:
+            pair = a2b_base64(match[1])
+        except Error:
+            continue
+        if b":" in pair:
+            yield (*match.span(1), "basic-auth")
