@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,30 @@ def test_a_damaged_index_mends_itself(
     path = folder / "index.db"
     path.write_bytes(damage(path.read_bytes()))
     fresh = open_store(folder)
+    assert view(fresh) == before
+    fresh.close()
+
+
+@pytest.mark.parametrize("table", ["words_data", "texts", "tags", "memories_newest"])
+def test_damage_that_shows_only_to_a_question_is_mended_then(
+    store: FileStore, folder: Path, table: str
+) -> None:
+    """A look at the files finds nothing wrong, and the answer would still have been an error."""
+    for n in range(30):
+        store.create(replace(memory(f"title {n}", "content " * 50), tags=("some", f"tag{n}")))
+    before = view(store)
+    store.close()
+    with sqlite3.connect(folder / "index.db") as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = db.execute("PRAGMA page_size").fetchone()[0]
+        found = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    db.close()
+    data = bytearray((folder / "index.db").read_bytes())
+    start = (found[0] - 1) * size
+    data[start : start + size] = b"\xa5" * size
+    (folder / "index.db").write_bytes(data)
+    fresh = open_store(folder)
+    assert fresh.list(Filter(tags=("tag3",))).total == 1
     assert view(fresh) == before
     fresh.close()
 

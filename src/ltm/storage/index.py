@@ -1,24 +1,21 @@
 """The index of one vault: a SQLite file derived from the memory files, deletable at any time.
 
-Owns keeping it equal to the files (`refresh`), and the look-ups it is there for; its tables are
-those of `rows`. Holds every memory as JSON, so that listing and recall read no Markdown at all.
-"Rebuild equals incremental" is a property test. Only `vaults` uses an index.
+Owns keeping it equal to the files (`refresh`); its tables are those of `rows`, and what it can be
+asked is in `lookups`. Holds every memory as JSON, so that listing and recall read no Markdown at
+all. "Rebuild equals incremental" is a property test. Only `vaults` uses an index.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Memory, Problem, Stored
-from ltm.core.record import from_record
-from ltm.storage import query
+from ltm.core.model import Memory
 from ltm.storage.database import (
     connect,
     copy,
@@ -31,6 +28,7 @@ from ltm.storage.database import (
 )
 from ltm.storage.durable import sweep
 from ltm.storage.lock import PATIENCE
+from ltm.storage.lookups import Lookups
 from ltm.storage.rows import SCHEMA, TABLES, Rows
 from ltm.storage.vault import Seen, Vault, etag, modified
 
@@ -45,17 +43,16 @@ _RACY_NS = 50_000_000
 # A file younger than this may change again within the same tick of the file system's clock, and
 # neither its time nor its size would tell: its time is not trusted until a later refresh.
 
-_PAGE = 500  # memories that a walk over all of them holds at once
-
 _FOLD = 1_000_000_007  # times are summed modulo this, which keeps sums exact in SQLite's float
 
 
-class Index:
+class Index(Lookups):
     """What a vault holds, ready to be listed and searched. Used by one thread at a time."""
 
     def __init__(self, vault: Vault, kinds: Kinds, *, readonly: bool = False) -> None:
         self._vault = vault
         self._kinds = kinds
+        self._readonly = readonly
         self.path = os.path.join(vault.folder, "index.db")
         self._use(look(self.path, SCHEMA) if readonly else self._connect())
 
@@ -79,13 +76,9 @@ class Index:
             if isinstance(error, sqlite3.Error) and is_busy(error):
                 return  # somebody else is bringing it up to date: answer from what is there
             if isinstance(error, sqlite3.Error) and is_unwritable(error):
-                # The disk is full or read-only. The index there is good as far as it goes: the
-                # rest is added to a copy of it in memory, and reading goes on.
-                self._db.close()
-                self._use(copy(self.path, TABLES, SCHEMA))
-                self._update()
-                return
-            self._start_over()
+                self._go_on_in_memory()
+            else:
+                self._start_over()
 
     def rebuild(self) -> None:
         """Derive the whole index anew from the files.
@@ -101,6 +94,23 @@ class Index:
             if isinstance(error, sqlite3.Error) and is_busy(error):
                 raise self._vault.lock.busy() from error
         self._start_over()
+
+    def _go_on_in_memory(self) -> None:
+        """The disk is full or read-only. The index there is good as far as it goes: the rest is
+        added to a copy of it in memory, and reading goes on."""
+        self._db.close()
+        self._use(copy(self.path, TABLES, SCHEMA))
+        try:
+            self._update()
+        except sqlite3.Error:  # it was copied while somebody wrote to it
+            self._use(empty(TABLES, SCHEMA))
+            self._update()
+
+    def _mend(self) -> bool:
+        if self._readonly:
+            return False
+        self._start_over()
+        return True
 
     def _start_over(self) -> None:
         """Throw the index away and make another."""
@@ -261,90 +271,6 @@ class Index:
             self._rows.demote(holder[0], _same_id(memory.id, seen.name))
         self._rows.put_file(seen, tag)
         self._rows.put_memory(seen.name, tag, memory)
-
-    # -- look-ups --------------------------------------------------------------------------------
-
-    def get(self, memory_id: str) -> Stored | None:
-        """The memory of an id."""
-        row = self._db.execute(
-            "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE id = ?",
-            (memory_id,),
-        ).fetchone()
-        return None if row is None else self._stored(*row)
-
-    def ids_like(self, text: str, most: int) -> list[str]:
-        """Ids that begin or end with a text (with or without `mem_`), or an exact legacy id."""
-        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        rows = self._db.execute(
-            "SELECT id FROM memories JOIN texts USING(row)"
-            " WHERE id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\'"
-            " OR id LIKE ? ESCAPE '\\' OR json_extract(data, '$.legacy_id') = ?"
-            " ORDER BY id LIMIT ?",
-            (f"{escaped}%", f"mem\\_{escaped}%", f"%{escaped}", text, most),
-        )
-        return [row[0] for row in rows]
-
-    def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
-        """A page of memories, newest first, and how many there are in all."""
-        condition, values = query.where(wanted)
-        total = self._db.execute(
-            f"SELECT count(*) FROM memories m WHERE {condition}", values
-        ).fetchone()[0]
-        rows = self._db.execute(
-            f"SELECT file, data, etag FROM memories m JOIN texts USING(row) WHERE {condition}"
-            " ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
-            (*values, limit, offset),
-        )
-        return [self._stored(*row) for row in rows], total
-
-    def every(self, wanted: Filter) -> Iterator[Stored]:
-        """Memories in the order of their ids, read page by page, so that few are held at once."""
-        condition, values = query.where(wanted)
-        last = ""
-        while True:
-            # By the index of the ids, whatever the filter: otherwise every page sorts all the rest.
-            rows = self._db.execute(
-                "SELECT id, file, data, etag FROM memories m INDEXED BY sqlite_autoindex_memories_1"
-                f" JOIN texts USING(row) WHERE id > ? AND {condition} ORDER BY id LIMIT ?",
-                (last, *values, _PAGE),
-            ).fetchall()
-            for _, *row in rows:
-                yield self._stored(*row)
-            if len(rows) < _PAGE:
-                return
-            last = rows[-1][0]
-
-    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> query.Found:
-        """The best matches for any of the words, at least `limit` if there are so many."""
-        return query.search(self._db, words, wanted, limit)
-
-    def stored(self, candidate: query.Candidate) -> Stored:
-        """The memory of a match."""
-        return self._stored(candidate.file, candidate.data, candidate.etag)
-
-    def newest(self, kind: str) -> str:
-        """Id of the newest active memory of a kind, or nothing."""
-        row = self._db.execute(
-            "SELECT id FROM memories WHERE kind = ? AND status = 'active'"
-            " ORDER BY created DESC, id DESC LIMIT 1",
-            (kind,),
-        ).fetchone()
-        return row[0] if row else ""
-
-    def problems(self) -> list[Problem]:
-        """Files that could not be read as memories."""
-        rows = self._db.execute("SELECT file, problem, line FROM files WHERE problem IS NOT NULL")
-        return [Problem(self._vault.path(file), problem, line) for file, problem, line in rows]
-
-    def counts(self) -> list[tuple[str, str, str, int, int]]:
-        """(kind, scope, status, phase, how many) for each combination there is."""
-        return self._db.execute(
-            "SELECT kind, scope, status, phase, count(*) FROM memories"
-            " GROUP BY kind, scope, status, phase"
-        ).fetchall()
-
-    def _stored(self, file: str, data: str, tag: str) -> Stored:
-        return Stored(from_record(json.loads(data)), self._vault.name, self._vault.path(file), tag)
 
 
 def _same_id(memory_id: str, other: str) -> str:

@@ -63,7 +63,10 @@ class Lock:
         self._depth -= 1
         if self._depth == 0 and self._handle is not None:
             handle, self._handle = self._handle, None
-            _unlock(handle)
+            try:
+                _unlock(handle)
+            except OSError:
+                pass  # closing gives it back as well
             os.close(handle)
 
     def busy(self) -> Busy:
