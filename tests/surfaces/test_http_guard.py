@@ -354,6 +354,8 @@ def test_a_real_server_refuses_long_messages_however_they_come(server: Server) -
     head += "".join(f"{name}: {value}\r\n" for name, value in headers)
     chunked = server.send(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + chunk * 17)
     assert (chunked.status, chunked.body) == (413, b"")
+    announced = server.send(f"{head}Content-Length: 1000000000\r\n\r\n".encode())
+    assert announced.status == 413  # not a byte of it was waited for
     assert server.ask("GET", "/health", [server.authorized]).status == 200
 
 
