@@ -121,11 +121,15 @@ def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | None:
     """Where the value of a name stands, if it has one that is a secret."""
-    flag = text.startswith("-", start)
+    if text[max(0, start - 2) : start] == "::":
+        return None  # `AWS::IAM::AccessKey` is a type
+    flag = text.startswith("-", start) and not text[max(0, start - 1) : start].isalnum()
     for tie in _TIES:
         tied = tie.pattern.match(text, end)
         if tied is None or (tie is _CALLED and not _is_argument(text, start, tied[0])):
             continue
+        if tied[0] == ":" and text[max(0, start - 1) : start] == ":":
+            continue  # `arn:aws:…:secret:name`
         loose = tie.loose and not flag
         quoted = _QUOTED.match(text, tied.end())
         if quoted is not None:
@@ -135,7 +139,8 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
             value = _trimmed(plain[0])
             until = plain.start() + len(value)
             # In a shell, an .env file or a flag every value is a text, quotes or not.
-            env = flag or (text[start:end].isupper() and tied[0] == "=")
+            env = text[start:end].isupper() and tied[0] == "="
+            env = env or (flag and ("=" in tied[0] or not is_wordy(value)))
             argument = "=" in tied[0] and text[until : until + 1] in (",", ")")
             if argument and not env and is_wordy(value):
                 continue  # `login(password=password1)`
@@ -167,9 +172,11 @@ def _is_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: boo
         return False
     if held.weak:
         return len(value) >= 16 and is_random(value) and (text or not is_hash(value))
-    if loose:
-        return len(value) >= 16 and (is_random(value) or is_hash(value))
-    return (digit and not is_wordy(value)) or is_random(value) or (env and len(value) >= 12)
+    if is_random(value) or (len(value) >= 16 and is_hash(value)):
+        return not loose or len(value) >= 16
+    if loose or (not text and value.isidentifier()):
+        return False
+    return (digit and not is_wordy(value)) or (env and len(value) >= 12)
 
 
 def _is_password(value: str, held: Promise, *, digit: bool, loose: bool, text: bool) -> bool:

@@ -41,9 +41,10 @@ _OPENING = _words(
 _HARMLESS = _words(
     "public primary foreign sort partition cache row hash map dict index idempotency"
     " translation i18n object lookup composite unique candidate range group routing message"
-    " event press sorted search next page continuation pagination cursor sync start end last"
-    " first left right eof eos bos pad unk mask cancellation lex lexer parser max min input"
-    " output total num special state feature label metric column field"
+    " event press sorted search next page starting change lock verification continuation"
+    " pagination cursor sync start end last first left right eof eos bos pad unk mask"
+    " cancellation lex lexer parser max min input output total num special state feature label"
+    " metric column field"
 )
 
 
@@ -113,6 +114,7 @@ FAMILIES: tuple[Family, ...] = (
             "password: !vault |",
             "password_file: /run/a1.txt",
             'exists and pass","status":"open1"',
+            "the --password option of login",
             "bypass: value1",
             "compass = north1",
         ),
@@ -163,6 +165,7 @@ FAMILIES: tuple[Family, ...] = (
             "secret = await vault.read(path1)",
             "secret santa 2024",
             'secret: "db-credentials"',
+            "arn:aws:secretsmanager:us-west-2:{d12}:secret:app-{a6}",
             "a secretary1 = {a31}4",
             "secret/data/app2",
         ),
@@ -190,6 +193,8 @@ FAMILIES: tuple[Family, ...] = (
             "primary_key=True",
             "key=lambda x: x[1]",
             "private_key: ./certs/key2.pem",
+            "private_key: PKCS7PrivateKeyTypes,",
+            '"AWS::ApiGateway::ApiKey": "{h16}"',
             "ssh-key1 monkey = {a31}4",
             "public_key = {a31}4",
             "The key is to use 2 spaces",
@@ -239,8 +244,8 @@ class Promise:
 
 def promise(name: str, word_before: str = "") -> Promise | None:
     """What a name promises, or None. A `key` alone is read with the word before it: `API key`."""
-    words = [part.lower() for part in _PART.findall(name)]
-    while words and (words[-1] in _AFTER or words[-1].isdigit()):
+    words = [part.lower() for part in _PART.findall(name) if not part.isdigit()]
+    while words and words[-1] in _AFTER:
         words.pop()
     if not words:
         return None

@@ -40,15 +40,15 @@ _ATTRIBUTE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+
 _PATH = re.compile(
     r"(?:[~.]{0,2}/|[A-Za-z]:\\)?(?:[\w.@ -]+[/\\])*[\w.@-]+\.[A-Za-z]{1,5}\Z|[~.]{0,2}/"
 )
-_REGEX = re.compile(r"\^.*\$\Z|.*(?:\[[aA0]-|\\[dws][+*{])")
+_REGEX = re.compile(r"\^.*\$\Z|.*(?:a-zA|A-Za|A-Z0|a-z0|0-9[aA]-|\[[aA0]-|\\[dws][+*{])")
 _VERSION = re.compile(r"[\^~<>=v]*\d+(?:\.(?:\d+|x|\*))+(?:[-+.]\w+)*\Z")
 _NUMBER = re.compile(
     r"[-+]?(?:\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?|0x[0-9a-f]{1,16})[a-z]{0,2}\Z", re.IGNORECASE
 )
 _WORDY = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,4}\Z|[A-Z]+\d{0,4}\Z|\d{1,8}[a-z]{0,3}\Z")
-_SORT = re.compile("[a-z]+|[A-Z]+|[0-9]+")
+_SORT = re.compile("[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _OTHER = re.compile("[^A-Za-z0-9]+")
-_JOINT = re.compile(r"[-_./:\\ ]+")
+_JOINT = re.compile(r"[-_./:=+@,&\\ ]+")
 _DIGIT = re.compile("[0-9]")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
@@ -102,6 +102,6 @@ def is_wordy(value: str) -> bool:
 def is_random(value: str) -> bool:
     """Whether letters, capitals and digits change places as they do in no word."""
     plain = _OTHER.sub("", value)
-    # In camel case every word makes two changes; random text changes at every second character.
+    # A capital and what follows is one word of camel case; random text changes far more often.
     changes = len(_SORT.findall(plain)) - 1
     return len(plain) >= 8 and changes >= 0.22 * len(plain) and not is_wordy(value)
