@@ -53,7 +53,7 @@ class Index(Lookups):
         self._vault = vault
         self._kinds = kinds
         self._readonly = readonly
-        self.path = os.path.join(vault.folder, "index.db")
+        self.path = os.path.join(vault.local, "index.db")
         self._use(look(self.path, SCHEMA) if readonly else self._connect())
 
     def close(self) -> None:
@@ -205,10 +205,11 @@ class Index(Lookups):
         # answer that there is nothing.
         filled = self._db.execute("SELECT count(*) FROM meta").fetchone()[0]
         with self._locked(_SHORT if filled and not anew else PATIENCE) as held:
-            if held:
-                self._take_in(anew=anew)
-            elif anew or not filled:
+            if not held and (anew or not filled):
                 raise self._vault.lock.busy()
+            # Whoever had the lock may have done the work.
+            if held and (anew or not filled or not self._unchanged()):
+                self._take_in(anew=anew)
 
     def _take_in(self, *, anew: bool) -> None:
         sweep(self._vault.memories)
