@@ -11,8 +11,7 @@ import pytest
 
 from ltm import __version__
 from ltm.clients.entries import is_our_hook, is_our_server
-from ltm.clients.hooks import UNLESS_PLUGIN
-from ltm.clients.plugin import EVENTS, is_active
+from ltm.clients.plugin import EVENTS, UNLESS_PLUGIN, is_active
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -144,7 +144,7 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     for session in (kept, found, listed, counted, loaded, drawn, tidied):
         assert_quiet(session)
         # Only a person calls them, so that they cost a session nothing until then.
-        assert "ltm:memory-stats" not in session.contexts()[-1].text
+        assert "ltm:forget" not in session.requests[0].text
 
 
 def test_a_machine_without_python_notices_nothing(

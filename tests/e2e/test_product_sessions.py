@@ -293,10 +293,6 @@ def test_with_the_plugin_and_setup_together_everything_happens_once(
 
         assert waiting_events(harness) == ["SessionStart", "Stop", "SessionEnd"]
     assert session.requests[0].text.count(MARK) == 1
+    offered = [name for name in session.requests[0].tools if name.endswith("__recall")]
+    assert offered == ["mcp__plugin_ltm_ltm__recall"]
     assert_quiet(session)
-    again = json.loads(ltm(harness, "setup", "--json"))
-    assert again["plugin"] is True
-    third = harness.print_session("hello", ["Hi."])
-    assert [name for name in third.requests[0].tools if name.endswith("__recall")] == [
-        "mcp__plugin_ltm_ltm__recall"
-    ]

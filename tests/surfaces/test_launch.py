@@ -375,7 +375,8 @@ def test_the_server_answers_at_once_and_the_tools_follow(building: Machine) -> N
         assert hello["capabilities"]["tools"]["listChanged"] is True
         listed = wire.ask("tools/list")["result"]["tools"]
         assert [tool["name"] for tool in listed] == ["ltm_status"]
-        assert "being set up" in wire.error("ltm_status")
+        assert "being set up" in wire.call("ltm_status")
+        assert "being set up" in wire.error("store_memory", content="x")
         assert wire.ask("prompts/list")["result"] == {"prompts": []}
         assert wire.ask("resources/list")["result"] == {"resources": []}
         assert wire.ask("resources/templates/list")["result"] == {"resourceTemplates": []}
@@ -403,7 +404,7 @@ def test_the_stand_in_says_why_the_environment_could_not_be_built(building: Mach
 
     with stand_in(building) as wire:
         wire.initialize()
-        assert "there is no network" in wire.error("ltm_status")
+        assert "there is no network" in wire.call("ltm_status")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

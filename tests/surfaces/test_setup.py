@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from ltm.clients.plugin import EVENTS
+from ltm.clients.plugin import EVENTS, UNLESS_PLUGIN
 from ltm.clients.table import CLIENTS
 from tests.surfaces.cli_runner import Ltm
+from tests.surfaces.mcp_wire import Wire
 
 SETTINGS = """\
 {
@@ -83,7 +84,7 @@ def test_hooks_and_server_come_in_and_go_out_and_not_a_byte_is_different(
     assert list(entered) == ["model", "permissions", "hooks", "env"]
     server = read(state)["mcpServers"]["ltm"]
     assert server["alwaysLoad"] is True
-    assert server["args"][-1] == "mcp"
+    assert server["args"][-2:] == ["mcp", UNLESS_PLUGIN]
     assert oct(state.stat().st_mode & 0o777) == "0o640"
 
     ltm.ok("uninstall")
@@ -336,6 +337,18 @@ def test_with_the_plugin_only_the_hooks_it_does_not_bring_are_entered(ltm: Ltm) 
     hooks = our_hooks(read(ltm.home / ".claude" / "settings.json"))
     assert set(hooks) == {"UserPromptSubmit"}
     assert not (ltm.home / ".claude.json").exists()  # the plugin brings its server itself
+
+
+def test_a_server_entered_before_the_plugin_came_offers_nothing_beside_it(ltm: Ltm) -> None:
+    def names() -> list[str]:
+        with Wire(ltm.project, ltm.home, args=(UNLESS_PLUGIN,)) as wire:
+            wire.initialize()
+            assert wire.ask("ping")["result"] == {}
+            return [tool["name"] for tool in wire.ask("tools/list")["result"]["tools"]]
+
+    assert "recall" in names()
+    enable_plugin(ltm)
+    assert names() == []
 
 
 FILES = {

@@ -12,13 +12,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ltm.clients.entries import Entry
-from ltm.clients.plugin import EVENTS
+from ltm.clients.plugin import EVENTS, UNLESS_PLUGIN
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
-
-UNLESS_PLUGIN = "--unless-plugin"
-"""Tells our hook that the plugin, if it is active, is to have its events."""
 
 WANTED = (
     ("recall.per_prompt", "UserPromptSubmit"),

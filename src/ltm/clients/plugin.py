@@ -19,6 +19,9 @@ NAME = "ltm"
 EVENTS = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
 """The events the plugin's own hooks listen to; a test compares them with its `hooks.json`."""
 
+UNLESS_PLUGIN = "--unless-plugin"
+"""Tells what `ltm setup` entered to do nothing where the plugin does it."""
+
 _MARK = f'"{NAME}@'.encode()
 _LIMIT = 4 * 1024 * 1024
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ltm.clients.entries import SERVER, Entry, SettingsFile
-from ltm.clients.plugin import config_folder
+from ltm.clients.plugin import UNLESS_PLUGIN, config_folder
 from ltm.core.errors import WrongUsage
 
 
@@ -26,8 +26,8 @@ def _typed(command: Sequence[str]) -> dict[str, Any]:
 
 
 def _always_loaded(command: Sequence[str]) -> dict[str, Any]:
-    # Without it this client hides the tools from its model until it searches for them.
-    return {**_typed(command), "alwaysLoad": True}
+    # Without `alwaysLoad` this client hides the tools from its model until it searches for them.
+    return {**_typed([*command, UNLESS_PLUGIN]), "alwaysLoad": True}
 
 
 def _with_tools(command: Sequence[str]) -> dict[str, Any]:

@@ -74,14 +74,15 @@ def start_building(environ: Mapping[str, str]) -> None:
 
 
 def _build(data: str, environ: Mapping[str, str]) -> int:
-    from ltm.clients.environment import build, ready
+    from ltm.clients.environment import build, outdated, ready
 
     if not build(data, ROOT):
         return 1
+    python = ready(data, ROOT) or outdated(data)
     # Hooks look there for a Python that can do what they leave for later.
     note = "from ltm import __version__ as v; from ltm.storage.home import home; "
     note += "from ltm.storage.runtime import note_runtime as n; n(home(), v)"
-    return subprocess.call([ready(data, ROOT), "-I", "-c", note], env=dict(environ))
+    return subprocess.call([python, "-I", "-c", note], env=dict(environ))
 
 
 def _installed(environ: Mapping[str, str]) -> str:

@@ -15,8 +15,8 @@ import subprocess
 import sys
 import threading
 
-from ltm import __version__
-from ltm.clients.environment import ready, state
+from ltm.clients.environment import outdated, ready, state
+from ltm.surfaces.bare import LISTS, answer, understood, written
 from ltm.surfaces.mcp.instructions import INSTRUCTIONS
 
 TYPE_CHECKING = False
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
 _INTERVAL = 0.5
-_LISTS = ("tools", "prompts", "resources")
 _TOOL = {
     "name": "ltm_status",
     "description": "Long-term memory is still being set up; this says how far it is.",
@@ -69,35 +68,19 @@ class _StandIn:
         return 0
 
     def _answer(self, line: bytes) -> None:
-        try:
-            message = json.loads(line)
-            method, number = message.get("method"), message.get("id")
-        except (ValueError, AttributeError):
+        request = understood(line)
+        if request is None:
             return
-        if number is None or method is None:
+        if request["method"] == "initialize":
+            self._hello = request
+        if request["method"] != "tools/call":
+            self._say(answer(request, tools=(_TOOL,), instructions=INSTRUCTIONS))
             return
-        if method == "initialize":
-            self._hello = message
-            result: dict[str, Any] = {
-                "protocolVersion": message.get("params", {}).get("protocolVersion"),
-                "capabilities": {name: {"listChanged": True} for name in _LISTS},
-                "serverInfo": {"name": "ltm", "version": __version__},
-                "instructions": INSTRUCTIONS,
-            }
-        elif method == "ping":
-            result = {}
-        elif method == "tools/list":
-            result = {"tools": [_TOOL]}
-        elif method == "tools/call":
-            result = {"content": [{"type": "text", "text": self._how_far()}], "isError": True}
-        elif method in ("prompts/list", "resources/list", "resources/templates/list"):
-            name = method.partition("/")[0]
-            result = {"resourceTemplates" if "templates" in method else name: []}
-        else:
-            error = {"code": -32601, "message": "not before LTM is set up"}
-            self._say({"jsonrpc": "2.0", "id": number, "error": error})
-            return
-        self._say({"jsonrpc": "2.0", "id": number, "result": result})
+        params = request.get("params")
+        known = isinstance(params, dict) and params.get("name") == _TOOL["name"]
+        content = [{"type": "text", "text": self._how_far()}]
+        result = {"content": content, "isError": not known}
+        self._say({"jsonrpc": "2.0", "id": request["id"], "result": result})
 
     def _how_far(self) -> str:
         said = state(self._data).get("message", "LTM is being set up: about half a minute, once")
@@ -112,27 +95,28 @@ class _StandIn:
         while not python:
             pause.wait(_INTERVAL)
             if self._hello and state(self._data).get("state") == "ready":
-                python = ready(self._data, self._root)
+                # Somebody may have changed the code while it was built.
+                python = ready(self._data, self._root) or outdated(self._data)
         server = subprocess.Popen(
             [python, "-I", "-m", "ltm", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert server.stdout
         assert self._hello
-        _wrote(server.stdin, _line({**self._hello, "id": _HELLO}))
+        _wrote(server.stdin, written({**self._hello, "id": _HELLO}))
         while _HELLO not in str(_read(server.stdout).get("id")):
             if server.poll() is not None:
                 os._exit(1)  # the client starts us again when it needs us
-        _wrote(server.stdin, _line({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        _wrote(server.stdin, written({"jsonrpc": "2.0", "method": "notifications/initialized"}))
         with self._in_turn:
             self._server = server
-        for name in _LISTS:
+        for name in LISTS:
             self._say({"jsonrpc": "2.0", "method": f"notifications/{name}/list_changed"})
         for line in iter(server.stdout.readline, b""):
             self._pass(line)
         os._exit(server.wait())
 
     def _say(self, message: dict[str, Any]) -> None:
-        self._pass(_line(message))
+        self._pass(written(message))
 
     def _pass(self, line: bytes) -> None:
         with self._out:
@@ -143,10 +127,6 @@ class _StandIn:
         while os.getppid() == parent:
             pause.wait(1.0)
         os._exit(0)
-
-
-def _line(message: dict[str, Any]) -> bytes:
-    return json.dumps(message).encode() + b"\n"
 
 
 def _read(stream: IO[bytes]) -> dict[str, Any]:
