@@ -75,6 +75,53 @@ def test_a_memory_pulled_by_hand_is_compared_too(store: FileStore, tmp_path: Pat
     other.close()
 
 
+TOKEN = "ghp_" + "A1b2" * 9
+
+
+def test_no_secret_of_a_wish_reaches_a_file(store: FileStore, tmp_path: Path) -> None:
+    """traps 2.4 #11, 2.5 #7: what was said is redacted before anything is written."""
+    password = "Tr0ub4dor" + "and3"
+    done = remember(
+        store,
+        Wish(
+            f"Deploys log in as ci with password: {password}\n<private>my own salary</private>",
+            title=f"Deploy with {TOKEN}",
+            reason=f"because https://ci:{password}@host.org said so",
+            tags=("deploy", TOKEN),
+        ),
+    )
+    memory = done.applied.stored.memory
+    assert done.redacted == ("private", "password", "github-token")
+    assert memory.title == "Deploy with [redacted:github-token]"
+    assert memory.content.startswith("Deploys log in as ci with password: [redacted:password]\n")
+    assert memory.tags == ("deploy", "[redacted:github-token]")
+    assert memory.reason == "because https://ci:[redacted:password]@host.org said so"
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert written
+    for secret in (TOKEN, password, "salary"):
+        assert not [data for data in written if secret.encode() in data]
+
+
+def test_what_was_put_in_for_a_secret_says_nothing_about_the_memory(store: FileStore) -> None:
+    plain = remember(store, Wish("The build runs on Debian")).applied.stored.memory
+    marked = remember(store, Wish(f"The image starts from Ubuntu {TOKEN}")).applied.stored.memory
+    assert (marked.kind, marked.impact, marked.tags) == (plain.kind, plain.impact, ("linux",))
+
+
+@pytest.mark.parametrize("text", [TOKEN, "<private>nothing else</private>", f" {TOKEN}\n"])
+def test_a_wish_that_is_only_a_secret_is_refused_and_leaves_nothing(
+    store: FileStore, text: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        remember(store, Wish(text))
+    assert TOKEN not in str(refused.value)
+    assert store.list(Filter()).total == 0
+
+
+def test_a_wish_without_secrets_lost_none(store: FileStore) -> None:
+    assert remember(store, Wish("commit 0123456789abcdef0123456789abcdef01234567")).redacted == ()
+
+
 @pytest.mark.parametrize(
     ("wish", "error"),
     [

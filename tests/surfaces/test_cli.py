@@ -115,6 +115,38 @@ def test_forget_restore_and_purge(ltm: Ltm) -> None:
     assert left == []
 
 
+TOKEN = "ghp_" + "A1b2" * 9
+
+
+def test_remember_says_which_secrets_it_did_not_keep(ltm: Ltm) -> None:
+    made = ltm.json("remember", f"Publish with {TOKEN} from CI")
+    assert made["redacted"] == ["github-token"]
+    assert ltm.json("show", made["id"])["content"] == "Publish with [redacted:github-token] from CI"
+    said = ltm.run("remember", f"The mirror wants {TOKEN} as well")
+    assert "redacted: github-token" in said.stdout + said.stderr
+    assert ltm.json("remember", "Publishing needs two reviews")["redacted"] == []
+    assert not [path for path in ltm.home.rglob("*") if path.is_file() and holds(path, TOKEN)]
+
+
+def test_edit_keeps_no_secret_by_option_or_by_editor(ltm: Ltm, tmp_path: Path) -> None:
+    made = ltm.json("remember", "Publish from CI only")
+    after = ltm.json("edit", made["id"], "--content", f"Use {TOKEN}", "--title", f"On {TOKEN}")
+    assert after["redacted"] == ["github-token"]
+    assert after["content"] == "Use [redacted:github-token]"
+    assert after["title"] == "On [redacted:github-token]"
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\nsed -i 's/^Use.*/Log in with {TOKEN} now/' \"$1\"\n")
+    editor.chmod(0o755)
+    said = ltm.run("edit", made["id"], EDITOR=str(editor))
+    assert "redacted: github-token" in said.stdout + said.stderr
+    assert ltm.json("show", made["id"])["content"] == "Log in with [redacted:github-token] now"
+    assert not [path for path in ltm.home.rglob("*") if path.is_file() and holds(path, TOKEN)]
+
+
+def holds(path: Path, text: str) -> bool:
+    return text.encode() in path.read_bytes()
+
+
 def test_edit_by_options_keeps_the_former_text(ltm: Ltm) -> None:
     made = ltm.json("remember", "first wording of it")
     after = ltm.json(

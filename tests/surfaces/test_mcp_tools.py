@@ -463,3 +463,15 @@ def test_fix_mends_what_it_can_and_deletes_no_memory(desk: Desk) -> None:
     assert str(bad) in text
     assert bad.read_text().endswith("lost?\n")
     assert ids_of(desk.wire.call("recall", query="bell")) == [kept]
+
+
+def test_store_memory_says_which_secrets_it_did_not_store(desk: Desk) -> None:
+    token = "ghp_" + "A1b2" * 9
+    said = desk.wire.call("store_memory", content=f"Publishing needs {token} in CI")
+    assert "redacted: github-token" in said
+    again = desk.wire.call("store_memory", content=f"Publishing needs {token} in CI")
+    assert again.startswith("Known already")
+    assert "redacted: github-token" in again
+    assert [each.memory.content for each in desk.stored()] == [
+        "Publishing needs [redacted:github-token] in CI"
+    ]

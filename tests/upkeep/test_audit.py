@@ -1,4 +1,4 @@
-"""The shares of junk, repetition, staleness and disuse, and how repetition is found."""
+"""The shares of junk, repetition, staleness, disuse and secrets, and how repetition is found."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def test_an_audit_counts_each_sort_and_names_its_members(world: World) -> None:
         "duplicate": {"count": 1, "rate": 0.25, "ids": [again.id]},
         "stale": {"count": 1, "rate": 0.25, "ids": [stale.id]},
         "unused": {"count": 2, "rate": 0.5, "ids": found["unused"]["ids"]},
+        "secret": {"count": 0, "rate": 0.0, "ids": []},
     }
     assert set(found["unused"]["ids"]) == {again.id, junk.id}
 
@@ -60,6 +61,13 @@ def test_a_memory_shortened_by_upkeep_is_still_known_for_as_long(world: World) -
     world.sessions(UNUSED_DAYS)
     world.store.apply(Reduce(memory.id, Phase.HINT))
     assert audit(world.store, world.now)["unused"]["ids"] == [memory.id]
+
+
+def test_a_memory_with_a_secret_in_it_is_counted(world: World) -> None:
+    world.remember("How to log in", content="Ask the vault; <private> is for what stays here.")
+    exposed = world.remember("Log in", content="password: " + "Tr0ub4dor" + "-and-3")
+    named = world.remember("Tagged", tags=("ghp_" + "A1b2" * 9,))
+    assert set(audit(world.store, world.now)["secret"]["ids"]) == {exposed.id, named.id}
 
 
 def test_an_audit_is_no_use(world: World) -> None:

@@ -451,6 +451,23 @@ def test_a_damaged_archive_is_told_and_kept(patient: Patient) -> None:
 # -- git -------------------------------------------------------------------------------------------
 
 
+def test_a_secret_that_slipped_in_is_told_but_not_repeated_and_left_to_a_person(
+    patient: Patient,
+) -> None:
+    token = "ghp_" + "A1b2" * 9
+    memory = patient.remember("Publishing", content=f"The token is {token}.")
+    before = patient.contents()
+    for report in (patient.examine(), patient.mend()):
+        assert not report.healthy
+        [problem] = report.problems
+        assert problem.path == str(patient.file(memory))
+        assert "github-token" in problem.message
+        assert f"ltm edit {memory.id}" in problem.message
+        assert token not in problem.message
+        assert not problem.fixed
+    assert patient.contents() == before
+
+
 def test_a_clone_without_merge_settings_gets_them(patient: Patient) -> None:
     init_shared(str(patient.repo))
     patient.remember()

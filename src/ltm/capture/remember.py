@@ -6,7 +6,7 @@ Owns the flow behind `ltm remember` and `store_memory`. May import `core` and th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ltm.capture.decide import decide
@@ -24,6 +24,7 @@ from ltm.core.model import (
     new_id,
     now,
 )
+from ltm.core.redact import redact_fields, without_marks
 from ltm.core.screen import one_line
 from ltm.storage.store import Store
 
@@ -57,16 +58,18 @@ class Remembered:
 
     applied: Applied
     inferred: tuple[str, ...]
+    redacted: tuple[str, ...] = ()
+    """The kinds of secrets that were in the wish, and are in no file."""
 
 
 def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembered:
     """Keep a wish as a memory: new, as a better wording of an old one, or as its confirmation."""
-    memory, inferred = draft(store, wish, at or now())
+    memory, inferred, secrets = draft(store, wish, at or now())
     replaced = _named(store, wish.replaces)
     if replaced is not None:
         from ltm.core.decision import Supersede
 
-        return Remembered(store.apply(Supersede((replaced,), memory)), inferred)
+        return Remembered(store.apply(Supersede((replaced,), memory)), inferred, secrets)
     peers = store.search(
         memory.text[:2000],
         Filter(kinds=(memory.kind,), statuses=(Status.ACTIVE, Status.QUARANTINED)),
@@ -75,20 +78,23 @@ def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembe
     decision = decide(
         memory, (each.stored for each in peers.items), store.kinds, replaces=wish.replaces
     )
-    return Remembered(store.apply(decision), inferred)
+    return Remembered(store.apply(decision), inferred, secrets)
 
 
-def draft(store: Store, wish: Wish, at: datetime) -> tuple[Memory, tuple[str, ...]]:
-    """The memory a wish describes, and what had to be inferred for it."""
-    text = wish.text.strip("\n").rstrip()
-    if not text.strip():
+def draft(
+    store: Store, wish: Wish, at: datetime
+) -> tuple[Memory, tuple[str, ...], tuple[str, ...]]:
+    """The memory a wish describes, what had to be inferred for it, and which secrets it lost."""
+    if not wish.text.strip():
         raise WrongUsage("there is nothing to remember", hint='try: ltm remember "some text"')
-    if len(text) > MAX_TEXT:
+    if len(wish.text) > MAX_TEXT:
         raise Refused(
-            f"the text has {len(text):,} characters; a memory holds at most {MAX_TEXT:,}",
+            f"the text has {len(wish.text):,} characters; a memory holds at most {MAX_TEXT:,}",
             hint="keep the point, and say in which file the rest is",
         )
-    guess = infer(text, store.kinds)
+    wish, secrets = _without_secrets(wish)
+    text = wish.text.strip("\n").rstrip()
+    guess = infer(without_marks(text), store.kinds)
     kind = store.kinds.parse(wish.kind) if wish.kind else store.kinds[guess.kind]
     given = {
         "kind": wish.kind,
@@ -119,7 +125,25 @@ def draft(store: Store, wish: Wish, at: datetime) -> tuple[Memory, tuple[str, ..
         state=wish.state or (kind.states[0] if kind.states else ""),
         source=wish.source,
     )
-    return memory, said
+    return memory, said, secrets
+
+
+def _without_secrets(wish: Wish) -> tuple[Wish, tuple[str, ...]]:
+    """The wish with every secret and private passage redacted, and the kinds of what was there."""
+    fields, kinds = redact_fields(
+        {
+            "text": wish.text,
+            "title": wish.title,
+            "reason": wish.reason,
+            "tags": tuple(wish.tags),
+        }
+    )
+    if not without_marks(fields["text"]).strip():
+        raise Refused(
+            f"there is nothing in the text but what is not kept ({', '.join(kinds)})",
+            hint="say what it is for and where it is kept, without the secret itself",
+        )
+    return replace(wish, **fields), kinds
 
 
 def _tags(tags: Sequence[str]) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ text that was redacted before. How secrets are found stands in `core.shapes` (by
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ltm.core.assigned import assigned
 from ltm.core.shapes import Span, by_shape, continued
@@ -18,10 +19,12 @@ from ltm.core.shapes import Span, by_shape, continued
 _ROUNDS = 4
 _PRIVATE = re.compile(r"<\s{0,8}(/?)\s{0,8}private\b[^<>]{0,200}>", re.IGNORECASE)
 
+_MARK = re.compile(r"\[(?:redacted:[a-z0-9-]+|private)\]")
+
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets, and which kinds of them it had, each once, in order."""
+    """A text without its secrets, and which kinds of them it had: "private" first, each once."""
 
     text: str
     kinds: tuple[str, ...]
@@ -47,6 +50,25 @@ def redact(text: str) -> Redacted:
 def redacted(text: str) -> str:
     """The text without its secrets."""
     return redact(text).text
+
+
+def redact_fields(fields: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The texts among these values redacted, also those in tuples, and the kinds found in any."""
+    kinds: dict[str, None] = {}
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            done = redact(value)
+            kinds.update(dict.fromkeys(done.kinds))
+            return done.text
+        return tuple(map(clean, value)) if isinstance(value, tuple) else value
+
+    return {name: clean(value) for name, value in fields.items()}, tuple(kinds)
+
+
+def without_marks(text: str) -> str:
+    """The text without what `redact` put into it: only the writer's own words."""
+    return _MARK.sub("", text)
 
 
 def _without_private(text: str) -> str:

@@ -1,4 +1,4 @@
-"""How good a collection of memories is: shares of junk, repetition, staleness and disuse.
+"""How good a collection of memories is: shares of junk, repetition, staleness, disuse and secrets.
 
 Owns the measures that `ltm doctor --audit` prints. It only counts; what to do about it is upkeep's
 and a person's business. Imports core and the store's port.
@@ -14,6 +14,7 @@ from ltm.core.policy import is_hidden
 from ltm.core.similar import tokens_of
 from ltm.upkeep.likeness import alike
 from ltm.upkeep.plan import ACTIVE
+from ltm.upkeep.slipped import secrets_in
 
 if TYPE_CHECKING:
     from ltm.storage.store import Store
@@ -29,6 +30,7 @@ def audit(store: Store, now: datetime) -> dict[str, Any]:
 
     junk: hardly a word in them. duplicate: says the same as an older one of its kind. stale: too
     old to be told to a new session. unused: known for `UNUSED_DAYS` active days and never used.
+    secret: seems to hold one.
     """
     memories = [each.memory for each in store.list(ACTIVE).items]
     usage = store.usage([memory.id for memory in memories])
@@ -39,6 +41,7 @@ def audit(store: Store, now: datetime) -> dict[str, Any]:
             memory.id for memory in memories if is_hidden(memory, store.kinds[memory.kind], now)
         ],
         "unused": [memory.id for memory in memories if _is_unused(usage.get(memory.id, Usage()))],
+        "secret": [memory.id for memory in memories if secrets_in(memory)],
     }
     return {
         "memories": len(memories),

@@ -18,6 +18,7 @@ from ltm.core.model import Memory, Problem, Scope, Status, Stored, new_id
 from ltm.storage.filestore import Compared, FileStore
 from ltm.storage.vault import Vault
 from ltm.upkeep.finding import Finding, told
+from ltm.upkeep.slipped import slipped
 
 _ID_IN_NAME = re.compile(r"(?:.*\.)?(mem_[0-9a-z][0-9a-z_-]*)\.md\Z")
 _LISTS = ("supersedes", "merged_from", "links")
@@ -37,6 +38,7 @@ def records(store: FileStore, home: str) -> list[Finding]:
     here = {each.memory.id for each in held} | _ids_in(lost)
     found = [*_unreadable(compared), *_out_of_step(store, compared), *_doubles(compared)]
     found += _half_done(store, held)
+    found += slipped(held)
     elsewhere = _ids_in(name for _, _, names in os.walk(home) for name in names)
     for vault in store.vaults:
         archived = vault.archives_by_id()

@@ -14,7 +14,9 @@ from ltm.surfaces.cli.work import command as make
 
 @make("doctor")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired; never deletes a text.")
-@click.option("--audit", "audited", is_flag=True, help="Also rate junk, duplicates, stale, unused.")
+@click.option(
+    "--audit", "audited", is_flag=True, help="Also rate junk, duplicates, stale, unused, secret."
+)
 def command(work: Work, fix: bool, audited: bool) -> None:
     """Look for broken files, lost links, wrong modes and a stale index, and say what to do.
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import click
@@ -14,11 +14,13 @@ import click
 from ltm.core.decision import Revise
 from ltm.core.errors import BadFile, LtmError, Refused, WrongUsage
 from ltm.core.model import Impact, Memory, Stored, choice
+from ltm.core.redact import redact_fields
 from ltm.core.screen import one_line
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
+_TEXTS = ("title", "summary", "content", "reason", "tags")
 _KEPT = frozenset({"id", "created", "updated", "version", "scope"})
 
 
@@ -40,13 +42,18 @@ def command(work: Work, memory_id: str, **given: Any) -> None:
     stored = work.store.read(memory_id)
     changes = {name: value for name, value in given.items() if value is not None}
     decision = _from_options(work, stored, changes) if changes else _from_editor(work, stored)
+    secrets: tuple[str, ...] = ()
+    if decision is not None:
+        decision, secrets = _without_secrets(decision)
     after = work.store.apply(decision).stored if decision else stored
     if work.as_json:
-        output.emit(output.record(after))
+        output.emit({**output.record(after), "redacted": list(secrets)})
     elif after.etag == stored.etag:
         output.note("Nothing changed.")
     else:
         output.say(f"Changed {after.memory.id} ({output.headline(after.memory)})")
+    if secrets and not work.as_json:
+        output.say(f"  redacted: {', '.join(secrets)} (not kept anywhere)")
 
 
 def _from_options(work: Work, stored: Stored, given: dict[str, Any]) -> Revise:
@@ -64,6 +71,16 @@ def _from_options(work: Work, stored: Stored, given: dict[str, Any]) -> Revise:
         if not changes["title"]:
             raise WrongUsage("a title cannot be empty")
     return Revise(stored.memory.id, changes, expected=stored.etag)
+
+
+def _without_secrets(decision: Revise) -> tuple[Revise, tuple[str, ...]]:
+    """The change with every secret in its texts redacted, and the kinds of what was there."""
+    texts = {name: decision.changes[name] for name in _TEXTS if name in decision.changes}
+    clean, kinds = redact_fields(texts)
+    if not kinds:
+        return decision, ()
+    # What was typed around the fields may hold the secret too, so the file is written anew.
+    return replace(decision, changes={**decision.changes, **clean}, edited=b""), kinds
 
 
 def _from_editor(work: Work, stored: Stored) -> Revise | None:

@@ -43,7 +43,8 @@ def command(
     """Keep TEXT as a memory; `-` or nothing reads it from standard input.
 
     What you do not say (kind, impact, scope, tags) is inferred from the words, and said. If the
-    same is known already, it is confirmed, or replaced by your newer wording.
+    same is known already, it is confirmed, or replaced by your newer wording. Secrets in it, and
+    what stands in <private>…</private>, are never kept.
     """
     done = remember(
         work.store,
@@ -76,6 +77,7 @@ def command(
                 "path": applied.stored.path,
                 "inferred": list(done.inferred),
                 "superseded": list(applied.superseded),
+                "redacted": list(done.redacted),
             }
         )
         return
@@ -88,6 +90,8 @@ def command(
     output.say(f"  in {applied.stored.path}")
     if applied.action != "reinforced" and done.inferred:
         output.say(f"  inferred: {', '.join(done.inferred)}")
+    if done.redacted:
+        output.say(f"  redacted: {', '.join(done.redacted)} (not kept anywhere)")
     for old in applied.superseded:
         output.say(f"  replaced: {old} (bring it back with: ltm restore {old})")
 

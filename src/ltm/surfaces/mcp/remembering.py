@@ -43,14 +43,17 @@ def store_memory(
     done = remember(call.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
     said = f"{page.headline(memory)}, {memory.scope}"
+    lost = [f"redacted: {', '.join(done.redacted)} (not stored)"] if done.redacted else []
     if applied.action == "reinforced":
-        return (
+        known = (
             f"Known already, nothing new stored; now confirmed and seen {memory.observations}"
             f" times: {said}"
         )
+        return "\n".join([known, *lost])
     lines = [f"Remembered {said}"]
     if done.inferred:
         lines.append(f"inferred: {harmless(', '.join(done.inferred))}")
+    lines += lost
     if difficulty is None and session.difficulty:
         lines.append(f"difficulty: {memory.difficulty:.2f}, from this session's tool calls")
     for old in applied.superseded:
