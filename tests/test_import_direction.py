@@ -16,8 +16,9 @@ MAY_IMPORT = {
     "storage": {"core", "storage"},
     "sessions": {"core", "storage", "sessions"},
     "clients": {"core", "storage", "clients"},
-    **{flow: {"core", "storage", "sessions", flow} for flow in FLOWS},
-    "surfaces": {"core", "storage", "sessions", "clients", "surfaces", *FLOWS},
+    "llm": {"core", "storage", "llm"},
+    **{flow: {"core", "storage", "sessions", "llm", flow} for flow in FLOWS},
+    "surfaces": {"core", "storage", "sessions", "clients", "llm", "surfaces", *FLOWS},
 }
 
 

@@ -8,7 +8,11 @@
     │   └── BadFile          a memory file that cannot be read as one (path and line)
     ├── Conflict             somebody else changed it meanwhile (compare-and-swap failed)
     ├── Busy                 another process holds the vault's write lock for too long
-    └── StorageFailed        the disk said no: full, read-only, too large, broken
+    ├── StorageFailed        the disk said no: full, read-only, too large, broken
+    └── ModelFailed          a language model could not be asked: no login, no network, too slow
+        ├── ModelBusy        it may do better in a moment: overloaded, or not reachable
+        ├── BadAnswer        it answered, but not in the form it was asked for
+        └── CapReached       today's calls or tokens are used up, so it was not asked
 
 A message says what happened and to what, `path` and `line` say where, `hint` what to type next.
 Foreign errors (OSError, sqlite3.Error) are turned into these at one seam, in `storage`.
@@ -68,3 +72,24 @@ class Busy(LtmError):
 
 class StorageFailed(LtmError):
     """The disk refused: full, read-only, too large or broken."""
+
+
+class ModelFailed(LtmError):
+    """A language model could not be asked; the message never quotes what it was asked."""
+
+    def __init__(self, message: str, *, hint: str = "", cost: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.cost = cost
+        """Tokens the attempt took; None when nobody can tell."""
+
+
+class ModelBusy(ModelFailed):
+    """It is overloaded or cannot be reached, and may answer in a moment."""
+
+
+class BadAnswer(ModelFailed):
+    """It answered, but not in the form it was asked for, so nothing of it is used."""
+
+
+class CapReached(ModelFailed):
+    """Today's calls or tokens are used up, so it was not asked."""

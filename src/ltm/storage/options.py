@@ -44,6 +44,21 @@ def _extension_name(text: str) -> str:
     return text
 
 
+def _model_name(text: str) -> str:
+    if text and not re.match(r"[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}\Z", text):
+        raise WrongUsage(f"'{text}' cannot be the name of a model", hint="try: haiku")
+    return text
+
+
+def _base_url(text: str) -> str:
+    """An address of a server and nothing more: what else it may hold has no place in a config."""
+    if text and not re.match(r"https?://[A-Za-z0-9._\[\]:-]+(?:/[A-Za-z0-9._~/-]*)?\Z", text):
+        raise WrongUsage(
+            f"'{text}' cannot be the address of a server", hint="try: http://127.0.0.1:8080"
+        )
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option: its name, what it may be, what it is if nobody says, and what it does."""
@@ -58,6 +73,8 @@ class Option:
     most: int = 1_000_000
     check: Callable[[str], str] | None = None
     """Gives the value back as it is to be used, or refuses it."""
+    form: str = "a name"
+    """What a text may be, in words."""
 
     @property
     def type(self) -> type[bool] | type[int] | type[str]:
@@ -73,7 +90,7 @@ class Option:
             return "true or false"
         if self.type is int:
             return f"a whole number from {self.least} to {self.most}"
-        return "a name"
+        return self.form
 
     def checked(self, value: object) -> Value:
         """A value from a file, if it is allowed; `WrongUsage` says what is."""
@@ -225,6 +242,45 @@ OPTIONS: tuple[Option, ...] = (
         True,
         "Whether tags are taken from the title and text of a new memory.",
         repo=True,
+    ),
+    Option(
+        "llm.backend",
+        "none",
+        "The model that helps: none, `claude -p` with your own login, or an API.",
+        choices=("none", "claude", "api"),
+    ),
+    Option(
+        "llm.model",
+        "",
+        "The model's name; if empty, a small one of the backend's.",
+        check=_model_name,
+        form="the name of a model, or empty",
+    ),
+    Option(
+        "llm.base_url",
+        "",
+        "With `api`: a server that speaks the Messages API; if empty, ANTHROPIC_BASE_URL or"
+        " Anthropic's own.",
+        check=_base_url,
+        form="an address such as http://127.0.0.1:8080, or empty",
+    ),
+    Option(
+        "llm.daily_calls",
+        50,
+        "Calls of the model a day (UTC) at the most.",
+    ),
+    Option(
+        "llm.daily_tokens",
+        500_000,
+        "Tokens a day (UTC) at the most, read and written together.",
+        most=1_000_000_000,
+    ),
+    Option(
+        "llm.timeout",
+        120,
+        "Seconds in which the model must answer.",
+        least=1,
+        most=3_600,
     ),
 )
 

@@ -25,7 +25,7 @@ from ltm.storage import brief
 from ltm.storage.database import connect, look, transaction
 from ltm.storage.durable import make_folder
 
-SCHEMA = 4
+SCHEMA = 5
 
 TABLES = """
 CREATE TABLE usage(
@@ -50,6 +50,11 @@ CREATE TABLE cursors(
 CREATE TABLE turns(turn INTEGER PRIMARY KEY, day INTEGER NOT NULL);
 CREATE TABLE events(
   key TEXT PRIMARY KEY, steps INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE spend(
+  day INTEGER PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL);
+CREATE TABLE unheard(
+  session TEXT NOT NULL, cursor TEXT NOT NULL, lines TEXT NOT NULL, tries INTEGER NOT NULL,
+  not_before INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY(session, cursor)) WITHOUT ROWID;
 """
 
 

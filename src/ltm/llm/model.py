@@ -1,0 +1,141 @@
+"""The one door to a language model: redacted, counted, capped, patient.
+
+Owns everything that must hold for every call whatever backend makes it: secrets are taken out
+before a word leaves the machine, the day's allowance is taken before the call and settled after it,
+and a model that is merely busy is asked again a moment later. Imports core, storage and this
+package.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+
+from ltm.core.errors import BadAnswer, CapReached, ModelBusy, ModelFailed
+from ltm.core.redact import redacted
+from ltm.core.tokens import estimate
+from ltm.llm.backend import GUARD, Backend
+from ltm.storage.config import Config
+from ltm.storage.modellog import ModelLog
+
+OFF = "none"
+MOST = 4_000
+"""Tokens an answer may have."""
+
+LONGEST = 60_000
+"""Characters of an answer that are looked at; no answer we ask for is nearly as long."""
+
+PAUSES = (1.0, 4.0)
+"""Seconds to wait before a busy model is asked again; after the last it is left alone."""
+
+_MARGIN = 1.25  # the estimate of tokens may fall short by a fifth
+
+
+class Model:
+    """A model one may ask, within today's allowance."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Backend],
+        log: ModelLog,
+        *,
+        calls_cap: int,
+        tokens_cap: int,
+        timeout: float,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._connect = connect
+        self._log = log
+        self._caps = {"calls_cap": calls_cap, "tokens_cap": tokens_cap}
+        self._timeout = timeout
+        self._pause = pause
+        self.calls = 0
+        """Calls made through this object."""
+
+    @cached_property
+    def _backend(self) -> Backend:
+        return self._connect()
+
+    def ask(self, system: str, prompt: str, *, most: int = MOST, patient: bool = True) -> str:
+        """What the model says to a prompt; `ModelFailed` when it cannot be had.
+
+        With `patient`, a model that is busy is asked again a moment later.
+        """
+        # What we tell it is ours; what it is told about may hold anything.
+        prompt = redacted(prompt)
+        needed = int(estimate(system + prompt) * _MARGIN) + self._backend.overhead + most
+        pauses = iter(PAUSES if patient else ())
+        while True:
+            try:
+                return self._ask_once(system, prompt, needed, most)
+            except ModelBusy:
+                pause = next(pauses, None)
+                if pause is None:
+                    raise
+                self._pause(pause)
+
+    def _ask_once(self, system: str, prompt: str, needed: int, most: int) -> str:
+        at = datetime.now(UTC)
+        if not self._log.reserve(at, needed, **self._caps):
+            raise CapReached(
+                "today's calls or tokens for the model are used up",
+                hint="it goes on tomorrow (UTC); ltm config llm.daily_calls NUMBER raises the cap,"
+                " and so does llm.daily_tokens",
+                cost=0,
+            )
+        self.calls += 1
+        cost: int | None = None
+        try:
+            answer = self._backend.ask(system, prompt, most=most, timeout=self._timeout)
+            cost = answer.tokens
+        except ModelFailed as error:
+            cost = error.cost
+            raise
+        finally:
+            # Where nobody can tell what it cost, what was reserved stands.
+            if cost is not None:
+                self._log.settle(at, needed, cost)
+        if len(answer.text) > LONGEST:
+            raise BadAnswer(f"the model answered with {len(answer.text):,} characters")
+        return answer.text
+
+
+def open_model(
+    config: Config,
+    home: str,
+    log: ModelLog,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    at_most: float = math.inf,
+) -> Model | None:
+    """The model the user switched on; None when it is off, or when we are inside our own call.
+
+    `at_most` is how many seconds whoever asks can wait, whatever the option says.
+    """
+    name = config.own("llm.backend")
+    if name == OFF or environ.get(GUARD):
+        return None
+    return Model(
+        lambda: _backend(name, config, home, environ),
+        log,
+        calls_cap=config.own("llm.daily_calls"),
+        tokens_cap=config.own("llm.daily_tokens"),
+        timeout=min(config.own("llm.timeout"), at_most),
+    )
+
+
+def _backend(name: str, config: Config, home: str, environ: Mapping[str, str]) -> Backend:
+    model = config.own("llm.model")
+    if name == "claude":
+        from ltm.llm.claude import Claude
+
+        return Claude(home, environ, model)
+    from ltm.llm.api import Api
+    from ltm.llm.key import find_key
+
+    base_url = config.own("llm.base_url") or environ.get("ANTHROPIC_BASE_URL", "")
+    return Api(base_url, find_key(home, environ), model)
