@@ -15,7 +15,7 @@ import pytest
 
 from .client import Client, ClientMissing, Harness
 from .client.binary import GIVEN, find, labels, required
-from .product import provide_python, ship
+from .product import provide_python, ship, warm_up
 
 MakeHarness = Callable[..., Harness]
 
@@ -65,9 +65,23 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return ship(tmp_path_factory.mktemp("shipped"))
 
 
+InstallPlugin = Callable[[Harness], Harness]
+
+
 @pytest.fixture
-def product(harness: Harness, shipped: Path) -> Harness:
-    """A user with the plugin, recorded, and with an `ltm` installed."""
-    provide_python(harness)
-    harness.install(shipped)
-    return harness
+def install_plugin(shipped: Path, tmp_path: Path) -> InstallPlugin:
+    """A function that gives a user the plugin, recorded, and an `ltm` that is installed."""
+
+    def install(harness: Harness) -> Harness:
+        provide_python(harness)
+        name = harness.install(shipped)
+        warm_up(harness.stage / "plugins" / name, tmp_path)
+        return harness
+
+    return install
+
+
+@pytest.fixture
+def product(harness: Harness, install_plugin: InstallPlugin) -> Harness:
+    """A user with the plugin."""
+    return install_plugin(harness)

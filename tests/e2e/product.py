@@ -55,6 +55,23 @@ def provide_python(harness: Harness) -> None:
     path.write_text(json.dumps(noted, separators=(",", ":")), "utf-8")
 
 
+def warm_up(plugin: Path, elsewhere: Path) -> None:
+    """Let the hook run once, so that it is compiled.
+
+    The very first run on a machine that also runs other tests may take longer than a hook allows
+    itself, and then says nothing; no test is about that.
+    """
+    event = {"hook_event_name": "SessionStart", "session_id": "warm-up", "cwd": str(elsewhere)}
+    subprocess.run(
+        [sys.executable, "-I", "-S", str(plugin / "src" / "ltm" / "surfaces" / "hook.py")],
+        env={"HOME": str(elsewhere), "LTM_HOME": str(elsewhere / ".ltm"), "PATH": os.defpath},
+        input=json.dumps({**event, "source": "startup"}),
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+
+
 def ltm(harness: Harness, *words: str, env: Mapping[str, str] | None = None) -> str:
     """Run the user's `ltm` in the project; it must work."""
     done = subprocess.run(

@@ -25,6 +25,7 @@ from .product import (
     provide_python,
     ship,
     told,
+    warm_up,
 )
 
 PORT = "We chose port 8081 because 8080 belongs to the proxy"
@@ -35,6 +36,11 @@ BUILD_PATIENCE = 300.0
 
 def data_folder(harness: Harness, market: str = "ltm") -> Path:
     return harness.home / ".claude" / "plugins" / "data" / f"ltm-{market}"
+
+
+def cached(harness: Harness, version: str = __version__) -> Path:
+    """Where the client keeps its copy of a plugin from git."""
+    return harness.home / ".claude" / "plugins" / "cache" / "ltm" / "ltm" / version
 
 
 def store(harness: Harness, content: str) -> None:
@@ -63,6 +69,7 @@ def test_the_checkout_is_a_marketplace_to_install_from_and_uninstalling_leaves_o
     before = json.loads(settings.read_text())
     harness.cli("plugin", "marketplace", "add", source)
     harness.cli("plugin", "install", PLUGIN)
+    warm_up(cached(harness) if git else checkout, tmp_path)
     store(harness, PORT)
 
     session = harness.print_session("hello", ["Hi."])
@@ -101,6 +108,7 @@ def test_an_update_keeps_everything(harness: Harness, tmp_path: Path) -> None:
 
     harness.cli("plugin", "marketplace", "update", "ltm")
     harness.cli("plugin", "update", PLUGIN)
+    warm_up(cached(harness, newer), tmp_path)
 
     session = harness.print_session("hello", ["Hi."])
     assert PORT in told(session.requests[0])[0]
