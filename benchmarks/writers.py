@@ -21,7 +21,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks import naive
 from benchmarks.report import keep, table
+from benchmarks.together import begin, let_go, wait_for_start
 from ltm.capture.remember import Wish, remember
 from ltm.core.decision import Forget, Reinforce, Restore, Revise
 from ltm.core.model import Filter, Status
@@ -130,8 +132,7 @@ def work(way: str, folder: Path, changes: int, seed: int) -> None:
     chance = random.Random(seed)
     everybodys = [each.memory.id for each in shared(opened(folder))]
     hands = WAYS[way](folder)
-    print("ready", flush=True)
-    sys.stdin.readline()
+    wait_for_start()
     mine: list[str] = []
     errors: list[str] = []
     last = ""
@@ -162,30 +163,6 @@ def work(way: str, folder: Path, changes: int, seed: int) -> None:
     print(json.dumps({"errors": errors}))
 
 
-def begin(*job: str, changes: int, seed: int) -> subprocess.Popen[str]:
-    """A process that is ready for a job and waits."""
-    numbers = ("--changes", str(changes), "--seed", str(seed))
-    return subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.writers", *job, *numbers],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def let_go(writers: list[subprocess.Popen[str]]) -> float:
-    """Let all writers begin once all are ready; the moment they did."""
-    for each in writers:
-        assert each.stdout is not None
-        each.stdout.readline()
-    begun = time.perf_counter()
-    for each in writers:
-        assert each.stdin is not None
-        each.stdin.write("\n")
-        each.stdin.flush()
-    return begun
-
-
 def run_writers(folder: Path, processes: int, changes: int, through_cli: int) -> dict[str, Any]:
     """All writers at once, and what became of their work."""
     (folder / "project").mkdir()
@@ -194,8 +171,9 @@ def run_writers(folder: Path, processes: int, changes: int, through_cli: int) ->
     for _ in range(SHARED):
         remember(store, Wish(words(chance), kind="fact", scope="project", tags=("shared",)))
     ways = ["command line"] * through_cli + ["library"] * (processes - through_cli)
+    number = ("--changes", changes)
     writers = [
-        begin("--work", way, "--folder", str(folder), changes=changes, seed=seed)
+        begin("benchmarks.writers", "--work", way, "--folder", folder, "--seed", seed, *number)
         for seed, way in enumerate(ways, start=1)
     ]
     begun = let_go(writers)
@@ -258,33 +236,6 @@ def examine(folder: Path, said: list[tuple[str, list[Any]]]) -> dict[str, Any]:
     }
 
 
-def naive(path: Path, number: int, changes: int) -> None:
-    """Add entries to one file the way that suggests itself."""
-    print("ready", flush=True)
-    sys.stdin.readline()
-    for change in range(changes):
-        entries = json.loads(path.read_text())
-        entries[f"{number}-{change}"] = change
-        temporary = path.with_suffix(f".{number}.tmp")
-        temporary.write_text(json.dumps(entries))
-        temporary.rename(path)
-
-
-def run_naive(folder: Path, processes: int, changes: int) -> dict[str, Any]:
-    """How many entries the naive design keeps."""
-    path = folder / "index.json"
-    path.write_text("{}")
-    writers = [
-        begin("--naive", str(path), changes=changes, seed=number) for number in range(processes)
-    ]
-    begun = let_go(writers)
-    failed = sum(each.wait() != 0 for each in writers)
-    taken = time.perf_counter() - begun
-    kept = len(json.loads(path.read_text()))
-    total = processes * changes
-    return {"acknowledged": total, "lost": total - kept, "errors": failed, "taken_s": taken}
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -292,19 +243,16 @@ def main() -> None:
     parser.add_argument("--changes", type=int, default=250)
     parser.add_argument("--cli", type=int, default=2, help="processes that use the command line")
     parser.add_argument("--json")
-    for hidden in ("--work", "--folder", "--naive", "--seed"):
+    for hidden in ("--work", "--folder", "--seed"):
         parser.add_argument(hidden, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
         work(given.work, Path(given.folder), given.changes, int(given.seed))
         return
-    if given.naive:
-        naive(Path(given.naive), int(given.seed), given.changes)
-        return
     with tempfile.TemporaryDirectory(prefix="ltm-writers-") as folder:
         ours = run_writers(Path(folder), given.processes, given.changes, given.cli)
     with tempfile.TemporaryDirectory(prefix="ltm-naive-") as folder:
-        theirs = run_naive(Path(folder), 8, 200)
+        theirs = naive.run(Path(folder), 8, 200)
     rate = {way: ours["through"][way] / ours["taken_s"][way] for way in ours["through"]}
     print_table(given.processes, ours, theirs, rate)
     for error in ours["errors"][:10]:
