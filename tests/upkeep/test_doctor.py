@@ -13,6 +13,7 @@ import pytest
 
 from ltm.core.decision import Reduce, Restore, Supersede
 from ltm.core.model import Filter, Memory, Phase, Scope, Status, new_id
+from ltm.storage import trust
 from ltm.storage.config import load
 from ltm.storage.filestore import FileStore
 from ltm.storage.gitfiles import init_shared
@@ -49,6 +50,16 @@ class Patient:
     def mend(self) -> Report:
         where = places(str(self.repo), environ=self.environ)
         return mend(self.open(), where, load(where.home, where.shared))
+
+    def share(self) -> None:
+        """What `ltm init` does."""
+        init_shared(str(self.repo))
+        self.trust()
+
+    def trust(self) -> None:
+        """What `ltm trust` does."""
+        where = places(str(self.repo), environ=self.environ)
+        trust.record(where.private, where.project, where.shared, True)
 
     @property
     def vault(self) -> Path:
@@ -290,7 +301,7 @@ def test_open_doors_under_the_home_folder_are_closed(patient: Patient) -> None:
 def test_a_shared_vault_that_others_can_write_is_closed_and_stays_readable(
     patient: Patient,
 ) -> None:
-    init_shared(str(patient.repo))
+    patient.share()
     path = patient.file(patient.remember())
     path.chmod(0o646)
     report = patient.mend()
@@ -377,7 +388,7 @@ def test_nothing_is_cut_off_while_a_file_of_unknown_id_cannot_be_read(patient: P
 
 def test_what_another_branch_or_project_may_have_is_not_cut_off(patient: Patient) -> None:
     agents = patient.remember("agents", scope=Scope.AGENT, links=(new_id(THEN),))
-    init_shared(str(patient.repo))
+    patient.share()
     memory = patient.remember(links=(new_id(THEN),))
     for report in (patient.examine(), patient.mend()):
         assert report.healthy
@@ -469,13 +480,14 @@ def test_a_secret_that_slipped_in_is_told_but_not_repeated_and_left_to_a_person(
 
 
 def test_a_clone_without_merge_settings_gets_them(patient: Patient) -> None:
-    init_shared(str(patient.repo))
+    patient.share()
     patient.remember()
     git(patient.repo, "add", ".")
     git(patient.repo, "commit", "-q", "-m", "memories")
     clone = patient.user / "clone"
     git(patient.user, "clone", "-q", str(patient.repo), str(clone))
     patient.repo = clone
+    patient.trust()
     report = patient.mend()
     assert report.healthy
     assert messages(report) == [
@@ -486,7 +498,7 @@ def test_a_clone_without_merge_settings_gets_them(patient: Patient) -> None:
 
 
 def test_missing_git_files_come_back(patient: Patient) -> None:
-    init_shared(str(patient.repo))
+    patient.share()
     patient.remember()
     for name in (".gitignore", ".gitattributes"):
         (patient.vault / name).unlink()
@@ -496,7 +508,7 @@ def test_missing_git_files_come_back(patient: Patient) -> None:
 
 
 def test_a_shared_vault_that_git_ignores_is_told(patient: Patient) -> None:
-    init_shared(str(patient.repo))
+    patient.share()
     (patient.repo / ".gitignore").write_text(".claude/\n")
     assert messages(patient.mend()) == [
         "git is told to leave this folder out, so nobody else gets these memories"

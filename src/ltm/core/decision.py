@@ -123,6 +123,14 @@ class Restore:
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """Vouched for as it is now, by a person who looked at it."""
+
+    id: str
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Purge:
     """Gone for good: no byte of it is kept anywhere in the store."""
 
@@ -141,6 +149,7 @@ Decision: TypeAlias = (
     | Forget
     | Reduce
     | Restore
+    | Sign
     | Purge
 )
 
@@ -244,9 +253,16 @@ def reduced(memory: Memory, original: Memory, phase: Phase) -> Memory:
     )
 
 
-def restored(memory: Memory, original: Memory | None, now: datetime) -> Memory:
-    """Active and whole again, with the archived text where the memory itself has none left."""
+def restored(
+    memory: Memory, original: Memory | None, now: datetime, *, was: Status = Status.ACTIVE
+) -> Memory:
+    """In force and whole again, with the archived text where the memory itself has none left.
+
+    `was` is its status before it went out of force. What was in quarantine goes back there:
+    bringing a text back does not say that it is trusted.
+    """
     text = original if original is not None else memory
+    waiting = Status.QUARANTINED in (memory.status, text.status, was)
     # The text of the version it already has, back from a shorter phase, is no new version.
     older = text.version != memory.version and _differs(memory, text)
     return replace(
@@ -254,7 +270,7 @@ def restored(memory: Memory, original: Memory | None, now: datetime) -> Memory:
         title=text.title,
         summary=text.summary,
         content=text.content,
-        status=Status.ACTIVE,
+        status=Status.QUARANTINED if waiting else Status.ACTIVE,
         superseded_by="",
         phase=Phase.FULL,
         version=memory.version + (1 if older else 0),

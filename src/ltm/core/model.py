@@ -132,6 +132,8 @@ class Stored:
     path: str
     etag: str
     """Hash of the file's bytes; changes whenever anybody changes the file."""
+    trusted: bool = True
+    """False in a vault that came with a repository nobody said they trust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,8 @@ class Filter:
     scopes: tuple[Scope, ...] = ()
     naming: str = ""
     """Only memories that name this id: as what they replace, follow, link to or came from."""
+    untrusted: bool = False
+    """Also memories of vaults that came with a repository nobody said they trust."""
 
 
 @dataclass(frozen=True, slots=True)

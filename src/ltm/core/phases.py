@@ -67,3 +67,14 @@ def original(memory: Memory, kept: Sequence[Memory]) -> tuple[Memory, bool]:
     if whole and shortened(whole[-1].content, memory.phase) == memory.content:
         return replace(memory, phase=Phase.FULL, content=whole[-1].content), True
     return replace(memory, phase=Phase.FULL, version=memory.version + len(whole[-1:])), False
+
+
+def whole(memory: Memory, kept: Sequence[Memory]) -> Memory:
+    """A memory with all the text it ever had in its present version, whatever became of it since.
+
+    A tombstone has no text of its own left: the last one kept is what it was.
+    """
+    if memory.phase is Phase.FULL and memory.text:
+        return memory
+    last = memory if memory.text or not kept else kept[-1]
+    return original(last, kept)[0]

@@ -53,12 +53,14 @@ def compose(
     max_chars: int = MAX_CHARS,
     claude_md_text: str = "",
     is_tampered: Callable[[Memory], bool] | None = None,
+    notice: str = "",
 ) -> Injection:
     """The most important memories of a store as one text within both limits, fence included.
 
     `sessions` is how many the project has had, `claude_md_text` what the client loads by itself and
-    so need not be told again. The same store and arguments give the same text. A store with nothing
-    to tell, or limits too small for the fence, give an empty one.
+    so need not be told again, `notice` a line of ours to be added in any case. The same store and
+    arguments give the same text. A store with nothing to tell, or limits too small for the fence,
+    give an empty one.
     """
     memories = store.list(_WANTED).items
     return composed(
@@ -74,6 +76,7 @@ def compose(
         max_chars=max_chars,
         claude_md_text=claude_md_text,
         is_tampered=is_tampered,
+        notice=notice,
     )
 
 
@@ -91,6 +94,7 @@ def composed(
     max_chars: int,
     claude_md_text: str,
     is_tampered: Callable[[Memory], bool] | None,
+    notice: str = "",
 ) -> Injection:
     """The same from memories already read; pure."""
     style = find_format(format)
@@ -111,7 +115,7 @@ def composed(
 
     def text_of(shown: Sequence[Stored], left_out: int) -> str:
         told = [(kinds[each.memory.kind], line(each)) for each in shown]
-        return frame(body(told, style, kinds), agent, project, left_out)
+        return frame(body(told, style, kinds), agent, project, left_out, notice)
 
     around = text_of((), len(memories))
     selection = select(
@@ -126,7 +130,7 @@ def composed(
         already_shown=carried(claude_md_text, memories, kinds),
     )
     shown, left_out = list(selection.shown), len(selection.left_out)
-    while shown or left_out:
+    while shown or left_out or notice:
         text = text_of(shown, left_out)
         tokens = estimate(text)
         if tokens <= budget_tokens and units(text) <= max_chars:

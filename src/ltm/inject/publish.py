@@ -56,7 +56,8 @@ def write_views(
 
     The block shows the first vault only, the one the project's new memories go to: what is private
     or an agent's own never gets into a file that others may read. With `imports` the block is the
-    line that loads that vault's MEMORY.md, instead of a copy.
+    line that loads that vault's MEMORY.md, instead of a copy. Where a vault came with the
+    repository and nobody said they trust it, neither it nor the block is touched.
     """
     written: dict[str, None] = {}
     problems: tuple[Problem, ...] = ()
@@ -83,17 +84,23 @@ def _write_once(
     for each in store.list(Filter()).items:
         of_vault[each.vault].append(each)
     done = []
-    for vault in vaults:
+    for vault in (each for each in vaults if each.trusted):
         path = os.path.join(vault.folder, NAME)
         if of_vault[vault.name] or os.path.exists(path):
             text = memory_md(of_vault[vault.name], store.kinds, now)
             done.append(_put(path, text.encode(), vault.file_mode))
+    if not all(vault.trusted for vault in vaults):
+        return _together(done)
     home = vaults[0]
     inline = block(of_vault[home.name], store.kinds, now, max_lines)
     for path in dict.fromkeys(os.path.realpath(os.path.join(root, name)) for name in TARGETS):
         line = markers.import_line(os.path.join(home.folder, NAME), path)
         text = markers.import_block(line) if imports else inline
         done.append(_mark(path, root, text, other_way="" if imports else line))
+    return _together(done)
+
+
+def _together(done: Sequence[Published]) -> Published:
     return Published(
         tuple(path for each in done for path in each.written),
         tuple(problem for each in done for problem in each.problems),

@@ -90,13 +90,16 @@ def find_format(name: str) -> Format:
     return found
 
 
-def frame(body: Sequence[str], agent: str, project: str, left_out: int) -> str:
-    """The lines of memories inside their fence, and what can still be asked for as last line."""
+def frame(body: Sequence[str], agent: str, project: str, left_out: int, notice: str = "") -> str:
+    """The lines of memories inside their fence; after it what can still be asked for, and a notice
+    of ours if there is one."""
     opening = OPEN.format(agent=label(agent), project=label(project))
     lines = [opening, INTRODUCTION, *body, CLOSE]
     if left_out:
         memories = "memory" if left_out == 1 else "memories"
         lines.append(f"{left_out} more {memories}: ask with the recall tool or 'ltm recall WORDS'")
+    if notice:
+        lines.append(notice)
     return "\n".join(lines)
 
 

@@ -1,17 +1,21 @@
 """What a session in this project is told now: the composer with the project's own settings.
 
-Owns the budget that follows from the options, and where the client's own instructions are. The
-hook, `ltm inject` and the demo all tell the same through here.
+Owns the budget that follows from the options, where the client's own instructions are, and the line
+that says what is kept back. The hook, `ltm inject` and the demo all tell the same through here.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ltm.core.model import Memory
 from ltm.inject.compose import SHORT_CHARS, SHORT_TOKENS, Injection, compose
 from ltm.inject.loaded import loaded_text
+from ltm.storage import signing
+from ltm.storage.waiting import waiting
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
@@ -43,11 +47,34 @@ def tell(
         budget_tokens=min(tokens, SHORT_TOKENS) if short else tokens,
         max_chars=min(chars, SHORT_CHARS) if short else chars,
         claude_md_text=loaded_text(places.project.root, client_folder()),
+        is_tampered=doubt(places),
+        notice="" if short else notice(store, places),
     )
+
+
+def doubt(places: Places) -> Callable[[Memory], bool] | None:
+    """Whether a memory is not as it was signed; None where nobody set a key."""
+    key = signing.load(places.home)
+    return None if key is None else key.is_doubtful
+
+
+def notice(store: Store, places: Places) -> str:
+    """What is kept back until the user decides, in one line; nothing when all is decided."""
+    parts = []
+    quarantined, untrusted = waiting(store, places)
+    if quarantined:
+        parts.append(f"{_count(quarantined)} from sources nobody vouches for (ltm approve)")
+    if untrusted:
+        parts.append(f"{_count(untrusted)} that came with this repository (ltm trust)")
+    return f"Not told until the user decides: {', '.join(parts)}." if parts else ""
+
+
+def _count(number: int) -> str:
+    return "1 memory" if number == 1 else f"{number} memories"
 
 
 def client_folder() -> str:
     """The client's own configuration folder, or nothing when there is no home."""
-    chosen = os.environ.get("CLAUDE_CONFIG_DIR", "")
-    home = os.environ.get("HOME", "")
-    return chosen or (os.path.join(home, ".claude") if home else "")
+    from ltm.storage.places import client_folder as folder_in
+
+    return folder_in(os.environ)

@@ -1,15 +1,16 @@
 """Changing memory files: what each decision does to the disk, and in which order.
 
-Owns the order of things in a change: lock, read the file as it is, compare, archive, write the
-file, note it in the index. A crash between any two of these leaves either the old or the new
-state, because files are the truth and the index follows them.
+Owns the order of things in a change: lock, read the file as it is, compare, archive, sign, write
+the file, note it in the index. A crash between any two of these leaves either the old or the new
+state, because files are the truth and the index follows them. Where a key is set, what is written
+is signed, unless it was made from something that did not fit its signature.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
@@ -18,10 +19,12 @@ from ltm.core import decision as change
 from ltm.core import phases
 from ltm.core.decision import Applied, Decision
 from ltm.core.errors import Conflict, NotFound, Refused
-from ltm.core.model import Memory, Phase, Scope, Stored
+from ltm.core.model import Memory, Phase, Scope, Status, Stored
 from ltm.storage import codec, frontmatter
 from ltm.storage.index import Index
+from ltm.storage.sealing import Seals
 from ltm.storage.state import State
+from ltm.storage.store import Version
 from ltm.storage.vault import Vault, etag
 from ltm.storage.vaults import Vaults
 
@@ -41,6 +44,7 @@ class Changes:
         introduce: Callable[[], None],
     ) -> None:
         self._vaults = vaults
+        self._seals = Seals(vaults)
         self._homes = homes
         self._state = state
         self._clock = clock
@@ -63,6 +67,8 @@ class Changes:
                 return self._reduce(decision)
             case change.Restore():
                 return self._restore(decision)
+            case change.Sign():
+                return self._sign(decision)
             case change.Purge():
                 return self._purge(decision)
             case change.Revise() | change.Reinforce() | change.Forget():
@@ -77,14 +83,14 @@ class Changes:
             if index.get(memory.id):
                 raise Refused(f"a memory with the id {memory.id} is already there")
             linked = replace(memory, previous=memory.previous or index.newest(memory.kind))
-            return Applied("added", self._write(vault, index, linked))
+            return Applied("added", self._write(vault, index, self._seals.new(vault, linked)))
 
     def _adopt(self, decision: change.Adopt) -> Applied:
         """Check and encode all, then write each, its kept versions first."""
         self._introduce()
         for copy in decision.copies:
             self._homes[copy.memory.scope].prepare()
-        there = [vault for vault in self._vaults.all if vault.exists()]
+        there = [vault for vault in self._vaults.trusted if vault.exists()]
         with self._vaults.locked(*there) as locked:
             indexes = dict(zip(there, locked, strict=True))
             former = {copy.memory.id: self._former(copy, indexes) for copy in decision.copies}
@@ -111,10 +117,11 @@ class Changes:
         vault = former[0] if former else self._homes[copy.memory.scope]
         for kept in copy.kept:
             vault.archive(copy.memory.id, kept.version, codec.to_bytes(kept))
+        taken = self._seals.adopted(vault, copy.memory)
         if former is None:
-            return self._write(vault, indexes[vault], copy.memory)
+            return self._write(vault, indexes[vault], taken)
         _, name, data, memory = former
-        return self._replace(vault, indexes[vault], name, data, memory, copy.memory)
+        return self._replace(vault, indexes[vault], name, data, memory, taken, seal=False)
 
     def _rewrite(self, decision: change.Revise | change.Reinforce | change.Forget) -> Applied:
         """Change one memory in place, keeping the former version when its text changes."""
@@ -152,7 +159,7 @@ class Changes:
                 previous=decision.by.previous or indexes[0].newest(decision.by.kind),
                 version=max([memory.version for *_, memory in old], default=0) + 1,
             )
-            stored = self._write(home, indexes[0], newer)
+            stored = self._write(home, indexes[0], self._seals.new(home, newer))
             for vault, index, name, data, memory in old:
                 after = change.superseded(memory, newer.id, at)
                 self._replace(vault, index, name, data, memory, after, archive=True)
@@ -179,8 +186,10 @@ class Changes:
                 for each, vault, index in zip(ids, found, indexes, strict=True)
             ]
             (vault, index, name, data, memory), *others = current
-            after = change.merged(memory, [each[-1] for each in others], decision.content, at)
-            stored = self._replace(vault, index, name, data, memory, after)
+            parts = [each[-1] for each in others]
+            after = change.merged(memory, parts, decision.content, at)
+            seal = self._seals.fit(*parts)
+            stored = self._replace(vault, index, name, data, memory, after, seal=seal)
             for vault, index, name, data, other in others:
                 gone = change.superseded(other, memory.id, at)
                 self._replace(vault, index, name, data, other, gone, archive=True)
@@ -196,12 +205,15 @@ class Changes:
             after = change.reduced(memory, original, decision.phase)
             if after == memory:
                 return Applied("reduced", Stored(memory, vault.name, vault.path(name), etag(data)))
+            vouched = self._seals.fit(memory) and self._seals.cover(memory, original)
             if not is_kept:
                 base = frontmatter.parse(data, vault.path(name))
-                whole = codec.to_bytes(original, base, self._vaults.kinds)
+                kept_as = self._seals.new(vault, original) if vouched else original
+                whole = codec.to_bytes(kept_as, base, self._vaults.kinds)
                 vault.archive(original.id, original.version, whole)
             # Noted before it happens: a crash in between delays the next step and never doubles it.
             self._state.stepped(memory.id)
+            after = self._seals.new(vault, after) if vouched else after
             stored = self._write(vault, index, after, name=name, over=data, former=data)
             return Applied("reduced", stored)
 
@@ -209,9 +221,29 @@ class Changes:
         vault, _ = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
             name, data, memory = self._current(vault, decision.id, decision.expected)
-            original = self._original(vault, memory, decision.version)
-            after = change.restored(memory, original, self._clock())
-            return Applied("restored", self._replace(vault, index, name, data, memory, after))
+            kept = self._vaults.versions(vault, memory.id)
+            original = _original(memory, kept, decision.version)
+            same = [each.memory.status for each in kept if each.version == memory.version]
+            was = same[-1] if same and memory.status is not Status.ACTIVE else memory.status
+            after = change.restored(memory, original, self._clock(), was=was)
+            vouched = (
+                original is None
+                or self._seals.cover(memory, original)
+                or (original.id == memory.id and self._seals.fit(original))
+            )
+            stored = self._replace(vault, index, name, data, memory, after, seal=vouched)
+            return Applied("restored", stored)
+
+    def _sign(self, decision: change.Sign) -> Applied:
+        """Vouch for a memory as it is; nothing else about it changes."""
+        vault, _ = self._vaults.find(decision.id)
+        with self._vaults.locked(vault) as (index,):
+            name, data, memory = self._current(vault, decision.id, decision.expected)
+            after, former = self._seals.looked_at(vault, memory, data)
+            if (after, former) == (memory, data):
+                return Applied("signed", Stored(memory, vault.name, vault.path(name), etag(data)))
+            stored = self._write(vault, index, after, name=name, over=data, former=former)
+            return Applied("signed", stored)
 
     def _purge(self, decision: change.Purge) -> Applied:
         vault, stored = self._vaults.find(decision.id)
@@ -253,11 +285,15 @@ class Changes:
         *,
         archive: bool = False,
         edited: bytes = b"",
+        seal: bool = True,
     ) -> Stored:
+        """Put a memory in the place of its former self; `seal=False` leaves it as it is signed."""
         if after == before and edited in (b"", data):
             return Stored(before, vault.name, vault.path(name), etag(data))
         if archive or any(getattr(before, field) != getattr(after, field) for field in change.TEXT):
             vault.archive(before.id, before.version, data)
+        if seal:
+            after = self._seals.after(vault, after, before)
         return self._write(vault, index, after, name=name, over=data, former=edited or data)
 
     def _write(
@@ -283,23 +319,20 @@ class Changes:
             pass  # the file is the truth and it is safe; the next refresh reads it
         return Stored(memory, vault.name, path, etag(data))
 
-    def _original(self, vault: Vault, memory: Memory, version: int) -> Memory | None:
-        """The text to bring back: the version asked for, else the newest that is whole."""
-        kept = self._vaults.versions(vault, memory.id)
-        if version:
-            wanted = [each.memory for each in kept if each.version == version]
-            for each in reversed(wanted):
-                if each.phase is Phase.FULL:
-                    return each
-            if wanted:
-                return wanted[-1]
-            numbers = ", ".join(str(each.version) for each in kept) or "none"
-            raise NotFound(
-                f"{memory.id} has no kept version {version}", hint=f"kept versions: {numbers}"
-            )
-        if memory.phase is Phase.FULL and memory.text:
-            return None
-        memories = [each.memory for each in kept]
-        # A tombstone has no text of its own left: the last one kept is what it was.
-        last = memory if memory.text or not memories else memories[-1]
-        return phases.original(last, memories)[0]
+
+def _original(memory: Memory, kept: Sequence[Version], version: int) -> Memory | None:
+    """The text to bring back: the version asked for, else the newest that is whole."""
+    if version:
+        wanted = [each.memory for each in kept if each.version == version]
+        for each in reversed(wanted):
+            if each.phase is Phase.FULL:
+                return each
+        if wanted:
+            return wanted[-1]
+        numbers = ", ".join(str(each.version) for each in kept) or "none"
+        raise NotFound(
+            f"{memory.id} has no kept version {version}", hint=f"kept versions: {numbers}"
+        )
+    if memory.phase is Phase.FULL and memory.text:
+        return None
+    return phases.whole(memory, [each.memory for each in kept])

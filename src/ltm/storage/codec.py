@@ -42,7 +42,8 @@ from ltm.storage.vault import MAX_FILE
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")  # names Windows keeps for itself
 _LONGEST_SLUG = 48
-# Keys whose value was made up because the file had none: written down as soon as it is rewritten.
+# Keys whose value was made up because the file had none: written down as soon as it is rewritten,
+# so that no file we wrote is without them.
 _MADE_UP = ("id", "title", "created")
 
 
@@ -80,6 +81,18 @@ def to_bytes(memory: Memory, base: Document | None = None, kinds: Kinds | None =
     return encode(memory, base, kinds).to_bytes()
 
 
+def lacking(document: Document) -> tuple[str, ...]:
+    """The keys that every file we wrote has, and this one has not."""
+    return tuple(key for key in _MADE_UP if key not in document.fields)
+
+
+def completed(document: Document, memory: Memory) -> Document:
+    """The document with those keys, as the memory it holds says them."""
+    values = _values(memory)
+    due = lacking(document)
+    return document.with_fields({key: values[key] for key in due}) if due else document
+
+
 def slug(title: str) -> str:
     """A title as the readable part of a file name: ASCII, lower case, safe on every system."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
@@ -107,7 +120,7 @@ def _onto(base: Document, memory: Memory, new: dict[str, Value | None], kinds: K
     if before == memory:
         return base
     old = _values(before)
-    due = {*base.repeated, *(key for key in _MADE_UP if key not in base.fields)}
+    due = {*base.repeated, *lacking(base)}
     changes = {key: value for key, value in new.items() if value != old[key] or key in due}
     # Words that lost in a union merge are in the memory's content by now, so they enter the body
     # as the repeated lines that held them go.

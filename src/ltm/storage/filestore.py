@@ -26,6 +26,7 @@ from ltm.storage.vaults import Vaults
 if TYPE_CHECKING:
     from ltm.core.decision import Applied, Decision
     from ltm.storage.changing import Changes
+    from ltm.storage.signing import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +58,18 @@ class FileStore:
         clock: Callable[[], datetime] = now,
         introduce: Callable[[], None] = lambda: None,
         readonly: bool = False,
+        key: Key | None = None,
     ) -> None:
         """`vaults` are read, `homes` says in which of them a new memory of a scope is kept.
 
         `introduce` is called before something new is kept, so that the project is known again
         after it was renamed. With `readonly`, answers come from the indexes as they are: nothing
         is brought up to date, written or waited for, and a vault without a usable index is empty.
+        With a `key`, whatever is written is signed.
         """
         self.kinds = kinds
-        self.vaults = tuple(vaults)
-        self._vaults = Vaults(vaults, kinds, readonly=readonly)
+        self._vaults = Vaults(vaults, kinds, readonly=readonly, key=key)
+        self.vaults = self._vaults.trusted
         self._homes = dict(homes)
         self._state = state
         self._project = project
@@ -82,7 +85,7 @@ class FileStore:
         most = -1 if limit is None else limit + offset
         items = []
         total = 0
-        for _, index in self._vaults.fresh():
+        for index in self._vaults.asked(wanted):
             page, count = index.page(wanted, most, 0)
             items.extend(page)
             total += count
@@ -93,7 +96,7 @@ class FileStore:
     def every(self, wanted: Filter) -> Iterator[Stored]:
         from heapq import merge
 
-        walks = [index.every(wanted) for _, index in self._vaults.fresh()]
+        walks = [index.every(wanted) for index in self._vaults.asked(wanted)]
         last = ""
         for stored in merge(*walks, key=lambda each: each.memory.id):
             if stored.memory.id != last:  # a move that was cut short leaves a copy behind
@@ -102,7 +105,8 @@ class FileStore:
 
     def search(self, query: str, wanted: Filter, limit: int) -> Matches:
         words = query_terms(query)[:_MOST_WORDS]
-        found = [(index, index.search(words, wanted, limit)) for _, index in self._vaults.fresh()]
+        asked = self._vaults.asked(wanted)
+        found = [(index, index.search(words, wanted, limit)) for index in asked]
         memories = sum(part.memories for _, part in found)
         holders = {word: sum(part.holders[word] for _, part in found) for word in words}
         scored = []

@@ -66,6 +66,7 @@ _ATTRIBUTES = """\
 /archives/*.md merge=union -text -ident -filter
 """
 
+_PROBE = os.path.join(SHARED, "memories", "x.md")
 _SECTION = "merge.ltm"
 _DRIVER_NAME = "LTM memories"
 _PATTERNS = ("**/.claude/ltm/memories/*.md merge=ltm", "**/.claude/ltm/archives/*.md merge=ltm")
@@ -141,12 +142,11 @@ def driver_installed(root: str) -> bool:
     return bool(words) and which(words[0].replace("%%", "%")) is not None
 
 
-def is_ignored(root: str) -> bool:
-    """Whether git is told elsewhere to leave `.claude` out, so that nothing would be shared."""
-    probe = os.path.join(SHARED, "memories", "x.md")
+def is_ignored(root: str, path: str = _PROBE) -> bool:
+    """Whether git is told to leave a path out; by default, a memory that should be shared."""
     try:
         done = subprocess.run(
-            ["git", "-C", root, "check-ignore", "-q", "--", probe],
+            ["git", "-C", root, "check-ignore", "-q", "--", path],
             env=_environ(),
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -53,7 +53,7 @@ class Index(Lookups):
         self._vault = vault
         self._kinds = kinds
         self._readonly = readonly
-        self.path = os.path.join(vault.folder, "index.db")
+        self.path = os.path.join(vault.local, "index.db")
         self._use(look(self.path, SCHEMA) if readonly else self._connect())
 
     def close(self) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from ltm.core.model import Scope
+from ltm.storage import signing
 from ltm.storage.durable import sweep
 from ltm.storage.filestore import FileStore
 from ltm.storage.project import record
 from ltm.storage.state import State
+from ltm.storage.trust import ASIDE
 from ltm.storage.vault import Vault
 
 if TYPE_CHECKING:
@@ -37,14 +40,26 @@ def open_store(places: Places, config: Config) -> Store:
 def vaults_of(places: Places) -> tuple[Vault, ...]:
     """The vaults a project and agent see; new memories of the project go to the first.
 
-    A project's memories go where the team sees them once `ltm init` was run, and stay private
-    until then; both are read, so that nothing disappears at the moment of the change.
+    A project's memories go where the team sees them once a person ran `ltm init` there or said
+    that they trust it, and stay private until then; both are read, so that nothing disappears at
+    the moment of the change. A vault that nobody said they trust comes last.
     """
     private = Vault("private", places.private)
     agent = Vault("agent", places.agent_folder)
-    if places.shared_exists:
+    if places.shares:
         return Vault("shared", places.shared, shared=True), private, agent
+    if places.shared_exists:
+        return private, agent, _untrusted(places)
     return private, agent
+
+
+def _untrusted(places: Places) -> Vault:
+    from binascii import crc32
+
+    # Each checkout of the project may bring along something else.
+    name = f"{ASIDE}{crc32(os.fsencode(places.shared)):08x}"
+    aside = os.path.join(places.private, name)
+    return Vault("shared", places.shared, shared=True, aside=aside)
 
 
 def open_files(places: Places, config: Config, *, readonly: bool = False) -> FileStore:
@@ -52,12 +67,14 @@ def open_files(places: Places, config: Config, *, readonly: bool = False) -> Fil
     vaults = vaults_of(places)
     if not readonly:
         sweep(places.home)  # what a command that was killed left of the settings beside the vaults
+    agent = next(vault for vault in vaults if vault.name == "agent")
     return FileStore(
         vaults,
-        {Scope.PROJECT: vaults[0], Scope.AGENT: vaults[-1]},
+        {Scope.PROJECT: vaults[0], Scope.AGENT: agent},
         State(places.state_db, readonly=readonly),
         config.kinds,
         project=places.project.id,
         introduce=lambda: record(places.project, places.home),
         readonly=readonly,
+        key=signing.load(places.home),
     )

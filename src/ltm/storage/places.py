@@ -1,8 +1,9 @@
 """Where everything lies for one project and one agent.
 
-Owns the layout of LTM_HOME and of a repository's `.claude/ltm`, the name of the agent, and the rule
-that a shared vault never leads out of its repository. It only looks and never makes a folder.
-Imports core and storage's small readers, because hooks use it too.
+Owns the layout of LTM_HOME and of a repository's `.claude/ltm`, who names the agent, and the rules
+that a shared vault never leads out of its repository, and is used only where a person said that
+they trust it. It only looks and never makes a folder. Imports core and storage's small readers,
+because hooks use it too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ltm.core.model import Problem
-from ltm.storage.config import FILE, load
+from ltm.storage import trust
+from ltm.storage.agents import agent_of
+from ltm.storage.config import FILE, Config, load
 from ltm.storage.home import home
 from ltm.storage.options import agent_name
 from ltm.storage.plainfile import is_inside
@@ -41,6 +44,18 @@ class Places:
     state_db: str
     spool: str
     problems: tuple[Problem, ...] = ()
+    trusted: bool | None = None
+    """What a person said about the shared vault; None when they have not been asked."""
+
+    @property
+    def shares(self) -> bool:
+        """Whether the shared vault takes part: it is there, and a person said they trust it."""
+        return self.shared_exists and self.trusted is True
+
+    @property
+    def settings(self) -> str:
+        """The folder whose config holds for this repository; '' while nobody said they trust it."""
+        return self.shared if self.shares else ""
 
 
 def places(
@@ -48,27 +63,43 @@ def places(
 ) -> Places:
     """Where things are for the project that `start` belongs to.
 
-    The agent is the one named here, else by LTM_AGENT, else in the user's config.
+    The agent is the one named here, else by LTM_AGENT, else in the user's config, else in AGENT.md
+    or `.claude/agents` (see `agents`).
     """
     environ = os.environ if environ is None else environ
     top = home(environ)
     project = identify(start, top)
     shared = _shared_folder(start, project.root)
     problem = leads_out(shared)
-    chosen = agent or environ.get("LTM_AGENT") or load(top).get("agent")
-    name = agent_name(chosen)
+    private = os.path.join(top, "projects", project.id)
+    exists = problem is None and _is_initialised(shared)
+    name = _agent(agent or environ.get("LTM_AGENT"), load(top), project.root, environ)
     return Places(
         home=top,
         project=project,
         shared=shared,
-        shared_exists=problem is None and _is_initialised(shared),
-        private=os.path.join(top, "projects", project.id),
+        shared_exists=exists,
+        private=private,
         agent=name,
         agent_folder=os.path.join(top, "agents", name),
         state_db=os.path.join(top, "state.db"),
         spool=os.path.join(top, "spool"),
         problems=(problem,) if problem else (),
+        trusted=trust.answer(private, project, shared) if exists else None,
     )
+
+
+def _agent(given: str | None, config: Config, root: str, environ: Mapping[str, str]) -> str:
+    if given or config.origin("agent") != "default":
+        return agent_name(given or config.get("agent"))
+    return agent_of(root, client_folder(environ)) or agent_name(config.get("agent"))
+
+
+def client_folder(environ: Mapping[str, str]) -> str:
+    """The client's own configuration folder, or nothing when there is no home."""
+    home_folder = environ.get("HOME", "")
+    default = os.path.join(home_folder, ".claude") if home_folder else ""
+    return environ.get("CLAUDE_CONFIG_DIR", "") or default
 
 
 def leads_out(shared: str) -> Problem | None:

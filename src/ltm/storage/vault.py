@@ -58,16 +58,20 @@ def etag(data: bytes) -> str:
 class Vault:
     """One folder with `memories/` and `archives/` in it."""
 
-    def __init__(self, name: str, folder: str, *, shared: bool = False) -> None:
+    def __init__(self, name: str, folder: str, *, shared: bool = False, aside: str = "") -> None:
+        """`aside` makes it one that nobody said they trust: nothing of ours is kept in it, and what
+        it brought along for us to read is not read; index and lock are in the folder `aside`."""
         self.name = name
         self.folder = folder
         self.shared = shared
+        self.trusted = not aside
+        self.local = aside or folder
         self.memories = os.path.join(folder, "memories")
         self.archives = os.path.join(folder, "archives")
         # A shared vault is part of a work tree, readable like the rest of it; others are private.
         self.file_mode = 0o644 if shared else 0o600
         self.folder_mode = 0o755 if shared else 0o700
-        self.lock = Lock(os.path.join(folder, ".lock"))
+        self.lock = Lock(os.path.join(self.local, ".lock"))
 
     def exists(self) -> bool:
         """Whether anything was ever kept here."""

@@ -1,19 +1,23 @@
 """The vaults a store sees, each with its index: finding a memory among them, and locking them.
 
-Owns which index belongs to which vault and that it is up to date when it is asked. What is read and
-what is changed is `filestore`'s and `changing`'s business.
+Owns which index belongs to which vault, that it is up to date when it is asked, and that a vault
+nobody said they trust is asked only by whoever wants that, unless our own key vouches for a memory
+in it. What is read and what is changed is `filestore`'s and `changing`'s business.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from ltm.core.errors import Ambiguous, LtmError, NotFound
 from ltm.core.kinds import Kinds
-from ltm.core.model import Memory, Stored
+from ltm.core.model import Filter, Memory, Stored
+from ltm.storage.durable import make_folder
+from ltm.storage.guarded import Guarded, marked
 from ltm.storage.index import Index
+from ltm.storage.signing import Key
 from ltm.storage.store import Version
 from ltm.storage.vault import Vault, modified
 
@@ -21,10 +25,19 @@ from ltm.storage.vault import Vault, modified
 class Vaults:
     """Vaults in the order they are read, and their indexes, opened when first needed."""
 
-    def __init__(self, vaults: Sequence[Vault], kinds: Kinds, *, readonly: bool = False) -> None:
+    def __init__(
+        self,
+        vaults: Sequence[Vault],
+        kinds: Kinds,
+        *,
+        readonly: bool = False,
+        key: Key | None = None,
+    ) -> None:
         """With `readonly`, indexes are used as they are and a vault without one is empty."""
-        self.all = tuple(vaults)
+        self.trusted = tuple(vault for vault in vaults if vault.trusted)
+        self.untrusted = tuple(vault for vault in vaults if not vault.trusted)
         self.kinds = kinds
+        self.key = key
         self._readonly = readonly
         self._indexes: dict[str, Index] = {}
 
@@ -35,8 +48,48 @@ class Vaults:
         self._indexes.clear()
 
     def find(self, text: str) -> tuple[Vault, Stored]:
-        """The memory a full or short id means, and the vault it is in."""
-        fresh = tuple(self.fresh())
+        """The memory a full or short id means, and the vault it is in.
+
+        An untrusted vault is asked last, so that no id in it can get in the way of another.
+        """
+        for vaults in (self.trusted, self.untrusted):
+            found = self._find(text, tuple(self._opened(vaults)))
+            if found is not None:
+                vault, stored = found
+                return vault, stored if vault.trusted else marked(stored, self.key)
+        raise NotFound(
+            f"there is no memory '{text}' in this project",
+            hint="find it with 'ltm recall WORDS' or 'ltm list'",
+        )
+
+    def fresh(self) -> Iterator[tuple[Vault, Index]]:
+        """Every vault that exists and is trusted, its index brought up to date."""
+        return self._opened(self.trusted)
+
+    def asked(self, wanted: Filter) -> Iterator[Index | Guarded]:
+        """Every index to be asked for what a filter wants, brought up to date."""
+        for _, index in self.fresh():
+            yield index
+        if wanted.untrusted or self.key is not None:
+            for _, index in self._opened(self.untrusted):
+                yield Guarded(index, self.key)
+
+    def _opened(self, vaults: Iterable[Vault]) -> Iterator[tuple[Vault, Index]]:
+        for vault in vaults:
+            if not self._readonly and vault.trusted:
+                vault.sweep()
+            if vault.exists():
+                try:
+                    index = self.index(vault)
+                except sqlite3.Error:
+                    if self._readonly:
+                        continue
+                    raise
+                if not self._readonly:
+                    index.refresh()
+                yield vault, index
+
+    def _find(self, text: str, fresh: Sequence[tuple[Vault, Index]]) -> tuple[Vault, Stored] | None:
         for vault, index in fresh:
             stored = index.get(text)
             if stored is not None:
@@ -54,31 +107,14 @@ class Vaults:
             stored = index.get(each)
             if stored is not None:
                 return vault, stored
-        raise NotFound(
-            f"there is no memory '{text}' in this project",
-            hint="find it with 'ltm recall WORDS' or 'ltm list'",
-        )
-
-    def fresh(self) -> Iterator[tuple[Vault, Index]]:
-        """Every vault that exists, its index brought up to date."""
-        for vault in self.all:
-            if not self._readonly:
-                vault.sweep()
-            if vault.exists():
-                try:
-                    index = self.index(vault)
-                except sqlite3.Error:
-                    if self._readonly:
-                        continue
-                    raise
-                if not self._readonly:
-                    index.refresh()
-                yield vault, index
+        return None
 
     def index(self, vault: Vault) -> Index:
         """The index of a vault."""
         index = self._indexes.get(vault.folder)
         if index is None:
+            if not vault.trusted and not self._readonly:
+                make_folder(vault.local)
             index = Index(vault, self.kinds, readonly=self._readonly)
             self._indexes[vault.folder] = index
         return index

@@ -46,7 +46,7 @@ def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.en
     from ltm.storage.places import places
 
     found = places(_folder(record), environ=environ)
-    config = load(found.home, found.shared)
+    config = load(found.home, found.settings)
     if not config.get("inject.subagents") or config.get("store") != BUILT_IN:
         return ""
     store = open_files(found, config, readonly=True)
@@ -64,12 +64,13 @@ def at_prompt(
         return ""
     from ltm.core.model import Filter, now
     from ltm.inject.compose import SHORT_TOKENS, composed
+    from ltm.inject.tell import doubt
     from ltm.storage.config import load
     from ltm.storage.opening import BUILT_IN, open_files
     from ltm.storage.places import places
 
     found = places(_folder(record), environ=environ)
-    config = load(found.home, found.shared)
+    config = load(found.home, found.settings)
     if not config.get("recall.per_prompt") or config.get("store") != BUILT_IN:
         return ""
     store = open_files(found, config, readonly=True)
@@ -89,7 +90,7 @@ def at_prompt(
         budget_tokens=SHORT_TOKENS,
         max_chars=_PROMPT_CHARS,
         claude_md_text="",
-        is_tampered=None,
+        is_tampered=doubt(found),
     ).text
 
 
@@ -102,7 +103,7 @@ def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) ->
     from ltm.storage.places import places
 
     found = places(folder, environ=environ)
-    config = load(found.home, found.shared)
+    config = load(found.home, found.settings)
     if config.get("store") != BUILT_IN:
         if readonly:
             return ""  # it may be at the other end of a network, where a hook must not look
@@ -169,12 +170,16 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
     from ltm.inject.loaded import FILES
     from ltm.inject.tell import client_folder
+    from ltm.storage import agents, signing, trust
     from ltm.storage.config import FILE
     from ltm.storage.opening import vaults_of
 
     for vault in vaults_of(places):
         yield vault.memories
     yield os.path.join(places.home, FILE)
+    yield signing.path_in(places.home)
+    yield os.path.join(places.private, trust.FILE)
+    yield from agents.watched(places.project.root, client_folder())
     yield os.path.join(places.private, "project.json")
     if places.project.common_dir:
         yield os.path.join(places.project.common_dir, "config")

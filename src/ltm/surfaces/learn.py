@@ -59,7 +59,7 @@ def learn_from(
 ) -> Captured:
     """Read on in a session's transcript and keep what it taught, in the project it ran in."""
     found = where or places(session.cwd, environ=environ)
-    config = load(found.home, found.shared)
+    config = load(found.home, found.settings)
     store = open_store(found, config)
     try:
         done = capture(
@@ -120,7 +120,7 @@ def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> Non
     if not session.cwd or not os.path.isdir(session.cwd):
         return
     found = places(session.cwd, environ=environ)
-    config: Config = load(found.home, found.shared)
+    config: Config = load(found.home, found.settings)
     store = open_store(found, config)
     try:
         merged = consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))

@@ -1,7 +1,8 @@
 """Finding what is wrong and putting it right, without ever deleting what a person wrote.
 
 Owns the round of all checks, the order of a repair (mend, index anew, look again) and the shape of
-the report. The checks themselves are in `disk`, `records` and `sharing`. Imports core and storage.
+the report. The checks themselves are in `disk`, `records`, `sharing` and `standing`.
+Imports core and storage.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ltm.upkeep.disk import databases, leftovers, modes
 from ltm.upkeep.finding import Finding
 from ltm.upkeep.records import records
 from ltm.upkeep.sharing import sharing
+from ltm.upkeep.standing import standing
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
@@ -96,6 +98,7 @@ def _look(store: Store, places: Places, config: Config) -> list[Finding]:
         found += [Finding(problem) for problem in store.problems()]
     found += modes(places.home, places.shared if places.shared_exists else "")
     found += sharing(places)
+    found += standing(store, places)
     return found
 
 

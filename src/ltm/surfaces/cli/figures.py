@@ -7,6 +7,8 @@ from collections import Counter
 from typing import Any
 
 from ltm.core.model import Phase, Scope, Status
+from ltm.storage import signing
+from ltm.storage.waiting import waiting
 from ltm.surfaces.cli.work import Work
 
 
@@ -23,6 +25,8 @@ def figures(work: Work) -> dict[str, Any]:
         by["scope"][scope] += count
         by["phase"][str(phase)] += count
     places = work.places
+    quarantined, untrusted = waiting(work.store, places)
+    key = signing.load(places.home)
     vaults = [
         {"name": name, "path": folder, **_size(folder)}
         for name, folder in (
@@ -45,6 +49,8 @@ def figures(work: Work) -> dict[str, Any]:
         "by_phase": {str(int(phase)): by["phase"][str(int(phase))] for phase in Phase},
         "by_status": {str(status): by["status"][status] for status in Status},
         "by_scope": {str(scope): by["scope"][scope] for scope in Scope},
+        "waiting": {"quarantined": quarantined, "untrusted": untrusted},
+        "signing": "" if key is None else key.id,
         "sessions": work.store.sessions(),
         "problems": len(work.store.problems()),
         "storage": {

@@ -25,14 +25,17 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
     Until then nothing of ours is in your repository. Run it in each clone once, so that git there
     merges memories field by field.
     """
-    from ltm.storage import gitfiles
+    from ltm.storage import gitfiles, trust
     from ltm.storage.moving import move_all
+    from ltm.storage.places import SHARED
     from ltm.storage.project import record
     from ltm.storage.vault import Vault
 
     root = work.places.project.root
     changed = gitfiles.init_shared(root)
     record(work.places.project, work.places.home)
+    # Whoever shares memories from here trusts what is there.
+    trust.record(work.places.private, work.places.project, os.path.join(root, SHARED), True)
     private = Vault("private", work.places.private)
     moved: list[str] = []
     stayed: list[str] = []

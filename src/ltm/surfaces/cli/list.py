@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from ltm.core.model import now
@@ -25,7 +27,8 @@ def command(
     scope: str | None,
 ) -> None:
     """List memories, the newest first."""
-    page = work.store.list(wanted(work, kinds, tags, phase, status, scope), limit, offset)
+    chosen = replace(wanted(work, kinds, tags, phase, status, scope), untrusted=True)
+    page = work.store.list(chosen, limit, offset)
     more = offset + len(page.items) < page.total
     if work.as_json:
         output.emit(
@@ -41,6 +44,7 @@ def command(
         return
     usage = work.store.usage(each.memory.id for each in page.items)
     at = now()
+    mark = output.marker(work.places.home)
     output.table(
         ("id", "kind", "impact", "phase", "uses", "age", "title"),
         [
@@ -51,7 +55,7 @@ def command(
                 str(int(each.memory.phase)),
                 str(usage[each.memory.id].uses if each.memory.id in usage else 0),
                 output.ago(each.memory.created, at),
-                each.memory.title,
+                f"{mark(each)}{each.memory.title}",
             )
             for each in page.items
         ],

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 import click
 
-from ltm.core.model import Memory, Stored, iso
+from ltm.core.model import Memory, Status, Stored, iso
 from ltm.core.record import as_record
 from ltm.core.screen import one_line, visible
 
@@ -70,6 +70,7 @@ def record(stored: Stored) -> dict[str, Any]:
         "vault": stored.vault,
         "path": stored.path,
         "etag": stored.etag,
+        "trusted": stored.trusted,
     }
 
 
@@ -98,6 +99,23 @@ def ago(moment: datetime, now: datetime) -> str:
 def headline(memory: Memory) -> str:
     """A memory in one line: what it is and what it says."""
     return f"{memory.kind}, {memory.impact}: {memory.title}"
+
+
+def marker(home: str) -> Callable[[Stored], str]:
+    """What stands before a memory that is not to be taken as it is: changed, untrusted, waiting."""
+    from ltm.storage import signing
+
+    key = signing.load(home)
+
+    def mark(stored: Stored) -> str:
+        marks = "⚠ " if key is not None and key.is_doubtful(stored.memory) else ""
+        if not stored.trusted:
+            marks += "(untrusted) "
+        if stored.memory.status is Status.QUARANTINED:
+            marks += "(quarantined) "
+        return marks
+
+    return mark
 
 
 def moment(when: datetime | None) -> str | None:

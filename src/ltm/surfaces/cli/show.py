@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ltm.core.model import Status, Usage
+from ltm.core.model import Status, Stored, Usage
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -22,10 +22,12 @@ def command(work: Work, memory_id: str) -> None:
         work.store.used([memory.id])
     usage = work.store.usage([memory.id]).get(memory.id, Usage())
     versions = work.store.versions(memory.id)
+    state = _signed(work, stored)
     if work.as_json:
         output.emit(
             {
                 **output.record(stored),
+                **({"signed": state} if state else {}),
                 "text": memory.text,
                 "tokens": estimate(memory.text),
                 "usage": {
@@ -37,7 +39,7 @@ def command(work: Work, memory_id: str) -> None:
             }
         )
         return
-    output.say(memory.title)
+    output.say(f"{output.marker(work.places.home)(stored)}{memory.title}")
     output.say(f"  {memory.id}  {memory.kind}, {memory.impact}, {memory.scope}, {memory.status}")
     if memory.tags:
         output.say(f"  tags: {', '.join(memory.tags)}")
@@ -46,6 +48,12 @@ def command(work: Work, memory_id: str) -> None:
     where = f", session {origin.session} lines {origin.lines}" if origin.session else ""
     output.say(f"  said by {origin.trust}{where}; used {usage.uses} times")
     output.say(f"  {stored.path}")
+    if not stored.trusted:
+        output.say("  untrusted: it came with this repository (if you trust that: ltm trust)")
+    if memory.status is Status.QUARANTINED:
+        output.say(f"  waits for approval (ltm approve {memory.id})")
+    if state and state != "ok":
+        output.say(f"  ⚠ {state}: if it says what it should, type: ltm sign {memory.id}")
     for name, value in (
         ("because", memory.reason),
         ("state", memory.state),
@@ -62,3 +70,12 @@ def command(work: Work, memory_id: str) -> None:
     if versions:
         numbers = ", ".join(str(each.version) for each in versions)
         output.note(f"Kept versions: {numbers}. Go back with: ltm restore {memory.id} --version N")
+
+
+def _signed(work: Work, stored: Stored) -> str:
+    """How the memory stands to the key that is set; nothing without one."""
+    from ltm.storage import signing
+    from ltm.storage.checking import state_of
+
+    key = signing.load(work.places.home)
+    return "" if key is None else str(state_of(key, stored, work.store))

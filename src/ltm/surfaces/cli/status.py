@@ -21,7 +21,17 @@ def command(work: Work) -> None:
     for vault in value["vaults"]:
         output.say(f"  {vault['name']:8}{vault['memories']:5}  {vault['path']}")
     output.say(f"sessions  {value['sessions']}")
+    if value["signing"]:
+        output.say(f"key       {value['signing']}: what is kept is signed")
     output.say(f"model     {value['llm']['calls_today']} calls today")
+    waiting = value["waiting"]
+    if waiting["quarantined"]:
+        output.note(f"{waiting['quarantined']} memories wait for approval; see them: ltm approve")
+    if waiting["untrusted"]:
+        output.note(
+            f"{waiting['untrusted']} memories came with this repository and are not told; see them"
+            " with 'ltm list', and if you trust them: ltm trust"
+        )
     for problem in work.store.problems():
         output.note(f"problem: {problem.path}:{problem.line}: {problem.message}")
     if value["problems"]:

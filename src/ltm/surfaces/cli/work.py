@@ -45,7 +45,7 @@ class Work:
         """The options in force."""
         from ltm.storage.config import load
 
-        return load(self.places.home, self.places.shared)
+        return load(self.places.home, self.places.settings)
 
     @cached_property
     def store(self) -> Store:

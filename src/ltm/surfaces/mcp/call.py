@@ -59,7 +59,7 @@ class Call:
         """The options in force."""
         from ltm.storage.config import load
 
-        return load(self.places.home, self.places.shared)
+        return load(self.places.home, self.places.settings)
 
     @cached_property
     def store(self) -> Store:

@@ -1,0 +1,62 @@
+"""Whether a person said that they trust the memories a repository brought along.
+
+Owns one small file per project, `<home>/projects/<id>/trust.json`: for each shared vault the answer
+that was given, `true` or `false`, under a name made of the repository's place on this machine and
+the vault's place in it. So all work trees of a repository share the answer, what is pulled later is
+covered by it, and another copy of the repository, wherever it came from, is asked about anew. It is
+never in the repository. Imports the standard library and storage's small readers; hooks use it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ltm.core.quickjson import read_object, write
+from ltm.storage.plainfile import read_plain
+from ltm.storage.project import Project
+
+FILE = "trust.json"
+ASIDE = "untrusted-"
+"""How the folders begin in which the indexes of untrusted vaults are, beside that file."""
+
+
+def answer(private: str, project: Project, shared: str) -> bool | None:
+    """What was said about a vault; None when nobody was asked yet, or the file is not readable."""
+    said = _read(private).get(_name(project, shared))
+    return said if isinstance(said, bool) else None
+
+
+def record(private: str, project: Project, shared: str, trusted: bool | None) -> None:
+    """Keep the answer about a vault; None takes it back."""
+    from shutil import rmtree
+
+    from ltm.storage.database import discard
+    from ltm.storage.durable import make_folder, write_file
+    from ltm.storage.lock import Lock
+
+    make_folder(private)
+    with Lock(os.path.join(private, ".lock")):
+        answers = _read(private)
+        before = answers.pop(_name(project, shared), None)
+        if trusted and not before:
+            # An index that came with the files says what somebody else wants it to say.
+            discard(os.path.join(shared, "index.db"))
+        for name in os.listdir(private):
+            if name.startswith(ASIDE):
+                rmtree(os.path.join(private, name), ignore_errors=True)
+        if trusted is not None:
+            answers[_name(project, shared)] = trusted
+        write_file(os.path.join(private, FILE), f"{write(answers)}\n".encode("ascii"))
+
+
+def _name(project: Project, shared: str) -> str:
+    place = os.path.realpath(project.common_dir or project.root)
+    return f"{place}: {os.path.relpath(shared, project.root)}"
+
+
+def _read(private: str) -> dict[str, object]:
+    try:
+        said = read_object(read_plain(os.path.join(private, FILE)).decode("ascii"))
+    except (OSError, ValueError):
+        return {}
+    return {name: value for name, value in said.items() if isinstance(value, bool)}

@@ -1,0 +1,64 @@
+"""What memories stand on: signatures that do not fit, and memories that wait for a person's word.
+
+Only what somebody changed behind our back is an illness; the rest is worth knowing. Imports core
+and storage.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltm.core.model import Filter, Problem, Status, Stored
+from ltm.storage import signing
+from ltm.storage.checking import state_of
+from ltm.storage.signing import State
+from ltm.storage.waiting import waiting
+from ltm.upkeep.finding import Finding
+
+if TYPE_CHECKING:
+    from ltm.storage.places import Places
+    from ltm.storage.store import Store
+
+
+def standing(store: Store, places: Places) -> list[Finding]:
+    """Everything about signatures, quarantine and trust that a person should know."""
+    return [*_signatures(store, places.home), *_waiting(store, places)]
+
+
+def _signatures(store: Store, home: str) -> list[Finding]:
+    key = signing.load(home)
+    if key is None:
+        return []
+    path = signing.path_in(home)
+    if not key.secret:
+        message = "cannot be used as a key, so nothing is signed (bring the right file back)"
+        return [Finding(Problem(path, message))]
+    unsigned: list[Stored] = []
+    found: list[Finding] = []
+    for stored in store.every(Filter(statuses=tuple(Status))):
+        state = state_of(key, stored, store)
+        if state is State.UNSIGNED:
+            unsigned.append(stored)
+        elif state is State.CHANGED:
+            name = stored.memory.id
+            message = f"was changed outside ltm (look: ltm show {name}, then: ltm sign {name})"
+            found.append(Finding(Problem(stored.path, message)))
+    if unsigned:
+        message = f"{len(unsigned)} memories are not signed with it (sign them with 'ltm sign')"
+        found.append(Finding(Problem(path, message), ill=False))
+    return found
+
+
+def _waiting(store: Store, places: Places) -> list[Finding]:
+    found: list[Finding] = []
+    quarantined, untrusted = waiting(store, places)
+    if quarantined:
+        message = f"{quarantined} memories wait for approval (see them with 'ltm approve')"
+        found.append(Finding(Problem(places.private, message), ill=False))
+    if untrusted:
+        message = (
+            f"{untrusted} memories came with this repository and are not told"
+            " (see them with 'ltm list'; if you trust them: ltm trust)"
+        )
+        found.append(Finding(Problem(places.shared, message), ill=False))
+    return found
