@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ltm.core.decision import Add, Contradict, Decision, Reinforce, Supersede
 from ltm.core.kinds import Kinds
-from ltm.core.model import Memory, Stored
+from ltm.core.model import Memory, Status, Stored, Trust
 from ltm.core.similar import jaccard, tokens_of
 
 REPLACES = 0.5
@@ -31,11 +31,7 @@ def decide(
     Only memories of the candidate's kind and scope are compared. `replaces` is the text of the
     memory the candidate claims to replace; without a match the candidate is kept all the same.
     """
-    peers = [
-        each
-        for each in existing
-        if each.memory.kind == candidate.kind and each.memory.scope is candidate.scope
-    ]
+    peers = _peers(candidate, existing)
     if replaces:
         overlap, closest = _closest(replaces, peers)
         if closest is not None and overlap > REPLACES:
@@ -49,6 +45,43 @@ def decide(
     if tokens_of(candidate.text) <= tokens_of(closest.memory.text):
         return Reinforce(closest.memory.id, candidate.source)
     return Supersede((closest.memory.id,), candidate)
+
+
+def decide_warily(
+    candidate: Memory, existing: Iterable[Stored], kinds: Kinds, *, replaces: str = ""
+) -> Decision | None:
+    """The same for what a model wrote down, which may change nothing but what it names.
+
+    Every change asks that the older memory still is what it was compared with. A repetition counts
+    only if nobody confirmed the memory since it was said, because rules hear the same session, and
+    ends a quarantine only if it is the user's word. What only a tool said adds itself and touches
+    nothing. None: there is nothing to do.
+    """
+    peers = _peers(candidate, existing)
+    trusted = candidate.source.trust is not Trust.TOOL
+    if replaces and trusted:
+        overlap, closest = _closest(replaces, peers)
+        if closest is not None and overlap > REPLACES:
+            return Supersede((closest.memory.id,), candidate, expected=closest.etag)
+    overlap, closest = _closest(candidate.text, peers)
+    if closest is not None and overlap >= kinds[candidate.kind].duplicate:
+        waits = closest.memory.status is Status.QUARANTINED
+        if not trusted or closest.memory.confirmed >= candidate.created:
+            return None
+        if waits and candidate.source.trust is not Trust.USER:
+            return None
+        return Reinforce(closest.memory.id, candidate.source, expected=closest.etag)
+    if kinds[candidate.kind].single and peers and trusted:
+        return Supersede(tuple(each.memory.id for each in peers), candidate)
+    return Add(candidate)
+
+
+def _peers(candidate: Memory, existing: Iterable[Stored]) -> list[Stored]:
+    return [
+        each
+        for each in existing
+        if each.memory.kind == candidate.kind and each.memory.scope is candidate.scope
+    ]
 
 
 def _opposed(candidate: Memory, peers: Iterable[Stored]) -> Stored | None:

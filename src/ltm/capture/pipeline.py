@@ -7,15 +7,16 @@ again adds nothing. Imports core, the store's port, `sessions` and this package.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ltm.capture.candidate import Candidate, as_memory
 from ltm.capture.decide import decide
 from ltm.capture.rules import Listener
-from ltm.core.errors import Refused
-from ltm.core.model import Filter, Memory, Status, Stored
+from ltm.core.decision import Add, Applied, Decision
+from ltm.core.errors import Conflict, Refused
+from ltm.core.model import Filter, Memory, Status, Stored, Trust
 from ltm.core.redact import redacted
 from ltm.core.similar import jaccard, tokens_of
 from ltm.sessions.lines import cursor_of
@@ -26,6 +27,10 @@ from ltm.storage.store import Store
 READER, STATE = "capture", "capture state"
 _KNOWN = (Status.ACTIVE, Status.QUARANTINED)
 _PEERS = 20
+_ATTEMPTS = 5
+
+Choose = Callable[..., Decision | None]
+"""`decide`, or another rule with the same arguments; None when there is nothing to do."""
 
 
 @dataclass(slots=True)
@@ -38,6 +43,9 @@ class Captured:
     reinforced: list[str] = field(default_factory=list)
     skipped: int = 0
     """Candidates that were known from the same place already, or could not be kept."""
+    llm_calls: int = 0
+    llm_error: str = ""
+    """Why a model could not be asked, or not about everything; '' when all went well."""
 
     def __iadd__(self, other: Captured) -> Captured:
         self.turns += other.turns
@@ -45,6 +53,8 @@ class Captured:
         self.superseded += other.superseded
         self.reinforced += other.reinforced
         self.skipped += other.skipped
+        self.llm_calls += other.llm_calls
+        self.llm_error = self.llm_error or other.llm_error
         return self
 
 
@@ -58,7 +68,7 @@ def capture(
     difficulty: float = 0.0,
 ) -> Captured:
     """Keep what a session's transcript taught since it was last read."""
-    unread = _Unread(log, now)
+    unread = Unread(log, now, READER)
     reading = read(path, cursor_of(log.cursor(session, READER, path)), unread)
     listener = Listener(session, store.kinds, log.cursor(session, STATE, path))
     done = Captured()
@@ -80,6 +90,7 @@ def keep(
     *,
     now: datetime,
     difficulty: float = 0.0,
+    choose: Choose = decide,
 ) -> None:
     """Decide about candidates one by one, and note in `done` what became of them."""
     for candidate in candidates:
@@ -90,13 +101,13 @@ def keep(
             reason=redacted(candidate.reason),
         )
         memory = as_memory(clean, now, difficulty)
-        if _is_known(store, memory):
-            done.skipped += 1
-            continue
-        decision = decide(memory, _peers(store, memory), store.kinds, replaces=clean.replaces)
-        try:
-            applied = store.apply(decision)
-        except Refused:
+        if memory.source.trust is Trust.TOOL:
+            # Until a person or another source confirms it.
+            memory = replace(memory, status=Status.QUARANTINED)
+        applied = None
+        if not _is_known(store, memory):
+            applied = _settle(store, memory, clean.replaces, choose)
+        if applied is None:
             done.skipped += 1
             continue
         done.superseded += applied.superseded
@@ -104,11 +115,32 @@ def keep(
         ids.append(applied.stored.memory.id)
 
 
-def _peers(store: Store, memory: Memory) -> list[Stored]:
+def _settle(store: Store, memory: Memory, replaces: str, choose: Choose) -> Applied | None:
+    """Decide and make it happen; decide anew when somebody changed what the decision was about."""
+    try:
+        for _ in range(_ATTEMPTS):
+            decision = choose(
+                memory, _peers(store, memory, replaces), store.kinds, replaces=replaces
+            )
+            try:
+                return None if decision is None else store.apply(decision)
+            except Conflict:
+                continue
+        return store.apply(Add(memory))  # nothing is lost by keeping it beside the other
+    except Refused:
+        return None
+
+
+def _peers(store: Store, memory: Memory, replaces: str) -> list[Stored]:
     wanted = Filter(kinds=(memory.kind,), statuses=_KNOWN, scopes=(memory.scope,))
     if store.kinds[memory.kind].single:
         return list(store.list(wanted).items)
-    return [each.stored for each in store.search(memory.text[:2_000], wanted, _PEERS).items]
+    found = {
+        each.stored.memory.id: each.stored
+        for text in filter(None, (memory.text, replaces))
+        for each in store.search(text[:2_000], wanted, _PEERS).items
+    }
+    return list(found.values())
 
 
 def _is_known(store: Store, memory: Memory) -> bool:
@@ -125,11 +157,11 @@ def _is_known(store: Store, memory: Memory) -> bool:
     )
 
 
-class _Unread:
-    """Messages no capture has read; they are marked only when what they gave is kept."""
+class Unread:
+    """Messages a reader has not read; they are marked only when what they gave is kept."""
 
-    def __init__(self, log: SessionLog, now: datetime) -> None:
-        self._read = log.turns_read(READER, now)
+    def __init__(self, log: SessionLog, now: datetime, reader: str) -> None:
+        self._read = log.turns_read(reader, now)
         self._met: dict[str, None] = {}
 
     def is_new(self, uuid: str) -> bool:

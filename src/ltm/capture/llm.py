@@ -1,0 +1,249 @@
+"""A session read by a model: part by part, each kept before the next is asked about.
+
+Owns the model's own place in a transcript, apart from that of the rules, and what happens when it
+cannot be asked or answers nonsense: its place stays, the failure is noted, and after too many a
+part that no answer fits is set aside, visibly, so that the rest goes on. The prompt is made before
+a call and every decision after it, against the memories as they are then. Imports core, the store's
+port, the logs, `sessions`, `llm` and this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ltm.capture.candidate import Candidate
+from ltm.capture.contract import ask_about, candidates_in
+from ltm.capture.decide import decide_warily
+from ltm.capture.pipeline import Captured, Choose, Unread, keep
+from ltm.core.decision import Decision, Supersede
+from ltm.core.errors import BadAnswer, CapReached, ModelFailed
+from ltm.core.kinds import Kinds
+from ltm.core.model import Filter, Memory, Stored
+from ltm.core.redact import redacted
+from ltm.llm.model import Model
+from ltm.sessions.digest import CHUNK, OVERLAP, Chunk, Line, chunks, digest
+from ltm.sessions.lines import cursor_of
+from ltm.sessions.transcript import Reading, read
+from ltm.sessions.turns import AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
+from ltm.storage.modellog import ModelLog, Unheard
+from ltm.storage.sessionlog import Session, SessionLog
+from ltm.storage.store import Store
+
+READER = "model"
+
+LEAST = 200
+"""Characters below which there is nothing to ask about; they wait until there are more."""
+
+NONSENSE = 3
+"""Failures after which a part that gets no usable answer is set aside."""
+
+_FULL = CHUNK - OVERLAP
+_SPEAKERS = ("USER: ", "CLAUDE: ")
+_KNOWN = 12
+_READ = 20_000
+_TOLD = ("file_path", "path", "notebook_path", "command")
+"""What of a tool's input may be told."""
+
+_REWRITTEN = 5
+"""Of so many memories a reading may replace one, and one at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is asked about before the place in the transcript moves on."""
+
+    chunks: tuple[Chunk, ...]
+    at: str
+    before: str
+    """The place where it begins, as a text."""
+
+    @property
+    def lines(self) -> str:
+        return f"{self.chunks[0].first}-{self.chunks[-1].last}"
+
+
+def hear(
+    store: Store,
+    log: SessionLog,
+    models: ModelLog,
+    model: Model,
+    session: Session,
+    *,
+    now: datetime,
+    again: bool = False,
+) -> Captured:
+    """Keep what a model finds in a session since it last read there.
+
+    Never raises for a model: `llm_error` says why not everything was read. With `again`, parts that
+    were set aside are asked about once more.
+    """
+    done, before = Captured(), model.calls
+    hearing = _Hearing(store, model, session, now, done)
+    try:
+        if again:
+            _hear_aside(hearing, models, session)
+        _hear_on(hearing, log, models, session, now)
+    except ModelFailed as error:
+        done.llm_error = str(error)
+    finally:
+        done.llm_calls = model.calls - before
+    return done
+
+
+def _hear_on(
+    hearing: _Hearing, log: SessionLog, models: ModelLog, session: Session, now: datetime
+) -> None:
+    path = session.transcript
+    models.note_unheard(session.id)
+    unread = Unread(log, now, READER)
+    reading = read(path, cursor_of(log.cursor(session.id, READER, path)), unread)
+    for part in _parts(reading):
+        try:
+            hearing.keep(part)
+        except CapReached:
+            raise  # nobody's fault: it goes on when there is a new allowance
+        except BadAnswer as error:
+            note = _noted(models, session.id)
+            if models.note_failure(note, now, str(error), all_wait=False) < NONSENSE:
+                raise
+            aside = Unheard(session.id, part.before, part.lines)
+            models.set_aside(aside, str(error))
+        except ModelFailed as error:
+            models.note_failure(_noted(models, session.id), now, str(error), all_wait=True)
+            raise
+        with log.transaction():
+            unread.mark()
+            log.keep_cursor(session.id, READER, path, reading.cursor.text())
+        models.note_progress(session.id)
+    models.forget_unheard(Unheard(session.id))
+
+
+def _hear_aside(hearing: _Hearing, models: ModelLog, session: Session) -> None:
+    for note in models.unheard():
+        if note.session != session.id or not note.cursor:
+            continue
+        last = int(note.lines.rpartition("-")[2] or 0)
+        for part in _parts(read(session.transcript, cursor_of(note.cursor)), last):
+            hearing.keep(part)
+        models.forget_unheard(note)
+
+
+def _noted(models: ModelLog, session: str) -> Unheard:
+    notes = (note for note in models.unheard() if note.session == session and not note.cursor)
+    return next(notes, Unheard(session))
+
+
+class _Hearing:
+    """One reading of a session: what it asks and keeps, and how much it may replace."""
+
+    def __init__(
+        self, store: Store, model: Model, session: Session, now: datetime, done: Captured
+    ) -> None:
+        self._store = store
+        self._model = model
+        self._session = session
+        self._now = now
+        self._done = done
+        self._replaceable = max(1, store.list(Filter(), 1).total // _REWRITTEN)
+
+    def keep(self, part: _Part) -> None:
+        """Ask about a part and keep what comes of it."""
+        for chunk in part.chunks:
+            found, wrong = self._answered(chunk, part.at)
+            self._done.skipped += wrong
+            keep(
+                self._store,
+                found,
+                self._done,
+                now=self._now,
+                difficulty=self._session.difficulty,
+                choose=self._choice(),
+            )
+
+    def _answered(self, chunk: Chunk, at: str) -> tuple[list[Candidate], int]:
+        kinds = self._store.kinds
+        asked = ask_about(chunk, self._known(chunk), kinds)
+        for last in (False, True):
+            answer = self._model.ask(asked.system, asked.prompt)
+            try:
+                return candidates_in(answer, chunk, kinds, self._session.id, at)
+            except BadAnswer:
+                if last:
+                    raise
+        raise AssertionError  # the loop returned or raised
+
+    def _known(self, chunk: Chunk) -> list[Memory]:
+        """The memories the part may be about: what is near the user's words, then the agent's."""
+        found: dict[str, Memory] = {}
+        for speaker in _SPEAKERS:
+            words = [line for line in chunk.text.split("\n") if line.startswith(speaker)]
+            question = " ".join(line.removeprefix(speaker) for line in words)
+            for each in self._store.search(question, Filter(), _KNOWN).items:
+                found[each.stored.memory.id] = each.stored.memory
+        return list(found.values())
+
+    def _choice(self) -> Choose:
+        def choose(
+            candidate: Memory, existing: Iterable[Stored], kinds: Kinds, *, replaces: str = ""
+        ) -> Decision | None:
+            named = replaces if self._replaceable > 0 else ""
+            decision = decide_warily(candidate, existing, kinds, replaces=named)
+            if isinstance(decision, Supersede):
+                self._replaceable -= 1
+            return decision
+
+        return choose
+
+
+def _parts(reading: Reading, last: int = 0) -> Iterator[_Part]:
+    """A transcript in parts that fit a question; when one is handed out, `cursor` is behind it.
+
+    With `last`, up to that line.
+    """
+    held: list[Line] = []
+    tail: list[Line] = []
+    at, before = "", reading.cursor.text()
+    for stretch in reading.stretches(1):
+        if last and stretch[0].line > last:
+            break
+        held += digest(_clean(turn) for turn in stretch if not turn.sidechain)
+        at = at or (stretch[0].at if held else "")
+        if _length(held) >= _FULL:
+            yield _Part(tuple(chunks([*tail, *held])), at, before)
+            tail, held = _end_of(held), []
+            at, before = "", reading.cursor.text()
+    if _length(held) >= LEAST and any(line.text.startswith(_SPEAKERS) for line in held):
+        yield _Part(tuple(chunks([*tail, *held])), at, before)
+
+
+def _clean(turn: Turn) -> Turn:
+    """A turn without secrets, before it is shortened: half a secret looks like none."""
+    match turn:
+        case UserText() | AssistantText() | ToolResult():
+            return replace(turn, text=redacted(turn.text[:_READ]))
+        case ToolUse():
+            told = {key: turn.input[key] for key in _TOLD if turn.input.get(key)}
+            return replace(
+                turn, input={key: redacted(str(value)[:_READ]) for key, value in told.items()}
+            )
+        case Commit():
+            return replace(turn, subject=redacted(turn.subject))
+        case _:
+            return turn
+
+
+def _length(lines: list[Line]) -> int:
+    return sum(len(line.text) + 1 for line in lines)
+
+
+def _end_of(lines: list[Line]) -> list[Line]:
+    """The last lines, as a reminder of where the talk was."""
+    room, kept = OVERLAP, 0
+    for line in reversed(lines):
+        room -= len(line.text) + 1
+        if room < 0:
+            break
+        kept += 1
+    return lines[len(lines) - kept :]
