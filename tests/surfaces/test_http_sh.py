@@ -244,7 +244,8 @@ def test_the_note_may_lie_elsewhere(hooks: ShHooks, server: Server) -> None:
 def test_no_setting_of_the_user_leads_the_request_elsewhere(hooks: ShHooks, server: Server) -> None:
     with listener(None) as port:
         elsewhere = f"http://127.0.0.1:{port}"
-        (hooks.user_home / ".curlrc").write_text(f'proxy = "{elsewhere}"\n')
+        stolen = hooks.top / "stolen"
+        (hooks.user_home / ".curlrc").write_text(f'proxy = "{elsewhere}"\noutput = "{stolen}"\n')
         hooks.env |= dict.fromkeys(("http_proxy", "all_proxy", "ALL_PROXY"), elsewhere)
         assert "Use port 8082" in hooks.fire("SessionStart", source="startup").told
 
@@ -524,6 +525,22 @@ def test_no_prompt_input_or_output_reaches_the_disk(hooks: ShHooks) -> None:
     assert files_with(hooks.top, SECRET.encode()) == []
 
 
+def test_what_is_no_path_is_left_out(hooks: ShHooks) -> None:
+    for odd in ("x" * 4_097, "a\0b", "", 7, None, ["/x"], {"cwd": "/x"}):
+        hooks.fire("Stop", cwd=odd)
+        assert "cwd" not in hooks.waiting()[-1], odd
+    hooks.fire("Stop", cwd="x" * 4_096)
+    assert hooks.waiting()[-1]["cwd"] == "x" * 4_096
+
+
+def test_a_sub_agent_that_is_none_is_not_heard(hooks: ShHooks) -> None:
+    """The client's own summariser ends like one, and has no type."""
+    hooks.fire("SubagentStop", agent_id="a1")
+    assert hooks.waiting() == []
+    hooks.fire("SubagentStop", agent_id="a1", agent_type="Explore")
+    assert len(hooks.waiting()) == 1
+
+
 def test_a_message_longer_than_the_server_takes_is_kept(hooks: ShHooks, server: Server) -> None:
     hooks.fire("PostToolUse", tool_name="Read", tool_response="x" * 2_000_000)
     (kept,) = hooks.waiting()
@@ -596,7 +613,7 @@ TEXTS = st.text(
 ) | st.sampled_from(['a"b', "a\\", "\\\\", '\\"', "a\nb\tc", "jürgen/日本 🙂", "{[,:]}", "$(x)`y`"])
 NAMES = st.sampled_from(["session_id", "cwd", "transcript_path", "tool_name", "reason", "source"])
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | TEXTS,
+    st.none() | st.booleans() | st.integers() | TEXTS | st.just("a\0b"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS | NAMES, inner, max_size=3),
     max_leaves=8,
 )

@@ -130,7 +130,8 @@ ask() {
 # -- keeping the event: as storage/spool.py has it ---------------------------------------------------
 
 # The event as a record of the spool. Values are passed on as they stand in the message, escapes and
-# all, and only those of the message's own fields: not of what a tool was given or gave back.
+# all, and only those of the message's own fields: not of what a tool was given or gave back. They
+# stand at the beginning of a message, which is all that is looked at.
 record() {
     printf '%s' "$payload" | head -c 16384 | awk -v event="$event" -v home="$1" -v placed="$2" '
         { text = text $0 "\n" }
