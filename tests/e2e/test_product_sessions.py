@@ -16,7 +16,7 @@ from ltm.storage.places import places
 from ltm.storage.vault import Vault
 
 from .client import Harness, Reply, Script, use, wait_until
-from .conftest import MakeHarness
+from .conftest import InstallPlugin, MakeHarness
 from .product import (
     MARK,
     assert_quiet,
@@ -24,7 +24,6 @@ from .product import (
     ltm,
     memories,
     memory_home,
-    provide_python,
     told,
     waiting_events,
 )
@@ -205,8 +204,8 @@ def test_of_three_hundred_memories_the_right_ones_are_told_and_whole(product: Ha
     assert_quiet(session)
 
 
-def test_a_newcomer_is_told_in_the_first_session_what_the_team_shares(
-    make_harness: MakeHarness, shipped: Path
+def test_a_newcomer_who_trusts_the_team_is_told_what_it_shares(
+    make_harness: MakeHarness, install_plugin: InstallPlugin
 ) -> None:
     team = make_harness(git=True)
     ltm(team, "init")
@@ -215,14 +214,15 @@ def test_a_newcomer_is_told_in_the_first_session_what_the_team_shares(
     files = {
         str(shared / path.name): path.read_text() for path in (team.project / shared).iterdir()
     }
-    newcomer = make_harness(files=files, git=True)
-    provide_python(newcomer)
-    newcomer.install(shipped)
+    newcomer = install_plugin(make_harness(files=files, git=True))
+    ltm(newcomer, "trust")
 
-    session = newcomer.print_session("hello", ["Hi."])
+    # A busy machine may not have read the files when the first session begins.
+    sessions = [newcomer.print_session("hello", ["Hi."]) for _ in range(2)]
 
-    assert PORT in told(session.requests[0])[0]
-    assert_quiet(session)
+    assert PORT in told(sessions[-1].requests[0])[0]
+    for session in sessions:
+        assert_quiet(session)
 
 
 def test_a_subagent_is_nobodys_second_session(product: Harness) -> None:
@@ -280,12 +280,11 @@ def test_the_projects_own_settings_work_for_whoever_has_ltm_and_bother_nobody_el
 
 
 def test_with_the_plugin_and_setup_together_everything_happens_once(
-    harness: Harness, shipped: Path
+    harness: Harness, install_plugin: InstallPlugin
 ) -> None:
     ltm(harness, "remember", PORT)
-    provide_python(harness)
     ltm(harness, "setup")
-    harness.install(shipped)
+    install_plugin(harness)
     with (memory_home(harness) / "drain.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # so that every event can be counted afterwards
 

@@ -1,4 +1,4 @@
-"""Whoever clones a repository is told what its team knows in the very first session."""
+"""Whoever trusts a repository is told what its team knows, in the first session of a new tree."""
 
 from __future__ import annotations
 
@@ -48,8 +48,15 @@ def told(clone: Path, home: Path) -> str:
     return text
 
 
+def trust(clone: Path, home: Path) -> None:
+    """The person said so in another work tree, where an index was made: not in this one."""
+    Ltm(home, clone).ok("trust")
+    for index in (clone / ".claude" / "ltm").glob("index.db*"):
+        index.unlink()
+
+
 def note(home: Path, python: str) -> None:
-    (home / ".ltm").mkdir(parents=True)
+    (home / ".ltm").mkdir(parents=True, exist_ok=True)
     noted = json.dumps({"python": python, "version": __version__})
     (home / ".ltm" / "runtime.json").write_text(noted)
 
@@ -59,6 +66,7 @@ def test_memories_that_no_index_knows_are_told_where_ltm_is_installed(
 ) -> None:
     home = tmp_path / "newcomer"
     note(home, sys.executable)
+    trust(clone, home)
 
     # A machine busy with other things may take longer than a hook waits; the next time it is ready.
     answers = [told(clone, home) for _ in range(3)]
@@ -66,16 +74,22 @@ def test_memories_that_no_index_knows_are_told_where_ltm_is_installed(
     assert "PostgreSQL" in answers[-1]
 
 
-def test_a_bare_machine_and_a_broken_python_are_told_nothing_and_suffer_nothing(
+def test_without_an_answer_to_whom_to_trust_nothing_of_it_is_told(
     clone: Path, tmp_path: Path
 ) -> None:
-    bare = tmp_path / "bare"
-    bare.mkdir()
-    assert told(clone, bare) == ""
+    home = tmp_path / "stranger"
+    note(home, sys.executable)
 
+    assert all("PostgreSQL" not in told(clone, home) for _ in range(2))
+
+
+def test_a_broken_python_is_not_believed(clone: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken-python"
     broken.write_text("#!/bin/sh\necho '{\"text\": 3'\nexit 1\n")
     broken.chmod(0o755)
     home = tmp_path / "unlucky"
+    trust(clone, home)
+    (home / ".ltm" / "runtime.json").unlink(missing_ok=True)
     note(home, str(broken))
+
     assert told(clone, home) == ""

@@ -58,9 +58,9 @@ class Machine:
             "CLAUDE_PLUGIN_DATA": str(self.data),
         }
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, shell: str = "sh") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["sh", str(RUN), *words],
+            [shell, str(RUN), *words],
             env=self.env(),
             input="{}",
             capture_output=True,
@@ -109,6 +109,30 @@ def test_the_noted_python_is_the_first_choice(machine: Machine) -> None:
     machine.note(noted)
 
     assert used(machine.run("hook")) == noted
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox"])
+def test_any_shell_of_a_system_will_do(machine: Machine, shell: str, tmp_path: Path) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"there is no {shell} here")
+    (tmp_path / "sh").symlink_to(program)  # by that name they all are the system's shell
+    machine.note(machine.python("installed", "python"))
+    machine.python("bin", "python3.12")
+
+    noted = used(machine.run("hook", shell=str(tmp_path / "sh")))
+    (machine.home / ".ltm" / "runtime.json").unlink()
+    named = used(machine.run("hook", shell=str(tmp_path / "sh")))
+
+    assert (Path(noted).name, Path(named).name) == ("python", "python3.12")
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="needs shellcheck")
+def test_shellcheck_finds_nothing() -> None:
+    done = subprocess.run(
+        ["shellcheck", "-s", "sh", RUN], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_a_noted_python_that_is_gone_is_no_choice(machine: Machine) -> None:
