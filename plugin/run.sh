@@ -9,7 +9,7 @@ find_python() {
   noted=${LTM_HOME:-$HOME/.ltm}/runtime.json
   if [ -r "$noted" ] && read -r line <"$noted"; then
     case $line in
-    *'\'*) ;;
+    *\\*) ;; # an escape in a path: look elsewhere
     *'"python":"'*)
       python=${line#*\"python\":\"}
       python=${python%%\"*}
