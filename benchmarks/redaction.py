@@ -2,7 +2,9 @@
 
 Kinds, contexts and benign families are split in half by a fixed seed. The rules were tuned on the
 first halves only ("seen"); a figure for what was not seen says how they do on what they were not
-written for: known kinds in new contexts, new kinds in known contexts, and both new.
+written for: known kinds in new contexts, new kinds in known contexts, and both new. Contexts of the
+second half whose misses led to a change of the rules are listed in `LOOKED_AT` and count as seen.
+The corpus has our idea of what people write; text of other origin is the better judge (`--text`).
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ def half(names: Iterable[str]) -> set[str]:
 
 
 SEEN_KINDS = half(kind.name for kind in KINDS)
-SEEN_CONTEXTS = half(context.name for context in CONTEXTS)
+LOOKED_AT = {"broken over lines", "base64 in a manifest"}
+SEEN_CONTEXTS = half(context.name for context in CONTEXTS) | LOOKED_AT
 SEEN_FAMILIES = half(families())
 PARTS = ("seen", "new contexts", "new kinds", "both new")
 
@@ -163,7 +166,7 @@ def main() -> None:
     parser.add_argument("--benign", type=int, default=BENIGN)
     parser.add_argument("--seen-only", action="store_true", help="for tuning: hide the rest")
     parser.add_argument("--show", type=int, default=0, help="print so many mistakes on seen parts")
-    parser.add_argument("--text", nargs="*", default=[], help="files to measure the speed on")
+    parser.add_argument("--text", nargs="*", default=[], help="files of your own to measure on")
     parser.add_argument("--json")
     given = parser.parse_args()
     counts = measure(given.each, given.seed)
@@ -193,6 +196,8 @@ def main() -> None:
         "benign false positives": wrong_of / lines_of,
         "MB/s": speed(texts),
     }
+    if given.text:
+        figures["redactions in the texts given"] = sum(_marks(text) for text in texts)
     table(
         "In short",
         ["figure", "value"],
@@ -203,6 +208,10 @@ def main() -> None:
         figures["parts"] = {part: [counts[part].found, counts[part].total] for part in PARTS}
         figures["kinds"] = dict(kinds)
     keep(given.json, "redaction", figures)
+
+
+def _marks(text: str) -> int:
+    return redact(text).text.count(_MARK) - text.count(_MARK)
 
 
 def _speed_text() -> list[str]:

@@ -328,6 +328,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_megabyte_is_done_with(text: str) -> None:
     """In a process of its own, which the limit ends: quadratic work would take hours."""

@@ -44,7 +44,7 @@ class _Tie:
 _ASSIGNED = _Tie(
     re.compile(
         _CLOSE + r"[ \t]{0,20}(?:\[[^\]\n]{0,24}\])?[ \t]{0,4}"
-        r"(?::=|=>|={1,3}|!==?|<-|:|：|%3[DdAa])"
+        r"(?:=>|={1,3}|[:?+|]{1,2}=|!==?|<-|:|：|%3[DdAa])"
         r"[ \t]{0,20}(?:[|>][+-]?[ \t]*\n[ \t]{1,40})?" + _SCHEME
     )
 )
@@ -55,10 +55,12 @@ _ELEMENT = _Tie(re.compile(r">(?=[^<>\n]{4,512}</)"))
 _SAID = _Tie(
     re.compile(
         r"[\"'`*]{0,3}(?:(?: (?:for|of|on|in|to) [\w.-]{1,30}(?: [\w.-]{1,30}){0,2})?"
-        r" (?:is now|is|was|are|set to|to)[ :]| ?\| ?|[ \t]{1,8}|:\s{1,8})" + _SCHEME
+        r" (?:is now|is|was|are|set to|to)[ :]| ?(?:\||->|→|⇒) ?|[ \t]{1,8}|:\s{1,8})" + _SCHEME
     ),
     loose=True,
 )
+# The next cell or line; nearly anything may stand there.
+_NEXT = _Tie(re.compile(r"[\"'`*]{0,3}(?:,|[ \t]{0,4}\r?\n[ \t]{0,8})"), loose=True)
 _TIES = (
     # `password: str = "…"`, `var password string = "…"`
     _Tie(
@@ -81,7 +83,10 @@ _TIES = (
     ),
     _ELEMENT,
     _SAID,
+    _NEXT,
 )
+_CELL_ENDS = ("", "\n", "\r", ",", "`")
+_OF_WHICH = re.compile(r" (?:as|is|was) (?:(?:the|my|our|your|its|a) )?\Z")
 _QUOTED = re.compile(r"[bBrRuUfF@$]{0,2}(\\{0,3}(?:\"\"\"|'''|[\"'`]))([^\n]{1,2048}?)\1")
 _UNQUOTED = r"[^\s\"'`<>&|,;\\]{0,2048}"
 _PLAIN = re.compile(_UNQUOTED + r"(?:\\(?![nrtu\"'\\])" + _UNQUOTED + "){0,4}")
@@ -144,9 +149,25 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
             argument = "=" in tied[0] and text[until : until + 1] in (",", ")")
             if argument and not env and is_wordy(value):
                 continue  # `login(password=password1)`
+            if tie is _NEXT and not (is_random(value) and text[until : until + 1] in _CELL_ENDS):
+                continue
             if _is_secret(value, held, loose=loose, quoted=tie is _ELEMENT, env=env):
                 return plain.start(), until
-    return None
+    return _value_before(text, start, held)
+
+
+def _value_before(text: str, start: int, held: Promise) -> tuple[int, int] | None:
+    """Where the value stands in `… is the password`."""
+    since = max(0, start - _LONGEST_LOOK)
+    before = text[since:start]
+    words = _OF_WHICH.search(before, max(0, len(before) - 16))
+    if words is None:
+        return None
+    value = before[: words.start()].rpartition(" ")[2].rpartition("\n")[2].strip("\"'`(),:")
+    if not is_random(value) or not _is_secret(value, held, loose=True, quoted=True):
+        return None
+    begin = since + before.rindex(value)
+    return begin, begin + len(value)
 
 
 def _is_argument(text: str, start: int, tied: str) -> bool:
@@ -190,4 +211,6 @@ def _is_password(value: str, held: Promise, *, digit: bool, loose: bool, text: b
         return digit and single and not loose and not is_number(value) and len(value) >= 6
     if loose:
         return len(value) >= 6 and not is_number(value) and (digit or is_random(value))
-    return digit or text or (len(value) >= 6 and not is_wordy(value))
+    if not digit and is_wordy(value):
+        return text and "passw" not in value.lower()  # which would be a label
+    return digit or text or (len(value) >= 6 and value.isascii())

@@ -87,6 +87,7 @@ FAMILIES: tuple[Family, ...] = (
             "--password {a9}5",
             "spring.datasource.password={a9}5",
             "the password for staging is {a9}5",
+            "I used {a20}5 as the password",
             "machine x.org login me password {a9}5",
             "<dbPassword>{a9}5</dbPassword>",
             'setPassword("{a9}5")',
@@ -115,6 +116,8 @@ FAMILIES: tuple[Family, ...] = (
             "password_file: /run/a1.txt",
             'exists and pass","status":"open1"',
             "the --password option of login",
+            'CHALLENGE_PASSWORD: "challengePassword"',
+            "请输入密码：请再输入一次密码",
             "bypass: value1",
             "compass = north1",
         ),
@@ -143,6 +146,7 @@ FAMILIES: tuple[Family, ...] = (
             "next_page_token: {a31}4",
             "tokenizer = {a31}4",
             "token = tokens[3]",
+            'token += f":{self.token2}"',
             "invalid token: unexpected end at line 12",
             "TOKEN=$TOKEN",
             "token: NEWLINE2",
@@ -158,6 +162,11 @@ FAMILIES: tuple[Family, ...] = (
             "client_secret: {h8}-{h4}-{h4}-{h4}-{h12}",
             'JWT_SECRET="{a31}4"',
             "SESSION_SECRET=words-without-any-digits",
+            "staging,CLIENT_SECRET,{a31}4,2024-01-01",
+            "### CLIENT_SECRET\n{a31}4",
+            "'client_secret' => '{a31}4'",
+            "CLIENT_SECRET ?= {a31}4",
+            "client_secret → {a31}4",
             'variable "secret" {\n default = "{h32}"\n}',
         ),
         (
@@ -249,7 +258,8 @@ def promise(name: str, word_before: str = "") -> Promise | None:
         words.pop()
     if not words:
         return None
-    last, before = words[-1], words[-2] if len(words) > 1 else word_before.lower()
+    last = words[-1]
+    before = words[-2] if len(words) > 1 else word_before.lower() if len(last) < 6 else ""
     if before in _HARMLESS:
         return None
     for family in FAMILIES:

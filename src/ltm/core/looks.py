@@ -14,7 +14,7 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE,
 )
 _INSIDE = re.compile(
-    r"""\.\.\.|…|xxxx|\*\*\*\*|\[redacted:|\[private\]|\$\{|\{\{|\#\{|<[\w -]+>
+    r"""\.\.\.|…|xxxx|\*\*\*\*|\[redacted:|\[private\]|\$\{|\{\{|\#\{|\{[a-z_][\w.]*\}|<[\w -]+>
     |(?P<word>your|my-?own|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?me|changeit
     |todo|redacted|masked|removed|hidden|(?:secret|key|token)[-_]?here)(?![a-z])""",
     re.VERBOSE,
