@@ -1,0 +1,74 @@
+"""`ltm export`: write memories to a file that can be imported anywhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import click
+
+from ltm.core.model import Filter, Scope, Status, choice, now
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work, kind_option
+from ltm.surfaces.cli.work import command as make
+
+
+@make("export")
+@click.argument("file", required=False, type=click.Path())
+@kind_option
+@click.option("--scope", help="Only this scope: project or agent.")
+@click.option("--status", help="Only active, superseded, forgotten or quarantined; default all.")
+@click.option("--versions", is_flag=True, help="Also the texts they had before, from the archive.")
+def command(
+    work: Work,
+    file: str | None,
+    kinds: tuple[str, ...],
+    scope: str | None,
+    status: str | None,
+    versions: bool,
+) -> None:
+    """Write every field of every memory to FILE as JSON, or to standard output.
+
+    Superseded and forgotten ones are among them, keys never are. A FILE that ends in .gz is packed.
+    What was shortened or forgotten has its whole text in the archive only: --versions takes it
+    along. `ltm import FILE` brings all of it back, exactly.
+    """
+    from ltm.transfer.export import Header, export, export_file
+
+    wanted = Filter(
+        kinds=tuple(work.config.kinds.parse(kind).name for kind in kinds),
+        statuses=() if not status or status.lower() == "all" else (choice(Status, status),),
+        scopes=(choice(Scope, scope),) if scope else (),
+    )
+    project = work.places.project
+    header = Header(work.places.agent, project.id, project.name, now())
+    if file is None or file == "-":
+        text = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="\n")
+        try:
+            export(work.store, text, header, wanted, versions=versions)
+            text.flush()
+        finally:
+            text.detach()
+        return
+    path = os.path.abspath(file)
+    with export_file(path) as out:
+        done = export(work.store, out, header, wanted, versions=versions)
+    if work.as_json:
+        output.emit(
+            {
+                "memories": done.memories,
+                "versions": done.versions,
+                "path": path,
+                "bytes": os.path.getsize(path),
+                "agent": header.agent,
+                "project": project.name,
+            }
+        )
+        return
+    output.say(f"Wrote {done.memories} memories to {path}")
+    if done.without:
+        output.note(
+            f"{done.without} of them were changed, shortened or forgotten; the texts they had"
+            " before are not in it. --versions takes those along."
+        )

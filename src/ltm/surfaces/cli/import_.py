@@ -1,0 +1,113 @@
+"""`ltm import`: take in an export, or what another tool kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from ltm.core.model import now
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+from ltm.transfer.report import Report
+from ltm.transfer.table import NAMES
+
+
+@make("import")
+@click.argument("path", type=click.Path())
+@click.option(
+    "--from",
+    "source",
+    default="",
+    metavar="NAME",
+    help=f"The tool it comes from; found out if not given: {', '.join(NAMES)}.",
+)
+@click.option("--merge", is_flag=True, help="Leave what is here, but take what is newer there.")
+@click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
+@click.option(
+    "--remap-agent", default="", metavar="NAME", help="Give what belongs to an agent to this one."
+)
+@click.option(
+    "--source-project",
+    default="",
+    metavar="NAME",
+    help="Only what the source keeps for this project, into the current one.",
+)
+@click.option("--large", is_flag=True, help="Read more than 100 MB or 100,000 entries.")
+def command(
+    work: Work,
+    path: str,
+    source: str,
+    merge: bool,
+    dry_run: bool,
+    remap_agent: str,
+    source_project: str,
+    large: bool,
+) -> None:
+    """Take in memories from PATH: an export of ltm, or the files of another memory tool.
+
+    PATH is a file or folder, also packed as zip, tar or gz; - reads standard input. A project's
+    folder will do, whatever it holds. Sources are only read. What is here already is not added
+    again, so an import can be repeated, and one that was cut short goes on.
+    """
+    from ltm.transfer.import_ import Wish, import_memories
+
+    with _bar() as progress:
+        report = import_memories(
+            Wish(path, source, merge, dry_run, remap_agent, source_project, large),
+            work.store,
+            work.places,
+            at=now(),
+            progress=progress,
+        )
+    if work.as_json:
+        output.emit(report.as_record())
+    else:
+        _show(report)
+    if report.problems and not (report.added or report.updated or report.skipped):
+        click.get_current_context().exit(1)
+
+
+def _show(report: Report) -> None:
+    would = "Would import" if report.dry_run else "Imported"
+    output.say(
+        f"{would} from {', '.join(report.sources)}: {report.added} added,"
+        f" {report.updated} updated, {report.skipped} known already"
+    )
+    for (source, word, kind), count in sorted(report.mapped.items()):
+        if word and word != kind:
+            output.say(f"  {source}: {word} → {kind}: {count}")
+    for whose, count in sorted(report.elsewhere.items()):
+        output.say(f"  {count} of them belong to {whose}")
+    if report.redacted:
+        output.note(f"A secret was taken out of {report.redacted} of them.")
+    for problem in report.problems:
+        where = f"{problem.path}:{problem.line}" if problem.line else problem.path
+        output.note(f"problem: {where}: {problem.message}")
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    """A progress bar at a terminal, one for each source that is read."""
+    bar: Any = None
+
+    def advance(done: int, total: int) -> None:
+        nonlocal bar
+        if not sys.stderr.isatty():
+            return
+        if bar is None:
+            bar = click.progressbar(length=total, label="Importing", file=sys.stderr)
+        bar.update(done - bar.pos)
+        if done >= total:
+            bar.render_finish()
+            bar = None
+
+    try:
+        yield advance
+    finally:
+        if bar is not None:
+            bar.render_finish()

@@ -1,0 +1,160 @@
+"""Writing memories out: JSON with every field, one memory a line, however many there are.
+
+    {"format": "ltm", "version": 2, "exported_at": …, "agent": {"name"}, "project": {"id", "name"},
+     "memories": [
+    {…},
+    {…}
+    ], "count": 2}
+
+Owns the format. It is one JSON value for whoever reads it whole, and a memory per line for whoever
+reads it as a stream. Version 1 is the export of LTM/Anima. Keys are no memories, so none is ever
+in it. Imports core and the store's port.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TextIO
+
+from ltm.core.errors import Refused
+from ltm.core.model import Filter, Memory, Phase, Status, iso
+from ltm.core.record import as_record
+from ltm.storage.durable import failed, sync_folder
+from ltm.storage.store import Store
+
+FORMAT = "ltm"
+VERSION = 2
+_OURS = re.compile(rb'\A\s*\{\s*"format"\s*:\s*"ltm"')
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Whose memories they are, and when they were written out."""
+
+    agent: str
+    project_id: str
+    project_name: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """How much was written."""
+
+    memories: int
+    versions: int
+    """Former texts that are in it."""
+    without: int
+    """Memories that said something else before, without those texts."""
+
+
+def export(
+    store: Store, out: TextIO, header: Header, wanted: Filter, *, versions: bool = False
+) -> Exported:
+    """Write memories, in the order of their ids; with `versions` the texts they had before, too."""
+    out.write(f"{_dump(_head(header))[:-1]},\n")
+    out.write('"memories":[')
+    memories = kept = without = 0
+    for stored in store.every(wanted):
+        record = as_record(stored.memory)
+        changed = has_history(stored.memory)
+        without += changed and not versions
+        if changed and versions:
+            former = [as_record(each.memory) for each in store.versions(stored.memory.id)]
+            kept += len(former)
+            record["versions"] = former
+        out.write(f"{',' if memories else ''}\n{_dump(record)}")
+        memories += 1
+    out.write(f'\n],"count":{memories}}}\n')
+    return Exported(memories, kept, without)
+
+
+def has_history(memory: Memory) -> bool:
+    """Whether a memory ever said something else, or says less than it did."""
+    return (
+        memory.version > 1
+        or memory.phase is not Phase.FULL
+        or memory.status in (Status.SUPERSEDED, Status.FORGOTTEN)
+    )
+
+
+@contextmanager
+def export_file(path: str) -> Iterator[TextIO]:
+    """A file to export to, packed if its name ends in `.gz`: there whole or not at all.
+
+    Readable by its owner only, and never in the place of a file that is no export.
+    """
+    _refuse_foreign(path)
+    temporary = f"{path}.{os.urandom(4).hex()}.tmp"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                if path.endswith(".gz"):
+                    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                        yield from _text(packed)
+                else:
+                    yield from _text(file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+            sync_folder(os.path.dirname(path))
+        except BaseException:
+            if os.path.exists(temporary):
+                os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise failed(error, "write the export", path) from error
+
+
+def _text(file: Any) -> Iterator[TextIO]:
+    text = io.TextIOWrapper(file, "utf-8", newline="\n", write_through=False)
+    try:
+        yield text
+        text.flush()
+    finally:
+        text.detach()
+
+
+def is_export(head: bytes) -> bool:
+    """Whether a file that begins like this is one of our exports."""
+    return _OURS.match(head) is not None
+
+
+def _refuse_foreign(path: str) -> None:
+    if os.path.isdir(path):
+        raise Refused("is a folder", path=path, hint="name a file, such as memories.json")
+    if not os.path.lexists(path):
+        return
+    opener = gzip.open if path.endswith(".gz") else open
+    try:
+        with opener(path, "rb") as file:
+            head = file.read(200)
+    except (OSError, EOFError):
+        head = b"?"
+    if head and not is_export(head):
+        raise Refused(
+            "is there already and is no export", path=path, hint="name another file, or delete it"
+        )
+
+
+def _head(header: Header) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "exported_at": iso(header.at),
+        "agent": {"name": header.agent},
+        "project": {"id": header.project_id, "name": header.project_name},
+    }
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

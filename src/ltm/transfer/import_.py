@@ -1,0 +1,83 @@
+"""An import from beginning to end: look at a source, tell what it is, take it in, report.
+
+Owns which importers read a source. Imports core, storage's places and this package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from ltm.core.errors import WrongUsage
+from ltm.storage.places import Places
+from ltm.storage.store import Store
+from ltm.transfer import native
+from ltm.transfer.bring import Bringing, bring, bring_export
+from ltm.transfer.limits import LARGE, USUAL
+from ltm.transfer.origin import Origin
+from ltm.transfer.report import Report
+from ltm.transfer.table import IMPORTERS, Importer, detect, named
+from ltm.transfer.targets import Targets
+from ltm.transfer.writing import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be imported, and how."""
+
+    path: str
+    """A file or folder, packed or not; `-` is standard input."""
+    source: str = ""
+    """The tool it comes from, by the importer's name; '' to find out."""
+    merge: bool = False
+    dry_run: bool = False
+    remap_agent: str = ""
+    """The agent that gets what belongs to an agent, whoever's it was."""
+    source_project: str = ""
+    """Only what belongs to this project of the source, taken into the current one."""
+    large: bool = False
+    """Lift the limits that keep bombs out, for a source the person trusts."""
+
+
+def import_memories(
+    wish: Wish,
+    store: Store,
+    where: Places,
+    *,
+    at: datetime,
+    progress: Progress = lambda done, total: None,
+) -> Report:
+    """Take memories in; what could not be read or kept is in the report's problems."""
+    report = Report(dry_run=wish.dry_run)
+    targets = Targets(
+        store,
+        where,
+        remap_agent=wish.remap_agent,
+        source_project=wish.source_project,
+        reusing=frozenset(each.name for each in IMPORTERS if each.reuses_ids),
+    )
+    try:
+        with Origin(wish.path, LARGE if wish.large else USUAL) as origin:
+            work = Bringing(origin, targets, store.kinds, report, progress, at, merge=wish.merge)
+            if _is_ours(origin, wish.source):
+                bring_export(work)
+            else:
+                for importer in _importers(origin, wish.source):
+                    bring(work, importer)
+            report.problems[:0] = origin.problems
+            report.problems += targets.left_out()
+    finally:
+        targets.close()
+    return report
+
+
+def _is_ours(origin: Origin, source: str) -> bool:
+    if source.strip().lower() == native.NAME:
+        if origin.is_folder:
+            raise WrongUsage("an export is a file", hint="name the file 'ltm export' wrote")
+        return True
+    return not source and native.finds(origin)
+
+
+def _importers(origin: Origin, source: str) -> list[Importer]:
+    return [named(source)] if source else detect(origin)

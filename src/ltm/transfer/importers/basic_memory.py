@@ -1,0 +1,122 @@
+"""basic-memory: a folder of Markdown notes with a `permalink`, observations and relations.
+
+| there                                  | here                                                  |
+|----------------------------------------|-------------------------------------------------------|
+| title                                  | title                                                 |
+| type, if it is the word for a kind     | kind                                                  |
+| else the category most observations    | kind                                                  |
+| have, if it is the word for a kind     |                                                       |
+| else                                   | inferred from the text                                |
+| tags, `#tag` in observations           | tags                                                  |
+| the note                               | summary and content                                   |
+| `- relation [[Note]]`, `[[Note]]`      | links                                                 |
+| created, modified, else the file's     | created, updated                                      |
+| time                                   |                                                       |
+| permalink                              | legacy_id                                             |
+| (none)                                 | impact medium, confidence 1, scope project            |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from ltm.core.errors import WrongUsage
+from ltm.core.kinds import Kinds
+from ltm.transfer.item import Item
+from ltm.transfer.notes import Front, day, front
+from ltm.transfer.origin import Origin
+
+_OBSERVATION = re.compile(r"^[ \t]*[-*+][ \t]+\[([^\[\]\n]{1,60})\][ \t]+(\S.*)$", re.MULTILINE)
+_TAG = re.compile(r"(?<![\w/#&])#([\w][\w/-]*)")
+_LINK = re.compile(r"\[\[([^\[\]|#]{1,300})(?:[|#][^\[\]]*)?\]\]")
+_PERMALINK = re.compile(rb"^permalink:", re.MULTILINE)
+_LOOKED_AT = 200
+_TASKS = frozenset({"x", "X", "-", " "})
+
+
+def finds(origin: Origin) -> bool:
+    """Whether notes with a permalink are there, among the first that are looked at."""
+    paths = _paths(origin)[:_LOOKED_AT]
+    return any(_PERMALINK.search(_front_of(origin.head(path))) for path in paths)
+
+
+def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
+    """Every note; links may name a title, a permalink or a file."""
+    notes = [(path, note) for path in _paths(origin) if (note := _note(origin, path)) is not None]
+    permalinks = {_permalink(origin, path, note) for path, note in notes}
+    by_title = {_title(path, note).lower(): _permalink(origin, path, note) for path, note in notes}
+    for path, note in notes:
+        said = note.body.strip()
+        if not said:
+            origin.problem(path, "is empty")
+            continue
+        observations = [
+            (category, text)
+            for category, text in _OBSERVATION.findall(said)
+            if category not in _TASKS
+        ]
+        named = (link.strip() for link in _LINK.findall(said))
+        links = (link if link in permalinks else by_title.get(link.lower(), "") for link in named)
+        at = origin.modified(path)
+        word = note.text("type")
+        yield Item(
+            text=said,
+            path=path,
+            line=note.body_line,
+            kind=_kind(word, [category for category, _ in observations], kinds),
+            word=word or "note",
+            title=_title(path, note),
+            legacy_id=_permalink(origin, path, note),
+            created=day(note.text("created", "created_at", "date")) or at,
+            updated=day(note.text("modified", "updated", "updated_at")) or at,
+            tags=tuple(
+                dict.fromkeys(
+                    (
+                        *note.many("tags"),
+                        *(tag for _, text in observations for tag in _TAG.findall(text)),
+                    )
+                )
+            ),
+            links=tuple(dict.fromkeys(link for link in links if link)),
+        )
+
+
+def _kind(word: str, categories: list[str], kinds: Kinds) -> str:
+    most = [category for category, _ in Counter(categories).most_common(1)]
+    for each in (word, *most):
+        try:
+            return kinds.parse(each).name
+        except WrongUsage:
+            continue
+    return ""
+
+
+def _note(origin: Origin, path: str) -> Front | None:
+    text = origin.text(path)
+    if text is None:
+        return None
+    note = front(text)
+    if note.flaw:
+        origin.problem(path, f"{note.flaw}; read as well as could be", note.flaw_line)
+    return note
+
+
+def _permalink(origin: Origin, path: str, note: Front) -> str:
+    return note.text("permalink") or origin.relative(path).removesuffix(".md")
+
+
+def _title(path: str, note: Front) -> str:
+    return note.text("title") or os.path.basename(path).removesuffix(".md")
+
+
+def _paths(origin: Origin) -> list[str]:
+    if origin.is_folder:
+        return origin.files(origin.path, ".md", deep=True)
+    return [origin.path] if origin.path.endswith(".md") else []
+
+
+def _front_of(head: bytes) -> bytes:
+    return head.split(b"\n---", 1)[0] if head.startswith(b"---") else b""

@@ -1,0 +1,145 @@
+"""Claude Code's own auto memory: `~/.claude/projects/<project>/memory/*.md`. Read, never touched.
+
+| there                           | here                                                         |
+|---------------------------------|--------------------------------------------------------------|
+| name, description               | title (the name if there is no description), summary         |
+| type user                       | relationship                                                 |
+| type feedback                   | preference                                                   |
+| type project                    | context                                                      |
+| type reference                  | fact                                                         |
+| any other type                  | inferred from the text                                       |
+| originSessionId                 | session                                                      |
+| `[[name]]` in the text          | links                                                        |
+| modified, else the file's time  | created, updated, confirmed                                  |
+| the file's name                 | legacy_id                                                    |
+| MEMORY.md: lines of its index   | left out; what else it says, a memory for each section       |
+| (none)                          | impact medium, confidence 1, scope project                   |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from ltm.core.kinds import Kinds
+from ltm.transfer.item import Item
+from ltm.transfer.notes import Front, day, front, sections
+from ltm.transfer.origin import Origin
+
+_INDEX = "MEMORY.md"
+_KINDS = {
+    "user": "relationship",
+    "feedback": "preference",
+    "project": "context",
+    "reference": "fact",
+}
+_LINK = re.compile(r"\[\[([^\[\]|#]{1,200})(?:[|#][^\[\]]*)?\]\]")
+_POINTER = re.compile(r"[ \t]*[-*+][ \t]+\[[^\]]*\]\([^)]*\.md\)|[ \t]*[-*+][ \t]+\[\[[^\]]+\]\]")
+# Other files have a name and a description too: agents, skills, commands.
+_OWN_KEYS = re.compile(
+    rb"^(?:originSessionId:|type:[ \t]*(?:user|feedback|project|reference)[ \t]*$"
+    rb"|metadata:(?:[ \t]*\n[ \t]+[^\n]*)*?\n[ \t]+(?:type|node_type|originSessionId):)",
+    re.MULTILINE,
+)
+
+
+def finds(origin: Origin) -> bool:
+    """Whether there are such notes."""
+    return bool(_notes(origin)) or _has_index(origin)
+
+
+def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
+    """Every note, then what the index says itself."""
+    for path in _notes(origin):
+        yield from _note(origin, path)
+    folder = _folder(origin)
+    index = os.path.join(folder, _INDEX) if folder else ""
+    if os.path.isfile(index):
+        yield from _indexed(origin, index)
+
+
+def _note(origin: Origin, path: str) -> Iterator[Item]:
+    text = origin.text(path)
+    if text is None:
+        return
+    note = front(text)
+    if note.flaw:
+        origin.problem(path, f"{note.flaw}; read as well as could be", note.flaw_line)
+    said = note.body.strip()
+    if not said and not note.text("description"):
+        origin.problem(path, "is empty")
+        return
+    word = _inner(note, "type")
+    name = os.path.basename(path).removesuffix(".md")
+    at = day(_inner(note, "modified")) or origin.modified(path)
+    yield Item(
+        text=said or note.text("description"),
+        path=path,
+        kind=_KINDS.get(word, word),
+        word=word or "a note",
+        title=note.text("description", "name") or name.replace("-", " ").replace("_", " "),
+        summary=note.text("description"),
+        legacy_id=name,
+        created=day(_inner(note, "created")) or at,
+        updated=at,
+        session=_inner(note, "originSessionId"),
+        links=tuple(dict.fromkeys(link.strip() for link in _LINK.findall(said))),
+    )
+
+
+def _inner(note: Front, key: str) -> str:
+    """A key of `metadata`, where newer clients keep it, or of the note itself."""
+    return note.inner("metadata", key) or note.text(key)
+
+
+def _indexed(origin: Origin, path: str) -> Iterator[Item]:
+    text = origin.text(path) or ""
+    for part in sections(front(text).body, level=2):
+        lines = [said for _, said in part.body if not _POINTER.match(said)]
+        said = "\n".join(lines).strip()
+        if len(said.split()) < 3:
+            continue
+        yield Item(
+            text=said,
+            path=path,
+            line=part.line,
+            word=_INDEX,
+            title=part.heading,
+            created=origin.modified(path),
+        )
+
+
+def _folder(origin: Origin) -> str | None:
+    if origin.is_folder and os.path.basename(origin.path) == "memory":
+        return origin.path
+    inner = origin.folder("memory")
+    if inner and f"{os.sep}projects{os.sep}" in f"{origin.path}{os.sep}":
+        return inner
+    return origin.path if origin.is_folder else None
+
+
+def _notes(origin: Origin) -> list[str]:
+    if not origin.is_folder:
+        return [origin.path] if _is_note(origin, origin.path) else []
+    folder = _folder(origin)
+    paths = origin.files(folder, ".md") if folder else []
+    return [path for path in paths if os.path.basename(path) != _INDEX and _is_note(origin, path)]
+
+
+def _is_note(origin: Origin, path: str) -> bool:
+    head = origin.head(path)
+    if not path.endswith(".md") or not head.startswith(b"---"):
+        return False
+    keys = head.split(b"\n---", 1)[0]
+    return bool(_OWN_KEYS.search(keys)) and not re.search(
+        rb"^(?:permalink|id):", keys, re.MULTILINE
+    )
+
+
+def _has_index(origin: Origin) -> bool:
+    """An early index without notes: only where the client keeps it, since the name is common."""
+    folder = _folder(origin)
+    if folder is None or f"{os.sep}projects{os.sep}" not in f"{folder}{os.sep}":
+        return False
+    return os.path.isfile(os.path.join(folder, _INDEX))

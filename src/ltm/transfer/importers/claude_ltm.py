@@ -1,0 +1,155 @@
+"""claude-ltm: `.claude/ltm/` with `index.json`, `stats.json`, `memories/` and `archives/`.
+
+| there                       | here                                                            |
+|-----------------------------|-----------------------------------------------------------------|
+| topic                       | title                                                           |
+| (no kind)                   | kind, inferred from topic and text                              |
+| tags, difficulty            | tags, difficulty                                                |
+| created_at                  | created, updated, confirmed                                     |
+| `## Summary`, `## Content`  | summary, content                                                |
+| phase 1, 2 with its archive | phase, the archived text as the original                        |
+| phase 1, 2 without          | phase 0: what is left is the whole text                         |
+| archive without a memory    | phase 3: it was evicted or forgotten, which cannot be told apart |
+| stats: access_count         | uses, up to ten                                                 |
+| id                          | legacy_id                                                       |
+| (none)                      | impact medium, confidence 1, scope project                      |
+
+`index.json` goes before the front matter, which that tool writes without quoting.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ltm.core.kinds import Kinds
+from ltm.core.model import Phase
+from ltm.storage import body
+from ltm.storage.fields import moment, number
+from ltm.transfer.item import Item
+from ltm.transfer.notes import Front, front
+from ltm.transfer.origin import Origin
+from ltm.transfer.values import listed, mapping, text_of
+
+_TOPIC = re.compile(rb"^topic:", re.MULTILINE)
+_OURS = re.compile(rb"^(?:kind|legacy_id):", re.MULTILINE)
+_ID = re.compile(r"[A-Za-z0-9_-]+\Z")  # our own files beside theirs have dots in their names
+# What it writes in the place of a text it shortened.
+_MARKS = re.compile(
+    r"^\*\[(?:Content reduced|Full content archived)[^\n]*\]\*[ \t]*$", re.MULTILINE
+)
+_ABSTRACT = re.compile(r"\A\*Abstract: (.*)\*\s*\Z", re.DOTALL)
+
+
+def finds(origin: Origin) -> bool:
+    """Whether there is such a store."""
+    return _root(origin) is not None
+
+
+def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
+    """Every memory, then what only the archive has."""
+    root = _root(origin)
+    if root is None:
+        return
+    index = _entries(origin, root, "index.json")
+    stats = _entries(origin, root, "stats.json")
+    archives = _by_id(origin, os.path.join(root, "archives"))
+    memories = _by_id(origin, os.path.join(root, "memories"))
+    for memory_id, path in memories.items():
+        if not _is_theirs(origin, path):
+            continue  # one of ours: both tools use this folder
+        yield from _item(origin, memory_id, path, archives.get(memory_id), index, stats)
+    for memory_id, path in archives.items():
+        if memory_id not in memories and _is_theirs(origin, path):
+            yield from _item(origin, memory_id, path, path, index, stats, gone=True)
+    for memory_id in index.keys() - memories.keys() - archives.keys():
+        origin.problem(
+            os.path.join(root, "index.json"), f"lists {memory_id}, but its file is missing"
+        )
+
+
+def _item(
+    origin: Origin,
+    memory_id: str,
+    path: str,
+    archive: str | None,
+    index: Mapping[str, Any],
+    stats: Mapping[str, Any],
+    *,
+    gone: bool = False,
+) -> Iterator[Item]:
+    note = _note(origin, path)
+    if note is None:
+        return
+    known = mapping(index.get(memory_id))
+    phase = Phase.ARCHIVED if gone else _phase(known.get("phase"), note.text("phase"))
+    whole = note
+    if phase is not Phase.FULL and not gone:
+        whole = (_note(origin, archive) if archive else None) or note
+        phase = phase if whole is not note else Phase.FULL
+    said = body.read(whole.body)
+    text = _without_marks(said.content or said.summary)
+    yield Item(
+        text=text,
+        path=path,
+        word="memory",
+        title=text_of(known.get("topic")) or note.text("topic"),
+        summary=_without_marks(said.summary) if said.explicit else "",
+        legacy_id=memory_id,
+        created=moment(text_of(known.get("created_at")) or note.text("created_at"))
+        or origin.modified(path),
+        tags=listed(known.get("tags")) or note.many("tags"),
+        difficulty=number(text_of(known.get("difficulty")) or note.text("difficulty")) or 0.0,
+        phase=phase,
+        uses=int(number(text_of(mapping(stats.get(memory_id)).get("access_count"))) or 0),
+    )
+
+
+def _root(origin: Origin) -> str | None:
+    for name in (".", ".claude/ltm", "ltm"):
+        folder = origin.folder(name)
+        memories = os.path.join(folder, "memories") if folder else ""
+        if folder and os.path.isdir(memories):
+            if os.path.isfile(os.path.join(folder, "index.json")):
+                return folder
+            if any(_is_theirs(origin, path) for path in origin.files(memories, ".md")):
+                return folder
+    return None
+
+
+def _is_theirs(origin: Origin, path: str) -> bool:
+    head = origin.head(path).replace(b"\r\n", b"\n").split(b"\n---", 1)[0]
+    return bool(_TOPIC.search(head)) and not _OURS.search(head)
+
+
+def _by_id(origin: Origin, folder: str) -> dict[str, str]:
+    if not os.path.isdir(folder):
+        return {}
+    paths = {os.path.basename(path)[:-3]: path for path in origin.files(folder, ".md")}
+    return {name: path for name, path in paths.items() if _ID.match(name)}
+
+
+def _entries(origin: Origin, root: str, name: str) -> Mapping[str, Any]:
+    path = os.path.join(root, name)
+    return mapping(mapping(origin.json(path)).get("memories")) if os.path.isfile(path) else {}
+
+
+def _note(origin: Origin, path: str) -> Front | None:
+    text = origin.text(path)
+    return None if text is None else front(text)
+
+
+def _phase(*values: Any) -> Phase:
+    for value in values:
+        found = number(text_of(value))
+        if found is not None:
+            return Phase(int(min(3, max(0, found))))
+    return Phase.FULL
+
+
+def _without_marks(text: str) -> str:
+    plain = _MARKS.sub("", text).strip("\n")
+    abstract = _ABSTRACT.match(plain)
+    return abstract[1] if abstract else plain

@@ -1,0 +1,91 @@
+"""Plain Markdown: a file, or a folder of files with those in its folders.
+
+| there                                   | here                                                 |
+|-----------------------------------------|------------------------------------------------------|
+| a file                                  | one memory                                           |
+| title, else the first heading, else the | title                                                |
+| file's name                             |                                                      |
+| kind, type or category, if it is the    | kind; else inferred from the text                    |
+| word for a kind                         |                                                      |
+| impact or importance                    | impact; else medium                                  |
+| tags                                    | tags; else found in the text                         |
+| created or date, else the file's time   | created                                              |
+| modified or updated, else the file's    | updated                                              |
+| time                                    |                                                      |
+| the path below the folder               | legacy_id                                            |
+| (none)                                  | confidence 1, scope project                          |
+
+Folders that begin with a dot, `node_modules` and the like are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from ltm.core.errors import WrongUsage
+from ltm.core.kinds import Kinds
+from ltm.core.model import Impact
+from ltm.transfer.item import Item
+from ltm.transfer.notes import Front, day, front
+from ltm.transfer.origin import Origin
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+
+
+def finds(origin: Origin) -> bool:
+    """Whether there is any Markdown; the last importer to be asked."""
+    return bool(_paths(origin))
+
+
+def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
+    """Every file that says something."""
+    for path in _paths(origin):
+        text = origin.text(path)
+        if text is None:
+            continue
+        note = front(text)
+        if note.flaw:
+            origin.problem(path, f"{note.flaw}; read as well as could be", note.flaw_line)
+        said = note.body.strip()
+        if not said:
+            continue
+        at = origin.modified(path)
+        heading = _HEADING.search(said)
+        yield Item(
+            text=said,
+            path=path,
+            line=note.body_line,
+            kind=_kind(note, kinds),
+            word="a file",
+            title=note.text("title") or (heading[1] if heading else _name(path)),
+            legacy_id=origin.relative(path),
+            created=day(note.text("created", "created_at", "date")) or at,
+            updated=day(note.text("modified", "updated", "updated_at")) or at,
+            tags=note.many("tags"),
+            impact=_impact(note.text("impact", "importance")),
+        )
+
+
+def _kind(note: Front, kinds: Kinds) -> str:
+    for word in (note.text("kind"), note.text("type"), note.text("category")):
+        try:
+            return kinds.parse(word).name
+        except WrongUsage:
+            continue
+    return ""
+
+
+def _impact(word: str) -> Impact:
+    return Impact(word.lower()) if word.lower() in set(Impact) else Impact.MEDIUM
+
+
+def _name(path: str) -> str:
+    return os.path.basename(path).removesuffix(".md").replace("-", " ").replace("_", " ")
+
+
+def _paths(origin: Origin) -> list[str]:
+    if origin.is_folder:
+        return origin.files(origin.path, ".md", deep=True)
+    return [origin.path] if origin.path.lower().endswith((".md", ".markdown")) else []

@@ -1,0 +1,219 @@
+"""Memory Keeper: `.claude/memory/` with `facts.json`, `memory.md` and `sessions/`.
+
+| there                                    | here                                                |
+|------------------------------------------|-----------------------------------------------------|
+| decisions: content, reason               | a decision and its reason                           |
+| patterns                                 | a pattern                                           |
+| issues: content, status                  | an issue and its state                              |
+| date                                     | created, updated, confirmed                         |
+| type, concepts                           | tags                                                |
+| files                                    | a last line that names them                         |
+| id (d001, p001, i001)                    | legacy_id                                           |
+| `sessions/*.md`, `sessions/archive/*.md` | an episode each, and what their Decisions, Patterns |
+|                                          | and Issues hold beyond `facts.json`                 |
+| `memory.md`                              | an episode for each of its sections                 |
+| `architecture.md`, `conventions.md`,     | an architecture, a pattern,                         |
+| `project.md`                             | a fact                                              |
+| `*.raw.jsonl`                            | left out: `ltm capture FILE` reads transcripts      |
+| (none)                                   | impact medium, confidence 1, scope project          |
+
+Its ids start anew when its facts are cleared, so a fact is known by id and day. A `facts.json` that
+is cut off is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from ltm.core.kinds import Kinds
+from ltm.transfer.headings import kind_by_heading
+from ltm.transfer.importers import memory_md
+from ltm.transfer.item import Item
+from ltm.transfer.notes import day, sections
+from ltm.transfer.origin import Origin
+from ltm.transfer.values import items, listed, mapping, text_of, when
+
+_FACTS = (".claude/memory/facts.json", "memory/facts.json", "facts.json")
+_LISTS = {"decisions", "patterns", "issues"}
+_PAGES = {"architecture": "architecture", "conventions": "pattern", "project": "fact"}
+_STATE = re.compile(r"\s*[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
+# The lines of its template, to the letter: "[WIP] …" is somebody's own words.
+_PLACEHOLDER = re.compile(
+    r"\[?(?:what was accomplished|decision(?: \d+)?|pattern(?: discovered)?|issue(?: found)?)\]?"
+    r"(?:: \[?(?:reason|why|open|resolved|open/resolved|open\|resolved)\]?)?\Z",
+    re.IGNORECASE,
+)
+
+
+def finds(origin: Origin) -> bool:
+    """Whether there is any of it."""
+    return bool(_facts(origin) or _sessions(origin) or _rolling(origin))
+
+
+def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
+    """Facts first, so that session notes add only what they have beyond them."""
+    facts, sessions, rolling = _facts(origin), _sessions(origin), _rolling(origin)
+    if facts:
+        yield from _recorded(origin, facts)
+    if sessions:
+        for path in origin.files(sessions, ".md"):
+            yield from _session(origin, path, origin.text(path) or "", kinds)
+        archive = os.path.join(sessions, "archive")
+        for path in origin.files(archive, ".md") if os.path.isdir(archive) else ():
+            for note in re.split(r"\n\n---\n\n", origin.text(path) or ""):
+                yield from _session(origin, path, note, kinds)
+    if rolling:
+        yield from _rolled(origin, rolling)
+    for name, kind in _PAGES.items():
+        page = origin.find(f".claude/memory/{name}.md")
+        text = (origin.text(page) or "").strip() if page else ""
+        if page and text:
+            yield Item(
+                text=text,
+                path=page,
+                kind=kind,
+                word=f"{name}.md",
+                legacy_id=f"{name}.md",
+                created=origin.modified(page),
+            )
+
+
+def _recorded(origin: Origin, path: str) -> Iterator[Item]:
+    document = mapping(origin.json(path))
+    for name in sorted(document.keys() & _LISTS):
+        for number, entry in enumerate(items(document[name]), start=1):
+            fact = mapping(entry)
+            content = text_of(fact.get("content")).strip()
+            if not content:
+                origin.problem(path, f"{name} {number} has no content")
+                continue
+            yield Item(
+                text=content + _files(fact),
+                path=path,
+                kind=name,
+                word=name,
+                legacy_id=text_of(fact.get("id")),
+                created=when(fact.get("date")) or origin.modified(path),
+                tags=tuple(dict.fromkeys((*listed(fact.get("concepts")), *_type(fact)))),
+                reason=text_of(fact.get("reason")),
+                state=_state(text_of(fact.get("status"))),
+            )
+
+
+def _type(fact: Mapping[str, Any]) -> tuple[str, ...]:
+    word = text_of(fact.get("type")).strip()
+    return (word,) if word and word != "other" else ()
+
+
+def _files(fact: Mapping[str, Any]) -> str:
+    files = listed(fact.get("files"))
+    return f"\n\nFiles: {', '.join(files)}" if files else ""
+
+
+def _state(word: str) -> str:
+    return word.strip().lower() if word.strip().lower() in ("open", "resolved") else ""
+
+
+def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Item]:
+    """A session note: what its lists say, and the whole of it as an episode."""
+    if not text.strip():
+        return
+    parts = sections(text)
+    heading = next((part.heading for part in parts if part.level == 1), "")
+    at = day(heading) or day(os.path.basename(path)) or origin.modified(path)
+    kind, depth = "", 0
+    for part in parts:
+        named = kind_by_heading(part.heading, kinds) if part.heading.lower() in _LISTS else ""
+        if named:
+            kind, depth = named, part.level
+        elif part.level <= depth:
+            kind = ""  # a deeper heading only groups the list
+        for line, said in part.bullets() if kind else ():
+            if not _PLACEHOLDER.match(said):
+                yield _listed(said, kind, kinds, path, line, at)
+    yield Item(
+        text=text.strip(),
+        path=path,
+        kind="episode",
+        word="a session note",
+        title=f"Session {heading.removeprefix('Session').strip() or at.date().isoformat()}",
+        summary=_summary(text),
+        legacy_id=f"session/{at:%Y-%m-%d_%H%M}",
+        created=at,
+    )
+
+
+def _listed(said: str, kind: str, kinds: Kinds, path: str, line: int, at: datetime) -> Item:
+    state = _STATE.search(said) if kinds[kind].states else None
+    text, reason = (_STATE.sub("", said), "") if kinds[kind].states else split_reason(said)
+    return Item(
+        text=text,
+        path=path,
+        line=line,
+        kind=kind,
+        word="a bullet",
+        created=at,
+        reason=reason,
+        state=state[1].lower() if state else "",
+    )
+
+
+def split_reason(said: str) -> tuple[str, str]:
+    """What and why, at the last ": "; an address has none, and a reason is not required."""
+    what, colon, why = said.rpartition(": ")
+    return (what.strip(), why.strip()) if colon and what.strip() else (said, "")
+
+
+def _summary(text: str) -> str:
+    for part in sections(text):
+        if part.heading.lower() == "summary" and not _PLACEHOLDER.match(part.text):
+            return part.text.strip()
+    return ""
+
+
+def _rolled(origin: Origin, path: str) -> Iterator[Item]:
+    """The rolling file, by its sections, less those that are another tool's."""
+    text = origin.text(path) or ""
+    theirs = memory_md.is_theirs(text)
+    for part in sections(text, level=2):
+        said = part.text.strip()
+        if not said or (theirs and part.heading.lower() in ("facts", "episodes", "preferences")):
+            continue
+        if part.level < 2 and (theirs or len(said.split()) < 4):
+            continue
+        yield Item(
+            text=said,
+            path=path,
+            line=part.line,
+            kind="episode",
+            word="memory.md",
+            title=part.heading,
+            created=day(part.heading) or origin.modified(path),
+        )
+
+
+def _facts(origin: Origin) -> str | None:
+    path = origin.find(*_FACTS)
+    if path is None:
+        return None
+    head = origin.head(path, 65_536)
+    return (
+        path if b'"_meta"' in head or any(f'"{name}"'.encode() in head for name in _LISTS) else None
+    )
+
+
+def _sessions(origin: Origin) -> str | None:
+    folder = origin.folder(".claude/memory/sessions", "memory/sessions", "sessions")
+    return folder if folder and origin.files(folder, ".md") else None
+
+
+def _rolling(origin: Origin) -> str | None:
+    """`memory.md`, if it has more than the sections of the tool that writes `MEMORY.md`."""
+    path = origin.find(*memory_md.SMALL)
+    if path is None and _facts(origin):
+        path = origin.find(*memory_md.FILES)
+    return path if path and not memory_md.is_ours(origin.head(path, 65_536)) else None

@@ -1,0 +1,96 @@
+"""memory-mcp: `.memory/state.json`.
+
+| there                            | here                                                        |
+|----------------------------------|-------------------------------------------------------------|
+| type                             | kind of the same name                                       |
+| content, tags                    | summary and content, tags                                   |
+| created, updated                 | created and confirmed, updated                              |
+| confidence                       | confidence; 1 for kinds that fade by their dates anyway     |
+| accessCount                      | uses, up to ten                                             |
+| the tag `superseded`             | status superseded, by the memory that names it              |
+| the tag `archived`               | phase 3: out of sight, kept, and restorable                 |
+| supersedes, mergedFrom           | the same                                                    |
+| description of the project       | a fact                                                      |
+| id                               | legacy_id                                                   |
+| (none)                           | impact medium, scope project                                |
+
+`cursor.json` is not needed: transcripts are read anew with `ltm capture`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ltm.core.kinds import Kinds
+from ltm.core.model import Phase, Status
+from ltm.transfer.item import Item
+from ltm.transfer.origin import Origin
+from ltm.transfer.values import count, items, listed, mapping, share, text_of, when
+
+_FILES = (".memory/state.json", "state.json")
+_SUPERSEDED, _ARCHIVED = "superseded", "archived"
+
+
+def finds(origin: Origin) -> bool:
+    """Whether there is such a file."""
+    return _file(origin) is not None
+
+
+def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
+    """Every memory, those that were superseded or archived included."""
+    path = _file(origin)
+    if path is None:
+        return
+    state = mapping(origin.json(path))
+    memories = []
+    for number, each in enumerate(items(state.get("memories")), start=1):
+        if isinstance(each, dict) and text_of(each.get("content")).strip():
+            memories.append(each)
+        else:
+            origin.problem(path, f"memory {number} has no content")
+    newer = {
+        old: text_of(each.get("id"))
+        for each in memories
+        for old in (text_of(each.get("supersedes")), *listed(each.get("mergedFrom")))
+        if old
+    }
+    for each in memories:
+        own = text_of(each.get("id"))
+        tags = listed(each.get("tags"))
+        old = text_of(each.get("supersedes"))
+        yield Item(
+            text=text_of(each["content"]),
+            path=path,
+            kind=text_of(each.get("type")),
+            word=text_of(each.get("type")),
+            legacy_id=own,
+            created=when(each.get("created")),
+            updated=when(each.get("updated")),
+            tags=tuple(tag for tag in tags if tag not in (_SUPERSEDED, _ARCHIVED)),
+            confidence=share(each.get("confidence"), 1.0),
+            phase=Phase.ARCHIVED if _ARCHIVED in tags else Phase.FULL,
+            status=Status.SUPERSEDED if _SUPERSEDED in tags else Status.ACTIVE,
+            superseded_by=newer.get(own, "") if _SUPERSEDED in tags else "",
+            supersedes=(old,) if old else (),
+            merged_from=listed(each.get("mergedFrom")),
+            uses=count(each.get("accessCount"), 0),
+        )
+    description = text_of(state.get("description")).strip()
+    if description:
+        yield Item(
+            text=description,
+            path=path,
+            kind="fact",
+            word="description",
+            title=f"About {text_of(state.get('project')).strip() or 'the project'}",
+            legacy_id="description",
+            created=origin.modified(path),
+        )
+
+
+def _file(origin: Origin) -> str | None:
+    path = origin.find(*_FILES)
+    if path is None or (not origin.is_folder and not origin.head(path).lstrip().startswith(b"{")):
+        return None
+    head = origin.head(path, 65_536)
+    return path if b'"memories"' in head and b'"tag_index"' not in head else None

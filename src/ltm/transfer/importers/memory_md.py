@@ -1,0 +1,195 @@
+"""MEMORY.md with Facts, Episodes and Preferences, the stashes it is made from, and its block.
+
+`.claude/memory/MEMORY.md`, `.claude/stash/*.md`, and what stands in CLAUDE.md between the marks
+`<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`.
+
+| there                                   | here                                                 |
+|-----------------------------------------|------------------------------------------------------|
+| a bullet under Facts                    | a fact                                               |
+| `### date title` under Episodes         | an episode of that day, with its bullets             |
+| a bullet under Preferences              | a preference                                         |
+| `(12/15 times)`, `(2 observations)`     | observations: 12, 2                                  |
+| High, Medium, Low without such a figure | observations: 5, 3, 1                                |
+| a stash                                 | an episode, dated by its text, else by its file      |
+| a bullet in the block of CLAUDE.md      | the kind its heading names                           |
+| (none)                                  | impact medium, confidence 1, scope project           |
+
+The block is a cut-down copy, so it is read only where MEMORY.md (or memory-mcp's `state.json`) is
+gone. What LTM itself wrote there is never read. Nothing here has an id, so what is known already is
+known by its text; stashes are known by their names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from ltm.core.kinds import Kinds
+from ltm.transfer.headings import kind_by_heading
+from ltm.transfer.item import Item
+from ltm.transfer.notes import Section, day, front, sections
+from ltm.transfer.origin import Origin
+
+FILES = (".claude/memory/MEMORY.md", "memory/MEMORY.md", "MEMORY.md")
+SMALL = (".claude/memory/memory.md", "memory/memory.md", "memory.md")
+"""On some disks this is the same file; it belongs to whoever's headings it has."""
+
+_SECTIONS = {"facts", "episodes", "preferences", "recent episodes"}
+_BLOCKS = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "CLAUDE.local.md")
+_BLOCK = re.compile(
+    r"^[ \t]*<!--[ \t]*MEMORY:START[ \t]*-->[ \t]*\n(.*?)^[ \t]*<!--[ \t]*MEMORY:END[ \t]*-->",
+    re.DOTALL | re.MULTILINE,
+)
+_OURS = b"kept by ltm"
+_TIERS = {"high": 5, "medium": 3, "low": 1}
+_TIMES = re.compile(
+    r"\([^()]*?(?<!\d)(\d{1,5})\s*(?:/\s*\d{1,5}|observations?|obs|times|x)\b[^()]*\)\s*\Z"
+)
+_MORE = re.compile(r"_?(?:\.{3}|…)\s*and \d+ more", re.IGNORECASE)
+_TAGS = re.compile(r"\s+\[([^\[\]]{1,120})\]\s*\Z")
+
+
+def finds(origin: Origin) -> bool:
+    """Whether there is any of it."""
+    return bool(memory_file(origin) or _stash(origin) or _block(origin))
+
+
+def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
+    """Facts, episodes and preferences, then stashes; the block if it is all there is."""
+    memory = memory_file(origin)
+    if memory:
+        text = origin.text(memory) or ""
+        yield from sectioned(text, memory, origin.modified(memory), kinds)
+    for path in origin.files(folder, ".md") if (folder := _stash(origin)) else ():
+        yield from _stashed(origin, path)
+    block = None if memory else _block(origin)
+    if block:
+        path, text, line = block
+        for item in sectioned(text, path, origin.modified(path), kinds, line):
+            if not _MORE.match(item.text):
+                yield _tagged(item)
+
+
+def memory_file(origin: Origin) -> str | None:
+    """The file with these headings, under either of its names."""
+    for name in (*FILES, *SMALL):
+        path = origin.find(name)
+        if path and is_theirs(origin.head(path, 65_536).decode("utf-8", "replace")):
+            return path
+    return None
+
+
+def is_ours(data: bytes) -> bool:
+    """Whether LTM itself wrote this, as a view of what it keeps."""
+    return _OURS in data
+
+
+def is_theirs(text: str) -> bool:
+    """Whether a text has the headings of this tool, and is not a view of ours."""
+    if is_ours(text.encode("utf-8", "replace")):
+        return False
+    found = {each.heading.lower() for each in sections(text)} & _SECTIONS
+    return "by /remember" in text or len(found) > 1
+
+
+def sectioned(
+    text: str, path: str, at: datetime, kinds: Kinds, first_line: int = 1
+) -> Iterator[Item]:
+    """What the sections of a text hold whose headings name a kind."""
+    kind = tier = ""
+    depth = 0
+    for section in sections(text, first_line):
+        named = kind_by_heading(section.heading, kinds)
+        if named:
+            kind, depth, tier = named, section.level, ""
+        elif section.level <= depth:
+            kind = ""
+        if not kind:
+            continue
+        tiered = bool(kinds[kind].tiers)
+        if not named and kinds[kind].newest:  # what is told by the day has a heading for each
+            yield _episode(section, kind, path, at)
+            continue
+        if not named:
+            tier = section.heading.split()[0].lower()
+        for line, said in section.bullets():
+            times = _TIMES.search(said) if tiered else None
+            yield Item(
+                text=said,
+                path=path,
+                line=line,
+                kind=kind,
+                word="a bullet",
+                created=at,
+                observations=int(times[1]) if times else _TIERS.get(tier, 1),
+            )
+
+
+def _tagged(item: Item) -> Item:
+    """A line of memory-mcp's block ends with its tags."""
+    tags = _TAGS.search(item.text)
+    if tags is None:
+        return item
+    parts = tuple(tag.strip() for tag in tags[1].split(","))
+    return replace(item, text=item.text[: tags.start()], tags=parts)
+
+
+def _episode(section: Section, kind: str, path: str, at: datetime) -> Item:
+    return Item(
+        text=section.text or section.heading,
+        path=path,
+        line=section.line,
+        kind=kind,
+        word="an episode",
+        title=_undated(section.heading),
+        created=day(section.heading) or at,
+    )
+
+
+def _undated(heading: str) -> str:
+    plain = re.sub(r"\d{4}-\d{2}-\d{2}(?:[T_ ]\d{2}:?\d{2})?", "", heading)
+    return plain.strip(" \t:–—-()[]") or heading
+
+
+def _stash(origin: Origin) -> str | None:
+    folder = origin.folder(".claude/stash", "stash")
+    if folder is None and os.path.basename(origin.path) == "stash":
+        folder = origin.folder(".")
+    return folder if folder and origin.files(folder, ".md") else None
+
+
+def _stashed(origin: Origin, path: str) -> Iterator[Item]:
+    text = origin.text(path)
+    if not text or not text.strip():
+        return
+    note = front(text)
+    name = os.path.basename(path).removesuffix(".md")
+    yield Item(
+        text=note.body.strip("\n") or text,
+        path=path,
+        kind="episode",
+        word="a stash",
+        title=name.replace("-", " ").replace("_", " "),
+        legacy_id=f"stash/{name}.md",
+        created=day(note.text("timestamp", "date", "created"))
+        or day(text[:2000])
+        or origin.modified(path),
+    )
+
+
+def _block(origin: Origin) -> tuple[str, str, int] | None:
+    """The file with a block, the block, and the line on which it begins."""
+    if origin.find(".memory/state.json"):
+        return None
+    for name in _BLOCKS:
+        path = origin.find(name)
+        if path is None:
+            continue
+        text = origin.head(path, 1024 * 1024).decode("utf-8", "replace").replace("\r\n", "\n")
+        found = _BLOCK.search(text)
+        if found and found[1].strip() and not is_ours(found[1].encode("utf-8", "replace")):
+            return path, found[1], 1 + text.count("\n", 0, found.start(1))
+    return None

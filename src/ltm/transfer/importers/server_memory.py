@@ -1,0 +1,93 @@
+"""The MCP reference server's knowledge graph: `memory.jsonl`, a line per entity or relation.
+
+| there                      | here                                                              |
+|----------------------------|-------------------------------------------------------------------|
+| entity: name               | title, legacy_id                                                  |
+| entityType                 | the kind of that name if there is one, else inferred; a tag       |
+| observations               | content, a bullet each                                            |
+| relation from, to          | links of the one it goes from; a line of both that says it        |
+| (no dates)                 | created: the file's time                                          |
+| (none)                     | impact medium, confidence 1, scope project                        |
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from ltm.core.kinds import Kinds
+from ltm.transfer.item import Item
+from ltm.transfer.origin import Origin
+from ltm.transfer.values import listed, text_of
+
+_FILES = ("memory.jsonl", "memory.json")
+
+
+def finds(origin: Origin) -> bool:
+    """Whether there is such a file."""
+    return _file(origin) is not None
+
+
+def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
+    """Every entity with what is related to it."""
+    path = _file(origin)
+    if path is None:
+        return
+    entities: dict[str, tuple[int, str, list[str]]] = {}
+    relations: list[tuple[str, str, str]] = []
+    for number, line in origin.lines(path):
+        if not line.strip():
+            continue
+        record = _record(line)
+        name = text_of(record.get("name"))
+        if record.get("type") == "entity" and name.strip():
+            known = entities.setdefault(name, (number, text_of(record.get("entityType")), []))
+            known[2].extend(listed(record.get("observations")))
+        elif record.get("type") == "relation" and record.get("from") and record.get("to"):
+            ends = text_of(record["from"]), text_of(record["to"])
+            relations.append((*ends, text_of(record.get("relationType")) or "related to"))
+        else:
+            origin.problem(path, "is neither an entity nor a relation", number)
+    said: dict[str, list[str]] = defaultdict(list)
+    links: dict[str, list[str]] = defaultdict(list)
+    for start, end, how in relations:
+        links[start].append(end)
+        for name in {start, end}:
+            said[name].append(f"{start} {how.replace('_', ' ')} {end}")
+        for name in {start, end} - entities.keys():
+            origin.problem(path, f"a relation names '{name}', which is no entity")
+    at = origin.modified(path)
+    for name, (number, word, observations) in entities.items():
+        lines = dict.fromkeys((*observations, *said[name]))
+        yield Item(
+            text="\n".join(f"- {each}" for each in lines) or name,
+            path=path,
+            line=number,
+            kind=word,
+            word=word or "entity",
+            title=name,
+            legacy_id=name,
+            created=at,
+            tags=(word,) if word else (),
+            links=tuple(dict.fromkeys(links[name])),
+        )
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _file(origin: Origin) -> str | None:
+    path = origin.find(*_FILES) if origin.is_folder else origin.path
+    if path is None:
+        return None
+    for line in origin.head(path, 65_536).splitlines()[:20]:
+        if _record(line).get("type") in ("entity", "relation"):
+            return path
+    return None

@@ -1,0 +1,181 @@
+"""One memory as another tool keeps it, in our words, before it has an id here.
+
+Owns the shape all importers give, and how it becomes a memory. Pure; imports core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ltm.core.decision import Copy, forgotten
+from ltm.core.errors import WrongUsage
+from ltm.core.infer import auto_tags, infer_kind, summary_of, title_of
+from ltm.core.kinds import Kinds
+from ltm.core.model import Impact, Memory, Phase, Scope, Source, Status, Trust
+from ltm.core.phases import shortened
+from ltm.core.redact import redact
+from ltm.core.screen import one_line
+
+LONGEST_TITLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a source says of one memory; what it leaves open stays at its default."""
+
+    text: str
+    path: str
+    """The file it stands in."""
+    line: int = 0
+    kind: str = ""
+    """A kind's name or alias; '' to infer it from the text."""
+    word: str = ""
+    """The source's own word for what it is, to tell how it was mapped."""
+    title: str = ""
+    summary: str = ""
+    legacy_id: str = ""
+    """Its id in the source; '' when it has none."""
+    created: datetime | None = None
+    updated: datetime | None = None
+    scope: Scope = Scope.PROJECT
+    tags: tuple[str, ...] = ()
+    impact: Impact = Impact.MEDIUM
+    pinned: bool = False
+    difficulty: float = 0.0
+    confidence: float = 1.0
+    observations: int = 1
+    version: int = 1
+    phase: Phase = Phase.FULL
+    """How much of `text`, which is always the whole text, was left."""
+    status: Status = Status.ACTIVE
+    reason: str = ""
+    state: str = ""
+    session: str = ""
+    uses: int = 0
+    supersedes: tuple[str, ...] = ()
+    """These and the following name memories by their ids in the source."""
+    superseded_by: str = ""
+    merged_from: tuple[str, ...] = ()
+    previous: str = ""
+    links: tuple[str, ...] = ()
+    agent: str = ""
+    """The agent it belongs to, if not the one that imports."""
+    project: str = ""
+    """The folder of the project it belongs to, if the source knows several."""
+    project_name: str = ""
+
+    @property
+    def belongs_elsewhere(self) -> bool:
+        """Whether the source names a project for it."""
+        return self.scope is Scope.PROJECT and bool(self.project or self.project_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """An item without secrets and without characters no file can keep."""
+
+    item: Item
+    redacted: tuple[str, ...] = field(default=())
+    """The kinds of secrets that were in it."""
+
+
+def clean(item: Item) -> Clean:
+    """The item as it may be kept."""
+    found: dict[str, None] = {}
+
+    def said(text: str) -> str:
+        done = redact(writable(text))
+        found.update(dict.fromkeys(done.kinds))
+        return done.text
+
+    safe = replace(
+        item,
+        text=said(item.text).strip("\n"),
+        title=one_line(said(item.title)),
+        summary=said(item.summary).strip("\n"),
+        reason=said(item.reason),
+        tags=tuple(dict.fromkeys(tag for each in item.tags if (tag := one_line(said(each))))),
+        legacy_id=one_line(said(item.legacy_id)),
+        session=one_line(said(item.session)),
+    )
+    return Clean(safe, tuple(found))
+
+
+def writable(text: str) -> str:
+    """A text without what no text file can keep: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def kind_of(item: Item, kinds: Kinds) -> str:
+    """The name of the kind an item is of."""
+    try:
+        return kinds.parse(item.kind).name
+    except WrongUsage:
+        return infer_kind(item.text, kinds)
+
+
+def born(item: Item, at: datetime) -> datetime:
+    """When an item was made; nothing is newer than `at`, whatever the source says."""
+    return min(item.created or at, at)
+
+
+def as_copy(
+    item: Item,
+    memory_id: str,
+    kinds: Kinds,
+    source: str,
+    at: datetime,
+    resolve: Callable[[str], str],
+) -> Copy:
+    """The memory an item is here, with the whole text beside it if it had been shortened.
+
+    `source` is the importer's name, `resolve` gives our id for one of the source's, or ''.
+    """
+    created = born(item, at)
+    kind = kinds[kind_of(item, kinds)]
+    title = item.title or title_of(item.text)
+    whole = Memory(
+        id=memory_id,
+        kind=kind.name,
+        title=title[:LONGEST_TITLE].strip() or kind.heading,
+        summary=item.summary or summary_of(item.text),
+        content=item.text,
+        created=created,
+        updated=min(max(created, item.updated or created), at),
+        confirmed=created,
+        scope=item.scope,
+        tags=item.tags or auto_tags(f"{title} {item.text}"),
+        impact=item.impact,
+        pinned=item.pinned,
+        difficulty=_share(item.difficulty),
+        # A kind that fades by itself does so from its dates; a share of that would fade it twice.
+        confidence=1.0 if kind.fades_days else _share(item.confidence),
+        observations=max(1, item.observations),
+        version=max(1, item.version),
+        supersedes=_resolved(item.supersedes, resolve),
+        superseded_by=resolve(item.superseded_by),
+        merged_from=_resolved(item.merged_from, resolve),
+        previous=resolve(item.previous),
+        links=_resolved(item.links, resolve),
+        source=Source(Trust.IMPORT, session=item.session, tool=source),
+        reason=item.reason,
+        state=item.state or (kind.states[0] if kind.states else ""),
+        legacy_id=item.legacy_id,
+    )
+    if item.status is Status.FORGOTTEN:
+        return Copy(forgotten(whole, whole.updated), (whole,))
+    memory = replace(whole, status=item.status)
+    if item.phase is Phase.FULL:
+        return Copy(memory)
+    short = replace(memory, content=shortened(whole.content, item.phase), phase=item.phase)
+    return Copy(short, (whole,))
+
+
+def _resolved(ids: tuple[str, ...], resolve: Callable[[str], str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ours for each in ids if (ours := resolve(each))))
+
+
+def _share(value: float) -> float:
+    return min(1.0, max(0.0, value))

@@ -1,0 +1,121 @@
+"""Writing what an import decided, a batch at a time, and counting what was really written.
+
+Owns the batches and what happens when one cannot be written: a memory that is refused is told and
+left out, a disk that fails ends the import with what is in by then. Imports core, the store's port
+and this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ltm.core.decision import Adopt, Copy
+from ltm.core.errors import Busy, Conflict, LtmError, Refused, StorageFailed
+from ltm.core.model import Problem
+from ltm.storage.store import Store
+from ltm.transfer.report import Report
+from ltm.transfer.targets import Target
+
+BATCH = 200
+_MOST_USES = 10  # more do not raise a memory's priority
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how many of how many memories are dealt with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A copy that is to be written, and where it comes from."""
+
+    target: Target
+    copy: Copy
+    path: str
+    line: int
+    uses: int
+
+
+class Writing:
+    """One import on its way to the disk."""
+
+    def __init__(self, report: Report, progress: Progress, total: int) -> None:
+        self._report = report
+        self._progress = progress
+        self._total = total
+        self._done = 0
+        self._waiting: list[_Waiting] = []
+
+    def take(self, target: Target, copy: Copy, path: str, line: int, uses: int = 0) -> None:
+        """Have a copy written: a new memory, or one in the place of what it names."""
+        self._waiting.append(_Waiting(target, copy, path, line, uses))
+        if len(self._waiting) >= BATCH:
+            self._flush()
+
+    def skip(self) -> None:
+        """Leave a memory out, because it is here."""
+        self._report.skipped += 1
+        self._advance(1)
+
+    def finish(self) -> None:
+        """Write what is left."""
+        self._flush()
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        stores: dict[int, list[_Waiting]] = {}
+        for each in waiting:
+            stores.setdefault(id(each.target.store), []).append(each)
+        for batch in stores.values():
+            self._write(batch[0].target.store, batch)
+        self._advance(len(waiting))
+
+    def _write(self, store: Store, batch: list[_Waiting]) -> None:
+        if self._report.dry_run:
+            self._count(batch)
+            return
+        try:
+            store.apply(Adopt(tuple(each.copy for each in batch)))
+        except (Refused, Conflict) as error:
+            # Nothing of a batch is written when one of it is refused: find out which.
+            if len(batch) > 1:
+                for each in batch:
+                    self._write(store, [each])
+                return
+            where = batch[0]
+            self._report.problems.append(Problem(where.path, _told(error), where.line))
+            return
+        except (StorageFailed, Busy) as error:
+            raise type(error)(
+                f"{error.message}; {self._report.added + self._report.updated} memories were"
+                " taken in before, and perhaps a few more",
+                path=error.path,
+                hint=f"{error.hint or 'look into it'}; running the import again finishes it",
+            ) from error
+        self._count(batch)
+        self._note_uses(store, batch)
+
+    def _count(self, batch: list[_Waiting]) -> None:
+        for each in batch:
+            if each.copy.over:
+                self._report.updated += 1
+            else:
+                self._report.added += 1
+            if each.target.whose:
+                self._report.elsewhere[each.target.whose] += 1
+
+    def _note_uses(self, store: Store, batch: list[_Waiting]) -> None:
+        """What was needed often where it comes from does not start from nothing here."""
+        for times in range(_MOST_USES):
+            used = [each.copy.memory.id for each in batch if each.uses > times]
+            if not used:
+                return
+            store.used(used)
+
+    def _advance(self, count: int) -> None:
+        self._done += count
+        self._progress(self._done, self._total)
+
+
+def _told(error: LtmError) -> str:
+    return f"was not taken in: {error.message}"

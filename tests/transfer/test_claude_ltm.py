@@ -1,0 +1,139 @@
+"""A claude-ltm folder moves in, whole, and also where it lies in our own place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ltm.core.decision import Restore
+from ltm.core.model import Phase, Status, Trust
+from tests.transfer.importing import Machine, at, counts, snapshot, write
+
+
+def claude_ltm(root: Path) -> Path:
+    """A store as that tool leaves it: three memories in three phases, one only in the archive."""
+    folder = root / ".claude" / "ltm"
+    full = "## Summary\n\nRetries back off.\n\n## Content\n\nThree tries.\n\nWith jitter, always.\n"
+    front = (
+        "---\nid: {id}\ntopic: {topic}\ntags: [http, retry]\nphase: {phase}\ndifficulty: 0.72\n"
+        "created_at: 2026-01-05T09:30:00\ncreated_session: 4\n---\n\n"
+    )
+    write(
+        folder / "memories" / "mem_0000aaaa.md",
+        front.format(id="mem_0000aaaa", topic='"He said "hi": 42\nsecond line"', phase=0) + full,
+    )
+    hint = (
+        "## Summary\n\nRetries back off.\n\n*[Content reduced - see archives for full version]*\n"
+    )
+    write(
+        folder / "memories" / "mem_0000bbbb.md",
+        front.format(id="mem_0000bbbb", topic="123", phase=1) + hint,
+    )
+    write(
+        folder / "archives" / "mem_0000bbbb.md",
+        front.format(id="mem_0000bbbb", topic="123", phase=0) + full,
+    )
+    write(
+        folder / "memories" / "mem_0000cccc.md",
+        front.format(id="mem_0000cccc", topic="Abstract", phase=2)
+        + "*Abstract: the gateway drops one in a hundred*\n\n*[Full content archived]*\n",
+    )
+    write(
+        folder / "archives" / "mem_0000dddd.md",
+        front.format(id="mem_0000dddd", topic="Evicted", phase=0) + full,
+    )
+    known = {"tags": ["http", "retry"], "difficulty": 0.72, "created_at": "2026-01-05T09:30:00"}
+    write(
+        folder / "index.json",
+        {
+            "version": 1,
+            "memories": {
+                "mem_0000aaaa": {**known, "topic": 'He said "hi": 42\nsecond line', "phase": 0},
+                "mem_0000bbbb": {**known, "topic": "123", "phase": 1},
+                "mem_0000eeee": {**known, "topic": "lost", "phase": 0},
+            },
+        },
+    )
+    write(
+        folder / "stats.json",
+        {"version": 1, "memories": {"mem_0000aaaa": {"access_count": 3, "priority": 0.5}}},
+    )
+    return folder
+
+
+def test_a_claude_ltm_folder_moves_in_with_titles_tags_phases_and_originals(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """traps 2.1 #14: a topic with quotes, a colon and a line end, and a topic that is a number."""
+    folder = claude_ltm(tmp_path / "old")
+    before = snapshot(tmp_path / "old")
+    report = machine.take(folder)
+    assert (report.sources, report.added, report.skipped) == (["claude-ltm"], 4, 0)
+    assert [problem.message for problem in report.problems] == [
+        "lists mem_0000eeee, but its file is missing"
+    ]
+    found = machine.by_legacy()
+    whole = found["mem_0000aaaa"]
+    assert whole.title == 'He said "hi": 42 second line'
+    assert (whole.tags, whole.difficulty, whole.phase) == (("http", "retry"), 0.72, Phase.FULL)
+    assert (whole.summary, whole.created) == ("Retries back off.", at("2026-01-05T09:30:00"))
+    assert (whole.source.trust, whole.source.tool) == (Trust.IMPORT, "claude-ltm")
+    assert whole.content == "Three tries.\n\nWith jitter, always."
+    assert machine.store().usage([whole.id])[whole.id].uses == 3
+
+    hint = found["mem_0000bbbb"]
+    assert (hint.title, hint.phase, hint.content) == ("123", Phase.HINT, "Three tries.")
+    restored = machine.store().apply(Restore(hint.id)).stored.memory
+    assert restored.content == whole.content
+
+    assert found["mem_0000cccc"].content == "the gateway drops one in a hundred"
+    assert found["mem_0000cccc"].phase is Phase.FULL, "what is left is the whole text"
+
+    evicted = found["mem_0000dddd"]
+    assert (evicted.phase, evicted.content) == (Phase.ARCHIVED, "")
+    assert machine.originals(evicted)[0].content == whole.content
+    assert snapshot(tmp_path / "old") == before
+
+
+def test_a_claude_ltm_folder_in_the_project_itself_is_upgraded_in_place(machine: Machine) -> None:
+    """traps 2.6: that tool's folder is our shared vault; its files must not be there twice."""
+    folder = claude_ltm(machine.project)
+    machine.trust()
+    assert len(machine.memories()) == 2, "of its files two can be read as they are"
+    report = machine.take(machine.project)
+    assert (report.added, report.updated) == (2, 2)
+    found = machine.by_legacy()
+    assert (found["mem_0000cccc"].id, found["mem_0000cccc"].title) == ("mem_0000cccc", "Abstract")
+    assert found["mem_0000cccc"].created == at("2026-01-05T09:30:00")
+    assert found["mem_0000aaaa"].title == 'He said "hi": 42 second line'
+    assert machine.store().apply(Restore("mem_0000bbbb")).stored.memory.content.startswith("Three")
+    assert "created_session: 4" in (folder / "memories" / "mem_0000cccc.md").read_text()
+    again = machine.take(machine.project)
+    assert (again.added, again.updated) == (0, 0)
+    assert len(machine.memories()) == 4
+
+
+def test_a_claude_ltm_folder_that_is_trusted_only_later_is_not_there_twice(
+    machine: Machine,
+) -> None:
+    """traps 2.6: imported while nobody had said that the repository's vault is trusted."""
+    claude_ltm(machine.project)
+    assert machine.take(machine.project).added == 4
+    machine.trust()
+    assert len([m for m in machine.memories() if m.status is Status.ACTIVE]) == 6
+    report = machine.take(machine.project)
+    assert (report.added, report.updated) == (0, 2)
+    active = [memory for memory in machine.memories() if memory.status is Status.ACTIVE]
+    assert len(active) == 4
+    raw = machine.store().read("mem_0000cccc").memory
+    assert raw.superseded_by in {memory.id for memory in active}
+    assert machine.take(machine.project).updated == 0
+
+
+def test_a_text_about_kinds_in_a_claude_ltm_memory_is_not_taken_for_ours(
+    machine: Machine, tmp_path: Path
+) -> None:
+    write(
+        tmp_path / "ltm" / "memories" / "mem_00aa00aa.md",
+        "---\nid: mem_00aa00aa\ntopic: k8s\n---\n\n## Content\n\nkind: Deployment\n",
+    )
+    assert counts(machine.take(tmp_path / "ltm")) == (1, 0, 0)
