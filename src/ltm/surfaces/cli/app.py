@@ -30,6 +30,8 @@ COMMANDS = {
     "capture": "capture",
     "sessions": "sessions",
     "achievements": "achievements",
+    "export": "export",
+    "import": "import_",
     "init": "init",
     "sync": "sync",
     "status": "status",
