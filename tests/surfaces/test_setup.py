@@ -466,7 +466,12 @@ def test_memories_go_only_when_asked_for_and_confirmed(ltm: Ltm) -> None:
     assert refused.returncode != 0
     assert ltm.json("list")["total"] == 1
 
-    ltm.ok("uninstall", "--purge-memories", stdin="y\n")
+    ltm.ok("keygen")
+    done = ltm.run("uninstall", "--purge-memories", stdin="y\n")
+    assert done.returncode == 0
+    assert "signing.key, thesis.odt" in done.stderr
+    (ltm.home / ".ltm" / "signing.key").unlink()
+    (ltm.home / ".ltm" / ".gitignore").unlink(missing_ok=True)
     assert [path.name for path in (ltm.home / ".ltm").iterdir()] == ["thesis.odt"]
     stranger.unlink()
     ltm.ok("remember", "Again")

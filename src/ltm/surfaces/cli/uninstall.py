@@ -17,9 +17,11 @@ from ltm.surfaces.cli.setup import as_record, described
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
-_OURS = ("briefs", "drain.lock", "hook.log", "hook.log.1", "runtime.json", "setup")
+# By name, never the folder as a whole: LTM_HOME may have been pointed at anything. Keys stay even
+# when memories go: nobody can make them again.
+_LOCKS = (".lock", "drain.lock", "llm.lock", "server.lock")
+_OURS = (*_LOCKS, "briefs", "hook.log", "hook.log.1", "runtime.json", "setup")
 _MEMORIES = ("agents", "config.toml", "projects", "spool")
-# By name, never the folder as a whole: LTM_HOME may have been pointed at anything.
 
 
 @make("uninstall")
@@ -112,7 +114,7 @@ def _purge(home: str) -> None:
         for name in (os.listdir(home) if os.path.isdir(home) else ())
         if name.startswith("state.db")
     ]
-    _clear(home, (*_MEMORIES, *databases, ".lock"))
+    _clear(home, (*_MEMORIES, *databases))
     try:
         os.rmdir(home)
     except OSError:
@@ -132,6 +134,9 @@ def _tell(
         output.note("Nothing was written." if changes else "There is nothing to take out.")
     elif purged:
         output.note("Everything was taken out, and the memories outside repositories are gone.")
+        left = sorted(os.listdir(work.places.home)) if os.path.isdir(work.places.home) else []
+        if left:
+            output.note(f"Left in {work.places.home}: {', '.join(left)}")
     else:
         home = work.places.home
         output.note(f"Done. Memories stay in {home} and in repositories you shared them in.")
