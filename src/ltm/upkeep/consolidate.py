@@ -106,7 +106,7 @@ def _groups(memories: Sequence[Memory], store: Store) -> list[list[Memory]]:
 
 
 def _merge(group: list[Memory], stored: dict[str, Stored]) -> Step:
-    best, *others = sorted(group, key=_worth, reverse=True)
+    best, *others = sorted(group, key=worth, reverse=True)
     content = best.content
     for other in sorted(others, key=lambda each: (each.created, each.id)):
         for sentence in sentences(other.text):
@@ -139,7 +139,7 @@ def _archive(stored: Stored) -> Step:
     )
 
 
-def _worth(memory: Memory) -> tuple[bool, bool, int, int, int, datetime, str]:
+def worth(memory: Memory) -> tuple[bool, bool, int, int, int, datetime, str]:
     """Whose wording stays: what a person pinned or said, what matters and was seen most, newest."""
     return (
         memory.pinned,
