@@ -20,6 +20,7 @@ from ltm.surfaces import launch
 from tests.e2e.client import wait_until
 
 from .mcp_wire import PATIENCE, Wire
+from .test_hook import old_pythons
 
 RUN = Path(launch.ROOT) / "plugin" / "run.sh"
 HOOK = os.path.join(launch.ROOT, "src", "ltm", "surfaces", "hook.py")
@@ -429,6 +430,22 @@ def test_the_stand_in_says_why_the_environment_could_not_be_built(building: Mach
     with stand_in(building) as wire:
         wire.initialize()
         assert "there is no network" in wire.call("ltm_status")
+
+
+def test_an_old_python_serves_until_it_has_said_that_it_is_too_old(machine: Machine) -> None:
+    found = [path for path in old_pythons() if not path.endswith(("3.6", "3.7"))]
+    if not found:
+        pytest.skip("no Python from 3.8 to 3.10 on this machine")
+    for python in found:
+        (machine.bin / "python3").unlink(missing_ok=True)
+        (machine.bin / "python3").symlink_to(python)
+        with stand_in(machine) as wire:
+            wire.initialize()
+            wait_until(
+                lambda: "needs Python 3.11 or newer" in wire.call("ltm_status"), "the reason"
+            )
+            assert wire.close() == 0
+        wait_until(lambda: not machine.running(), "every process to end")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -3,8 +3,8 @@
 A client installs nothing for Python, so we do: an environment with this package and what it needs,
 in the folder the client gives a plugin for its data (and deletes with it). uv builds it where there
 is uv, else venv and pip. One per state of the code, named after its bytes: an update builds a new
-one beside the old, which serves until then. Runs on any Python 3 with nothing installed, so it uses
-the standard library and the few modules of ours that do the same.
+one beside the old, which serves until then. Runs on any Python from 3.8 with nothing installed, so
+it uses the standard library and the few modules of ours that do the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An MCP server in a few lines, for when the real one cannot or must not serve.
 
 Owns the answers every server owes its client: to its greeting, to pings, and to what it has to
-offer. Standard library only, and any Python 3.
+offer. Standard library only, and any Python from 3.8.
 """
 
 from __future__ import annotations

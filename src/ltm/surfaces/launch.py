@@ -2,7 +2,7 @@
 
 Owns the choice of that Python: the environment built for exactly this code, an installed `ltm` that
 is not older, an environment of the version before; and what happens while there is none of them.
-Runs as a plain file, `python3 -I -S launch.py mcp`, on any Python 3 with nothing installed.
+Runs as a plain file, `python3 -I -S launch.py mcp`, on any Python from 3.8 with nothing installed.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A client that starts a server wants an answer at once, and building an environment takes longer. So
 this says hello in the server's name, offers one tool that tells how the building goes, and when the
 server can run, starts it, passes every message on in both directions and tells the client to ask
-for the tools again. Standard library only, and any Python 3.
+for the tools again. Standard library only, and any Python from 3.8.
 """
 
 from __future__ import annotations
