@@ -1,0 +1,98 @@
+"""A thousand planted secrets, through every way in, and none of them on any disk of ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from benchmarks.redaction import samples, survives
+from ltm.core.redact import redacted
+from tests.surfaces.cli_runner import Ltm
+
+CANARIES = 1_000
+
+
+def canaries() -> list[tuple[str, list[str]]]:
+    """Texts with secrets that redaction knows: this is about where texts go, not what it knows."""
+    found = (
+        (line, secret)
+        for _, _, text, secret in samples(each=3, seed=11)
+        for line in ["\n".join(text.split("\n")[1:-1])]
+        if "\n" not in line and not survives(secret, redacted(line))
+    )
+    return list(islice(found, CANARIES))
+
+
+def entries(planted: list[tuple[str, list[str]]]) -> Iterator[dict[str, Any]]:
+    """A session in which the user, the agent, commands and their output all hold secrets."""
+    for number, (text, _) in enumerate(planted):
+        way = number % 4
+        if way == 0:
+            yield user(f"Remember that the deployment needs this: {text}")
+        elif way == 1:
+            yield assistant(
+                {"type": "text", "text": f"The root cause was that the config had {text}"}
+            )
+            yield user("Thanks, go on.")
+        else:
+            command = f"make check{number}" if way == 2 else f"TOKEN_{number}=1 ./run {text}"
+            for failed in (True, False):
+                name = f"tool-{number}-{failed}"
+                call = {"type": "tool_use", "id": name, "name": "Bash"}
+                yield assistant({**call, "input": {"command": command}})
+                said = f"Exit code 1\nConfigError: cannot use {text}" if failed else "ok"
+                result = {"type": "tool_result", "tool_use_id": name, "content": said}
+                yield user([{**result, "is_error": failed}])
+                if failed:
+                    edit = {"type": "tool_use", "id": f"edit-{number}", "name": "Edit"}
+                    yield assistant({**edit, "input": {"file_path": "src/settings.py"}})
+                    yield user(
+                        [{"type": "tool_result", "tool_use_id": f"edit-{number}", "content": "ok"}]
+                    )
+    # One failure is still open at the end: what is carried over to the next reading is on disk too.
+    text = planted[0][0]
+    call = {"type": "tool_use", "id": "open", "name": "Bash"}
+    yield assistant({**call, "input": {"command": f"make deploy {text}"}})
+    result = {"type": "tool_result", "tool_use_id": "open", "content": f"DeployError: {text}"}
+    yield user([{**result, "is_error": True}])
+
+
+def user(content: Any) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": content}}
+
+
+def assistant(block: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"role": "assistant", "content": [block]}}
+
+
+def test_no_planted_secret_reaches_any_file(ltm: Ltm, tmp_path: Path) -> None:
+    planted = canaries()
+    assert len(planted) == CANARIES
+    transcript = tmp_path / "session.jsonl"
+    with transcript.open("w", encoding="utf-8") as file:
+        for number, entry in enumerate(entries(planted)):
+            common = {"uuid": f"u-{number:08}", "timestamp": "2026-01-01T00:00:00Z"}
+            file.write(json.dumps({**entry, **common, "cwd": str(ltm.project)}) + "\n")
+    done = ltm.json("capture", str(transcript))
+    assert done["turns"] > CANARIES
+    assert done["added"]
+    for text, _ in planted[:10]:
+        ltm.json("remember", "-", "--title", text, stdin=f"Keep in mind: {text}", LTM_DEBUG="1")
+    ltm.ok("sync")
+    ltm.ok("recall", "deployment")
+    kept = {
+        path: path.read_bytes().decode("utf-8", "replace")
+        for path in (ltm.home / ".ltm").rglob("*")
+        if path.is_file()
+    }
+    assert len(kept) > 5
+    leaks = [
+        (path.name, secret)
+        for _, secret in planted
+        for path, content in kept.items()
+        if all(part in content for part in secret) and survives(secret, content)
+    ]
+    assert leaks == []
