@@ -130,8 +130,8 @@ def _says(memory: Heard, placed: Placed) -> bool:
 
 
 _FILLER = re.compile(
-    r"(?:ok(?:ay)?|so|well|hey|hi|yes|yeah|no|nope|also|and|but|btw|by the way|please|pls|just|thanks"
-    r"|oh|hm+|actually|remember|note)\b(?! op\b)",
+    r"(?:ok(?:ay)?|so|well|hey|hi|yes|yeah|nope|also|and|but|btw|by the way|please|pls|just"
+    r"|thanks|oh|hm+|actually|remember)\b|no,|note:",
     re.IGNORECASE,
 )
 _PASTE = re.compile(r"^\s*(?:[>|$]|at \S+\(|Traceback|\d{4}-\d\d-\d\d|Exit code)")

@@ -81,7 +81,8 @@ def read(path: Path) -> Iterator[Script]:
         if line.startswith("== "):
             if script is not None:
                 yield script
-            script = Script(*(part.strip() for part in line[3:].split("|")))
+            name, domain, style = (part.strip() for part in line[3:].split("|"))
+            script = Script(name, domain, style)
         elif script is not None:
             try:
                 _add(script.steps, line)

@@ -1,6 +1,6 @@
 """Commits worth remembering: releases, features, migrations; not every commit.
 
-Owns which subjects count, by whole words. Pure; the standard library and this package.
+Owns which subjects count, by whole words. Pure; imports `core` and this package.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from ltm.capture.candidate import Candidate
 from ltm.core.model import Impact, Source
+from ltm.core.redact import redacted
 from ltm.core.sentences import shortened
 
 _SKIPPED = re.compile(
-    r"\A(?:wip|fixup!?|squash!?|amend!?|merge|revert|bump|chore|ci|style|docs?|test|build"
-    r"|refactor)\b"
-    r"|\A\[(?:skip|wip)",
+    r"\A(?:wip|fixup!?|squash!?|amend!?|merge|revert|bump|chore|ci|style|docs?|test|build)\b"
+    r"|\A\[(?:skip|wip)|\b(?:rename|typo|whitespace|format(?:ting)?|lint|clean ?up|comment)s?\b",
     re.IGNORECASE,
 )
 _RULES: tuple[tuple[re.Pattern[str], Impact], ...] = tuple(
@@ -31,6 +31,7 @@ _RULES: tuple[tuple[re.Pattern[str], Impact], ...] = tuple(
             r"|parser)\b",
             Impact.MEDIUM,
         ),
+        (r"\Arefactor(?:ed|s)?\b.*\b(?:split|extract|replace|separat|move)\w*", Impact.MEDIUM),
         (r"\bmigrat(?:e|ed|es|ion)\b", Impact.MEDIUM),
         (r"\b(?:complete[ds]?|finish(?:ed|es)?)\b", Impact.MEDIUM),
         (r"\bfix(?:ed|es)?\b.*\b(?:critical|major|security|data loss|race)\b", Impact.HIGH),
@@ -42,8 +43,8 @@ _TYPE = re.compile(r"\A\w+(?:\([^)]*\))?!?:\s+")
 
 def achievement(subject: str, commit: str, source: Source) -> Iterator[Candidate]:
     """The achievement a commit is, if it is one."""
-    plain = " ".join(subject.split())
-    if _SKIPPED.match(plain) or len(plain.split()) < 3:
+    plain = redacted(" ".join(subject.split()))
+    if _SKIPPED.search(plain) or len(plain.split()) < 2:
         return
     for pattern, impact in _RULES:
         if pattern.search(plain):

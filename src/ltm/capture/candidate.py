@@ -42,7 +42,7 @@ def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> M
     return Memory(
         id=new_id(at),
         kind=candidate.kind,
-        title=candidate.title or title_of(candidate.text),
+        title=_whole(candidate.title or title_of(candidate.text)),
         summary=summary_of(candidate.text),
         content=candidate.text,
         created=at,
@@ -56,6 +56,14 @@ def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> M
         state=candidate.state,
         source=candidate.source,
     )
+
+
+def _whole(title: str) -> str:
+    """A title without a code mark whose other half was cut off."""
+    if title.count("`") % 2 == 0:
+        return title
+    head, _, tail = title.rpartition("`")
+    return head + tail
 
 
 def _moment(text: str, now: datetime) -> datetime:

@@ -1,21 +1,23 @@
 """Shell commands as a session runs them: what they are for, and when two are the same.
 
-Owns reading a command line just well enough for that. Pure; the standard library only.
+Owns reading a command line just well enough for that: the one command in it that matters, and what
+stands before it (folder changes, variables, other commands). Pure; the standard library only.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 
-_PREFIX = re.compile(
-    r"\A\s*(?:(?:cd|pushd|export|source|set|mkdir -p)\s[^&|;]*(?:&&|;)\s*|(?:\w+=(?:\"[^\"]*\""
-    r"|'[^']*'|\S*)\s+)+"
-    r"|(?:sudo|time|env|nice|nohup|timeout \S+|command)\s+)+"
-)
-_SUFFIX = re.compile(
-    r"\s*(?:\d?>&?\s*\S+|\|&?\s*(?:head|tail|grep|rg|tee|less|cat|sort|wc)\b.*|&)\s*\Z"
-)
+_LONGEST = 2_000
+_PIECE = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||;|\n|\||[^'\"&|;\n]+|.", re.DOTALL)
+_VARIABLE = re.compile(r"\A\s*(?P<set>\w+=(?:\"[^\"]*\"|'[^']*'|[^\s'\"]*))\s+(?=\S)")
+_WRAPPER = re.compile(r"\A\s*(?:sudo|time|env|nice|nohup|timeout \S+|command|exec)\s+(?=\S)")
+_REDIRECTION = re.compile(r"\s*(?:\d?>>?(?:&\d|\s*\S+)|<\s*\S+|&)\s*\Z")
 _PATH = re.compile(r"\A(?!-)\S*(?:[/:]|\.\w{1,4}\Z)\S*\Z")
+_HOME = re.compile(r"\A(?:cd|pushd) +(?:[/~$]|\w:)")  # where the agent stands is its own affair
+_TOKEN = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\S+")
 
 # Programs that only look, format or talk to git: their failures teach nothing about the work.
 _WORDS_OF_LOOKING = (
@@ -23,44 +25,87 @@ _WORDS_OF_LOOKING = (
     "file du df ps pgrep kill pkill echo printf pwd sleep wc sort uniq tree less more man "
     "history true false jq curl wget git gh hub ruff eslint prettier black isort flake8 "
     "pylint stylelint rubocop gofmt goimports clang-format biome shellcheck markdownlint "
-    "yamllint tsc mypy pyright rustfmt ktlint"
+    "yamllint tsc mypy pyright rustfmt ktlint cd pushd export source . set mkdir rm cp mv touch"
 )
 _LOOKING = frozenset(_WORDS_OF_LOOKING.split())
 _LINTING = re.compile(
     r"\b(?:lint|format|fmt|prettier|eslint|ruff|clippy|credo|dialyzer|typecheck|type-check|tsc"
-    r"|mypy)\b"
+    r"|mypy|biome)\b"
 )
 _TESTING = re.compile(
     r"(?:\A|[\s/])(?:py\.?test|jest|vitest|mocha|rspec|phpunit|ctest|tox|nox|playwright|cypress"
     r"|ava)\b"
-    r"|\b(?:mix|cargo|go|npm|pnpm|yarn|bun|deno|dotnet|swift|gradle\w*|mvn|make|rake|bundle exec|"
-    r"npm run|pnpm run|yarn run|uv run|poetry run|python3? -m|manage\.py)\s+(?:\S+\s+)?(?:test"
-    r"|tests|"
-    r"check|spec|unittest|pytest)\b"
+    r"|\b(?:mix|cargo|go|npm|pnpm|yarn|bun|deno|dotnet|swift|gradle\w*|mvn|make|just|rake"
+    r"|bundle exec|npm run|pnpm run|yarn run|uv run|poetry run|python3? -m|manage\.py|rails)\s+"
+    r"(?:\S+\s+)?(?:test|tests|check|spec|unittest|pytest)\b"
 )
 _BUILDING = re.compile(
-    r"\b(?:npm|pnpm|yarn|bun|cargo|go|mix|make|dotnet|gradle\w*|mvn|docker|vite"
-    r"|webpack)\s+(?:run )?"
-    r"(?:build|compile|package|assemble|install)\b|\A(?:make|cmake|ninja)\b"
+    r"\b(?:npm|pnpm|yarn|bun|cargo|go|mix|make|dotnet|gradle\w*|mvn|docker|vite|webpack|idf\.py"
+    r"|west|flutter|buf|sam|dbt)\s+(?:run )?(?:build|compile|package|assemble|install|generate)\b"
+    r"|\A(?:make|cmake|ninja|bitbake|xcodebuild)\b"
 )
+# Getting what a project says it needs: everybody knows to do that.
+_INSTALLING = re.compile(
+    r"\A(?:npm (?:i|ci|install)|pnpm (?:i|install)|yarn(?: install)?|bun install"
+    r"|pip3? install -(?:r|e) \S+|pip3? install \.\S*|uv (?:sync|pip install -r \S+)|poetry install"
+    r"|pipenv (?:install|sync)|bundle(?: install)?|composer install|mix deps\.get|cargo fetch"
+    r"|go mod (?:tidy|download)|dotnet restore|flutter pub get|pod install)\Z"
+)
+# What runs a command somewhere else, or in a way of its own.
+_OUTER = re.compile(
+    r"(?:docker|podman|docker-compose|kubectl|vagrant|nix|nix-shell)\b.{0,80}?\b(?:run|exec|ssh"
+    r"|develop"
+    r"|--run|-c)\b|(?:tox|nox|bazel|earthly|dagger|task|invoke|doppler|op|ssh)\b"
+)
+_MOVING = frozenset({"cd", "pushd", "mkdir", "rm", "echo", "export", "sleep", "touch", "cp", "mv"})
+_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A command line taken apart."""
+
+    core: str
+    """The command that matters, without what stands around it."""
+    setup: tuple[str, ...] = ()
+    """What is run before it on the same line."""
+    variables: tuple[str, ...] = ()
+    """What is set for it, as `NAME=value`."""
+
+    @property
+    def program(self) -> str:
+        """The name of the program it runs."""
+        return self.core.split(" ", 1)[0].rsplit("/", 1)[-1] if self.core else ""
+
+    def whole(self) -> str:
+        """All of it that can make a difference, as one would type it."""
+        return " && ".join((*self.setup, " ".join((*self.variables, self.core))))
+
+
+@lru_cache(maxsize=512)
+def parse(command: str) -> Line:
+    """Take a command line apart; of several commands the last that does something matters."""
+    text = command[:_LONGEST]
+    if "<<" in text:
+        text = text.split("\n", 1)[0]  # the lines of a here-document are no commands
+    parts = [part for part in map(str.strip, _split(text)) if part]
+    lines = [_line(part) for part in parts]
+    for place in range(len(lines) - 1, -1, -1):
+        if lines[place].program not in _LOOKING:
+            before = tuple(_plain(part) for part in parts[:place] if not _HOME.match(part))
+            return Line(lines[place].core, before, lines[place].variables)
+    return lines[-1] if lines else Line("")
 
 
 def core_of(command: str) -> str:
     """A command without what stands around it: folder changes, variables, redirections, filters."""
-    text = " ".join(command.split("\n", 1)[0].split())
-    text = _PREFIX.sub("", text)
-    former = ""
-    while former != text:
-        former = text
-        text = _SUFFIX.sub("", text)
-    return text.strip()
+    return parse(command).core
 
 
 def teaches(command: str) -> bool:
     """Whether it is worth knowing how a failure of this command was overcome."""
-    text = core_of(command)
-    program = text.split(" ", 1)[0].rsplit("/", 1)[-1] if text else ""
-    return bool(program) and program not in _LOOKING and not _LINTING.search(text)
+    line = parse(command)
+    return bool(line.program) and line.program not in _LOOKING and not _LINTING.search(line.core)
 
 
 def purpose(command: str) -> str:
@@ -71,15 +116,85 @@ def purpose(command: str) -> str:
     return "build" if _BUILDING.search(text) else ""
 
 
+def is_installing(command: str) -> bool:
+    """Whether it only fetches what the project says it needs."""
+    return bool(_INSTALLING.match(core_of(command)))
+
+
+def is_particular(command: str) -> bool:
+    """Whether one would not guess it: run inside something else, or after something else."""
+    line = parse(command)
+    before = [part for part in line.setup if part.split(" ", 1)[0] not in _MOVING]
+    return bool(_OUTER.match(line.core) or before or line.variables)
+
+
+def stem_of(command: str) -> str:
+    """A test or build command up to the word that says so, with what has to stand before it."""
+    line = parse(command)
+    found = _TESTING.search(line.core) or _BUILDING.search(line.core)
+    core = line.core[: found.end()] if found and _OUTER.match(line.core) else line.core
+    if line.program in ("tox", "nox"):
+        core = line.core
+    return Line(core, line.setup, line.variables).whole()
+
+
 def covers(later: str, earlier: str) -> bool:
     """Whether a later command does at least what an earlier one did: the same, or on more files."""
-    one, two = core_of(later).split(), core_of(earlier).split()
+    first, second = parse(later), parse(earlier)
+    if first.program != second.program:
+        return False
+    one, two = first.core.split(), second.core.split()
     if one == two:
         return True
     if _words(one) != _words(two):
         return False
     paths = _paths(one)
     return not paths or paths >= _paths(two)
+
+
+def replaced(later: str, earlier: str) -> tuple[str, str] | None:
+    """The one argument in which two commands differ, as it was and as it became; no paths."""
+    one, two = _TOKEN.findall(core_of(later)), _TOKEN.findall(core_of(earlier))
+    if len(one) != len(two) or len(one) < 2 or one[0] != two[0]:
+        return None
+    differing = [(was, became) for became, was in zip(one, two, strict=True) if was != became]
+    if len(differing) != 1 or any(_PATH.match(each) for each in differing[0]):
+        return None
+    return differing[0]
+
+
+def _split(command: str) -> list[str]:
+    """The commands of a line; what is piped into a filter belongs to the filter's source."""
+    parts = [""]
+    piped = False
+    for piece in _PIECE.findall(command):
+        if piece in ("&&", "||", ";", "\n"):
+            parts.append("")
+            piped = False
+        elif piece == "|":
+            piped = True
+        elif not piped:
+            parts[-1] += piece
+    return parts
+
+
+def _line(part: str) -> Line:
+    variables: list[str] = []
+    former = ""
+    while former != part:
+        former = part
+        part = _WRAPPER.sub("", part)
+        found = _VARIABLE.match(part)
+        if found:
+            variables.append(found["set"])
+            part = part[found.end() :]
+    return Line(_plain(part), (), tuple(variables))
+
+
+def _plain(part: str) -> str:
+    for _ in range(_ROUNDS):
+        part = _REDIRECTION.sub("", part)
+    return " ".join(part.split())
 
 
 def _words(parts: list[str]) -> list[str]:

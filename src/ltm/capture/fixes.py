@@ -1,7 +1,7 @@
 """A command fails, something is changed, the command passes: a trap and the way out of it.
 
 Owns following the commands of a session in order. What is still failing at the end of a stretch is
-carried over to the next. Pure; imports `core`, the turns of `sessions` and this package.
+carried over to the next, without secrets. Pure; imports `core` and this package.
 """
 
 from __future__ import annotations
@@ -12,37 +12,39 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from ltm.capture.calls import Change, Run
 from ltm.capture.candidate import Candidate
-from ltm.capture.commands import core_of, covers, purpose, teaches
-from ltm.capture.lessons import cause_in
+from ltm.capture.commands import core_of, covers, is_installing, parse, purpose, replaced, teaches
+from ltm.capture.failures import in_words, telling_line
+from ltm.capture.lessons import cause_in, diagnosis_in
+from ltm.capture.plainwords import joined, opening
 from ltm.core.model import Source, Trust
+from ltm.core.redact import redacted
 from ltm.core.sentences import shortened
-from ltm.sessions.turns import AssistantText, ToolResult, ToolUse, Turn
 
-_EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
-_SHELLS = frozenset({"Bash", "PowerShell", "Shell"})
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
-# From the most telling line of an error to the least.
-_TELLING = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (
-        r"^(?:E\s+|\s*\*\*\s*)?(?:\(?[\w.]*(?:Error|Exception|Failure|Panic|Fault)\)?)(?:\b.*)?$",
-        r"^.*\b(?:error|fatal|panic)(?:\[\w+\])?:\s*\S.*$",
-        r"^.*\b(?:ECONNREFUSED|EADDRINUSE|ENOENT|EACCES|ETIMEDOUT|ERR_\w+)\b.*$",
-        r"^.*\b(?:cannot|could not|can't|unable to|no such|not found|undefined|missing|refused"
-        r"|denied"
-        r"|timed out|unknown|invalid|unexpected)\b.*$",
-        r"^\s*(?:FAILED|FAIL|✗|✖|×)\s+\S.*$",
-    )
-)
-_BARE = re.compile(r"[\w.()]+:?\Z")
 _WRONG_COMMAND = re.compile(
     r"command not found|missing script|unknown (?:command|task|script)|no such (?:command|task)"
     r"|could not find (?:a |the )?task|is not (?:a|recognized)|No module named",
     re.IGNORECASE,
 )
-_NOISE = re.compile(r"^(?:Exit code \d+|\s*|npm ERR! (?:A complete log|code).*)$")
-_OLD = 400  # turns after which a failure is not connected with a pass any more
+# What goes wrong around the code and not in it: somebody will meet it again.
+_AROUND = re.compile(
+    r"version|requires?\b|not supported|incompatible|mismatch|refused|\bE[A-Z]{4,}\b|denied"
+    r"|permission|locked|tim(?:ed?|ing) ?out|already in use|no such file|not found in|executable"
+    r"|librar(?:y|ies)|linker|\bSSL|certificate|out of memory|heap|disk|quota|codec|encod|charset"
+    r"|locale|time ?zone|dependency|\bSDK\b|environment|licen[sc]e|partition|ERR_",
+    re.IGNORECASE,
+)
+_SETTINGS = re.compile(
+    r"(?:\.(?:toml|ya?ml|json|ini|cfg|conf|env|lock|gradle|properties|mod|xml|service|defaults)"
+    r"|file|config\.\w+|conftest\.py|settings?\.\w+|\.env\S*)\Z",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d+")
+_OLD = 150  # commands after which a failure is not connected with a pass any more
+_AT_ONCE = 20
+_TOLD = 5_000
+_TITLE, _CHANGE, _ERROR = 80, 70, 160
 
 
 @dataclass(slots=True)
@@ -52,162 +54,188 @@ class Failure:
     command: str
     error: str
     line: int
-    turn: int
+    run: int
+    """The how many-th command of the session it was."""
     attempts: int = 1
     files: list[str] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
+    change: str = ""
+    """The last edit, when it is short enough to show."""
+    cause: str = ""
+    """What the agent said was wrong, since it failed."""
+    fresh: bool = False
+    """Whether the agent had just been writing: then it is most likely its own slip."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mended:
+    failure: Failure
+    run: Run
 
 
 class Fixes:
-    """Watches the turns of one session."""
+    """Watches what is run and changed in one session."""
 
     def __init__(self, session: str, state: Any = None) -> None:
         """`state` is what `state()` gave when an earlier stretch of the session ended."""
         self._session = session
-        self._calls: dict[str, ToolUse] = {}
-        self._open = [failure for each in _listed_in(state) if (failure := _failure(each))]
-        self._mended: list[tuple[Failure, str, int, str]] = []
-        self._words: list[str] = []
-        self._turn = 0
+        listed = state if isinstance(state, list) else []
+        self._open = [failure for each in listed if (failure := _failure(each))]
+        self._mended: list[_Mended] = []
+        self._written = False
+        self._runs = 0
 
-    def see(self, turn: Turn) -> None:
-        """Take one more turn into account."""
-        self._turn += 1
-        if isinstance(turn, ToolUse):
-            self._calls[turn.id] = turn
-        elif isinstance(turn, AssistantText):
-            self._words = [*self._words[-3:], turn.text]
-        elif isinstance(turn, ToolResult):
-            call = self._calls.pop(turn.id, None)
-            if call is None or turn.refused:
-                return
-            if call.tool in _EDITING:
-                if not turn.failed:
-                    self._changed(str(call.input.get("file_path") or call.input.get("path") or ""))
-            elif call.tool in _SHELLS:
-                command = str(call.input.get("command") or "")
-                if turn.failed:
-                    self._failed(command, turn)
-                else:
-                    self._passed(command, turn)
+    def ran(self, run: Run) -> None:
+        """Take one more command into account."""
+        self._runs += 1
+        if run.failed:
+            self._failed(run)
+        else:
+            self._passed(run)
+
+    def changed(self, change: Change) -> None:
+        """Take one more change of a file into account."""
+        self._written = True
+        name = _short_path(change.path)
+        for failure in self._open:
+            if name and name not in failure.files:
+                failure.files = [*failure.files[-9:], name]
+            failure.change = _in_words(change)
+
+    def told(self, text: str) -> None:
+        """Take into account what the agent says about what is failing."""
+        if not self._open:
+            return
+        clean = redacted(opening(text, _TOLD))
+        cause = cause_in(clean) or diagnosis_in(clean)
+        for failure in self._open:
+            failure.cause = cause or failure.cause
 
     def state(self) -> list[dict[str, Any]]:
         """The failures that are still open, for the next stretch."""
-        return [asdict(failure) for failure in self._open[-20:]]
+        return [asdict(failure) for failure in self._open]
 
     def candidates(self) -> Iterator[Candidate]:
         """What was mended since this was last asked for."""
         mended, self._mended = self._mended, []
-        for failure, passing, line, at in mended:
-            source = Source(Trust.ASSISTANT, self._session, f"{failure.line}-{line}", "Bash")
+        for each in mended:
+            failure, passing = each.failure, each.run.command
+            lines = f"{failure.line}-{each.run.line}"
+            source = Source(Trust.ASSISTANT, self._session, lines, "Bash")
             if _WRONG_COMMAND.search(failure.error) and not covers(passing, failure.command):
-                yield replace(_other_command(failure, passing, source), at=at)
-            else:
-                yield replace(self._fix(failure, source), at=at)
+                yield replace(_other_command(failure, passing, source), at=each.run.at)
+            elif _teaches_something(failure, passing):
+                yield replace(_fix(failure, passing, source), at=each.run.at)
 
-    def _fix(self, failure: Failure, source: Source) -> Candidate:
-        cause = next(filter(None, map(cause_in, reversed(self._words))), "")
-        how = _change(failure)
-        command = shortened(core_of(failure.command), 80)
-        text = f"`{command}` failed with: {failure.error}\n\n"
-        text += f"{cause} {how}".strip()
-        hard = failure.attempts > 2
-        return Candidate(
-            kind="gotcha",
-            title=shortened(f"{failure.error}: {_short_change(failure)}", 80),
-            text=text.strip(),
-            weight=min(0.9, 0.55 + 0.1 * failure.attempts + (0.15 if cause else 0)),
-            source=source,
-            reason="it took several attempts" if hard else "",
-        )
-
-    def _failed(self, command: str, turn: ToolResult) -> None:
-        error = telling_line(turn.text)
-        if not teaches(command) or not error:
+    def _failed(self, run: Run) -> None:
+        if not teaches(run.command):
+            return
+        error = shortened(redacted(telling_line(run.output)), _ERROR)
+        if not error:
             return
         for failure in self._open:
-            if covers(failure.command, command) or covers(command, failure.command):
+            if covers(failure.command, run.command) or covers(run.command, failure.command):
                 failure.attempts += 1
-                failure.turn = self._turn
+                failure.run = self._runs
+                if error != failure.error:  # the first obstacle is out of the way, this is another
+                    failure.command, failure.error, failure.cause = run.command, error, ""
                 return
-        self._open.append(Failure(command, error, turn.line, self._turn))
+        failure = Failure(run.command, error, run.line, self._runs, fresh=self._written)
+        self._open = [*self._open[-_AT_ONCE + 1 :], failure]
 
-    def _passed(self, command: str, turn: ToolResult) -> None:
+    def _passed(self, run: Run) -> None:
         still: list[Failure] = []
         for failure in self._open:
-            if self._turn - failure.turn > _OLD:
+            if self._runs - failure.run > _OLD:
                 continue
-            same = covers(command, failure.command)
-            other = (
-                bool(_WRONG_COMMAND.search(failure.error))
-                and purpose(command) == purpose(failure.command) != ""
-            )
-            if (same and (failure.files or failure.commands)) or (other and not same):
-                self._mended.append((failure, command, turn.line, turn.at))
-            elif not same:
+            other = _is_other_way(run.command, failure)
+            if not (other or covers(run.command, failure.command)):
                 still.append(failure)
+            elif other or failure.files or failure.commands:
+                self._mended.append(_Mended(failure, run))
         self._open = still
-        if teaches(command):
+        if self._open and teaches(run.command):
             for failure in self._open:
-                failure.commands = [*failure.commands[-2:], core_of(command)]
-
-    def _changed(self, path: str) -> None:
-        name = _short_path(path)
-        for failure in self._open:
-            if name and name not in failure.files:
-                failure.files.append(name)
+                failure.commands = [*failure.commands[-2:], parse(run.command).whole()]
 
 
-def _listed_in(state: Any) -> list[Any]:
-    return state if isinstance(state, list) else []
+def _is_other_way(command: str, failure: Failure) -> bool:
+    """Whether a command does what failed in another way, and that way is the point."""
+    now, then = parse(command), parse(failure.command)
+    if covers(command, failure.command):
+        return now.whole() != then.whole() and (now.setup, now.variables) != (
+            then.setup,
+            then.variables,
+        )
+    if _WRONG_COMMAND.search(failure.error):
+        return purpose(command) == purpose(failure.command) != ""
+    change = replaced(command, failure.command)
+    return change is not None and _DIGITS.sub("", change[0]) == _DIGITS.sub("", change[1])
 
 
-def _failure(value: Any) -> Failure | None:
-    """A failure as an earlier stretch left it; the turns of that stretch are over."""
-    try:
-        return replace(Failure(**value), turn=0)
-    except TypeError:
-        return None
+def _teaches_something(failure: Failure, passing: str) -> bool:
+    """Whether a fix is more than a slip of the agent's own, or fetching what is needed."""
+    if _is_other_way(passing, failure) or failure.cause or failure.attempts > 1:
+        return True
+    if failure.files:
+        settings = all(map(_SETTINGS.search, failure.files))
+        return not failure.fresh or settings or bool(_AROUND.search(failure.error))
+    return not all(map(is_installing, failure.commands))
 
 
-def telling_line(text: str) -> str:
-    """The line of an output that says best what went wrong, or nothing."""
-    plain = _ANSI.sub("", text)[:20_000]
-    lines = "\n".join(line for line in plain.split("\n") if not _NOISE.match(line))
-    for pattern in _TELLING:
-        found = pattern.search(lines)
-        if found:
-            line = re.sub(r"\A(?:E\s+|\*+\s*)", "", " ".join(found[0].split()))
-            if _BARE.match(line):  # the line it happened on says more than the error's name
-                before = [each.strip() for each in lines[: found.start()].split("\n")]
-                told = [each for each in before if each and not set(each) <= set("^~ ")]
-                line = f"{line.rstrip(':')} at {told[-1]}" if told else line
-            return shortened(line, 160)
-    return ""
-
-
-def _other_command(failure: Failure, passing: str, source: Source) -> Candidate:
-    right, wrong = shortened(core_of(passing), 80), shortened(core_of(failure.command), 80)
-    what = {"test": "Run the tests", "build": "Build"}.get(purpose(passing), "Run it")
+def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
+    command = shortened(core_of(failure.command), 100)
+    error = in_words(failure.error)
+    how = _how(failure, passing)
+    failed = f"`{command}` failed with: {failure.error.rstrip(':. ')}"
+    text = joined(failure.cause, failed, how)
+    short = f"{error}: {_in_short(failure, passing)}"
+    title = failure.cause.rstrip(".") if 0 < len(failure.cause) <= _TITLE else short
     return Candidate(
-        "fact",
-        f"{what} with `{right}`; `{wrong}` does not work here ({failure.error}).",
-        0.75,
-        source,
-        title=shortened(f"{what} with `{right}`, not `{wrong}`", 80),
+        kind="gotcha",
+        title=shortened(title, _TITLE),
+        text=text,
+        weight=min(0.9, 0.5 + 0.1 * failure.attempts + (0.15 if failure.cause else 0)),
+        source=source,
+        reason="it took several attempts" if failure.attempts > 2 else "",
     )
 
 
-def _change(failure: Failure) -> str:
-    if failure.files:
-        return f"Fixed by changing {_listed(failure.files)}."
-    return f"Fixed by running {_listed([f'`{each}`' for each in failure.commands])}."
+def _other_command(failure: Failure, passing: str, source: Source) -> Candidate:
+    right, wrong = shortened(parse(passing).whole(), 100), shortened(core_of(failure.command), 100)
+    what = {"test": "Run the tests", "build": "Build"}.get(purpose(passing), "Run it")
+    return Candidate(
+        "fact",
+        f"{what} with `{right}`; `{wrong}` does not work here ({in_words(failure.error)}).",
+        0.75,
+        source,
+        title=shortened(f"{what} with `{right}`, not `{wrong}`", _TITLE),
+    )
 
 
-def _short_change(failure: Failure) -> str:
+def _how(failure: Failure, passing: str) -> str:
+    if _is_other_way(passing, failure):
+        return f"It works as `{shortened(parse(passing).whole(), 160)}`."
+    if not failure.files:
+        return f"Fixed by running {_listed([f'`{each}`' for each in failure.commands])}."
+    changed = f"Fixed by changing {_listed(failure.files)}"
+    return f"{changed}: {failure.change}." if failure.change else f"{changed}."
+
+
+def _in_short(failure: Failure, passing: str) -> str:
+    if _is_other_way(passing, failure):
+        return f"run `{shortened(parse(passing).whole(), 50)}`"
     if failure.files:
         return f"fixed in {os.path.basename(failure.files[-1])}"
-    return f"fixed with {failure.commands[-1]}"
+    return f"fixed with `{shortened(failure.commands[-1], 40)}`"
+
+
+def _in_words(change: Change) -> str:
+    """A short edit in words, or nothing."""
+    old, new = (" ".join(text.split()) for text in (change.old, change.new))
+    if not old or max(len(old), len(new)) > _CHANGE or "`" in old + new:
+        return ""
+    return f"`{old}` became `{new}`" if new else f"`{old}` was removed"
 
 
 def _listed(names: list[str]) -> str:
@@ -218,3 +246,11 @@ def _listed(names: list[str]) -> str:
 def _short_path(path: str) -> str:
     parts = path.replace("\\", "/").strip("/").split("/")
     return "/".join(parts[-3:]) if path else ""
+
+
+def _failure(value: Any) -> Failure | None:
+    """A failure as an earlier stretch left it; the commands of that stretch are over."""
+    try:
+        return replace(Failure(**value), run=0)
+    except TypeError:
+        return None

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 
 from ltm.capture.candidate import Candidate
-from ltm.capture.plainwords import spoken, tidy, with_reason
+from ltm.capture.plainwords import tidy, with_reason
+from ltm.capture.speech import told
 from ltm.core.model import Source
 
 _CAUSE = re.compile(
@@ -21,54 +22,82 @@ _CAUSE = re.compile(
     r"happened because|occurred because|stemmed from)\s+(?!fixed|resolved|gone|that you)\S",
     re.IGNORECASE,
 )
-_TRAP = re.compile(
-    r"\A(?:\*\*)?(?:gotcha|pitfall|caveat|lesson(?: learned)?|watch out|beware|important|key"
-    r" (?:insight|"
-    r"lesson|takeaway|finding)|note for (?:the )?future)(?:\*\*)?\s*:(?:\*\*)?\s+\S",
+_LABEL = re.compile(
+    r"\A(?:what i |the |key |main |design |important |one |a )*(?P<what>gotchas?|pitfalls?|caveats?"
+    r"|lessons?|learned|learnt|watch out|beware|takeaways?|insights?|findings?|cause|root cause"
+    r"|traps?|note for (?:the )?future|decisions?|choice)(?: (?:here|learned|learnt|for next time"
+    r"|for the future|made))?\s*:\s+(?=\S)",
     re.IGNORECASE,
 )
+_CHOSEN = re.compile(r"decisions?|choice", re.IGNORECASE)
 _CHOICE = re.compile(
-    r"\b(?:i|we)(?:'ve| have)?\s+(?:decided|chose|opted|went with|settled on|kept|picked|used)\b.+"
-    r"\b(?:because|since|over|instead of|rather than|so that)\b\s+\S"
-    r"|\A(?:\*\*)?(?:design )?decision(?:\*\*)?\s*:(?:\*\*)?\s+\S",
+    r"\b(?:i|we)(?:'ve| have)?\s+(?:decided|chose|opted|went with|settled on|kept|picked|used)\b"
+    r".+\b(?:because|since|over|instead of|rather than|so that)\b\s+\S",
     re.IGNORECASE,
 )
+_LIST_OF_CHOICES = re.compile(r"\b(?:decided|decisions?|chose|choices)\b", re.IGNORECASE)
+_GIVES_REASON = re.compile(r"\b(?:because|since|so that|to (?:avoid|keep|save))\b|: ", re.I)
 _DOUBT = re.compile(
     r"\b(?:might|maybe|perhaps|probably|possibly|could be|may be|seems?|appears?|i think|likely"
-    r"|let me"
-    r"|i'?ll|should i|would you|do you want|if you)\b",
+    r"|let me|i'?ll|i will|i'd|i would|should i|shall i|would you|do you want|if you)\b",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
-    r"\A\W*(?:gotcha|pitfall|caveat|lesson(?: learned)?|important|key (?:insight|lesson|takeaway"
-    r"|finding)"
-    r"|note for (?:the )?future|(?:design )?decision|root cause)\W*:\W*",
+_REPORT = re.compile(
+    r"\A(?:now|next|first|then|done|fixed|good|great|perfect|ok(?:ay)?|all|both|here|there (?:is"
+    r"|are)"
+    r"|i|we|running|looking|checking|continuing|committed|added|updated|created|the tests?)\b",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
-_FEWEST, _MOST = 6, 60
+_FEWEST, _MOST = 4, 60
+_WORTH = 6
 
 
 def lessons(text: str, source: Source) -> Iterator[Candidate]:
     """Candidates from the agent's last words on a task."""
-    for sentence in spoken(text):
-        plain = _MARKUP.sub("", sentence)
-        if not _FEWEST <= len(plain.split()) <= _MOST or plain.rstrip().endswith(("?", ":")):
+    said = [(_MARKUP.sub("", each.text), each.lead) for each in told(text)]
+    for place, (plain, lead) in enumerate(said):
+        label = _LABEL.match(plain)
+        claim = plain[label.end() :] if label else plain
+        if not _is_claim(claim, _FEWEST if label else _WORTH):
             continue
-        if _DOUBT.search(plain):
-            continue
-        if _CAUSE.search(plain) or _TRAP.match(sentence):
-            yield Candidate("gotcha", tidy(_LABEL.sub("", plain)), 0.7, source)
-        elif _CHOICE.search(plain):
-            claim, reason = with_reason(tidy(_LABEL.sub("", plain)))
-            text = f"{claim.rstrip('.')} because {reason}." if reason else tidy(claim)
-            yield Candidate("decision", text, 0.65, source, reason=reason)
+        if (label and _CHOSEN.match(label["what"])) or _is_choice(claim, lead):
+            what, reason = with_reason(tidy(claim))
+            stated = f"{tidy(what).rstrip('.')} because {reason}." if reason else tidy(what)
+            yield Candidate("decision", stated, 0.65, source, reason=reason)
+        elif label or _CAUSE.search(claim):
+            more = said[place + 1][0] if label and place + 1 < len(said) else ""
+            if len(claim.split()) < 2 * _WORTH and _is_claim(more, _FEWEST):
+                claim = f"{tidy(claim)} {more}"  # a short lesson goes on in the next sentence
+            yield Candidate("gotcha", tidy(claim), 0.7, source)
 
 
 def cause_in(text: str) -> str:
     """The sentence of a text that says what was wrong, or nothing."""
-    for sentence in spoken(text):
-        plain = _MARKUP.sub("", sentence)
-        if _CAUSE.search(plain) and not _DOUBT.search(plain) and len(plain.split()) <= _MOST:
+    for each in told(text):
+        plain = _MARKUP.sub("", each.text)
+        if _CAUSE.search(plain) and _is_claim(plain, _FEWEST):
             return tidy(_LABEL.sub("", plain))
     return ""
+
+
+def diagnosis_in(text: str) -> str:
+    """The first sentence of a text that explains rather than reports or announces, or nothing."""
+    for each in told(text)[:3]:
+        plain = _MARKUP.sub("", each.text)
+        if _is_claim(plain, _FEWEST) and not _REPORT.match(plain) and len(plain) <= 200:
+            return tidy(plain)
+    return ""
+
+
+def _is_choice(claim: str, lead: str) -> bool:
+    if _CHOICE.search(claim):
+        return True
+    return bool(_LIST_OF_CHOICES.search(lead) and _GIVES_REASON.search(claim))
+
+
+def _is_claim(plain: str, fewest: int) -> bool:
+    """Whether a sentence states something: no question, no announcement, no guess."""
+    words = len(plain.split())
+    ends = plain.rstrip().endswith(("?", ":"))
+    return fewest <= words <= _MOST and not ends and not _DOUBT.search(plain)

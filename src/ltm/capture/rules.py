@@ -8,26 +8,38 @@ package.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from ltm.capture.achievements import achievement
+from ltm.capture.calls import Calls, Change, Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.fixes import Fixes
 from ltm.capture.lessons import lessons
 from ltm.capture.notes import notes
-from ltm.capture.progress import from_tasks, from_words
+from ltm.capture.plainwords import opening
+from ltm.capture.progress import from_tasks, from_user, from_words
 from ltm.capture.statements import statements
+from ltm.capture.surroundings import Surroundings
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source, Trust
+from ltm.core.redact import redacted
 from ltm.core.similar import jaccard, tokens_of
 from ltm.sessions.turns import AssistantText, Command, Commit, ToolUse, Turn, UserText
 
 _TASK_LISTS = frozenset({"TodoWrite"})
+_WRITING = frozenset({"Write"})
+_PUTTING_AWAY = re.compile(r"\s*(?:cd \S+ && )?git (?:add|commit|push|tag|status)\b")
 MOST = 12
-"""Memories a stretch of a session may leave; the surest are kept."""
+"""Memories a stretch of a session may leave, and so many more for each further `_LONG` turns; the
+surest are kept."""
+_LONG = 500
 
+_LOOKED_AT = 50_000
+"""Characters of one message that are looked at. Secrets go first: a cut could hide half of one."""
+_AT_ONCE = 400
 _SAME, _PART = 0.6, 0.85
 
 
@@ -39,18 +51,24 @@ class Listener:
         self._session = session
         self._kinds = kinds
         former = _loaded(state)
+        self._calls = Calls()
         self._fixes = Fixes(session, former.get("fixes"))
+        self._surroundings = Surroundings(session, former.get("runs"))
         self._answered = bool(former)
         self._last: AssistantText | None = None
         self._tasks: ToolUse | None = None
         self._found: list[Candidate] = []
+        self._turns = 0
 
     def hear(self, turns: Iterable[Turn]) -> None:
-        """Take more turns into account; those of sub-agents only as commands that ran."""
+        """Take more turns into account; what sub-agents say and do among themselves is left out."""
         for turn in turns:
             if turn.sidechain:
                 continue
-            self._fixes.see(turn)
+            self._turns += 1
+            if len(self._found) > _AT_ONCE:
+                self._found = _best(self._found, self._kinds, _AT_ONCE // 2)
+            self._from_tools(turn)
             match turn:
                 case UserText():
                     self._task_over()
@@ -58,12 +76,17 @@ class Listener:
                 case Command():
                     self._task_over()
                 case AssistantText(broken_off=False):
+                    self._fixes.told(turn.text)
                     self._last = turn
                     self._answered = True
                 case ToolUse():
-                    self._last = None  # it was not the end yet
+                    self._answered = True
+                    if not _is_closing(turn):
+                        self._last = None  # it was not the end yet
                     if turn.tool in _TASK_LISTS:
                         self._tasks = turn
+                    elif turn.tool in _WRITING:
+                        self._from_file(turn)
                 case Commit():
                     for each in achievement(turn.subject, turn.hash, self._by_agent(turn)):
                         self._found.append(replace(each, at=turn.at))
@@ -76,30 +99,60 @@ class Listener:
                 for each in from_tasks(self._tasks, self._by_agent(self._tasks)):
                     self._found.append(replace(each, at=self._tasks.at))
                 self._tasks = None
-        self._found += self._fixes.candidates()
-        found, self._found = _best(self._found, self._kinds), []
+        self._found += [*self._fixes.candidates(), *self._surroundings.candidates()]
+        most = MOST * (1 + self._turns // _LONG)
+        found, self._found = _best(self._found, self._kinds, most), []
+        self._turns = 0
         return found
 
     def state(self) -> str:
-        """What must be known when the session is read on: what was failing and is not mended."""
-        return json.dumps({"fixes": self._fixes.state()}, ensure_ascii=False)
+        """What must be known when the session is read on: what was failing, and what was run."""
+        kept = {"fixes": self._fixes.state(), "runs": self._surroundings.state()}
+        return json.dumps(kept, ensure_ascii=False)
+
+    def _from_tools(self, turn: Turn) -> None:
+        match self._calls.see(turn):
+            case Run() as run:
+                self._fixes.ran(run)
+                self._surroundings.ran(run)
+            case Change() as change:
+                self._fixes.changed(change)
 
     def _from_user(self, turn: UserText) -> None:
         source = Source(Trust.USER, self._session, str(turn.line))
-        noted = list(notes(turn.text, self._kinds, source))
-        self._found += noted or statements(turn.text, self._kinds, source, answers=self._answered)
+        text = redacted(opening(turn.text, _LOOKED_AT))
+        heard = list(notes(text, self._kinds, source)) or [
+            *statements(text, self._kinds, source, answers=self._answered),
+            *from_user(text, source),
+        ]
+        self._found += [replace(each, at=turn.at) for each in heard]
+
+    def _from_file(self, turn: ToolUse) -> None:
+        """Notes the agent writes down, when it is told to keep them in a file."""
+        path, text = turn.input.get("file_path"), turn.input.get("content")
+        if not isinstance(path, str) or not isinstance(text, str) or not path.endswith(".md"):
+            return
+        noted = list(notes(redacted(opening(text, _LOOKED_AT)), self._kinds, self._by_agent(turn)))
+        if len({each.kind for each in noted}) > 1:  # one such heading may stand in any document
+            self._found += [replace(each, at=turn.at) for each in noted]
 
     def _task_over(self) -> None:
         turn, self._last = self._last, None
         if turn is None:
             return
         source = self._by_agent(turn)
-        noted = list(notes(turn.text, self._kinds, source))
-        found = [*(noted or lessons(turn.text, source)), *from_words(turn.text, source)]
+        text = redacted(opening(turn.text, _LOOKED_AT))
+        noted = list(notes(text, self._kinds, source))
+        found = [*(noted or lessons(text, source)), *from_words(text, source)]
         self._found += [replace(each, at=turn.at) for each in found]
 
     def _by_agent(self, turn: Turn) -> Source:
         return Source(Trust.ASSISTANT, self._session, str(turn.line))
+
+
+def _is_closing(turn: ToolUse) -> bool:
+    """Whether a call only puts away what is finished: then the words before it were the last."""
+    return turn.tool in _TASK_LISTS or bool(_PUTTING_AWAY.match(str(turn.input.get("command", ""))))
 
 
 def _loaded(state: str) -> dict[str, Any]:
@@ -110,7 +163,7 @@ def _loaded(state: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _best(found: list[Candidate], kinds: Kinds) -> list[Candidate]:
+def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
     """The surest of what was found, each thing once, in the order it was said.
 
     Of where the work stands only the latest counts; of two that say the same, the surer.
@@ -123,15 +176,17 @@ def _best(found: list[Candidate], kinds: Kinds) -> list[Candidate]:
         if kinds[candidate.kind].single:
             single.add(candidate.kind)
         latest.append(candidate)
-    kept: list[Candidate] = []
+    kept: list[tuple[Candidate, frozenset[str]]] = []
     for candidate in sorted(latest, key=lambda each: -each.weight):
-        if not any(_repeats(candidate.text, other.text) for other in kept):
-            kept.append(candidate)
-    chosen = kept[:MOST]
-    return [candidate for candidate in found if any(candidate is each for each in chosen)]
+        words = tokens_of(candidate.text)
+        if not any(_repeats(words, known) for _, known in kept):
+            kept.append((candidate, words))
+            if len(kept) == most:
+                break
+    chosen = {id(candidate) for candidate, _ in kept}
+    return [candidate for candidate in found if id(candidate) in chosen]
 
 
-def _repeats(text: str, other: str) -> bool:
-    """Whether a text says nothing that the other does not."""
-    words, known = tokens_of(text), tokens_of(other)
+def _repeats(words: frozenset[str], known: frozenset[str]) -> bool:
+    """Whether words say nothing that others do not."""
     return jaccard(words, known) >= _SAME or len(words & known) >= _PART * len(words)

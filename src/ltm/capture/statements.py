@@ -1,324 +1,149 @@
 """What the user says that is meant to last: orders, wishes, choices, facts, corrections.
 
-Owns one table of rules, each a way people put such things, tried sentence by sentence on the user's
-own words. Precision comes before recall: a wrong memory costs more than a missing one, so
-questions, doubts, one-off tasks and pasted text give nothing. Pure; imports `core` and this
-package.
+Owns how the sentences of a message hang together: what points back, what gives the reason for the
+one before, what is understood only with it. How sure we are of one sentence is for `weighing`.
+Precision comes before recall: a wrong memory costs more than a missing one. Pure; imports `core`
+and this package.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ltm.capture.candidate import Candidate
-from ltm.capture.plainwords import is_long, spoken, tidy, with_reason
-from ltm.core.infer import infer_impact, infer_kind, infer_scope
+from ltm.capture.plainwords import joined, tidy, with_reason, without_lead
+from ltm.capture.speech import Said, said
+from ltm.capture.tongues import spoken_in
+from ltm.capture.weighing import FEWEST, SURE, Weighed, kind_of, weigh
+from ltm.core.infer import infer_impact, infer_scope, title_of
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Source
 
+ENOUGH = 0.5
+"""How sure we must be that a sentence is meant to last."""
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One way to say something that lasts."""
+_EXPLAINED = 0.3
+_MUCH = 1_500
+"""Characters of speech from which a message is a document: then only clear requests count."""
+_SHORT, _FRAGMENT = 14, 8
 
-    name: str
-    pattern: re.Pattern[str]
-    weight: float
-    kind: str = ""
-    """The kind it makes; '' leaves it to the words."""
-    explicit: bool = False
-    """Whether it is a sure sign even inside a long, document-like message."""
-    corrects: bool = False
-    """Whether it counts only when the user corrects what the agent just did."""
-
-
-def _rule(name: str, pattern: str, weight: float, kind: str = "", **flags: bool) -> Rule:
-    return Rule(name, re.compile(pattern, re.IGNORECASE), weight, kind, **flags)
-
-
-_BEGIN = (
-    r"(?:\A|[,;:.–—-]\s+|\b(?:and|but|so|please|also|just|then|ok|okay|hey|no|should|must|to)"
-    r"[,]?\s+)"
-)
-_NOT_A_VERB = (
-    r"(?!mind\b|get\b|see\b|forget|run into\b|hit\b|end up\b"
-    r"|been\b|had\b|was\b|were\b|is\b|are\b|seen\b|got\b|gets\b|knew\b|heard\b|worked\b"
-    r"|works\b|ends?\b|comes?\b|happens?\b|did\b|does\b|the case\b|a\b|an\b|the\b|that\b|this\b"
-    r"|it\b"
-    r"|going to\b|wanted\b|thought\b|felt\b|came\b|seems?\b|fails?\b|crash|break|hang|return(?:s"
-    r"|ed)\b"
-    r"|\w+ing\b|\w{2,}(?<!need)(?<!feed)(?<!embed)ed\b)"
-)
-_HERE = (
-    r"(?:this|the|our) (?:project|repo|repository|codebase|code base|monorepo|app|team|company"
-    r"|organi[sz]ation|backend|front-?end|service|stack|pipeline)"
-)
-
-RULES: tuple[Rule, ...] = (
-    _rule(
-        "asked to remember",
-        r"\b(?<!do you )(?<!i )(?<!can't )(?<!cannot )(?:remember|memori[sz]e|keep in mind|bear"
-        r" in mind"
-        r"|make (?:a )?note|take note|note (?=that|:)|don'?t forget that|do not forget that"
-        r"|save (?:this|that|it) (?:to|in) (?:your |the )?memory|add (?:this|that|it) to (?:your"
-        r" )?memory"
-        r"|for (?:the|future) (?:record|reference))"
-        r"\b(?!\s+(?:when|how|why|what|who|last|if|the time|correctly|right|me\b))"
-        r"[\s,:–—-]*(?:that|this|to)?\b[\s,:–—-]*(?P<what>\S.{8,})",
-        0.95,
-        explicit=True,
-    ),
-    _rule(
-        "from now on",
-        r"\b(?:from now on|going forward|from here on(?: out)?|from this point on"
-        r"|(?:in|for) (?:the )?future[,:]?\s+(?:please|always|never|don'?t|do not|use|run|make"
-        r"|keep|put"
-        r"|write|add|ask|check|avoid|you)|next time[,:]?\s+(?:please|always|never|don'?t|do not"
-        r"|use|run"
-        r"|ask|check|make|you))\b",
-        0.9,
-        "preference",
-        explicit=True,
-    ),
-    _rule(
-        "always or never",
-        rf"{_BEGIN}(?:do )?(?:always|never|don'?t ever"
-        rf"|do not ever)\s+{_NOT_A_VERB}[a-z][a-z'-]+\s+\S",
-        0.85,
-        "preference",
-    ),
-    _rule(
-        "we always or never",
-        rf"\b(?:we|you should|you must|i)\s+(?:should |must )?(?:always|never)\s+{_NOT_A_VERB}"
-        r"(?!\w+s\s)[a-z][a-z'-]+\s+\S",
-        0.8,
-        "pattern",
-    ),
-    _rule(
-        "whenever",
-        r"\A(?:please )?(?:whenever|every time|each time|any time|anytime) (?:you|we"
-        r"|there)\b[^,]{4,90},"
-        r"\s*(?:please )?(?:also )?(?:always |never |don'?t |do not |make sure|run|update|add"
-        r"|use|write|"
-        r"check|ask|bump|rebuild|regenerate|include|create|remove|keep|put|commit|restart|you )",
-        0.85,
-        "preference",
-    ),
-    _rule(
-        "prefers",
-        r"\b(?:i|we)(?:'d| would| really| strongly| generally| usually)*\s+"
-        r"(?:prefer|rather(?: have| you| use| not))\s+\S+\s+\S|\bmy preference (?:is|would be)\b"
-        r"|\b(?:i|we)\s+(?:really |absolutely )?(?:hate|dislike|can'?t stand|don'?t like"
-        r"|do not like|"
-        r"love|like)\s+(?:it when|when|seeing|having|to (?:see|have|keep)|[a-z]+ing\b|short"
-        r"|small|long|"
-        r"verbose|terse|explicit|simple|plain|descriptive|named)\s+\S",
-        0.85,
-        "preference",
-    ),
-    _rule(
-        "decided",
-        r"\b(?:we|i|team|they)(?:'ve| have| had| all| both| just| finally| already)*\s+"
-        r"(?:decided|agreed|chose|chosen|opted|settled|picked|elected|went with|standardi[sz]ed on"
-        r"|are going with|will go with|(?:switched|moved|migrated) (?:from \S+ )?to)\b\s+\S"
-        r"|\bwe(?:'re|'ll) go(?:ing)?(?: to go)? with\b|\A(?:the )?decision\s*(?:is|:)\s+\S",
-        0.85,
-        "decision",
-    ),
-    _rule(
-        "chosen over",
-        r"\b(?:let'?s|we(?:'ll| will| should)?|we'?re|i want to|i'?d like to)\s+(?:just )?"
-        r"(?:go(?:ing)? with|us(?:e|ing)|stick(?:ing)? (?:with|to)|keep(?:ing)?"
-        r"|switch(?:ing)? to)\s+.+?"
-        r"\b(?:instead of|rather than|over|not|because|since|so that)\s+\S",
-        0.8,
-        "decision",
-    ),
-    _rule(
-        "we use",
-        r"\A(?:\w+[,:]\s+)?(?:here,? |in (?:this|our) \w+,? )?(?:we|our team)\s+(?:only |all "
-        r"|mostly |"
-        r"currently )?(?:use|are using|run|deploy|target|support|write|follow|build|host|keep"
-        r"|store|"
-        r"release|ship|name|squash|rebase|pin|mock|test|log|require|have to support)\b\s+\S+",
-        0.75,
-    ),
-    _rule(
-        "this project is",
-        rf"\b{_HERE}\s+(?:only |always |never |mainly |currently )?(?:uses?|runs?|targets?"
-        rf"|requires?|"
-        r"supports?|follows?|deploys?|relies|depends|is (?:written|built|hosted|deployed|based)"
-        r"|lives|"
-        r"must|cannot|can'?t|has to|doesn'?t (?:use|support|allow))\b\s+\S",
-        0.75,
-    ),
-    _rule(
-        "where it is",
-        r"\b(?:the|our|my)\s+(?:[\w-]+\s+){1,5}?(?:lives? (?:in|at|on|under)|runs? on|listens? on|"
-        r"is (?:at|located|hosted|deployed|stored|kept|served|defined|configured) (?:in|at|on"
-        r"|under|to|by)?"
-        r"|(?:is|are) (?:in|under) (?:the )?`?[\w./-]+/|must (?:be|have|stay|run|use|never|not"
-        r"|always)|"
-        r"(?:expires?|rotates?|resets?) (?:every|after|on))\b\s*\S",
-        0.6,
-    ),
-    _rule(
-        "everything must",
-        r"\A(?:all|every|each|any|no|new|our)\s+(?:[\w-]+\s+){1,4}?(?:must|should|needs? to"
-        r"|has to|have to"
-        r"|may|goes?|go)\s+(?:always |never |not )?[a-z]+\s+\S",
-        0.7,
-        "pattern",
-    ),
-    _rule(
-        "who the user is",
-        r"\bi(?:'m| am)\s+(?:an? |the |new to |not (?:very )?familiar with |colou?r ?blind"
-        r"|the only )"
-        r"(?:[\w-]+\s+){0,3}?(?:engineer|developer|scientist|designer|student|manager|founder"
-        r"|teacher|"
-        r"researcher|admin|administrator|maintainer|beginner|programmer|analyst|writer|devops"
-        r"|react|rust|"
-        r"python|elixir|go|typescript|kubernetes|\w+)\b|\bmy (?:time ?zone|name|editor|shell|os"
-        r"|role|"
-        r"pronouns|native language|first language) (?:is|are)\s+\S|\bcall me\s+[A-Z]",
-        0.6,
-        "relationship",
-    ),
-    _rule(
-        "by when",
-        r"\b(?:deadline|code freeze|feature freeze|release date|launch|demo|go-?live|cut-?off)\s+"
-        r"(?:is|starts?|begins?|for \S+ is|will be|moved to)\s+(?:on |at |in |by |due )?\S+",
-        0.6,
-        "context",
-    ),
-    _rule(
-        "not that but this",
-        r"\b(?:use|run|call|write|put|name|import|return|say|test with|build with|deploy with"
-        r"|do)\s+\S.*?"
-        r"(?:,? (?:and |but )?not\b|\binstead(?: of)?\b|\brather than\b)"
-        r"|\binstead of\s+\S.+?,\s*(?:use|run|call|do|write|put)\b|\bshould (?:be|use|go"
-        r"|have been)\b.+\bnot\b",
-        0.75,
-        "preference",
-        corrects=True,
-    ),
-    _rule(
-        "do not",
-        r"\A(?:please |and |also |just |so |no[,.!]+ |hey[,.!]+ |again[,:]? )*(?:don'?t|do not"
-        r"|avoid|"
-        r"no more|quit|stop(?= \w+ing\b))\s+(?!worry|know|think|see|understand|care|mind|get\b"
-        r"|have\b|"
-        r"need|believe|want|be\b|forget|bother|hesitate|do (?:that|it|this)\b|that\b|it\b|this\b)"
-        r"[a-z-]+\s+\S",
-        0.7,
-        "preference",
-        corrects=True,
-    ),
-    _rule(
-        "do not, ever",
-        r"\A(?:please |and |also |just |so )*(?:don'?t|do not|avoid|no)\s+[a-z-]+\s+.*\b(?:ever"
-        r"|again|"
-        r"anymore|any more|without (?:asking|my|permission|approval|telling)|unless i|in this"
-        r" (?:repo|"
-        r"project|codebase))\b",
-        0.8,
-        "preference",
-    ),
-)
-
-_DOUBT = re.compile(
-    r"\b(?:maybe|perhaps|not sure|might be|i wonder|should we|do we|could we|what if|i guess|i"
-    r" suppose"
-    r"|possibly|would it|can you (?:check|see|tell)|do you (?:know|think|remember))\b",
-    re.IGNORECASE,
-)
-_REPORTED = re.compile(
-    r"\b(?:docs?|documentation|readme|error|message|log|output|it|he|she|they|article|post"
-    r"|linter)\s+"
-    r"(?:says?|said|claims?|tells? me|states?|suggests?|recommends?)\b|\baccording to\b",
-    re.IGNORECASE,
-)
-_FOR_NOW = re.compile(
-    r"\b(?:yet|for now|right now|this time|just this once|at the moment|today|tonight|for the"
-    r" moment"
-    r"|temporarily|in this (?:pr|commit|branch|case|file|function|task|session)|for this (?:pr"
-    r"|commit"
-    r"|task|one|change|test))\b",
+_POINTS_BACK = re.compile(
+    r"(?:please )?(?:(?:remember|memori[sz]e|keep|bear|note|follow|stick to|respect|save) (?:that"
+    r"|this|it|these)\b|to follow this"
+    r"|(?:that|this|it)(?:'s| is| holds| applies| goes)\b.{0,40}\b(?:rule|convention|requirement"
+    r"|important|always|polic\w+|for all|for every|everywhere|how (?:we|it))"
+    r"|that's how\b|same (?:for|goes for|in) (?:all|every|the other)|just so (?:you|it))",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"\A\s*(?:no\b(?! (?:problem|worries|need|rush|idea|thanks))|nope\b|wrong\b|not (?:like|what"
-    r"|that|quite)"
-    r"\b|that'?s (?:not|wrong)|this is (?:not|wrong)|actually\b|don'?t\b|do not\b|stop\b|wait\b"
-    r"|hold on\b"
-    r"|i (?:said|told you|meant|asked)\b|you (?:forgot|should|were supposed|keep|didn'?t|did it"
-    r" again)\b"
-    r"|why (?:did|are|do) you\b|again[,:]|please (?:don'?t|do not|stop)|undo\b|revert\b|avoid\b)",
+    r"\s*(?:no\b(?! (?:problem|worries|need|rush|idea|thanks))|nope\b|nah\b|wrong\b|not (?:like"
+    r"|what|that|quite)\b|that'?s (?:not|wrong)|this is (?:not|wrong)|actually\b|don'?t\b|do not\b"
+    r"|stop\b|wait\b|hold on\b|i (?:said|told you|meant|asked)\b|you (?:forgot|should"
+    r"|were supposed|keep|didn'?t|did it again|changed|put|made|added|used)\b|why (?:did|are|do)"
+    r" you\b|again[,:]|please (?:don'?t|do not|stop)|undo\b|revert\b|avoid\b"
+    r"|too (?:long|much|many|short|verbose)\b)",
     re.IGNORECASE,
 )
-_FEWEST, _MOST = 3, 60
+_PRONOUN = re.compile(r"(?:it|they|this|that|those|these|he|she)(?:'s|'re)?\b", re.IGNORECASE)
+_EXPLAINS = re.compile(
+    r"(?:(?:that's |this is |it's )?because|(?:the )?reason(?: is|:)(?: that)?|otherwise|or else)"
+    r"\s+",
+    re.IGNORECASE,
+)
+_GRAVE = re.compile(r"\b(?:never|must|critical|crucial|vital|essential)\b", re.IGNORECASE)
 
 
 def statements(
     text: str, kinds: Kinds, source: Source, *, answers: bool = True
 ) -> Iterator[Candidate]:
     """Candidates from one message of the user; `answers` says that the agent had spoken before."""
-    long = is_long(text)
-    said = spoken(text)
-    correction = answers and not long and bool(_CORRECTION.match(text)) and len(said) <= 4
-    for place, sentence in enumerate(said):
-        rule = _first(sentence, long=long, correction=correction)
-        if rule is None:
+    spoken = said(text)
+    long = sum(len(each.text) for each in spoken) > _MUCH
+    correction = answers and not long and bool(_CORRECTION.match(text))
+    weighed = [weigh(each, correction=correction) for each in spoken]
+    _look_back(spoken, weighed)
+    former: Candidate | None = None
+    for place, each in enumerate(weighed):
+        found: Candidate | None = None
+        if each.explicit or (each.lasting and each.sure >= ENOUGH and not long):
+            found = _candidate(place, weighed, kinds, source)
+        if former and found and _PRONOUN.match(found.text):
+            former = replace(former, text=joined(former.text, found.text))
             continue
-        found = rule.pattern.search(sentence)
-        what = found.groupdict().get("what") if found else None
-        claim, reason = with_reason(tidy(what or sentence))
-        claim = tidy(claim)
-        if not reason and place + 1 < len(said):
-            reason = _next_reason(said[place + 1])
-        if len(claim.split()) < _FEWEST:
-            continue
-        yield Candidate(
-            kind=rule.kind or infer_kind(claim, kinds),
-            text=f"{claim[:-1]} because {reason}." if reason else claim,
-            weight=rule.weight,
-            source=source,
-            impact=_impact(sentence),
-            scope=infer_scope(sentence),
-            reason=reason,
-        )
+        if former:
+            yield former
+        former = found
+    if former:
+        yield former
 
 
-def _first(sentence: str, *, long: bool, correction: bool) -> Rule | None:
-    """The first rule a sentence fits, if it is a statement at all."""
-    words = sentence.split()
-    if not _FEWEST <= len(words) <= _MOST:
+def _look_back(spoken: Sequence[Said], weighed: list[Weighed]) -> None:
+    """Let what points back, or gives a reason, speak for the sentence before it."""
+    for place in range(1, len(weighed)):
+        before, each = weighed[place - 1], weighed[place]
+        text = without_lead(each.text)
+        if _POINTS_BACK.match(text) and len(each.text.split()) <= _SHORT:
+            weighed[place - 1] = weigh(spoken[place - 1], pointed_at=True)
+            each.sure = 0.0
+        elif _EXPLAINS.match(text):
+            if _is_answer(before):
+                weighed[place - 1] = Weighed(before.text, SURE, lasting=True, kind="decision")
+            elif before.lasting:
+                before.sure += _EXPLAINED
+            each.sure = 0.0
+
+
+def _is_answer(each: Weighed) -> bool:
+    """Whether it is a short choice, as in "Redoc then.": more than a yes, less than a sentence."""
+    left = without_lead(each.text).strip(" .!")
+    return bool(left) and len(left.split()) <= FEWEST and not each.text.endswith("?")
+
+
+def _candidate(
+    place: int, weighed: Sequence[Weighed], kinds: Kinds, source: Source
+) -> Candidate | None:
+    each = weighed[place]
+    text = tidy(each.text)
+    claim, reason = with_reason(text)
+    tongue = spoken_in(each.text)
+    foreign = tongue.because.split(each.text, maxsplit=1) if tongue else ()
+    if not reason and len(foreign) > 1:
+        reason = foreign[-1].strip(" .!。！")
+    following = without_lead(weighed[place + 1].text) if place + 1 < len(weighed) else ""
+    explained = _EXPLAINS.match(following)
+    if not reason and explained:
+        reason = following[explained.end() :].strip(" .!")
+        text = f"{text.rstrip('.')} because {reason}."
+    before = weighed[place - 1] if place else None
+    if before and not before.text.endswith("?") and _needs(before, each, claim):
+        text = joined(tidy(before.text), text)
+    if text.isascii() and len(text.split()) < FEWEST:
         return None
-    explicit_only = long
-    if sentence.rstrip().endswith("?") or _DOUBT.search(sentence) or _REPORTED.search(sentence):
-        explicit_only = True
-    for rule in RULES:
-        if (explicit_only and not rule.explicit) or (rule.corrects and not correction):
-            continue
-        if rule.pattern.search(sentence) and (rule.explicit or not _FOR_NOW.search(sentence)):
-            return None if sentence.rstrip().endswith("?") and not rule.explicit else rule
-    return None
+    return Candidate(
+        kind=each.kind or kind_of(each.text) or kinds.default.name,
+        text=text,
+        title=title_of(tidy(claim) if len(claim.split()) >= FEWEST else text),
+        weight=min(SURE, 0.4 + each.sure / 2),
+        source=source,
+        impact=_impact(each.text),
+        scope=infer_scope(each.text),
+        reason=reason,
+    )
+
+
+def _needs(before: Weighed, each: Weighed, claim: str) -> bool:
+    """Whether a claim is understood only with the sentence before it."""
+    if _PRONOUN.match(claim):
+        return not (before.explicit or before.lasting)
+    if "chosen" not in each.cues:
+        return False
+    left = without_lead(before.text).strip(" .!")  # "Biome. We moved everything else to it."
+    return bool(left) and len(left.split()) <= _FRAGMENT and not before.lasting and "," not in left
 
 
 def _impact(sentence: str) -> Impact:
     """As inferred, but "always" alone is no matter of life and death."""
     impact = infer_impact(sentence)
-    grave = re.search(r"\b(?:never|critical|crucial|vital|essential)\b", sentence, re.IGNORECASE)
-    return Impact.HIGH if impact is Impact.CRITICAL and not grave else impact
-
-
-_BECAUSE = re.compile(
-    r"\A(?:that'?s |this is |it'?s )?because\s+|\A(?:the )?reason(?: is|:)(?: that)?\s+", re.I
-)
-
-
-def _next_reason(sentence: str) -> str:
-    opening = _BECAUSE.match(sentence)
-    return sentence[opening.end() :].strip(" .!") if opening else ""
+    return Impact.HIGH if impact is Impact.CRITICAL and not _GRAVE.search(sentence) else impact

@@ -1,0 +1,93 @@
+"""Signs that a sentence is not meant to last: doubt, complaint, the task at hand, the past.
+
+Owns a table. Patterns see a sentence in small letters, without its lead, with code and quotations
+masked. Pure; imports `cue`.
+"""
+
+from __future__ import annotations
+
+from ltm.capture.cue import Cue, cue
+
+DOUBTS: tuple[Cue, ...] = (
+    cue(
+        "doubt",
+        -0.6,
+        r"""\b(?:maybe|perhaps|not sure|might|i wonder|wondering|could we|what if|i guess|i suppose
+        |suppose|possibly|probably|would it|i think|seems?|apparently|hopefully|i hope|idk|dunno
+        |if i remember|i'd guess|one day|someday|some day)\b""",
+    ),
+    cue(
+        "what if",
+        -1.5,
+        r"\bif (?:we|i|they) (?:\w+ed|were|had|ever)\b|\bwould have to\b|\bi would use\b",
+    ),
+    cue(
+        "told by others",
+        -0.5,
+        r"""\b(?:docs?|documentation|readme|manual|error|message|log|output|he|she|article|post
+        |linter|colleague|mentor|tutorial|page|website|warning|it) (?:\w+ )?(?:says?|said|claims?
+        |tells? me|states?|suggests?|recommends?|reads)\b|\baccording to\b""",
+    ),
+    cue(
+        "for now",
+        -0.5,
+        r"""\b(?:yet|for now|right now|this time|just this once|at the moment|today|tonight
+        |currently|for the moment|temporarily
+        |in this (?:pr|commit|branch|case|task|session|change|step)
+        |for this (?:pr|commit|task|one|change|test|case|feature|page|step)
+        |(?:first|later|afterwards)\Z|this (?:pr|commit|week|sprint)|first (?:step|version)
+        |another day|on this page)\b""",
+    ),
+    cue(
+        "a task",
+        -0.4,
+        r"""\b(?:we|i|you)(?:'d| would| also| now| still| just| really| then)*
+        (?: needs? (?:to|a|an|the|some)| want(?: you)? to| wants? (?:a|an|the|some|real)
+        | like (?:to|you to)| should (?:(?:also|now|then) )?(?:add|fix|make|create|build|write
+        |implement|remove|update|change|have|handle|use)| have to (?:add|fix|make|create|build
+        |write|implement|remove|update|change))\b
+        |\blet'?s (?!go with|stick|stay|not|go for|agree|use|do it like)\w+
+        |\bcan you\b|\bcould you\b|\bi'll\b|\bi will\b|\bi'm going to\b|\btry (?:again|to|it)\b""",
+    ),
+    cue(
+        "a complaint",
+        -0.4,
+        r"""\b(?:fails?|failed|failing|crash(?:es|ed|ing)?|broken|not working|doesn't work
+        |didn't (?:work|help)|still|stuck|hangs?|flaky|weird|strange|too (?:slow|long|big|small)
+        |throws?|missing|shows? (?:up|the|a|an|nothing)|restarts?|wtf|problem|issue|bug|error|500
+        |404|exception|wrong|lost|empty|slow|stops?|takes \d+|for some reason|damn)\b""",
+    ),
+    cue(
+        "a thing to do",
+        -0.4,
+        r"""\A(?:@\S+ )*(?:add|create|make (?:a|an|the|it|me|sure)|write (?:a|an|the|me)|implement
+        |generate|fix|build|update|change|remove|delete|refactor|rename|move|review|analy[sz]e
+        |explain|find|search|look|read|check|show|help|give me|set up|install|convert|translate
+        |continue|start|try|rewrite|redo|revert|undo|commit|push|merge|open|close|replace|extract
+        |split|improve|optimi[sz]e|debug|investigate|research|test|run|deploy|upgrade|port|migrate
+        |act as|guide|plan|design|draft|summari[sz]e|list|print|clean|format|plot|load|parse
+        |compare|reduce|increase|ensure)\b""",
+    ),
+    cue(
+        "about something said",
+        -0.3,
+        r"\A(?:it|this|that|those|these|they|there|he|she)\b(?! is not)",
+    ),
+    cue(
+        "what once happened",
+        -0.25,
+        r"""\A(?:i|we|you|he|she|they|it) (?:(?:just|already|also|only|have) )?(?:was|were|had|did
+        |got|saw|ran|tried to|tried that|forgot|changed|added|made|put|noticed|found|removed|wrote
+        |started|merged|updated|fixed|used)\b
+        |\b(?:yesterday|last (?:week|night|month)|earlier|this morning)\b""",
+    ),
+    cue(
+        "one's own habit",
+        -0.5,
+        r"""\bi (?:always|never|usually|often) (?!want|need|like|expect|use|prefer)\w+
+        |\bit (?:always|never)\b|\bnever mind\b
+        |\bnever (?:works?|happened|seen|heard|saw|knew|ends?)\b|\bas always\b|\blike always\b
+        |\bas usual\b|\bworks? (?:now|well|great|fine)\b""",
+    ),
+    cue("you did it", -0.2, r"\Ayou (?:\w+ed|put|made|did|wrote|forgot|are|were|keep)\b"),
+)

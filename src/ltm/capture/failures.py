@@ -1,0 +1,86 @@
+"""What the output of a failed command says, in one line.
+
+Owns which line that is, and how it reads without the marks a tool puts before it. Pure; the
+standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MOST_LINES, _LINE = 400, 500
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]{0,200}\x07")
+_NAMED = re.compile(
+    r"(?:E\s+|\*\*\s*|\w+>\s+|Caused by: )?\(?(?:[\w-]+[.:]+)*\w*"
+    r"(?:Error|Exception|Failure|Panic|Fault)\)?(?:\b.*)?\Z"
+)
+_CODED = re.compile(r"\bE[A-Z]{4,}\b|\bERR_[A-Z]")
+# From the most telling words of an error to the least; each is looked for in small letters.
+_TELLING: tuple[tuple[str, ...], ...] = (
+    ("error:", "error[", "error ts", "fatal:", "panic:", "failure:", "[error]", "error  "),
+    (
+        *("cannot", "could not", "can't", "unable to", "no such", "not found", "undefined"),
+        *("undeclared", "missing", "refused", "denied", "timed out", "unknown", "invalid"),
+        *("unexpected", "not supported", "requires", "out of range", "mismatch", "overflow"),
+        *("too small", "duplicate"),
+    ),
+    ("--- fail", "fail ", "failed ", "✗", "✖", "×"),
+    ("failed", "panicked", "error"),
+)
+_ELSEWHERE = re.compile(
+    r"errors? (?:have|has) been logged|see above|see the (?:log|output)|for more (?:info|details)"
+    r"|could not compile due to|aborting due to|\b\d{1,9} (?:errors?|failed|failures?)\b"
+    r"|exit (?:code|status)|did not complete successfully|returned non-zero"
+    r"|a complete log of this run|code ERESOLVE\Z",
+    re.IGNORECASE,
+)
+_NOISE = re.compile(r"Exit code \d+\Z|\W*\Z|\d+ passed|[=\-_*.]{3,}|at \S+|File \"|\d+ \|")
+_BARE = re.compile(r"[\w.()]+:?\Z")
+_MARK = re.compile(
+    r"\A(?:(?:[Ee]|\*+|!+|>+|\w+>|\[!\]|npm (?:ERR!|error)|(?:[\w.-]+: )?\[?(?i:error|fatal"
+    r"|warning)\]?(?:\[\w+\])?|FAILED|FAIL|ERROR|bash|sh|zsh|Failure|---)(?::\s*|\s+))+"
+)
+
+
+def telling_line(output: str) -> str:
+    """The line of an output that says best what went wrong, or nothing."""
+    plain = _ANSI.sub("", output) if "\x1b" in output else output
+    lines = [" ".join(line[:_LINE].split()) for line in plain.split("\n")[:_MOST_LINES]]
+    best, best_rank = -1, len(_TELLING) + 3
+    for place, line in enumerate(lines):
+        rank = _rank(line)
+        if rank < best_rank and not _ELSEWHERE.search(line):
+            best, best_rank = place, rank
+            if not rank:
+                break
+    return _with_place(lines[best], lines[:best]) if best >= 0 else ""
+
+
+def in_words(error: str) -> str:
+    """An error line as the beginning of a sentence, without the marks before it."""
+    plain = _MARK.sub("", error).strip().rstrip(":;,. ") or error
+    first = plain.split(" ", 1)[0]
+    return plain[0].upper() + plain[1:] if first.isalpha() and first.islower() else plain
+
+
+def _rank(line: str) -> int:
+    """How telling a line is: 0 is the most; lines that tell nothing come after all others."""
+    if not line or _NOISE.match(line):
+        return len(_TELLING) + 3
+    if _NAMED.match(line):
+        return 0
+    low = line.lower()
+    for rank, words in enumerate(_TELLING, start=1):
+        if any(word in low for word in words):
+            return rank
+        if rank == 1 and _CODED.search(line):
+            return rank
+    return len(_TELLING) + (1 if line.count(" ") > 1 else 3)
+
+
+def _with_place(line: str, before: list[str]) -> str:
+    """A line that is only an error's name, with the line it happened on."""
+    if not _BARE.match(line):
+        return line
+    told = [each for each in before if each and not _NOISE.match(each) and set(each) - set("^~ ")]
+    return f"{line.rstrip(':')} at {told[-1]}" if told else line
