@@ -138,6 +138,12 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     loaded = product.print_session("/ltm:load-memory", ["Noted."], allowed=rules)
     drawn = product.print_session("/ltm:memory-graph", ["```\n...```"], allowed=rules)
     tidied = product.print_session("/ltm:remember", ["Nothing changed."], allowed=rules)
+    command = r"{{re:(sh \"[^\"]*/plugin/run.sh\" export) FILE}}"
+    written = product.print_session(
+        "/ltm:memory-export all.json",
+        [use("Bash", command=f"{command} 'all.json'"), "Done."],
+        allowed=rules,
+    )
 
     assert PORT in kept.requests[0].user_text
     assert [call.failed for call in kept.mcp_calls()] == [False]
@@ -147,7 +153,8 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     assert PORT in loaded.requests[0].user_text
     assert "[decision] We chose port 8081" in drawn.requests[0].user_text
     assert "MEMORY.md" in tidied.requests[0].user_text
-    for session in (kept, found, counted, loaded, drawn, tidied):
+    assert PORT in (product.project / "all.json").read_text()
+    for session in (kept, found, counted, loaded, drawn, tidied, written):
         assert_quiet(session)
         # Only a person calls them, so that they cost a session nothing until then.
         assert "ltm:forget" not in session.requests[0].text
