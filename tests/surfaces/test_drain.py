@@ -457,7 +457,7 @@ def test_plugged_in_handlers_hear_every_event_and_only_their_errors_are_theirs(
         text=True,
         check=True,
     )
-    assert json.loads(done.stdout) == {"events": 2, "errors": 0}
+    assert json.loads(done.stdout) == {"events": 2, "errors": 0, "llm_calls": 0}
     assert (tmp_path / "heard").read_text().split() == ["SessionStart", keys[0], "Stop", keys[1]]
     log = (desk.hooks.home / "hook.log").read_text()
     assert "handler fails: RuntimeError" in log

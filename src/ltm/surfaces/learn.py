@@ -19,6 +19,7 @@ from ltm.storage.config import load
 from ltm.storage.opening import open_store, vaults_of
 from ltm.storage.places import Places, places
 from ltm.storage.sessionlog import Session, SessionLog
+from ltm.surfaces.hear import note_due
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
@@ -45,6 +46,7 @@ def learn(work: Work) -> None:
     for each in sessions:
         if _has_grown(work.log, each, _LEAST_BYTES.get(event.event, 1)):
             learn_from(work.log, each, work.at, environ)
+        note_due(work.home, work.log, each, event.event)
     if event.event == "SessionEnd":
         _tidy_up(session, work.at, environ)
 

@@ -49,7 +49,8 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
                 "superseded": done.superseded,
                 "reinforced": done.reinforced,
                 "skipped": done.skipped,
-                "llm_calls": 0,
+                "llm_calls": done.llm_calls,
+                "llm_error": done.llm_error,
             }
         )
         return
@@ -58,6 +59,8 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
         f"  {len(done.added)} memories added, {len(done.superseded)} replaced,"
         f" {len(done.reinforced)} confirmed"
     )
+    if done.llm_error:
+        output.note(f"The model has not read everything: {done.llm_error}")
     if skipped:
         output.note(f"{skipped} sessions were left out: their project's folder is gone.")
     if not everything:
@@ -70,6 +73,7 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
     from ltm.sessions.origin import origin
     from ltm.storage.places import places
     from ltm.storage.sessionlog import SessionLog
+    from ltm.surfaces.hear import hear_session
     from ltm.surfaces.learn import begin, learn_from
 
     done, sessions, skipped = Captured(), 0, 0
@@ -96,6 +100,8 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
                         began.started,
                     )
                     done += learn_from(log, session, now(), os.environ, where=where)
+                    if not done.llm_error:
+                        done += hear_session(log, session, now(), os.environ, where=where)
                     sessions += 1
     finally:
         log.close()

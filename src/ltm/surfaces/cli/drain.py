@@ -14,6 +14,7 @@ def command(work: Work) -> None:
     """Do what hooks left for later, then end."""
     from ltm.storage.home import home
     from ltm.surfaces.drain import drain
+    from ltm.surfaces.hear import hear_due
 
     folder = home()
     if os.path.isdir(folder):
@@ -21,8 +22,9 @@ def command(work: Work) -> None:
     if hasattr(os, "nice"):
         os.nice(10)  # somebody is working on this machine
     done = drain(folder)
+    heard = hear_due(folder)  # last: a model may take minutes
     if work.as_json:
-        output.emit({"events": done.events, "errors": done.errors})
+        output.emit({"events": done.events, "errors": done.errors, "llm_calls": heard.llm_calls})
     else:
         output.note(f"{done.events} events, {done.errors} errors")
 

@@ -10,6 +10,7 @@ from ltm.core.model import Phase, Scope, Status
 from ltm.storage import signing
 from ltm.storage.waiting import waiting
 from ltm.surfaces.cli.work import Work
+from ltm.surfaces.spend import model_figures
 
 
 def figures(work: Work) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def figures(work: Work) -> dict[str, Any]:
         },
         "vaults": vaults,
         "home": places.home,
-        "llm": {"calls_today": 0, "tokens_today": 0, "cap": 0},
+        "llm": model_figures(places, work.config),
     }
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.figures import figures
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
+from ltm.surfaces.spend import model_lines
 
 
 @make("status")
@@ -23,7 +26,8 @@ def command(work: Work) -> None:
     output.say(f"sessions  {value['sessions']}")
     if value["signing"]:
         output.say(f"key       {value['signing']}: what is kept is signed")
-    output.say(f"model     {value['llm']['calls_today']} calls today")
+    for head, line in zip_longest(("model",), model_lines(value["llm"]), fillvalue=""):
+        output.say(f"{head:10}{line}")
     waiting = value["waiting"]
     if waiting["quarantined"]:
         output.note(f"{waiting['quarantined']} memories wait for approval; see them: ltm approve")

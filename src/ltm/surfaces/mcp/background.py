@@ -50,8 +50,13 @@ def drain_once() -> None:
         return  # every call of a tool says so
     try:
         if spool.is_waiting(home):
+            from ltm.surfaces.detach import start_drain
             from ltm.surfaces.drain import drain
+            from ltm.surfaces.hear import is_due
 
             drain(home)
+            if is_due(home):
+                # A model may take longer than this server lives: that is for a process of its own.
+                start_drain(home)
     except Exception as error:
         hooklog.note(home, "drain in the server", error)

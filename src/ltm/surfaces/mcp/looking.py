@@ -20,9 +20,6 @@ from ltm.recall.search import recall as find
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
 
-EVIDENCE = 30
-"""Memories an answer may rest on."""
-
 _OPEN = "get_memory(id) opens one."
 
 
@@ -60,17 +57,26 @@ def memory_search(call: Call, query: str, limit: int = 20) -> str:
 
 
 def memory_ask(call: Call, question: str) -> str:
-    """The evidence for an answer, ranked; it says that nobody wrote the answer."""
-    found = _found(call, question, Filter(), EVIDENCE)
+    """An answer that cites memories, or the evidence for one; it says which it is."""
+    from ltm.surfaces.ask import ask
+
+    found = ask(call.store, call.places, call.config, question)
     if not found.hits:
         return _nothing(question)
+    if found.text:
+        resting = [hit.stored.memory for hit in found.hits if hit.stored.memory.id in found.cited]
+        return page.fitted(
+            f"Answer a model wrote from {len(found.hits)} memories, to be judged:\n"
+            f"{page.quoted(found.text)[0]}\nIt rests on:",
+            [_line(memory) for memory in resting],
+            lambda shown: _OPEN,
+        )
 
     def last(shown: int) -> str:
         return f"Answer from these and cite the ids; {shown} of {found.total} shown. {_OPEN}"
 
     return page.fitted(
-        "No model is configured to write an answer, so this is the evidence for"
-        f" '{_asked(question)}', best first. {page.NOTICE}",
+        f"{harmless(found.note)} Asked: '{_asked(question)}'. Best first. {page.NOTICE}",
         [_entry(hit.stored.memory, "", 700) for hit in found.hits],
         last,
     )

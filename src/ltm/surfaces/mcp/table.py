@@ -138,8 +138,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_ask",
         description=(
-            "Collect the evidence for a question: up to 30 memories, ranked, to answer from and"
-            " cite by id."
+            "Answer a question with ids cited, if a model is configured; else up to 30 memories,"
+            " ranked, to answer from and cite by id."
         ),
         function=_later("looking", "memory_ask"),
         properties={"question": _text()},

@@ -10,6 +10,7 @@ from ltm.inject.said import shorten
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
 from ltm.surfaces.mcp.table import tools
+from ltm.surfaces.spend import model_figures, model_lines
 from ltm.upkeep.doctor import Report, examine, mend
 
 
@@ -33,7 +34,7 @@ def ltm_status(call: Call) -> str:
         *(f"active by {name}: {_counts(each)}" for name, each in active.items() if each),
         f"sessions: {call.store.sessions()}",
         *(f"{name} vault: {one_line(folder)}" for name, folder in vaults),
-        "model: none configured, 0 calls today",
+        *(f"model: {one_line(line)}" for line in model_lines(model_figures(places, call.config))),
     ]
     problems = len(call.store.problems())
     if problems:
