@@ -18,6 +18,7 @@ from ltm.core.errors import LtmError
 COMMANDS = {
     "remember": "remember",
     "recall": "recall",
+    "ask": "ask",
     "list": "list",
     "show": "show",
     "edit": "edit",
