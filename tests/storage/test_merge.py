@@ -188,10 +188,13 @@ class TestSignatures:
     SIGNED = replace(BASE, signature="aa" * 32, shown_signature="bb" * 32)
 
     def test_a_signature_stays_while_what_it_covers_does(self) -> None:
+        """The first covers what never changes by itself, the second everything in the file."""
         found = merged(
             replace(self.SIGNED, tags=("x",)), replace(self.SIGNED, observations=9), self.SIGNED
         )
-        assert (found.signature, found.shown_signature) == ("aa" * 32, "bb" * 32)
+        assert (found.signature, found.shown_signature) == ("aa" * 32, "")
+        found = merged(replace(self.SIGNED, tags=("x",), shown_signature="cc" * 32), self.SIGNED)
+        assert (found.tags, found.shown_signature) == (("x",), "cc" * 32)
 
     def test_a_signature_comes_along_with_the_side_it_covers(self) -> None:
         edited = replace(self.SIGNED, content="New.", signature="cc" * 32, shown_signature="")

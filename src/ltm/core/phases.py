@@ -76,5 +76,6 @@ def whole(memory: Memory, kept: Sequence[Memory]) -> Memory:
     """
     if memory.phase is Phase.FULL and memory.text:
         return memory
-    last = memory if memory.text or not kept else kept[-1]
-    return original(last, kept)[0]
+    texts = [each for each in kept if each.text]  # a kept tombstone says nothing either
+    last = memory if memory.text or not texts else texts[-1]
+    return original(last, texts)[0]

@@ -11,7 +11,8 @@ its body and the union of lines.
 | phase                   | the fuller one when both changed the text: an edit beats a fading |
 | text that faded         | gives way to the text the other side edited                       |
 | version                 | the higher one, plus 1 when both changed the text                 |
-| signature               | kept only if it still covers what it signed                       |
+| signature               | kept only if it still covers what it signed; made anew by the     |
+|                         | driver where both sides fit the key of this machine               |
 | an unknown key          | the side updated last; losing words become a line of the body     |
 | a file we cannot read   | the other side, with every line it lacks added to its content     |
 """
@@ -55,12 +56,22 @@ def main(argv: Sequence[str]) -> int:
     """
     try:
         base, ours, theirs, path = argv
-        merged = merge(_bytes(base), _bytes(ours), _bytes(theirs), path)
-        write_file(os.path.abspath(ours), merged)
+        sides = _bytes(ours), _bytes(theirs)
+        merged = merge(_bytes(base), *sides, path)
+        write_file(os.path.abspath(ours), _signed(merged, sides, path))
     except Exception as error:
         print(f"ltm: could not merge {argv[-1] if argv else 'nothing'}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _signed(merged: bytes, sides: Sequence[bytes], path: str) -> bytes:
+    """The merged file, signed anew if both sides were signed."""
+    if merged in sides or not all(b"shown_signature:" in side for side in sides):
+        return merged
+    from ltm.storage.resigning import resigned  # most merges need no key
+
+    return resigned(merged, sides, path)
 
 
 def _bytes(path: str) -> bytes:
@@ -103,7 +114,7 @@ def _merge(base: Document | None, ours: Document, theirs: Document) -> Document:
     merged = ours.with_entries(entries).with_fields(
         {key: None if _is_default(key, value) else value for key, value in changes.items()}, body
     )
-    return merged.with_fields(_signatures(merged, older, newer))
+    return _with_signatures(merged, older, newer)
 
 
 def _updated(document: Document) -> datetime:
@@ -166,23 +177,28 @@ def _has_faded(side: Document, before: Document) -> bool:
     return all(" ".join(line.split()) in flat for line in side.body.splitlines())
 
 
-def _signatures(merged: Document, older: Document, newer: Document) -> dict[str, Value | None]:
-    """The signatures that still cover what they signed; a signature of anything else is dropped."""
-    kept: dict[str, Value | None] = {}
-    for key in _SIGNATURES:
+def _with_signatures(merged: Document, older: Document, newer: Document) -> Document:
+    """The document with what signatures still cover what they signed; all others are dropped."""
+    for key in _SIGNATURES:  # in this order, because the second covers the first
         covered = _covered(merged, key)
         fitting = (
             side.fields.get(key) for side in (newer, older) if _covered(side, key) == covered
         )
-        kept[key] = next((signature for signature in fitting if signature), None)
-    return {key: value for key, value in kept.items() if value != merged.fields.get(key)}
+        kept = next((signature for signature in fitting if signature), None)
+        if kept != merged.fields.get(key):
+            merged = merged.with_fields({key: kept})
+    return merged
 
 
 def _covered(document: Document, signature: str) -> list[Value]:
     sections = text.read(document.body)
-    signed = [_value(document, field) for field in FIELDS if field.signed]
-    shown = [str(_phase(document))] if signature == "shown_signature" else []
-    return [*signed, *shown, sections.summary, sections.content]
+    shown = signature == "shown_signature"
+    values = [
+        _value(document, field)
+        for field in FIELDS
+        if field.signed or (shown and field.key != signature)
+    ]
+    return [*values, sections.summary, sections.content]
 
 
 def _other_entries(

@@ -29,9 +29,12 @@ class Seals:
             return memory
         return self._key.signed(memory, self._whole(vault, memory))
 
-    def after(self, vault: Vault, memory: Memory, *made_from: Memory) -> Memory:
-        """The memory, signed if all it was made from was; else as it is."""
-        return self.new(vault, memory) if self.fit(*made_from) else memory
+    def after(self, vault: Vault, memory: Memory, before: Memory) -> Memory:
+        """The memory, signed if its former self was, with the original that goes with it."""
+        stood = self.fit(before) and (
+            _says_all(before) or self.cover(before, self._whole(vault, before))
+        )
+        return self.new(vault, memory) if stood else memory
 
     def adopted(self, vault: Vault, memory: Memory) -> Memory:
         """A memory from elsewhere: whoever brings it vouches for it, unless it says that this key
@@ -56,7 +59,13 @@ class Seals:
         return self._key is not None and self._key.covers(memory, original)
 
     def _whole(self, vault: Vault, memory: Memory) -> Memory:
-        kept = []
-        if memory.phase is not Phase.FULL or not memory.text:
-            kept = [each.memory for each in self._vaults.versions(vault, memory.id)]
-        return phases.whole(memory, kept)
+        if _says_all(memory):
+            return memory
+        return phases.whole(
+            memory, [each.memory for each in self._vaults.versions(vault, memory.id)]
+        )
+
+
+def _says_all(memory: Memory) -> bool:
+    """Whether nothing of its text is in the archive only."""
+    return memory.phase is Phase.FULL and bool(memory.text)

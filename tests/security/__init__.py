@@ -1,0 +1,1 @@
+"""What an enemy could try: forged memories, poisoned sources, strange repositories."""
