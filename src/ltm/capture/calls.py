@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ltm.capture.commands import hides_failure
+from ltm.capture.failures import looks_failed
 from ltm.capture.plainwords import opening
 from ltm.core.redact import redacted
 from ltm.sessions.turns import ToolResult, ToolUse, Turn
@@ -62,7 +64,8 @@ class Calls:
         if call.tool in SHELLS:
             command = redacted(opening(_given(call, "command"), _COMMAND))
             output = opening(turn.text, _OUTPUT)
-            return Run(command, output, turn.failed, turn.line, turn.at)
+            failed = turn.failed or (hides_failure(command) and looks_failed(output))
+            return Run(command, output, failed, turn.line, turn.at)
         if turn.failed:
             return None
         old, new = (

@@ -58,6 +58,7 @@ _OUTER = re.compile(
     r"|--run|-c)\b|(?:tox|nox|bazel|earthly|dagger|task|invoke|doppler|op|ssh)\b"
 )
 _MOVING = frozenset({"cd", "pushd", "mkdir", "rm", "echo", "export", "sleep", "touch", "cp", "mv"})
+_HIDING = re.compile(r"(?<!\|)\|(?!\|)|\|\| *(?:true|:|echo)|; *(?:echo|true|exit 0)\b")
 _ROUNDS = 4
 
 
@@ -114,6 +115,11 @@ def purpose(command: str) -> str:
     if _TESTING.search(text):
         return "test"
     return "build" if _BUILDING.search(text) else ""
+
+
+def hides_failure(command: str) -> bool:
+    """Whether it ends well whatever happens, as when its output goes through a filter."""
+    return bool(_HIDING.search(command[:_LONGEST]))
 
 
 def is_installing(command: str) -> bool:

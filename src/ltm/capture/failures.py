@@ -34,12 +34,22 @@ _ELSEWHERE = re.compile(
     r"|a complete log of this run|code ERESOLVE\Z",
     re.IGNORECASE,
 )
+_FAILED = re.compile(
+    r"\b[1-9]\d{0,8} (?:failed|failures?|errors?)\b|^\s{0,8}(?:FAILED|FAIL|--- FAIL|BUILD FAILED"
+    r"|error(?:\[\w+\])?:|npm ERR!|npm error|E  )|\*\* \(\w|Traceback \(most recent|panicked at",
+    re.MULTILINE,
+)
 _NOISE = re.compile(r"Exit code \d+\Z|\W*\Z|\d+ passed|[=\-_*.]{3,}|at \S+|File \"|\d+ \|")
 _BARE = re.compile(r"[\w.()]+:?\Z")
 _MARK = re.compile(
     r"\A(?:(?:[Ee]|\*+|!+|>+|\w+>|\[!\]|npm (?:ERR!|error)|(?:[\w.-]+: )?\[?(?i:error|fatal"
     r"|warning)\]?(?:\[\w+\])?|FAILED|FAIL|ERROR|bash|sh|zsh|Failure|---)(?::\s*|\s+))+"
 )
+
+
+def looks_failed(output: str) -> bool:
+    """Whether an output tells of a failure that its command may have hidden."""
+    return bool(_FAILED.search(output))
 
 
 def telling_line(output: str) -> str:

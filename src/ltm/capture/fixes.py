@@ -42,7 +42,7 @@ _SETTINGS = re.compile(
 )
 _DIGITS = re.compile(r"\d+")
 _OLD = 150  # commands after which a failure is not connected with a pass any more
-_AT_ONCE = 20
+_AT_ONCE, _OBSTACLES = 20, 4
 _TOLD = 5_000
 _TITLE, _CHANGE, _ERROR = 80, 70, 160
 
@@ -65,12 +65,17 @@ class Failure:
     """What the agent said was wrong, since it failed."""
     fresh: bool = False
     """Whether the agent had just been writing: then it is most likely its own slip."""
+    until: int = 0
+    """The line on which it was seen to be out of the way."""
+    before: list[Failure] = field(default_factory=list)
+    """Other errors the command failed with earlier, each out of the way when the next came."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mended:
     failure: Failure
-    run: Run
+    passing: str
+    at: str
 
 
 class Fixes:
@@ -98,18 +103,21 @@ class Fixes:
         self._written = True
         name = _short_path(change.path)
         for failure in self._open:
+            failure.change = "" if failure.files else _in_words(change)  # of several, which was it?
             if name and name not in failure.files:
                 failure.files = [*failure.files[-9:], name]
-            failure.change = _in_words(change)
 
     def told(self, text: str) -> None:
         """Take into account what the agent says about what is failing."""
         if not self._open:
             return
         clean = redacted(opening(text, _TOLD))
-        cause = cause_in(clean) or diagnosis_in(clean)
+        cause, diagnosis = cause_in(clean), diagnosis_in(clean)
         for failure in self._open:
-            failure.cause = cause or failure.cause
+            if cause:
+                failure.cause = cause
+            elif not failure.cause and not failure.files:  # afterwards it is about something else
+                failure.cause = diagnosis
 
     def state(self) -> list[dict[str, Any]]:
         """The failures that are still open, for the next stretch."""
@@ -119,13 +127,13 @@ class Fixes:
         """What was mended since this was last asked for."""
         mended, self._mended = self._mended, []
         for each in mended:
-            failure, passing = each.failure, each.run.command
-            lines = f"{failure.line}-{each.run.line}"
+            failure, passing = each.failure, each.passing
+            lines = f"{failure.line}-{failure.until}"
             source = Source(Trust.ASSISTANT, self._session, lines, "Bash")
             if _WRONG_COMMAND.search(failure.error) and not covers(passing, failure.command):
-                yield replace(_other_command(failure, passing, source), at=each.run.at)
+                yield replace(_other_command(failure, passing, source), at=each.at)
             elif _teaches_something(failure, passing):
-                yield replace(_fix(failure, passing, source), at=each.run.at)
+                yield replace(_fix(failure, passing, source), at=each.at)
 
     def _failed(self, run: Run) -> None:
         if not teaches(run.command):
@@ -133,15 +141,19 @@ class Fixes:
         error = shortened(redacted(telling_line(run.output)), _ERROR)
         if not error:
             return
-        for failure in self._open:
+        new = Failure(run.command, error, run.line, self._runs, fresh=self._written)
+        for place, failure in enumerate(self._open):
             if covers(failure.command, run.command) or covers(run.command, failure.command):
-                failure.attempts += 1
                 failure.run = self._runs
-                if error != failure.error:  # the first obstacle is out of the way, this is another
-                    failure.command, failure.error, failure.cause = run.command, error, ""
+                if error == failure.error:
+                    failure.attempts += 1
+                    return
+                failure.until = run.line  # that obstacle is out of the way, here is the next
+                new.before = [*failure.before, failure][-_OBSTACLES:]
+                failure.before = []
+                self._open[place] = new
                 return
-        failure = Failure(run.command, error, run.line, self._runs, fresh=self._written)
-        self._open = [*self._open[-_AT_ONCE + 1 :], failure]
+        self._open = [*self._open[-_AT_ONCE + 1 :], new]
 
     def _passed(self, run: Run) -> None:
         still: list[Failure] = []
@@ -151,8 +163,13 @@ class Fixes:
             other = _is_other_way(run.command, failure)
             if not (other or covers(run.command, failure.command)):
                 still.append(failure)
-            elif other or failure.files or failure.commands:
-                self._mended.append(_Mended(failure, run))
+            else:
+                failure.until = run.line
+                self._mended += [
+                    _Mended(each, run.command if each is failure else each.command, run.at)
+                    for each in (*failure.before, failure)
+                    if each.files or each.commands or (other and each is failure)
+                ]
         self._open = still
         if self._open and teaches(run.command):
             for failure in self._open:
@@ -195,10 +212,15 @@ def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
         kind="gotcha",
         title=shortened(title, _TITLE),
         text=text,
-        weight=min(0.9, 0.5 + 0.1 * failure.attempts + (0.15 if failure.cause else 0)),
+        weight=min(0.9, _weight(failure)),
         source=source,
         reason="it took several attempts" if failure.attempts > 2 else "",
     )
+
+
+def _weight(failure: Failure) -> float:
+    around = bool(_AROUND.search(failure.error)) or not failure.fresh
+    return 0.4 + 0.1 * min(3, failure.attempts) + 0.15 * bool(failure.cause) + 0.15 * around
 
 
 def _other_command(failure: Failure, passing: str, source: Source) -> Candidate:
@@ -251,6 +273,9 @@ def _short_path(path: str) -> str:
 def _failure(value: Any) -> Failure | None:
     """A failure as an earlier stretch left it; the commands of that stretch are over."""
     try:
-        return replace(Failure(**value), run=0)
+        failure = replace(Failure(**value), run=0)
+        earlier: list[Any] = failure.before
+        before = [replace(Failure(**each), before=[]) for each in earlier]
     except TypeError:
         return None
+    return replace(failure, before=before)

@@ -22,11 +22,17 @@ _CAUSE = re.compile(
     r"happened because|occurred because|stemmed from)\s+(?!fixed|resolved|gone|that you)\S",
     re.IGNORECASE,
 )
+_FOUND_OUT = re.compile(
+    r"(?:(?:ah|ok|so|now),? )?(?:i (?:see|found|understand|know)(?: now)?,? )?(?:the|what the"
+    r"|that's the)"
+    r" (?:real |actual )?(?:issue|problem|cause)\s*(?:is that|is|:|[-–—]+)\s+(?=\S)",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(
     r"\A(?:what i |the |key |main |design |important |one |a )*(?P<what>gotchas?|pitfalls?|caveats?"
     r"|lessons?|learned|learnt|watch out|beware|takeaways?|insights?|findings?|cause|root cause"
-    r"|traps?|note for (?:the )?future|decisions?|choice)(?: (?:here|learned|learnt|for next time"
-    r"|for the future|made))?\s*:\s+(?=\S)",
+    r"|traps?|note for (?:the )?future|decisions?|choice|(?<=key )fix)(?: (?:here|learned|learnt"
+    r"|for next time|for the future|made|in this session))?\s*:\s+(?=\S)",
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(r"decisions?|choice", re.IGNORECASE)
@@ -76,8 +82,9 @@ def cause_in(text: str) -> str:
     """The sentence of a text that says what was wrong, or nothing."""
     for each in told(text):
         plain = _MARKUP.sub("", each.text)
-        if _CAUSE.search(plain) and _is_claim(plain, _FEWEST):
-            return tidy(_LABEL.sub("", plain))
+        found = _FOUND_OUT.match(plain)
+        if (found or _CAUSE.search(plain)) and _is_claim(plain, _FEWEST):
+            return tidy(plain[found.end() :] if found else _LABEL.sub("", plain))
     return ""
 
 

@@ -51,6 +51,12 @@ _GO_ON = re.compile(
     r"|\A(?:the )?(?:current )?status\b.{0,30}:|\bso you know where we (?:are|stand)\b.{0,20}:",
     re.IGNORECASE,
 )
+_COMPLETE = re.compile(
+    r"\A\W{0,4}all done\b|\beverything (?:is|was) (?:done|complete|finished|implemented)\b"
+    r"|\b(?:is|are) (?:now )?(?:fully |entirely |all )?(?:complete|implemented|finished)"
+    r"(?: and|[.!]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _DAYS = ("tomorrow", "tmrw", "next ", "day", "weekend", "week", "when ", "status", "stand", "where")
 _MOST = 6
 
@@ -67,7 +73,7 @@ def from_words(text: str, source: Source) -> Iterator[Candidate]:
         if listing and bullet:
             steps.append(_plain(bullet["text"]))
         elif listing and line.strip():
-            listing = False
+            listing = not steps and line.rstrip().endswith(":")
     if not steps:
         for paragraph in text.split("\n"):
             found = _INLINE.search(_MARKUP.sub("", paragraph[:1_000]))
@@ -76,6 +82,11 @@ def from_words(text: str, source: Source) -> Iterator[Candidate]:
     steps = [step for step in steps if step and not _OFFER.search(step)]
     if steps:
         yield _candidate((), steps, source)
+
+
+def is_complete(text: str) -> bool:
+    """Whether the agent says that nothing of the work is left."""
+    return bool(_COMPLETE.search(text[:1_000]))
 
 
 def from_user(text: str, source: Source) -> Iterator[Candidate]:

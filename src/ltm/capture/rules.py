@@ -20,7 +20,7 @@ from ltm.capture.fixes import Fixes
 from ltm.capture.lessons import lessons
 from ltm.capture.notes import notes
 from ltm.capture.plainwords import opening
-from ltm.capture.progress import from_tasks, from_user, from_words
+from ltm.capture.progress import from_tasks, from_user, from_words, is_complete
 from ltm.capture.statements import statements
 from ltm.capture.surroundings import Surroundings
 from ltm.core.kinds import Kinds
@@ -143,7 +143,10 @@ class Listener:
         source = self._by_agent(turn)
         text = redacted(opening(turn.text, _LOOKED_AT))
         noted = list(notes(text, self._kinds, source))
-        found = [*(noted or lessons(text, source)), *from_words(text, source)]
+        steps = list(from_words(text, source))
+        if not steps and is_complete(text):  # then what was left before is done
+            self._found = [each for each in self._found if not self._kinds[each.kind].single]
+        found = [*(noted or lessons(text, source)), *steps]
         self._found += [replace(each, at=turn.at) for each in found]
 
     def _by_agent(self, turn: Turn) -> Source:

@@ -15,6 +15,7 @@ from ltm.capture.calls import Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.commands import is_particular, parse, purpose, stem_of, teaches
 from ltm.core.model import Source, Trust
+from ltm.core.redact import redacted
 from ltm.core.sentences import shortened
 
 _OUTPUT = 4_000
@@ -28,6 +29,8 @@ _LISTENS = re.compile(
     r":(?P<port>\d{2,5})|\bport (?P<bare>\d{2,5})\b)",
     re.IGNORECASE,
 )
+_HOOK = re.compile(r"pre-?commit|husky|lint-staged|commit-msg|lefthook|overcommit", re.IGNORECASE)
+_CHECKED = "a hook checks commits"
 _WHAT = {"test": "Run the tests with", "build": "Build with"}
 
 
@@ -43,6 +46,8 @@ class Surroundings:
 
     def ran(self, run: Run) -> None:
         """Take one more command into account."""
+        if run.failed:
+            self._look_for_hook(run)
         if run.failed or not teaches(run.command):
             return
         what = _WHAT.get(purpose(run.command))
@@ -63,6 +68,13 @@ class Surroundings:
         found, self._found = self._found, []
         yield from found
 
+    def _look_for_hook(self, run: Run) -> None:
+        """A commit that a hook refused shows what commits have to pass here."""
+        if "git commit" in run.command and _HOOK.search(run.output) and not self._passes[_CHECKED]:
+            self._passes[_CHECKED] += 1
+            why = shortened(redacted(" ".join(run.output[:400].replace("\\n", " ").split())), 200)
+            self._tell(f"Commits are checked by a hook before they are made: {why}", run)
+
     def _look_for_address(self, run: Run) -> None:
         where = _LISTENS.search(run.output[:_OUTPUT])
         port = where and (where["port"] or where["bare"])
@@ -73,5 +85,5 @@ class Surroundings:
 
     def _tell(self, text: str, run: Run) -> None:
         source = Source(Trust.ASSISTANT, self._session, str(run.line), "Bash")
-        title = shortened(text.rstrip("."), 80)
+        title = shortened(text.partition(": ")[0].rstrip("."), 80)
         self._found.append(Candidate("fact", text, 0.6, source, title=title, at=run.at))
