@@ -39,7 +39,9 @@ def bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
             f"{host} can be reached from other machines",
             hint="leave --host out; inside a container, add --allow-remote",
         )
-    made = socket.socket(socket.AF_INET6 if ip.version == 6 else socket.AF_INET)
+    family = socket.AF_INET6 if ip.version == 6 else socket.AF_INET
+    # Said to be TCP, or asyncio does not switch off the delay of small packets (40 ms an answer).
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # Without this a server could not be started again while old connections fade away.
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
