@@ -42,9 +42,17 @@ def decide(
     if closest is None or overlap < kinds[candidate.kind].duplicate:
         opposed = _opposed(candidate, peers)
         return Add(candidate) if opposed is None else Contradict(opposed.memory.id, candidate)
-    if tokens_of(candidate.text) <= tokens_of(closest.memory.text):
+    said = tokens_of(candidate.text) <= tokens_of(closest.memory.text)
+    if said and (closest.memory.status is not Status.QUARANTINED or _vouches(candidate, closest)):
         return Reinforce(closest.memory.id, candidate.source)
     return Supersede((closest.memory.id,), candidate)
+
+
+def _vouches(candidate: Memory, waiting: Stored) -> bool:
+    """Whether a user says word for word what waits; else their own words take its place, because
+    much the same words may say something else."""
+    one, other = (" ".join(each.text.casefold().split()) for each in (candidate, waiting.memory))
+    return candidate.source.trust is Trust.USER and one == other
 
 
 def decide_warily(

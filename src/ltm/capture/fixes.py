@@ -16,6 +16,7 @@ from ltm.capture.calls import Change, Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.commands import core_of, covers, is_installing, parse, purpose, replaced, teaches
 from ltm.capture.failures import in_words, telling_line
+from ltm.capture.hearsay import speaks
 from ltm.capture.lessons import cause_in, diagnosis_in
 from ltm.capture.plainwords import joined, opening
 from ltm.core.model import Source, Trust
@@ -129,7 +130,8 @@ class Fixes:
         for each in mended:
             failure, passing = each.failure, each.passing
             lines = f"{failure.line}-{failure.until}"
-            source = Source(Trust.ASSISTANT, self._session, lines, "Bash")
+            trust = Trust.TOOL if speaks(failure.error) else Trust.ASSISTANT
+            source = Source(trust, self._session, lines, "Bash")
             if _WRONG_COMMAND.search(failure.error) and not covers(passing, failure.command):
                 yield replace(_other_command(failure, passing, source), at=each.at)
             elif _teaches_something(failure, passing):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ltm.capture.candidate import Candidate, as_memory
-from ltm.capture.decide import decide
+from ltm.capture.decide import decide, decide_warily
 from ltm.capture.rules import Listener
 from ltm.core.decision import Add, Applied, Decision
 from ltm.core.errors import Conflict, Refused
@@ -101,12 +101,14 @@ def keep(
             reason=redacted(candidate.reason),
         )
         memory = as_memory(clean, now, difficulty)
+        rule = choose
         if memory.source.trust is Trust.TOOL:
-            # Until a person or another source confirms it.
+            # Until a person confirms it, it touches nothing that is in force.
             memory = replace(memory, status=Status.QUARANTINED)
+            rule = decide_warily
         applied = None
         if not _is_known(store, memory):
-            applied = _settle(store, memory, clean.replaces, choose)
+            applied = _settle(store, memory, clean.replaces, rule)
         if applied is None:
             done.skipped += 1
             continue

@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from ltm.capture.achievements import achievement
-from ltm.capture.calls import Calls, Change, Run
+from ltm.capture.calls import EDITORS, Calls, Change, Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.fixes import Fixes
+from ltm.capture.hearsay import Heard
 from ltm.capture.lessons import lessons
 from ltm.capture.notes import notes
 from ltm.capture.plainwords import opening
@@ -27,7 +28,15 @@ from ltm.core.kinds import Kinds
 from ltm.core.model import Source, Trust
 from ltm.core.redact import redacted
 from ltm.core.similar import jaccard, tokens_of
-from ltm.sessions.turns import AssistantText, Command, Commit, ToolUse, Turn, UserText
+from ltm.sessions.turns import (
+    AssistantText,
+    Command,
+    Commit,
+    ToolResult,
+    ToolUse,
+    Turn,
+    UserText,
+)
 
 _TASK_LISTS = frozenset({"TodoWrite"})
 _WRITING = frozenset({"Write"})
@@ -54,6 +63,7 @@ class Listener:
         self._calls = Calls()
         self._fixes = Fixes(session, former.get("fixes"))
         self._surroundings = Surroundings(session, former.get("runs"))
+        self._heard = Heard()
         self._answered = bool(former)
         self._last: AssistantText | None = None
         self._tasks: ToolUse | None = None
@@ -88,8 +98,13 @@ class Listener:
                     elif turn.tool in _WRITING:
                         self._from_file(turn)
                 case Commit():
-                    for each in achievement(turn.subject, turn.hash, self._by_agent(turn)):
+                    source = self._by_agent(turn)
+                    if not turn.own:  # written elsewhere: git only printed it
+                        source = replace(source, trust=Trust.TOOL, tool="git")
+                    for each in achievement(turn.subject, turn.hash, source):
                         self._found.append(replace(each, at=turn.at))
+                case ToolResult() if _is_of_others(turn):
+                    self._heard.note(turn.text)
 
     def candidates(self, *, at_end: bool = True) -> list[Candidate]:
         """What was learned so far; `at_end` says that the agent's last words may be its last."""
@@ -134,7 +149,16 @@ class Listener:
             return
         noted = list(notes(redacted(opening(text, _LOOKED_AT)), self._kinds, self._by_agent(turn)))
         if len({each.kind for each in noted}) > 1:  # one such heading may stand in any document
-            self._found += [replace(each, at=turn.at) for each in noted]
+            self._found += [replace(each, at=turn.at) for each in self._own(noted)]
+
+    def _own(self, found: Iterable[Candidate]) -> list[Candidate]:
+        """The agent's candidates; what it only repeats from a tool's output is the tool's word."""
+        return [
+            replace(each, source=replace(each.source, trust=Trust.TOOL))
+            if self._heard.holds(each.text)
+            else each
+            for each in found
+        ]
 
     def _task_over(self) -> None:
         turn, self._last = self._last, None
@@ -147,10 +171,16 @@ class Listener:
         if not steps and is_complete(text):  # then what was left before is done
             self._found = [each for each in self._found if not self._kinds[each.kind].single]
         found = [*(noted or lessons(text, source)), *steps]
-        self._found += [replace(each, at=turn.at) for each in found]
+        self._found += [replace(each, at=turn.at) for each in self._own(found)]
 
     def _by_agent(self, turn: Turn) -> Source:
         return Source(Trust.ASSISTANT, self._session, str(turn.line))
+
+
+def _is_of_others(turn: ToolResult) -> bool:
+    """Whether a result holds what somebody else wrote: not the agent itself, and not our memory."""
+    ours = turn.tool.startswith("mcp__") and "ltm" in turn.tool
+    return turn.tool not in EDITORS and not ours
 
 
 def _is_closing(turn: ToolUse) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from ltm.capture.calls import Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.commands import is_particular, parse, purpose, stem_of, teaches
+from ltm.capture.hearsay import speaks
 from ltm.core.model import Source, Trust
 from ltm.core.redact import redacted
 from ltm.core.sentences import shortened
@@ -73,7 +74,8 @@ class Surroundings:
         if "git commit" in run.command and _HOOK.search(run.output) and not self._passes[_CHECKED]:
             self._passes[_CHECKED] += 1
             why = shortened(redacted(" ".join(run.output[:400].replace("\\n", " ").split())), 200)
-            self._tell(f"Commits are checked by a hook before they are made: {why}", run)
+            text = f"Commits are checked by a hook before they are made: {why}"
+            self._tell(text, run, Trust.TOOL if speaks(why) else Trust.ASSISTANT)
 
     def _look_for_address(self, run: Run) -> None:
         where = _LISTENS.search(run.output[:_OUTPUT])
@@ -83,7 +85,7 @@ class Surroundings:
             command = shortened(parse(run.command).whole(), 100)
             self._tell(f"`{command}` listens on {address}.", run)
 
-    def _tell(self, text: str, run: Run) -> None:
-        source = Source(Trust.ASSISTANT, self._session, str(run.line), "Bash")
+    def _tell(self, text: str, run: Run, trust: Trust = Trust.ASSISTANT) -> None:
+        source = Source(trust, self._session, str(run.line), "Bash")
         title = shortened(text.partition(": ")[0].rstrip("."), 80)
         self._found.append(Candidate("fact", text, 0.6, source, title=title, at=run.at))

@@ -141,6 +141,7 @@ def _commits(call: ToolUse, result: ToolResult) -> Iterator[Commit]:
             hash=found["hash"],
             branch=found["branch"],
             subject=found["subject"].strip(),
+            own=found["subject"].strip() in command,
             uuid=result.uuid,
             at=result.at,
             line=result.line,

@@ -76,6 +76,8 @@ class Commit(_Turn):
     hash: str
     branch: str
     subject: str
+    own: bool = True
+    """Whether the subject stands in the command, so that the agent wrote it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
