@@ -23,7 +23,10 @@ from tests.surfaces.mcp_wire import Wire
 KEY = "sk-ant-api03-" + "k7Q" * 20
 TALK = "let us build the importer now, and then the report of last month. " * 4
 PARSER = "The parser module must stay pure because the tests replay it."
-ANSWER = json.dumps([{"kind": "pattern", "content": PARSER, "tags": ["parser"]}])
+FOUND = "The parser module stays pure, since tests replay it"
+"""In words that only the model uses."""
+
+ANSWER = json.dumps([{"kind": "architecture", "content": FOUND, "tags": ["parser"]}])
 
 
 class Desk:
@@ -123,7 +126,7 @@ def test_capture_asks_the_model_and_tells_how_often(desk: Desk) -> None:
     desk.api.say(ANSWER)
     captured = desk.ltm.json("capture", str(desk.transcript().path))
     assert captured["llm_calls"] == 1
-    assert PARSER in desk.contents()
+    assert FOUND in desk.contents()
     status = desk.status()
     assert (status["backend"], status["calls_today"], status["tokens_today"]) == ("api", 1, 120)
     assert (status["cap"], status["tokens_cap"]) == (7, 90_000)
@@ -147,7 +150,7 @@ def test_with_claude_the_users_own_client_is_asked(desk: Desk) -> None:
     desk.ltm.env["PATH"] = f"{claude.folder}{os.pathsep}{os.environ['PATH']}"
     desk.ltm.ok("config", "llm.backend", "claude")
     assert desk.ltm.json("capture", str(desk.transcript().path))["llm_calls"] == 1
-    assert PARSER in desk.contents()
+    assert FOUND in desk.contents()
     assert PARSER in claude.calls[0]["stdin"]
     assert desk.status()["tokens_today"] == 300
 
@@ -192,7 +195,7 @@ def test_a_model_is_asked_at_the_end_of_a_session_and_not_at_every_turn(desk: De
     desk.api.say(ANSWER)
     assert desk.drain("SessionStart", "Stop", "Stop", "Stop")["llm_calls"] == 0
     assert desk.drain("SessionEnd")["llm_calls"] == 1
-    assert PARSER in desk.contents()
+    assert FOUND in desk.contents()
 
 
 def test_a_model_is_asked_before_the_context_goes(desk: Desk) -> None:
@@ -222,7 +225,7 @@ def test_what_the_model_found_is_told_at_the_next_start(desk: Desk) -> None:
     desk.transcript()
     desk.api.say(ANSWER)
     desk.drain("SessionStart", "SessionEnd")
-    assert PARSER in desk.ltm.json("inject")["text"]
+    assert FOUND in desk.ltm.json("inject")["text"]
 
 
 def test_after_a_failure_it_waits_and_is_shown_and_then_done(desk: Desk) -> None:
@@ -239,7 +242,7 @@ def test_after_a_failure_it_waits_and_is_shown_and_then_done(desk: Desk) -> None
     desk.wait_no_more()
     desk.api.say(ANSWER)
     assert desk.drain()["llm_calls"] == 1
-    assert PARSER in desk.contents()
+    assert FOUND in desk.contents()
     assert desk.status()["waiting"] == 0
 
 
@@ -260,7 +263,7 @@ def test_what_is_given_up_is_shown_until_somebody_tries_again(desk: Desk) -> Non
     assert "gave up on lines 1-2 of session s1: the model did not answer in JSON" in told
     desk.api.say(ANSWER)
     assert desk.ltm.json("capture", path)["llm_calls"] == 1
-    assert PARSER in desk.contents()
+    assert FOUND in desk.contents()
     assert desk.status()["given_up"] == []
 
 
@@ -361,4 +364,4 @@ def test_the_server_leaves_the_model_to_a_process_of_its_own(desk: Desk) -> None
         desk.tell("SessionStart")
         desk.tell("SessionEnd")
         assert asked.wait(120)
-    assert any(PARSER in desk.contents() for _ in range(100))
+    assert any(FOUND in desk.contents() for _ in range(100))
