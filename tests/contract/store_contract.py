@@ -359,6 +359,9 @@ class StoreContract:
         assert reopen().apply(Adopt(copies)).action == "adopted"
         assert reopen().read(full.id).memory == short
         assert [each.memory for each in reopen().versions(full.id)] == [full]
+        histories = reopen().histories([full.id, gone, "mem_unknown"])
+        assert {each: len(kept) for each, kept in histories.items()} == {full.id: 1}
+        assert list(histories[full.id]) == list(reopen().versions(full.id))
         assert reopen().read(gone).memory == copies[1].memory
         restored = reopen().apply(Restore(full.id)).stored.memory
         assert restored.content == full.content

@@ -7,7 +7,7 @@ loaded with the first change: most calls only ask.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -125,6 +125,12 @@ class FileStore:
     def versions(self, memory_id: str) -> Sequence[Version]:
         vault, stored = self._vaults.find(memory_id)
         return self._vaults.versions(vault, stored.memory.id)
+
+    def histories(self, ids: Collection[str]) -> Mapping[str, Sequence[Version]]:
+        found: dict[str, Sequence[Version]] = {}
+        for vault in reversed(self.vaults):  # what the first of them has, counts
+            found |= self._vaults.histories(vault, ids)
+        return found
 
     def problems(self) -> Sequence[Problem]:
         return [problem for _, index in self._vaults.fresh() for problem in index.problems()]

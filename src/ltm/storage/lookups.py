@@ -18,7 +18,7 @@ from ltm.storage import query
 from ltm.storage.database import is_busy
 from ltm.storage.vault import Vault
 
-_PAGE = 500  # memories that a walk over all of them holds at once
+_PAGE = 200  # memories that a walk over all of them holds at once
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -6,7 +6,7 @@ Owns the protocol and nothing else, so that a flow can name what it needs withou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -84,6 +84,10 @@ class Store(Protocol):
 
     def versions(self, memory_id: str) -> Sequence[Version]:
         """The kept versions of a memory, oldest first."""
+        ...
+
+    def histories(self, ids: Collection[str]) -> Mapping[str, Sequence[Version]]:
+        """The kept versions of many memories, by id; those that have none are left out."""
         ...
 
     def problems(self) -> Sequence[Problem]:

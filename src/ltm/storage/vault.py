@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -170,18 +170,26 @@ class Vault:
 
     def archived(self, memory_id: str) -> list[tuple[int, str]]:
         """The kept versions of a memory as (version, path), oldest first."""
-        versions: list[tuple[int, float, str]] = []
+        return self.archived_of({memory_id}).get(memory_id, [])
+
+    def archived_of(self, ids: Collection[str]) -> dict[str, list[tuple[int, str]]]:
+        """The same for many memories, of which those that have none are left out."""
+        found: dict[str, list[tuple[int, float, str]]] = {}
         try:
             for name in os.listdir(self.archives):
                 match = _ARCHIVED.match(name)
-                if match and match["id"] == memory_id:
+                if match and match["id"] in ids:
                     path = os.path.join(self.archives, name)
-                    versions.append((int(match["version"]), os.lstat(path).st_mtime, path))
+                    kept = int(match["version"]), os.lstat(path).st_mtime, path
+                    found.setdefault(match["id"], []).append(kept)
         except FileNotFoundError:
             pass  # no folder yet, or somebody purged the memory at this moment
         except OSError as error:
             raise failed(error, "list the folder", self.archives) from error
-        return [(version, path) for version, _, path in sorted(versions)]
+        return {
+            memory_id: [(version, path) for version, _, path in sorted(kept)]
+            for memory_id, kept in found.items()
+        }
 
     def archives_by_id(self) -> dict[str, list[str]]:
         """The paths of all kept versions, by the id of their memory."""

@@ -8,7 +8,7 @@ in it. What is read and what is changed is `filestore`'s and `changing`'s busine
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from ltm.core.errors import Ambiguous, LtmError, NotFound
@@ -140,8 +140,16 @@ class Vaults:
 
     def versions(self, vault: Vault, memory_id: str) -> list[Version]:
         """The kept versions of a memory, oldest first."""
+        return self._read_versions(vault, vault.archived(memory_id))
+
+    def histories(self, vault: Vault, ids: Collection[str]) -> dict[str, list[Version]]:
+        """The kept versions of many memories, by id."""
+        found = vault.archived_of(ids)
+        return {each: self._read_versions(vault, kept) for each, kept in found.items()}
+
+    def _read_versions(self, vault: Vault, archived: list[tuple[int, str]]) -> list[Version]:
         kept: list[Version] = []
-        for version, path in vault.archived(memory_id):
+        for version, path in archived:
             try:
                 kept.append(Version(version, path, self.decode(vault.read_archive(path), path)))
             except LtmError:

@@ -23,7 +23,7 @@ from ltm.transfer.origin import Origin
 from ltm.transfer.report import Report
 from ltm.transfer.table import Importer
 from ltm.transfer.targets import Target, Targets
-from ltm.transfer.writing import Progress, Writing
+from ltm.transfer.writing import HeldBack, Progress, Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,11 @@ class Bringing:
     at: datetime
     merge: bool = False
     """Take what is newer than the memory here, and leave the rest, instead of refusing."""
+    is_held_back: HeldBack = lambda memory: False
 
     def writing(self, total: int) -> Writing:
         """The way to the disk for so many memories."""
-        return Writing(self.report, self.progress, total)
+        return Writing(self.report, self.progress, total, self.is_held_back)
 
 
 # -- our own export ------------------------------------------------------------------------------

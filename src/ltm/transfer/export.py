@@ -22,16 +22,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, TextIO
 
 from ltm.core.errors import Refused
-from ltm.core.model import Filter, Memory, Phase, Status, iso
+from ltm.core.model import Filter, Memory, Phase, Status, Stored, iso
 from ltm.core.record import as_record
 from ltm.storage.durable import failed, sync_folder
 from ltm.storage.store import Store
 
 FORMAT = "ltm"
 VERSION = 2
+_BATCH = 200
 _OURS = re.compile(rb'\A\s*\{\s*"format"\s*:\s*"ltm"')
 
 
@@ -63,18 +65,25 @@ def export(
     out.write(f"{_dump(_head(header))[:-1]},\n")
     out.write('"memories":[')
     memories = kept = without = 0
-    for stored in store.every(wanted):
-        record = as_record(stored.memory)
-        changed = has_history(stored.memory)
-        without += changed and not versions
-        if changed and versions:
-            former = [as_record(each.memory) for each in store.versions(stored.memory.id)]
-            kept += len(former)
-            record["versions"] = former
-        out.write(f"{',' if memories else ''}\n{_dump(record)}")
-        memories += 1
+    for batch in _batches(store.every(wanted)):
+        changed = {memory.id for memory in batch if has_history(memory)}
+        histories = store.histories(changed) if versions and changed else {}
+        without += 0 if versions else len(changed)
+        for memory in batch:
+            record = as_record(memory)
+            if memory.id in histories:
+                record["versions"] = [as_record(each.memory) for each in histories[memory.id]]
+                kept += len(record["versions"])
+            out.write(f"{',' if memories else ''}\n{_dump(record)}")
+            memories += 1
     out.write(f'\n],"count":{memories}}}\n')
     return Exported(memories, kept, without)
+
+
+def _batches(every: Iterator[Stored]) -> Iterator[list[Memory]]:
+    """Memories, so many at a time that their versions can be looked up together."""
+    while batch := [stored.memory for stored in islice(every, _BATCH)]:
+        yield batch
 
 
 def has_history(memory: Memory) -> bool:

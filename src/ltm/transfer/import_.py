@@ -5,11 +5,13 @@ Owns which importers read a source. Imports core, storage's places and this pack
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import datetime
 
 from ltm.core.errors import WrongUsage
-from ltm.storage.places import Places
+from ltm.storage import signing
+from ltm.storage.places import Places, places
 from ltm.storage.store import Store
 from ltm.transfer import native
 from ltm.transfer.bring import Bringing, bring, bring_export
@@ -18,7 +20,7 @@ from ltm.transfer.origin import Origin
 from ltm.transfer.report import Report
 from ltm.transfer.table import IMPORTERS, Importer, detect, named
 from ltm.transfer.targets import Targets
-from ltm.transfer.writing import Progress
+from ltm.transfer.writing import HeldBack, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Wish:
     """Only what belongs to this project of the source, taken into the current one."""
     large: bool = False
     """Lift the limits that keep bombs out, for a source the person trusts."""
+    quarantine: bool = False
+    """Let it all wait for a person's approval, for a source they do not trust."""
 
 
 def import_memories(
@@ -58,7 +62,16 @@ def import_memories(
     )
     try:
         with Origin(wish.path, LARGE if wish.large else USUAL) as origin:
-            work = Bringing(origin, targets, store.kinds, report, progress, at, merge=wish.merge)
+            work = Bringing(
+                origin,
+                targets,
+                store.kinds,
+                report,
+                progress,
+                at,
+                merge=wish.merge,
+                is_held_back=_held_back(wish, where),
+            )
             if _is_ours(origin, wish.source):
                 bring_export(work)
             else:
@@ -69,6 +82,17 @@ def import_memories(
     finally:
         targets.close()
     return report
+
+
+def _held_back(wish: Wish, where: Places) -> HeldBack:
+    """Whoever imports vouches for what they name, unless they say otherwise or it lies in a
+    repository whose memories they do not trust. What their own key signed is theirs in any case."""
+    there = None if wish.path == "-" else places(os.path.abspath(wish.path), where.agent)
+    strange = there is not None and there.shared_exists and not there.trusted
+    if not wish.quarantine and not strange:
+        return lambda memory: False
+    key = signing.load(where.home)
+    return lambda memory: key is None or key.is_doubtful(memory)
 
 
 def _is_ours(origin: Origin, source: str) -> bool:

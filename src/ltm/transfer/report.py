@@ -20,6 +20,8 @@ class Report:
     updated: int = 0
     redacted: int = 0
     """Memories in which a secret was found and taken out."""
+    quarantined: int = 0
+    """Of all these, those that wait for `ltm approve`."""
     problems: list[Problem] = field(default_factory=list)
     mapped: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(source, its word, our kind): how many."""
@@ -37,6 +39,7 @@ class Report:
                 {"path": each.path, "line": each.line, "message": each.message}
                 for each in self.problems
             ],
+            "quarantined": self.quarantined,
             "sources": self.sources,
             "mapped": [
                 {"source": source, "from": word, "to": kind, "count": count}

@@ -8,12 +8,12 @@ and this package.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ltm.core.decision import Adopt, Copy
 from ltm.core.errors import Busy, Conflict, LtmError, Refused, StorageFailed
-from ltm.core.model import Problem
+from ltm.core.model import Memory, Problem, Status
 from ltm.storage.store import Store
 from ltm.transfer.report import Report
 from ltm.transfer.targets import Target
@@ -23,6 +23,9 @@ _MOST_USES = 10  # more do not raise a memory's priority
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many of how many memories are dealt with."""
+
+HeldBack: TypeAlias = Callable[[Memory], bool]
+"""Whether nobody vouches for a memory, so that it starts in quarantine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,12 @@ class _Waiting:
 class Writing:
     """One import on its way to the disk."""
 
-    def __init__(self, report: Report, progress: Progress, total: int) -> None:
+    def __init__(
+        self, report: Report, progress: Progress, total: int, is_held_back: HeldBack
+    ) -> None:
+        """`is_held_back` tells which memories wait for a person before they are in force."""
         self._report = report
+        self._is_held_back = is_held_back
         self._progress = progress
         self._total = total
         self._done = 0
@@ -48,6 +55,9 @@ class Writing:
 
     def take(self, target: Target, copy: Copy, path: str, line: int, uses: int = 0) -> None:
         """Have a copy written: a new memory, or one in the place of what it names."""
+        if copy.memory.status is Status.ACTIVE and self._is_held_back(copy.memory):
+            copy = replace(copy, memory=replace(copy.memory, status=Status.QUARANTINED))
+            self._report.quarantined += 1
         self._waiting.append(_Waiting(target, copy, path, line, uses))
         if len(self._waiting) >= BATCH:
             self._flush()
