@@ -4,7 +4,7 @@ Run it with `python -m benchmarks.http_hooks`; `--json FILE` keeps the figures. 
 a second, each sent when it is due whether earlier ones are answered or not, over a few connections
 that stay open; what counts is from when it was due to when its answer was there. When the server
 has worked through its spool, every tool's event must be counted in the session log. The hook is
-timed as a client runs it, from start to exit, beside a bare `sh -c :` and `curl` to the same server.
+timed as a client runs it, from start to exit, beside a bare `sh -c :` and a `curl` to the server.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from ltm.surfaces.http import running
+from ltm.surfaces.http.doors import bind
 from tests.surfaces.hook_runner import Hooks
 from tests.surfaces.http_runner import JSON, PATIENCE, Server, nobody_drains, until
 
@@ -226,6 +227,12 @@ def test_it_listens_to_this_machine_only(hooks: Hooks) -> None:
     """Reliability S4, traps 2.1 #17."""
     with Server(hooks) as server:
         assert listening(server.process.pid) == {"0100007F"}
+
+
+def test_answers_are_not_held_back_to_be_sent_together() -> None:
+    """The loop switches that delay off only where a socket says that it is TCP."""
+    with bind("127.0.0.1", 0, allow_remote=False) as made:
+        assert made.proto == socket.IPPROTO_TCP
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
