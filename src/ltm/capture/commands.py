@@ -154,8 +154,8 @@ def covers(later: str, earlier: str) -> bool:
         return True
     if _words(one) != _words(two):
         return False
-    paths = _paths(one)
-    return not paths or paths >= _paths(two)
+    paths, wanted = _paths(one), _paths(two)
+    return not paths or (bool(wanted) and paths >= wanted)
 
 
 def replaced(later: str, earlier: str) -> tuple[str, str] | None:

@@ -20,11 +20,20 @@ LASTING = tuple(cue for cue in _ALL if cue.lasting)
 OTHERS = tuple(cue for cue in _ALL if not cue.lasting)
 """Signs of English sentences, apart: without a lasting one the others need not be looked for."""
 
-TOLD = frozenset({"told for later", "standing order", "beware"})
+TOLD = frozenset({"told for later", "from now on", "standing order", "warned"})
 """Signs that also count in the small words before a statement."""
 
 OF_AN_ORDER = frozenset(
-    {"standing order", "order not to", "wish", "chosen", "a rule", "forbidden", "each time"}
+    {
+        "standing order",
+        "from now on",
+        "order not to",
+        "wish",
+        "chosen",
+        "a rule",
+        "forbidden",
+        "each time",
+    }
 )
 PART_OF_ORDERS = frozenset({"a complaint", "a thing to do"})
 """What does not speak against an order: it names a thing to do, and complains as its reason."""

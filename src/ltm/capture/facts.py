@@ -43,7 +43,7 @@ FACTS: tuple[Cue, ...] = (
     # How things are.
     cue(
         "where it is",
-        0.3,
+        0.35,
         r"""\b(?:lives|[\w-]+s live|resides?|sits|comes? from|goes (?:to|through|into)
         |[\w-]+s go (?:to|into|through|in)|starts? with|ends? (?:in|with)|belongs? (?:to|in)
         |points? to|depends? on|runs? (?:on|inside|under|only)|only runs?|listens? on)\b
@@ -86,10 +86,17 @@ FACTS: tuple[Cue, ...] = (
         lasting=True,
     ),
     cue(
+        "warned",
+        0.45,
+        r"\b(?:careful|beware|watch out|gotcha|pitfalls?|bit us|burned us|known (?:bug|issue))\b",
+        "gotcha",
+        6,
+        lasting=True,
+    ),
+    cue(
         "beware",
         0.4,
-        r"""\b(?:careful|beware|watch out|gotcha|pitfalls?|bit us|burned us|silently
-        |known (?:bug|issue))\b
+        r"""\bsilently\b
         |\b(?:breaks?|bricks?|corrupts?|kills?|destroys?|wipes?) (?:the|our|all|every|your
         |production|prod)\b""",
         "gotcha",

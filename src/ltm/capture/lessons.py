@@ -45,7 +45,7 @@ _LIST_OF_CHOICES = re.compile(r"\b(?:decided|decisions?|chose|choices)\b", re.IG
 _GIVES_REASON = re.compile(r"\b(?:because|since|so that|to (?:avoid|keep|save))\b|: ", re.I)
 _DOUBT = re.compile(
     r"\b(?:might|maybe|perhaps|probably|possibly|could be|may be|seems?|appears?|i think|likely"
-    r"|let me|i'?ll|i will|i'd|i would|should i|shall i|would you|do you want|if you)\b",
+    r"|let me|i need to|i'?ll|i will|i'd|i would|should i|shall i|would you|do you want|if you)\b",
     re.IGNORECASE,
 )
 _REPORT = re.compile(

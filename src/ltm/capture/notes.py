@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from ltm.capture.candidate import Candidate
 from ltm.capture.plainwords import tidy
 from ltm.core.errors import WrongUsage
+from ltm.core.infer import title_of
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source
 
@@ -55,19 +56,13 @@ def _candidate(what: str, kind: str, kinds: Kinds, source: Source) -> Candidate:
             kind, text, 0.9, source, state=state[1].lower() if state else kinds[kind].states[0]
         )
     claim, reason = _split(what)
-    return Candidate(
-        kind,
-        f"{tidy(claim)[:-1]} because {reason}." if reason else tidy(what),
-        0.9,
-        source,
-        reason=reason,
-    )
+    return Candidate(kind, tidy(what), 0.9, source, title=title_of(tidy(claim)), reason=reason)
 
 
 def _split(what: str) -> tuple[str, str]:
-    """What and why, at the last ": " that is not part of an address."""
+    """What and why, at the last colon and blank that do not stand in code."""
     claim, colon, reason = what.rpartition(": ")
-    if not colon or claim.endswith(("http", "https")) or len(claim.split()) < 2:
+    if not colon or claim.count("`") % 2 or len(claim.split()) < 2:
         return what, ""
     return claim, reason.strip(" .")
 

@@ -41,11 +41,19 @@ ORDERS: tuple[Cue, ...] = (
         0.45,
         rf"""(?:[,;:.!] |\b(?:and|but|so|please|also|then|just|to|must|should|we
         |you) )(?:{_EVER})(?! mind) \w
-        |\b(?:from now on|going forward|from here on|from this point on|in (?:the )?future
-        |for (?:the )?future|in general|generally|as a rule|on principle|on purpose
+        |\b(?:in general|generally|as a rule|on principle|on purpose
         |by convention|no matter (?:what|how)|whatever \w+ \w+|under no circumstances
         |without exception|at all times|for good|next time|ever again|everywhere
         |throughout)\b""",
+        "pattern",
+        2,
+        lasting=True,
+    ),
+    cue(
+        "from now on",
+        0.55,
+        r"""\b(?:from now on|going forward|from here on|from this point on|in (?:the )?future
+        |for (?:the )?future)\b""",
         "pattern",
         2,
         lasting=True,
@@ -127,6 +135,16 @@ ORDERS: tuple[Cue, ...] = (
         |must|found|made|lost|lose|start|continue|go on|left|have been|have not
         |are(?! (?:not \w+ing|using|on)\b))\b
         |(?:have|'ve) (?:\w+ )?(?:problem|issue|bug|weeks?|days?)\b)[a-z]+""",
+        "pattern",
+        4,
+        lasting=True,
+    ),
+    cue(
+        "how we work",
+        0.2,
+        r"""\Awe (?:(?:only|always|never|all|mostly|don't|do not) )?(?:use|deploy|run|write|name
+        |store|keep|follow|ship|release|support|target|test|host|build|log|squash|rebase|pin|require|prefix
+        |put|cache|version|mock|document)\b(?! (?:it|this|that|the same|them)\b)""",
         "pattern",
         4,
         lasting=True,

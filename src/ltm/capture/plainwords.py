@@ -15,7 +15,7 @@ _LEAD = re.compile(
     r"\A(?:(?:ok(?:ay)?|k|so|well|hey|hi|hello|yes|yeah|yep|nope|nah|lol|omg|wow|also|and|but|btw"
     r"|by the way|oh|ah|hm+|ugh|please|pls|just|actually|seriously|thx|thanks|thank you|then|und"
     r"|aber"
-    r"|pero|mais)\b[\s,.:;!–—-]+"
+    r"|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
     r"|(?:no|right|sure|great|good|nice|cool|perfect|lovely|excellent|fantastic|awesome|super"
     r"|now|again"
     r"|one (?:more |last )?(?:thing|request|note|point)|another thing"
@@ -24,9 +24,10 @@ _LEAD = re.compile(
     r"|as i said"
     r"|like i said|listen|look|claude|very good|looks? good|got it|exactly|correct|true|agreed"
     r"|understood|makes sense|fine|done|better|works|it works|i see|alright|great work|well done"
-    r"|for the record|[\w ]{0,30}\bso you know)\s*[,.:;!–—-]+\s*)+",
+    r"|for the record|[\w ]{0,30}\bso you know)\s*(?:[,.:;!–—-]+\s*|\Z))+",
     re.IGNORECASE,
 )
+_UNSPACED = 0x2E80
 _SYMBOLS = re.compile(r"\A[^\w\s\"'`(<\[$./~@#*¿¡-]+\s+")
 _TAIL = re.compile(
     r"(?:[\s,;–—-]*\b(?:please|pls|thanks|thank you|thx|btw|by the way|fyi|lol|in (?:the )?future"
@@ -161,7 +162,8 @@ def tidy(sentence: str) -> str:
     first = text.split()[0]
     if first.islower() and first.strip(",:;").replace("'", "").replace("’", "").isalpha():
         text = text[0].upper() + text[1:]
-    return text if text[-1] in "?…)`\"'。！？" else f"{text}."
+    unspaced = ord(text[-1]) >= _UNSPACED  # scripts that end sentences in another way
+    return text if unspaced or text[-1] in "?…)`\"'" else f"{text}."
 
 
 def with_reason(sentence: str) -> tuple[str, str]:

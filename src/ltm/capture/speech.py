@@ -20,7 +20,7 @@ _PASTED = re.compile(
     r"\s*(?:>|\$ |# \w+ |\+\+\+|---|@@|diff |at \S+ ?\(|File \"|Traceback|\t\S|\|.*\|"
     r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\d\d/\d\d/\d\d\b|\[\w+\] "
     r"|(?:error|warning|warn|info|debug|fatal(?: error)?|note)(?:\[\w+\])?: ?\S+[:(]"
-    r"|(?:error|warning|warn|fatal|E) {2,}|WARN\[|(?:ERROR|FATAL|INFO|WARN|DEBUG)\b"
+    r"|(?:error|warning|warn|fatal|E) {2,}|WARN\[|(?-i:(?:ERROR|FATAL|INFO|WARN|DEBUG)\b)"
     r"|(?-i:[A-Z])\w*(?:Error|Exception)\b|\w+(?:\.\w+)+(?:Error|Exception)\b"
     r"|\S+:\d+:\d+|npm (?:ERR|error)|\(\w+\) |[-+*=_]{5,}|\d+ \| |[\w-]+\s+\| )",
     re.IGNORECASE,
@@ -29,7 +29,8 @@ _HEADING = re.compile(r"#{1,6}\s+\S")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 _OWN_RULES = re.compile(
     r"\b(?:rules?|conventions?|preferences?|guidelines?|standards?|remember|keep in mind|note"
-    r"|from now on|house style|style|principles?|always|things to know|you should know|we decided"
+    r"|from now on|house style|style|principles?|always|things|notes|remarks|reminders?|feedback"
+    r"|you should know|we decided"
     r"|decisions?|facts?|how (?:we|i) (?:work|do))\b",
     re.IGNORECASE,
 )

@@ -69,14 +69,19 @@ def statements(
         found: Candidate | None = None
         if each.explicit or (each.lasting and each.sure >= ENOUGH and not long):
             found = _candidate(place, weighed, kinds, source)
-        if former and found and _PRONOUN.match(found.text):
-            former = replace(former, text=joined(former.text, found.text))
+        if former and _goes_on(each):
+            former = replace(former, text=joined(former.text, tidy(each.text)))
             continue
         if former:
             yield former
         former = found
     if former:
         yield former
+
+
+def _goes_on(each: Weighed) -> bool:
+    """Whether a sentence says more about what the one before it is about."""
+    return each.lasting and each.sure > 0 and bool(_PRONOUN.match(without_lead(each.text)))
 
 
 def _look_back(spoken: Sequence[Said], weighed: list[Weighed]) -> None:

@@ -182,7 +182,7 @@ _TONGUES: tuple[Tongue, ...] = (
         wish="我更喜欢|我喜欢|我喜歡|我不喜欢|我不喜歡|我希望",
         because="因为|因為|由于|由於",
         doubt="也许|可能|大概|会不会|也許",
-        complaint="报错|失败|崩溃|不行|失敗|崩潰",
+        complaint="报错|错误|失败|崩溃|不行|失敗|崩潰|錯誤|你总是|你總是",
         for_now="暂时|这次|今天|暫時|這次",
         question="为什么|怎么|如何|為什麼|怎麼|.*[吗呢嗎][？?。]?\\Z",
         spaced=False,
@@ -246,7 +246,7 @@ def _signs(tongue: Tongue) -> Signs:
         re.compile(words(tongue.known_by), re.IGNORECASE),
         tongue.spaced,
         (
-            cue("standing order", 0.5, tongue.standing, "preference", 4),
+            cue("standing word", 0.5, tongue.standing, "preference", 4),
             cue("must", 0.2, tongue.must, "pattern", 3),
             cue("order not to", 0.3, tongue.order_not_to, "preference", 5),
             cue("chosen", 0.6, tongue.chosen, "decision", 9),

@@ -20,7 +20,7 @@ SURE = 0.95
 FEWEST, MOST, LONGEST = 3, 60, 600
 """Words a statement has at least and at most, and characters."""
 
-_LISTED = 0.3
+_LISTED = 0.6
 _CORRECTED = 0.15
 _POINTED_AT = 0.5
 _FACT = "fact"

@@ -1,0 +1,197 @@
+"""What the user says that lasts is heard; tasks, questions, complaints and doubts are not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltm.core.model import Impact, Scope
+from tests.capture.hearing import says, texts
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("remember: the staging box is called heron", "fact"),
+        ("please keep in mind that the sandbox resets at midnight", "fact"),
+        ("Could you remember that Ana owns the mobile app?", "fact"),
+        ("don't forget that the vpn is needed for the mirror", "fact"),
+        ("note for later: the importer needs 4 GB", "fact"),
+        ("always squash before merging", "preference"),
+        ("never touch the vendored code", "preference"),
+        ("please don't ever push to the release branch", "preference"),
+        ("from now on write the docs in British English", "pattern"),
+        ("whenever you add an endpoint, update the OpenAPI file", "preference"),
+        (
+            "run the migrations before you start the tests, in this project they are not automatic",
+            "",
+        ),
+        ("I prefer early returns over nested ifs", "preference"),
+        ("I'd rather have three small pull requests", "preference"),
+        ("i hate abbreviations in names", "preference"),
+        ("prefer composition over inheritance", "preference"),
+        ("avoid global state", "preference"),
+        ("keep your answers short unless I ask for details", "preference"),
+        ("ask me before you install anything", "preference"),
+        ("We decided to stay on Postgres 15 because the extension is not ready", "decision"),
+        ("we went with Svelte instead of React", "decision"),
+        ("let's go with option B since it needs no migration", "decision"),
+        ("Valkey it is then, the licence is fine", "decision"),
+        ("we use conventional commits", "pattern"),
+        ("in this repo snapshots are forbidden", "pattern"),
+        ("migrations must be reversible in our project", "pattern"),
+        ("error messages should start with a capital, that's our convention", "pattern"),
+        ("fyi the build agents only have 2 cores", "fact"),
+        ("heads up: the api returns 403 for unknown users", "fact"),
+        ("The schemas live in packages/schemas and are shared with the mobile app.", "fact"),
+        ("backups go to /mnt/vault/db every night", "fact"),
+        ("careful, rerunning the seed script wipes the production data", "gotcha"),
+        ("I'm a data scientist, new to TypeScript", "relationship"),
+    ],
+)
+def test_what_is_meant_to_last_is_heard(said: str, kind: str) -> None:
+    found = says(said)
+    assert len(found) == 1, texts(found)
+    if kind:
+        assert found[0].kind == kind
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        # tasks
+        "add a dark mode toggle to the settings page",
+        "we need to add a login page with email and password",
+        "I want to be able to filter the table by date and status.",
+        "Refactor the payment module so that it uses the new client.",
+        "Use the same layout as on the profile page.",
+        "Use a dropdown instead of radio buttons for the country.",
+        "let's start with the database schema",
+        "make sure the export contains all columns",
+        "Look at how the other controllers do it.",
+        # what the thing at hand must do
+        "The new endpoint must accept POST and return 201.",
+        "every row needs a checkbox and the header a select all box",
+        "Only admins should see the delete button.",
+        "An order must have at least one item.",
+        "The job has to run every night at 2.",
+        "All tests must pass before we merge this.",
+        # complaints
+        "it always takes forever to load",
+        "the spinner never stops",
+        "I get a 500 error whenever I save a post with an image",
+        "We have a problem with the cache, entries are never evicted.",
+        "this function always returns null when the list is empty",
+        "I never saw this error before",
+        # only for now
+        "don't change the tests in this PR",
+        "do not commit yet",
+        "don't push",
+        "never mind, push it",
+        "leave the footer alone for now",
+        "this time skip the linter",
+        # questions
+        "should we always validate on the server as well?",
+        "why do we never close the connection",
+        "do you remember what we did last week?",
+        "can you remember how the parser works?",
+        # doubts, what-ifs, and what others say
+        "maybe we should always cache per user",
+        "if we decided to use it, we would have to rewrite the auth layer",
+        "the docs say you should never use autocommit",
+        "we might switch to Kafka one day",
+        # small talk
+        "looks good to me, ship it",
+        "I always forget that. Thanks!",
+        "as always, great work",
+        "ok",
+        "",
+        # quotations
+        'Does the sentence "Always restart the server, and never edit by hand." make sense to you?',
+        'the button says "Never ask again", rename it',
+    ],
+)
+def test_everything_else_is_not(said: str) -> None:
+    assert says(said) == []
+
+
+def test_a_reason_is_kept_with_what_it_is_for() -> None:
+    (found,) = says("we chose Rust over Go because the parser has to be fast")
+    assert found.reason == "the parser has to be fast"
+    (found,) = says("Never run it on main. Otherwise the cache is lost.")
+    assert found.reason == "the cache is lost"
+    (found,) = says("Hono then. Reason: it runs on the edge.")
+    assert (found.kind, found.reason) == ("decision", "it runs on the edge")
+
+
+def test_a_sentence_that_points_back_makes_the_one_before_it_last() -> None:
+    assert says("The exporter writes to a temporary table first.") == []
+    (found,) = says("The exporter writes to a temporary table first. Keep that in mind.")
+    assert found.text == "The exporter writes to a temporary table first."
+
+
+def test_what_is_only_understood_with_the_sentence_before_is_kept_with_it() -> None:
+    (found,) = says("We use the tokens for colours. They are generated by the designers.")
+    assert found.text.startswith("We use the tokens for colours. They are generated")
+    (found,) = says("Biome. We moved everything else to it last year.")
+    assert found.text.startswith("Biome. We moved")
+
+
+def test_a_request_to_remember_that_names_nothing_points_back() -> None:
+    (found,) = says("The gateway drops headers over 8 kB. Remember that.")
+    assert found.text == "The gateway drops headers over 8 kB."
+
+
+def test_a_text_stands_alone_without_the_words_around_it() -> None:
+    (found,) = says("ok cool, and btw from now on please always use uv, thanks")
+    assert found.text == "Always use uv."
+
+
+def test_a_correction_weighs_more_than_the_same_words_out_of_the_blue() -> None:
+    remark = "No. We have fixtures in conftest.py."
+    assert says(remark) != []
+    assert says(remark, answers=False) == []
+
+
+def test_a_long_document_gives_only_what_one_is_asked_to_remember() -> None:
+    filler = "The importer reads one row after the other and writes it to the table. " * 25
+    assert says(f"{filler} Always use tabs.") == []
+    (found,) = says(f"{filler} Remember that the table is dropped on Sundays.")
+    assert found.text == "The table is dropped on Sundays."
+
+
+def test_tasks_in_a_list_are_not_rules_but_rules_in_a_list_are() -> None:
+    assert says("Please do:\n- the logo is in the header\n- never show an empty page") == []
+    assert len(says("Rules for this repo:\n- never use default exports\n- we use tabs")) == 2
+
+
+def test_words_in_code_and_quotations_do_not_count() -> None:
+    assert says("rename `always_never_prefer` to `x`") == []
+    assert says('change the text to "You must always log in here"') == []
+
+
+def test_impact_and_scope_are_inferred() -> None:
+    (grave,) = says("you must never log tokens in this project")
+    assert grave.impact is Impact.CRITICAL
+    (usual,) = says("always use tabs")
+    assert usual.impact is Impact.HIGH
+    (wide,) = says("in all my projects I prefer pnpm")
+    assert wide.scope is Scope.AGENT
+    (narrow,) = says("always use pnpm")
+    assert narrow.scope is Scope.PROJECT
+
+
+def test_titles_are_one_short_line_that_begins_well() -> None:
+    long = "btw " + "the nightly import of the warehouse runs on the machine in the cellar and " * 2
+    (found,) = says(f"{long} nobody may restart it, never touch it")
+    assert len(found.title) <= 80
+    assert "\n" not in found.title
+    assert found.title[0].isupper()
+
+
+@given(st.text(max_size=400))
+def test_no_text_breaks_it(text: str) -> None:
+    for each in says(text):
+        assert each.text
+        assert 0 < each.weight <= 1
