@@ -398,7 +398,8 @@ def test_a_part_that_never_gets_an_answer_is_set_aside_and_the_rest_goes_on(desk
     for _ in range(NONSENSE - 1):
         desk.api.say("nonsense", "nonsense")
         assert desk.hear().llm_error == "the model did not answer in JSON"
-    desk.api.say("nonsense", "nonsense", said("Module m11 is frozen, rule number 11."))
+    found = said("Module m11 is frozen, rule number 11.")
+    desk.api.say("nonsense", "nonsense", "[]", found)  # it was asked in between whether it can
     done = desk.hear()
     assert (len(done.added), done.llm_error, desk.line()) == (1, "", 3 * PART)
     (note,) = desk.notes()
@@ -409,7 +410,7 @@ def test_a_part_that_never_gets_an_answer_is_set_aside_and_the_rest_goes_on(desk
 
 def test_a_part_set_aside_is_asked_about_again_when_somebody_says_so(desk: Desk) -> None:
     talk_at_length(desk, 2)
-    desk.api.say(*["nonsense"] * 2 * NONSENSE)
+    desk.api.say(*["nonsense"] * 2 * NONSENSE, "[]")
     for _ in range(NONSENSE):
         desk.hear()
     assert desk.hear().llm_calls == 0
@@ -419,6 +420,19 @@ def test_a_part_set_aside_is_asked_about_again_when_somebody_says_so(desk: Desk)
     assert "number 10 is" in desk.api.prompts[-1]
     assert "number 11 is" not in _session_part(desk.api.prompts[-1])
     assert desk.notes() == []
+
+
+def test_a_model_that_talks_nonsense_to_everything_makes_no_part_be_set_aside(desk: Desk) -> None:
+    """A quota notice in prose, for hours: every part would be given up for it."""
+    talk_at_length(desk, 3)
+    desk.api.say(*["You've hit your limit · resets 3pm"] * 50)
+    for _ in range(GIVEN_UP):
+        desk.hear()
+    (note,) = desk.notes()
+    assert (note.given_up, note.lines, desk.line()) == (True, "", 0)
+    desk.api._replies.clear()
+    assert desk.hear().llm_error == ""
+    assert desk.line() == 3 * PART
 
 
 def test_a_model_that_is_never_there_is_given_up_and_taken_up_when_it_is(desk: Desk) -> None:

@@ -108,6 +108,23 @@ def test_a_key_is_not_sent_in_the_clear_to_another_machine() -> None:
 
 
 @pytest.mark.parametrize(
+    "address", ["file:///etc/passwd", "ftp://x.example", "x.example", "http://"]
+)
+def test_an_address_that_is_no_servers_is_refused(address: str) -> None:
+    with pytest.raises(ModelFailed, match="none of http or https"):
+        Api(address, "", "")
+
+
+def test_what_is_on_this_machine_is_not_asked_for_through_a_proxy(
+    server: ScriptedApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedApi() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        ask(server.url)
+        assert (len(server.requests), len(proxy.requests)) == (1, 0)
+
+
+@pytest.mark.parametrize(
     "body",
     [b"", b"quota exceeded", b"[]", b"{}", b'{"content":null}', b'{"content":[1]}', b"\xff\xfe"],
 )

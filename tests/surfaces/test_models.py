@@ -131,6 +131,7 @@ def test_capture_asks_the_model_and_tells_how_often(desk: Desk) -> None:
     assert (status["backend"], status["calls_today"], status["tokens_today"]) == ("api", 1, 120)
     assert (status["cap"], status["tokens_cap"]) == (7, 90_000)
     assert desk.ltm.json("stats")["llm"] == status
+    assert "model\tcalls today\t1 of 7" in desk.ltm.ok("stats")
     line = "model     api, 1 of 7 calls and 120 of 90,000 tokens today"
     assert line in desk.ltm.ok("status")
 
@@ -237,7 +238,7 @@ def test_after_a_failure_it_waits_and_is_shown_and_then_done(desk: Desk) -> None
     status = desk.status()
     assert status["waiting"] == 1
     assert "refused with 401: bad key" in status["error"]
-    assert "1 sessions wait to be read: " in desk.ltm.ok("status")
+    assert "1 session waits to be read: " in desk.ltm.ok("status")
     assert desk.drain("SessionEnd")["llm_calls"] == 0  # not again at once
     desk.wait_no_more()
     desk.api.say(ANSWER)
@@ -249,8 +250,8 @@ def test_after_a_failure_it_waits_and_is_shown_and_then_done(desk: Desk) -> None
 def test_what_is_given_up_is_shown_until_somebody_tries_again(desk: Desk) -> None:
     desk.switch_on()
     path = str(desk.transcript().path)
-    for _ in range(3):
-        desk.api.say("nonsense", "nonsense")
+    for probe in ((), (), ("[]",)):
+        desk.api.say("nonsense", "nonsense", *probe)
         desk.drain("SessionEnd" if desk.api.requests else "SessionStart", "SessionEnd")
         desk.wait_no_more()
     (given_up,) = desk.status()["given_up"]

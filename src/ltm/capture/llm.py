@@ -22,6 +22,7 @@ from ltm.core.errors import BadAnswer, CapReached, ModelFailed
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Stored
 from ltm.core.redact import redacted
+from ltm.llm.form import array_in
 from ltm.llm.model import Model
 from ltm.sessions.digest import CHUNK, OVERLAP, Chunk, Line, chunks, digest
 from ltm.sessions.lines import cursor_of
@@ -40,6 +41,7 @@ NONSENSE = 3
 """Failures after which a part that gets no usable answer is set aside."""
 
 _FULL = CHUNK - OVERLAP
+_SANITY = "Answer with an empty JSON array, [], and nothing else."
 _SPEAKERS = ("USER: ", "CLAUDE: ")
 _KNOWN = 12
 _READ = 20_000
@@ -82,9 +84,9 @@ def hear(
     done, before = Captured(), model.calls
     hearing = _Hearing(store, model, session, now, done)
     try:
+        _hear_on(hearing, log, models, session, now)
         if again:
             _hear_aside(hearing, models, session)
-        _hear_on(hearing, log, models, session, now)
     except ModelFailed as error:
         done.llm_error = str(error)
     finally:
@@ -106,7 +108,8 @@ def _hear_on(
             raise  # nobody's fault: it goes on when there is a new allowance
         except BadAnswer as error:
             note = _noted(models, session.id)
-            if models.note_failure(note, now, str(error), all_wait=False) < NONSENSE:
+            tries = models.note_failure(note, now, str(error), all_wait=False)
+            if tries < NONSENSE or not hearing.is_sane():
                 raise
             aside = Unheard(session.id, part.before, part.lines)
             models.set_aside(aside, str(error))
@@ -161,6 +164,16 @@ class _Hearing:
                 difficulty=self._session.difficulty,
                 choose=self._choice(),
             )
+
+    def is_sane(self) -> bool:
+        """Whether the model does as it is told at all: what it cannot answer may not be its fault.
+
+        One that is out of quota says so in prose, whatever it is asked.
+        """
+        try:
+            return array_in(self._model.ask(_SANITY, "Go on.", most=50)) == []
+        except BadAnswer:
+            return False
 
     def _answered(self, chunk: Chunk, at: str) -> tuple[list[Candidate], int]:
         kinds = self._store.kinds

@@ -177,3 +177,4 @@ class Unread:
         """Note that all of them were read."""
         for uuid in self._met:
             self._read.is_new(uuid)
+        self._met.clear()

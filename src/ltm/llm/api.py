@@ -47,6 +47,14 @@ class Api:
         self._url = f"{address.geturl().rstrip('/').removesuffix('/v1')}/v1/messages"
         self._key = key
         self._model = model or MODEL
+        if address.scheme not in ("http", "https") or not self._host:
+            raise ModelFailed(
+                "the address of the model's server is none of http or https",
+                hint="set llm.base_url or ANTHROPIC_BASE_URL, as http://127.0.0.1:8080",
+                cost=0,
+            )
+        # What is on this machine is not asked for by way of a proxy elsewhere.
+        self._opener = _DIRECT if self._host in _LOOPBACK else _OPENER
         if address.scheme != "https" and key and self._host not in _LOOPBACK:
             raise ModelFailed(
                 f"the key is not sent to {self._host} over plain http",
@@ -65,14 +73,14 @@ class Api:
         headers = {"content-type": "application/json", "anthropic-version": _VERSION}
         if self._key:
             headers["x-api-key"] = self._key
-        request = urllib.request.Request(  # noqa: S310 - the option's check lets http(s) through only
+        request = urllib.request.Request(  # noqa: S310 - http(s) only, see above
             self._url, json.dumps(body).encode(), headers, method="POST"
         )
         return _answer(_within(timeout, lambda: self._post(request, timeout), self._host))
 
     def _post(self, request: urllib.request.Request, timeout: float) -> bytes:
         try:
-            with _OPENER.open(request, timeout=timeout) as response:
+            with self._opener.open(request, timeout=timeout) as response:
                 data: bytes = response.read(LARGEST + 1)
         except urllib.error.HTTPError as error:
             with error:
@@ -109,6 +117,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 _OPENER = urllib.request.build_opener(_NoRedirects)
+_DIRECT = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler({}))
 
 
 def _within(seconds: float, work: Any, host: str) -> bytes:

@@ -43,7 +43,8 @@ def model_lines(figures: dict[str, Any]) -> list[str]:
     ]
     if figures["waiting"]:
         why = f": {figures['error']}" if figures["error"] else ""
-        lines.append(f"{figures['waiting']} sessions wait to be read{why}")
+        count = figures["waiting"]
+        lines.append(f"{count} session{'s wait' if count > 1 else ' waits'} to be read{why}")
     for note in figures["given_up"]:
         part = f"lines {note['lines']} of " if note["lines"] else ""
         lines.append(

@@ -20,5 +20,13 @@ def command(work: Work) -> None:
         for group in ("by_kind", "by_status", "by_phase", "by_scope")
         for name, count in value[group].items()
     ]
+    rows += [
+        ("model", "calls today", f"{value['llm']['calls_today']} of {value['llm']['cap']}"),
+        (
+            "model",
+            "tokens today",
+            f"{value['llm']['tokens_today']} of {value['llm']['tokens_cap']}",
+        ),
+    ]
     rows += [("storage", vault["path"], f"{vault['bytes']} bytes") for vault in value["vaults"]]
     output.table(("count", "of", "how many"), rows)
