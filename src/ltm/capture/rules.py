@@ -40,6 +40,7 @@ from ltm.sessions.turns import (
 
 _TASK_LISTS = frozenset({"TodoWrite"})
 _WRITING = frozenset({"Write"})
+_ASKING = frozenset({"AskUserQuestion", "ExitPlanMode"})  # their results are the user's answers
 _PUTTING_AWAY = re.compile(r"\s*(?:cd \S+ && )?git (?:add|commit|push|tag|status)\b")
 MOST = 12
 """Memories a stretch of a session may leave, and so many more for each further `_LONG` turns; the
@@ -178,9 +179,9 @@ class Listener:
 
 
 def _is_of_others(turn: ToolResult) -> bool:
-    """Whether a result holds what somebody else wrote: not the agent itself, and not our memory."""
+    """Whether a result holds what strangers wrote: not the agent, not the user, not our memory."""
     ours = turn.tool.startswith("mcp__") and "ltm" in turn.tool
-    return turn.tool not in EDITORS and not ours
+    return turn.tool not in EDITORS and turn.tool not in _ASKING and not ours
 
 
 def _is_closing(turn: ToolUse) -> bool:

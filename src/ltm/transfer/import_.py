@@ -85,11 +85,11 @@ def import_memories(
 
 
 def _held_back(wish: Wish, where: Places) -> HeldBack:
-    """Whoever imports vouches for what they name, unless they say otherwise or it lies in a
-    repository whose memories they do not trust. What their own key signed is theirs in any case."""
+    """Whoever imports vouches for what they name, unless they say otherwise, or said so about the
+    repository it lies in. What their own key signed is theirs in any case."""
     there = None if wish.path == "-" else places(os.path.abspath(wish.path), where.agent)
-    strange = there is not None and there.shared_exists and not there.trusted
-    if not wish.quarantine and not strange:
+    refused = there is not None and there.trusted is False
+    if not wish.quarantine and not refused:
         return lambda memory: False
     key = signing.load(where.home)
     return lambda memory: key is None or key.is_doubtful(memory)

@@ -38,6 +38,7 @@ from ltm.transfer.table import NAMES
     help="Only what the source keeps for this project, into the current one.",
 )
 @click.option("--large", is_flag=True, help="Read more than 100 MB or 100,000 entries.")
+@click.option("--quarantine", is_flag=True, help="Let all of it wait for 'ltm approve'.")
 def command(
     work: Work,
     path: str,
@@ -47,6 +48,7 @@ def command(
     remap_agent: str,
     source_project: str,
     large: bool,
+    quarantine: bool,
 ) -> None:
     """Take in memories from PATH: an export of ltm, or the files of another memory tool.
 
@@ -58,7 +60,7 @@ def command(
 
     with _bar() as progress:
         report = import_memories(
-            Wish(path, source, merge, dry_run, remap_agent, source_project, large),
+            Wish(path, source, merge, dry_run, remap_agent, source_project, large, quarantine),
             work.store,
             work.places,
             at=now(),
@@ -83,6 +85,8 @@ def _show(report: Report) -> None:
             output.say(f"  {source}: {word} → {kind}: {count}")
     for whose, count in sorted(report.elsewhere.items()):
         output.say(f"  {count} of them belong to {whose}")
+    if report.quarantined:
+        output.note(f"{report.quarantined} of them wait for you; see them with: ltm approve")
     if report.redacted:
         output.note(f"A secret was taken out of {report.redacted} of them.")
     for problem in report.problems:
