@@ -30,8 +30,14 @@ def decide(
 
     Only memories of the candidate's kind and scope are compared. `replaces` is the text of the
     memory the candidate claims to replace; without a match the candidate is kept all the same.
+    What waits in quarantine is compared with nothing: its words are not to stand for a person's,
+    and only a user who says the very same lets it out.
     """
     peers = _peers(candidate, existing)
+    for each in peers:
+        if each.memory.status is Status.QUARANTINED and _vouches(candidate, each):
+            return Reinforce(each.memory.id, candidate.source)
+    peers = [each for each in peers if each.memory.status is not Status.QUARANTINED]
     if replaces:
         overlap, closest = _closest(replaces, peers)
         if closest is not None and overlap > REPLACES:
@@ -42,15 +48,13 @@ def decide(
     if closest is None or overlap < kinds[candidate.kind].duplicate:
         opposed = _opposed(candidate, peers)
         return Add(candidate) if opposed is None else Contradict(opposed.memory.id, candidate)
-    said = tokens_of(candidate.text) <= tokens_of(closest.memory.text)
-    if said and (closest.memory.status is not Status.QUARANTINED or _vouches(candidate, closest)):
+    if tokens_of(candidate.text) <= tokens_of(closest.memory.text):
         return Reinforce(closest.memory.id, candidate.source)
     return Supersede((closest.memory.id,), candidate)
 
 
 def _vouches(candidate: Memory, waiting: Stored) -> bool:
-    """Whether a user says word for word what waits; else their own words take its place, because
-    much the same words may say something else."""
+    """Whether a user says word for word what waits: much the same may mean something else."""
     one, other = (" ".join(each.text.casefold().split()) for each in (candidate, waiting.memory))
     return candidate.source.trust is Trust.USER and one == other
 
@@ -62,8 +66,8 @@ def decide_warily(
 
     Every change asks that the older memory still is what it was compared with. A repetition counts
     only if nobody confirmed the memory since it was said, because rules hear the same session, and
-    ends a quarantine only if it is the user's word. What only a tool said adds itself and touches
-    nothing. None: there is nothing to do.
+    ends a quarantine only if it is the user's very word. What only a tool said adds itself and
+    touches nothing. None: there is nothing to do.
     """
     peers = _peers(candidate, existing)
     trusted = candidate.source.trust is not Trust.TOOL
@@ -76,8 +80,8 @@ def decide_warily(
         waits = closest.memory.status is Status.QUARANTINED
         if not trusted or closest.memory.confirmed >= candidate.created:
             return None
-        if waits and candidate.source.trust is not Trust.USER:
-            return None
+        if waits and not _vouches(candidate, closest):
+            return Add(candidate) if candidate.source.trust is Trust.USER else None
         return Reinforce(closest.memory.id, candidate.source, expected=closest.etag)
     if kinds[candidate.kind].single and peers and trusted:
         return Supersede(tuple(each.memory.id for each in peers), candidate)

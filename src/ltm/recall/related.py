@@ -28,9 +28,11 @@ def related(store: Store, memory_id: str, limit: int) -> tuple[Stored, list[Rela
     for how, ids in _named(memory):
         for each in ids:
             try:
-                found.setdefault(each, Relation(store.read(each), how))
+                relative = store.read(each)
             except NotFound:
                 continue  # purged since, or in a vault this project cannot see
+            if relative.trusted:
+                found.setdefault(each, Relation(relative, how))
     for other in store.list(Filter(statuses=tuple(Status), naming=memory.id)).items:
         for how, ids in _named(other.memory):
             if memory.id in ids:

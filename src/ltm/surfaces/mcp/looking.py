@@ -184,6 +184,8 @@ def card(stored: Stored, usage: Usage, offset: int = 0) -> str:
             lines.append(f"{name}: {shorten(harmless(value), 300)}")
     if memory.status is Status.FORGOTTEN:
         return "\n".join([*lines, "It was forgotten; restore brings its text back."])
+    if not stored.trusted:
+        lines.append("Untrusted: it came with this repository, and the user did not vouch for it.")
     if memory.status is Status.QUARANTINED:
         lines.append("Quarantined: it came from an untrusted source and nobody confirmed it.")
     if memory.phase is not Phase.FULL:

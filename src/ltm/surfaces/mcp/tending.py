@@ -7,6 +7,7 @@ from collections import Counter
 from ltm.core.model import Phase, Problem, Status
 from ltm.core.screen import one_line
 from ltm.inject.said import shorten
+from ltm.inject.tell import notice
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
 from ltm.surfaces.mcp.table import tools
@@ -26,7 +27,7 @@ def ltm_status(call: Call) -> str:
             active["phase"][Phase(phase).name.lower()] += count
     places = call.places
     vaults = [("private", places.private), ("agent", places.agent_folder)]
-    if places.shared_exists:
+    if places.shares:
         vaults.insert(0, ("shared", places.shared))
     lines = [
         f"project {one_line(places.project.name)} ({places.project.id}), agent {places.agent}",
@@ -36,6 +37,9 @@ def ltm_status(call: Call) -> str:
         *(f"{name} vault: {one_line(folder)}" for name, folder in vaults),
         *(f"model: {one_line(line)}" for line in model_lines(model_figures(places, call.config))),
     ]
+    kept_back = notice(call.store, places)
+    if kept_back:
+        lines.append(kept_back)
     problems = len(call.store.problems())
     if problems:
         lines.append(f"{problems} problems: ltm_check shows them")
