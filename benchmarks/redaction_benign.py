@@ -30,7 +30,7 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
     "git diff": ("index {h7}..{h7} 100644",),
     "git reference": ("{h40}\trefs/heads/feature/{l5}-auth-token",),
     "npm lock": ('      "integrity": "sha512-{64}",',),
-    "npm resolved": ('"resolved": "https://registry.npmjs.org/{l7}/-/{l7}-1.{d1}.3.tgz",',),
+    "npm resolved": ('"resolved": "https://npm.example.com/{l7}/-/{l7}-1.{d1}.3.tgz",',),
     "yarn lock": ("  integrity sha512-{64}",),
     "yarn resolved": ('  resolved "https://example.org/x-{d1}.tgz#{h40}"',),
     "poetry lock": ('    {file = "{l6}-1.2.tar.gz", hash = "sha256:{h64}"},',),

@@ -131,7 +131,7 @@ FAMILIES: tuple[Family, ...] = (
             'accessToken: "{a32}"',
             "--token {a24}",
             "use token {a35}7",
-            "//registry.npmjs.org/:_authToken={h8}-{h4}-{h4}-{h4}-{h12}",
+            "//npm.example.com/:_authToken={h8}-{h4}-{h4}-{h4}-{h12}",
             "AUTH_TOKEN={a31}4",
             "?access_token={a29}3&page=2",
             'var token string = "{a31}4"',
