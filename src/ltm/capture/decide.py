@@ -78,10 +78,10 @@ def decide_warily(
     overlap, closest = _closest(candidate.text, peers)
     if closest is not None and overlap >= kinds[candidate.kind].duplicate:
         waits = closest.memory.status is Status.QUARANTINED
-        if not trusted or closest.memory.confirmed >= candidate.created:
-            return None
         if waits and not _vouches(candidate, closest):
             return Add(candidate) if candidate.source.trust is Trust.USER else None
+        if not trusted or closest.memory.confirmed >= candidate.created:
+            return None
         return Reinforce(closest.memory.id, candidate.source, expected=closest.etag)
     if kinds[candidate.kind].single and peers and trusted:
         return Supersede(tuple(each.memory.id for each in peers), candidate)
