@@ -134,6 +134,7 @@ def test_without_versions_only_what_is_there_now_goes_out(machine: Machine) -> N
     assert "versions" not in document["memories"][0]
 
 
+@pytest.mark.slow
 def test_ten_thousand_memories_come_back_byte_for_byte(machine: Machine) -> None:
     """reliability R21"""
     here, there = file_store(machine.home / "one"), file_store(machine.home / "two")

@@ -41,6 +41,7 @@ class Origin:
         self.said = said
         self.budget = Budget(limits)
         self.problems: list[Problem] = []
+        self._told: set[Problem] = set()
         self.tables: dict[str, dict[str, frozenset[str]]] = {}
         """What was seen of databases, by path: several importers ask."""
         self._listings: dict[tuple[str, str, bool], list[str]] = {}
@@ -152,8 +153,11 @@ class Origin:
     # -- reading ---------------------------------------------------------------------------------
 
     def problem(self, path: str, message: str, line: int = 0) -> None:
-        """Note something that could not be read."""
-        self.problems.append(Problem(self.shown(path), message, line))
+        """Note something that could not be read, once, however many importers meet it."""
+        problem = Problem(self.shown(path), message, line)
+        if problem not in self._told:
+            self._told.add(problem)
+            self.problems.append(problem)
 
     def shown(self, path: str) -> str:
         """A path as the person knows it, even if it lies in an unpacked copy."""

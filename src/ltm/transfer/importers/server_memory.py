@@ -3,7 +3,7 @@
 | there                      | here                                                              |
 |----------------------------|-------------------------------------------------------------------|
 | entity: name               | title, legacy_id                                                  |
-| entityType                 | the kind of that name if there is one, else inferred; a tag       |
+| entityType                 | the kind of that name if there is one, else a fact; a tag         |
 | observations               | content, a bullet each                                            |
 | relation from, to          | links of the one it goes from; a line of both that says it        |
 | (no dates)                 | created: the file's time                                          |
@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ltm.core.kinds import Kinds
+from ltm.transfer.headings import kind_by_heading
 from ltm.transfer.item import Item
 from ltm.transfer.origin import Origin
 from ltm.transfer.values import listed, text_of
@@ -65,7 +66,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
             text="\n".join(f"- {each}" for each in lines) or name,
             path=path,
             line=number,
-            kind=word,
+            kind=kind_by_heading(word, kinds) or kinds.default.name,
             word=word or "entity",
             title=name,
             legacy_id=name,
