@@ -105,6 +105,7 @@ def test_an_answer_that_was_broken_off_is_not_heard(transcript: Transcript) -> N
 
 def test_the_agent_is_heard_only_in_its_last_words_on_a_task() -> None:
     guess = agent("Root cause: the lock is held by another process.")
+    assert heard(user("go"), guess, ran("make test"), user("stop")) == []
     assert heard(user("go"), guess, ran("make test"), agent("Hm, no."), user("ok")) == []
     assert len(heard(user("go"), guess, user("ok"))) == 1
     assert len(heard(user("go"), guess)) == 1

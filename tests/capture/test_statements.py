@@ -70,6 +70,8 @@ def test_what_is_meant_to_last_is_heard(said: str, kind: str) -> None:
         "let's start with the database schema",
         "make sure the export contains all columns",
         "Look at how the other controllers do it.",
+        "we need to move the settings in this repo to TOML",
+        "Refactor the parser in this codebase so that nobody needs the old one.",
         # what the thing at hand must do
         "The new endpoint must accept POST and return 201.",
         "every row needs a checkbox and the header a select all box",
@@ -84,6 +86,12 @@ def test_what_is_meant_to_last_is_heard(said: str, kind: str) -> None:
         "We have a problem with the cache, entries are never evicted.",
         "this function always returns null when the list is empty",
         "I never saw this error before",
+        "btw the build fails whenever the cache is cold",
+        "fyi the login page is broken",
+        # what somebody did, or is about to do
+        "I added the keys to our vault, all are stored in ops/keys",
+        "I always forget the flags in this repo",
+        "it is only stored in our cache folder",
         # only for now
         "don't change the tests in this PR",
         "do not commit yet",

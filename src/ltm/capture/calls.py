@@ -6,7 +6,8 @@ Owns which tools run commands and which change files. Pure; imports `core`, the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from ltm.capture.commands import hides_failure
 from ltm.capture.failures import looks_failed
@@ -17,7 +18,8 @@ from ltm.sessions.turns import ToolResult, ToolUse, Turn
 SHELLS = frozenset({"Bash", "PowerShell", "Shell"})
 EDITORS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 _OPEN = 200
-_COMMAND, _OUTPUT, _TEXT = 2_000, 20_000, 2_000
+_COMMAND, _OUTPUT, _TEXT = 2_000, 20_000, 500
+_CARRIED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,14 @@ class Change:
 class Calls:
     """Joins calls to their results."""
 
-    def __init__(self) -> None:
-        self._open: dict[str, ToolUse] = {}
+    def __init__(self, state: Any = None) -> None:
+        """`state` is what `state()` gave when an earlier stretch of the session ended."""
+        self._open: dict[str, _Call] = {}
+        for each in state if isinstance(state, list) else []:
+            try:
+                self._open[each["id"]] = _Call(**each)
+            except (TypeError, KeyError):
+                continue
 
     def see(self, turn: Turn) -> Run | Change | None:
         """What came to its end with a turn, if anything did that was not refused."""
@@ -54,24 +62,44 @@ class Calls:
             if turn.tool in SHELLS or turn.tool in EDITORS:
                 if len(self._open) >= _OPEN:
                     self._open.clear()  # calls that never got a result
-                self._open[turn.id] = turn
+                self._open[turn.id] = _call(turn)
             return None
         if not isinstance(turn, ToolResult):
             return None
         call = self._open.pop(turn.id, None)
         if call is None or turn.refused:
             return None
-        if call.tool in SHELLS:
-            command = redacted(opening(_given(call, "command"), _COMMAND))
+        if call.is_command:
             output = opening(turn.text, _OUTPUT)
-            failed = turn.failed or (hides_failure(command) and looks_failed(output))
-            return Run(command, output, failed, turn.line, turn.at)
-        if turn.failed:
-            return None
-        old, new = (
-            redacted(opening(_given(call, each), _TEXT)) for each in ("old_string", "new_string")
-        )
-        return Change(_given(call, "file_path") or _given(call, "path"), old, new)
+            failed = turn.failed or (hides_failure(call.command) and looks_failed(output))
+            return Run(call.command, output, failed, turn.line, turn.at)
+        return None if turn.failed else Change(call.path, call.old, call.new)
+
+    def state(self) -> list[dict[str, Any]]:
+        """The calls that wait for their results, for the next stretch."""
+        return [asdict(call) for call in list(self._open.values())[-_CARRIED:]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What is needed of a call when its result comes, without secrets."""
+
+    id: str
+    is_command: bool
+    command: str = ""
+    path: str = ""
+    old: str = ""
+    new: str = ""
+
+
+def _call(turn: ToolUse) -> _Call:
+    if turn.tool in SHELLS:
+        return _Call(turn.id, True, redacted(opening(_given(turn, "command"), _COMMAND)))
+    old, new = (
+        redacted(opening(_given(turn, each), _TEXT)) for each in ("old_string", "new_string")
+    )
+    path = _given(turn, "file_path") or _given(turn, "path")
+    return _Call(turn.id, False, path=path, old=old, new=new)
 
 
 def _given(call: ToolUse, name: str) -> str:

@@ -89,5 +89,4 @@ DOUBTS: tuple[Cue, ...] = (
         |\bnever (?:works?|happened|seen|heard|saw|knew|ends?)\b|\bas always\b|\blike always\b
         |\bas usual\b|\bworks? (?:now|well|great|fine)\b""",
     ),
-    cue("you did it", -0.2, r"\Ayou (?:\w+ed|put|made|did|wrote|forgot|are|were|keep)\b"),
 )

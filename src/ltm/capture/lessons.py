@@ -51,7 +51,8 @@ _DOUBT = re.compile(
 _REPORT = re.compile(
     r"\A(?:now|next|first|then|done|fixed|good|great|perfect|ok(?:ay)?|all|both|here|there (?:is"
     r"|are)"
-    r"|i|we|running|looking|checking|continuing|committed|added|updated|created|the tests?)\b",
+    r"|i|we|running|looking|checking|continuing|committed|added|updated|created"
+    r"|the tests? (?:pass|are|is|now|suite))\b",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")

@@ -61,7 +61,7 @@ class Listener:
         self._session = session
         self._kinds = kinds
         former = _loaded(state)
-        self._calls = Calls()
+        self._calls = Calls(former.get("calls"))
         self._fixes = Fixes(session, former.get("fixes"))
         self._surroundings = Surroundings(session, former.get("runs"))
         self._heard = Heard()
@@ -122,8 +122,12 @@ class Listener:
         return found
 
     def state(self) -> str:
-        """What must be known when the session is read on: what was failing, and what was run."""
-        kept = {"fixes": self._fixes.state(), "runs": self._surroundings.state()}
+        """What must be known when the session is read on: what was called, failing and run."""
+        kept = {
+            "calls": self._calls.state(),
+            "fixes": self._fixes.state(),
+            "runs": self._surroundings.state(),
+        }
         return json.dumps(kept, ensure_ascii=False)
 
     def _from_tools(self, turn: Turn) -> None:

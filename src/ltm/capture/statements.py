@@ -67,7 +67,7 @@ def statements(
     former: Candidate | None = None
     for place, each in enumerate(weighed):
         found: Candidate | None = None
-        if each.explicit or (each.lasting and each.sure >= ENOUGH and not long):
+        if each.explicit or (each.sure >= ENOUGH and not long):
             found = _candidate(place, weighed, kinds, source)
         if former and _goes_on(each):
             former = replace(former, text=joined(former.text, tidy(each.text)))
