@@ -141,6 +141,23 @@ def test_an_import_that_is_killed_is_finished_by_running_it_again(ltm: Ltm) -> N
     assert ltm.json("import", str(path))["added"] == 0
 
 
+def test_two_imports_at_once_bring_nothing_twice(ltm: Ltm) -> None:
+    path = entities(ltm.project / "memory.jsonl", 300)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "ltm", "import", str(path), "--json"],
+            cwd=ltm.project,
+            env={**os.environ, "HOME": str(ltm.home), "LTM_HOME": str(ltm.home / ".ltm")},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    reports = [json.loads(process.communicate()[0]) for process in running]
+    assert sorted(report["added"] for report in reports) == [0, 0, 300]
+    assert ltm.json("list", "--limit", "1")["total"] == 300
+
+
 def test_a_progress_bar_is_shown_at_a_terminal_only(ltm: Ltm) -> None:
     path = entities(ltm.project / "memory.jsonl", 450)
     assert ltm.run("import", str(path), "--dry-run").stderr == ""

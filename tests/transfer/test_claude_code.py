@@ -106,3 +106,16 @@ def test_agents_skills_and_commands_are_not_taken_for_notes(
     with pytest.raises(Refused, match="no memories that ltm knows") as refused:
         machine.take(tmp_path / "agents")
     assert "--from" in refused.value.hint
+
+
+def test_a_folder_of_other_notes_is_not_taken_for_the_clients(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """One note that looks alike must not hide all the others."""
+    write(tmp_path / "vault" / "plan.md", "---\ntitle: Plan\ntype: project\n---\nThe plan.\n")
+    write(tmp_path / "vault" / "other.md", "# Other\n\nWords.\n")
+    write(tmp_path / "vault" / "memory.md", "# Memory\n\nAbout memory chips.\n")
+    write(tmp_path / "vault" / "sessions" / "notes.md", "# Yoga\n\nOn Mondays.\n")
+    write(tmp_path / "vault" / "stash" / "yarn.md", "# Yarn\n\nBlue wool.\n")
+    report = machine.take(tmp_path / "vault")
+    assert (report.sources, report.added) == (["markdown"], 5)

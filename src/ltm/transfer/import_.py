@@ -6,11 +6,14 @@ Owns which importers read a source. Imports core, storage's places and this pack
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
 from ltm.core.errors import WrongUsage
 from ltm.storage import signing
+from ltm.storage.durable import make_folder
+from ltm.storage.lock import Lock
 from ltm.storage.places import Places, places
 from ltm.storage.store import Store
 from ltm.transfer import native
@@ -52,6 +55,17 @@ def import_memories(
     progress: Progress = lambda done, total: None,
 ) -> Report:
     """Take memories in; what could not be read or kept is in the report's problems."""
+    with nullcontext() if wish.dry_run else _alone(where.home):
+        return _imported(wish, store, where, at, progress)
+
+
+def _alone(home: str) -> Lock:
+    """One import at a time: two at once would both find that nothing is here yet."""
+    make_folder(home)
+    return Lock(os.path.join(home, "import.lock"))
+
+
+def _imported(wish: Wish, store: Store, where: Places, at: datetime, progress: Progress) -> Report:
     report = Report(dry_run=wish.dry_run)
     targets = Targets(
         store,

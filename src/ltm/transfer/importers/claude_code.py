@@ -37,9 +37,11 @@ _KINDS = {
 _LINK = re.compile(r"\[\[([^\[\]|#]{1,200})(?:[|#][^\[\]]*)?\]\]")
 _POINTER = re.compile(r"[ \t]*[-*+][ \t]+\[[^\]]*\]\([^)]*\.md\)|[ \t]*[-*+][ \t]+\[\[[^\]]+\]\]")
 # Other files have a name and a description too: agents, skills, commands.
-_OWN_KEYS = re.compile(
-    rb"^(?:originSessionId:|type:[ \t]*(?:user|feedback|project|reference)[ \t]*$"
-    rb"|metadata:(?:[ \t]*\n[ \t]+[^\n]*)*?\n[ \t]+(?:type|node_type|originSessionId):)",
+_TYPE = re.compile(rb"^type:[ \t]*(?:user|feedback|project|reference)[ \t]*$", re.MULTILINE)
+_NAMED = re.compile(rb"^(?:name|description):", re.MULTILINE)
+_METADATA = re.compile(
+    rb"^originSessionId:"
+    rb"|^metadata:(?:[ \t]*\n[ \t]+[^\n]*)*?\n[ \t]+(?:type|node_type|originSessionId):",
     re.MULTILINE,
 )
 
@@ -111,12 +113,19 @@ def _indexed(origin: Origin, path: str) -> Iterator[Item]:
 
 
 def _folder(origin: Origin) -> str | None:
-    if origin.is_folder and os.path.basename(origin.path) == "memory":
-        return origin.path
+    """The folder of the notes: it is called so, or it has an index; other folders are not."""
+    if not origin.is_folder:
+        return None
     inner = origin.folder("memory")
-    if inner and f"{os.sep}projects{os.sep}" in f"{origin.path}{os.sep}":
+    if inner and _is_clients(inner):
         return inner
-    return origin.path if origin.is_folder else None
+    named = os.path.basename(origin.path) == "memory"
+    return origin.path if named or origin.find(_INDEX) else None
+
+
+def _is_clients(folder: str) -> bool:
+    """Whether a folder lies where the client keeps its own."""
+    return f"{os.sep}projects{os.sep}" in folder
 
 
 def _notes(origin: Origin) -> list[str]:
@@ -131,15 +140,15 @@ def _is_note(origin: Origin, path: str) -> bool:
     head = origin.head(path)
     if not path.endswith(".md") or not head.startswith(b"---"):
         return False
-    keys = head.split(b"\n---", 1)[0]
-    return bool(_OWN_KEYS.search(keys)) and not re.search(
-        rb"^(?:permalink|id):", keys, re.MULTILINE
-    )
+    keys = head.replace(b"\r\n", b"\n").split(b"\n---", 1)[0]
+    if _METADATA.search(keys):
+        return True
+    return _TYPE.search(keys) is not None and len(_NAMED.findall(keys)) > 1
 
 
 def _has_index(origin: Origin) -> bool:
     """An early index without notes: only where the client keeps it, since the name is common."""
     folder = _folder(origin)
-    if folder is None or f"{os.sep}projects{os.sep}" not in f"{folder}{os.sep}":
+    if folder is None or not _is_clients(folder):
         return False
     return os.path.isfile(os.path.join(folder, _INDEX))

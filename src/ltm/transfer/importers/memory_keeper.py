@@ -39,6 +39,7 @@ from ltm.transfer.values import items, listed, mapping, text_of, when
 
 _FACTS = (".claude/memory/facts.json", "memory/facts.json", "facts.json")
 _LISTS = {"decisions", "patterns", "issues"}
+_SESSION = re.compile(r"\d{4}-\d{2}-\d{2}_\d{4}")
 _PAGES = {"architecture": "architecture", "conventions": "pattern", "project": "fact"}
 _STATE = re.compile(r"\s*[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
 # The lines of its template, to the letter: "[WIP] …" is somebody's own words.
@@ -207,13 +208,16 @@ def _facts(origin: Origin) -> str | None:
 
 
 def _sessions(origin: Origin) -> str | None:
+    """The folder of session notes; many things are called sessions, but not named like these."""
     folder = origin.folder(".claude/memory/sessions", "memory/sessions", "sessions")
-    return folder if folder and origin.files(folder, ".md") else None
+    names = [os.path.basename(path) for path in origin.files(folder, ".md")] if folder else []
+    packed = folder is not None and os.path.isdir(os.path.join(folder, "archive"))
+    return folder if packed or any(_SESSION.match(name) for name in names) else None
 
 
 def _rolling(origin: Origin) -> str | None:
     """`memory.md`, if it has more than the sections of the tool that writes `MEMORY.md`."""
-    path = origin.find(*memory_md.SMALL)
-    if path is None and _facts(origin):
-        path = origin.find(*memory_md.FILES)
+    path = origin.find(memory_md.SMALL[0])
+    if path is None and (_facts(origin) or _sessions(origin)):
+        path = origin.find(*memory_md.SMALL, *memory_md.FILES)
     return path if path and not memory_md.is_ours(origin.head(path, 65_536)) else None

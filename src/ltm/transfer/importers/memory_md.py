@@ -155,9 +155,8 @@ def _undated(heading: str) -> str:
 
 
 def _stash(origin: Origin) -> str | None:
-    folder = origin.folder(".claude/stash", "stash")
-    if folder is None and os.path.basename(origin.path) == "stash":
-        folder = origin.folder(".")
+    names = {".claude": "stash", "stash": "."}
+    folder = origin.folder(names.get(os.path.basename(origin.path), ".claude/stash"))
     return folder if folder and origin.files(folder, ".md") else None
 
 
