@@ -6,6 +6,7 @@ import os
 
 import click
 
+from ltm.core.errors import LtmError
 from ltm.core.model import Filter, now
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
@@ -32,10 +33,17 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
     from ltm.storage.vault import Vault
 
     root = work.places.project.root
-    changed = gitfiles.init_shared(root)
     record(work.places.project, work.places.home)
-    # Whoever shares memories from here trusts what is there.
-    trust.record(work.places.private, work.places.project, os.path.join(root, SHARED), True)
+    # Whoever shares memories from here trusts what is there. Noted first: a vault that is only
+    # half made when the machine dies is ours to clean up and to finish.
+    here = (work.places.private, work.places.project, os.path.join(root, SHARED))
+    before = trust.answer(*here)
+    trust.record(*here, True)
+    try:
+        changed = gitfiles.init_shared(root)
+    except LtmError:
+        trust.record(*here, before)
+        raise
     private = Vault("private", work.places.private)
     moved: list[str] = []
     stayed: list[str] = []
