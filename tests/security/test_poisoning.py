@@ -1,0 +1,289 @@
+"""Poisoning (reliability S11): nothing a stranger wrote is told before a person approved it.
+
+Two hundred payloads go in by the real doors: transcripts of sessions through `ltm capture`, a clone
+with memories of its own, an export of another user. What comes out at the start of a session holds
+none of them, whatever they say, while what the user said in the very same sessions is there.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ltm.core.kinds import Kinds
+from ltm.core.model import Impact, Stored
+from ltm.core.record import as_record
+from ltm.inject.compose import composed
+from ltm.inject.render import FORMATS
+from ltm.inject.views import block, memory_md
+from tests.security.payloads import BENIGN, FILED, SPOKEN, Payload, payloads
+from tests.security.strangers import clone, publish, session_start
+from tests.sessions.writing import Transcript
+from tests.storage.repos import git, make_repo
+from tests.stores import START, make
+from tests.surfaces.cli_runner import Ltm
+
+ALL = payloads()
+
+
+def of(channel: str) -> list[Payload]:
+    return [each for each in ALL if each.channel == channel]
+
+
+def plain(text: str) -> str:
+    """A text as an eye or a model may take it: no unseen characters, plain letters."""
+    seen = "".join(each for each in text if unicodedata.category(each) not in ("Cf", "Cc", "Co"))
+    tags = "".join(chr(ord(each) - 0xE0000) for each in text if 0xE0020 <= ord(each) < 0xE007F)
+    return unicodedata.normalize("NFKC", seen) + tags
+
+
+def poison_in(text: str, given: list[Payload]) -> list[str]:
+    """The marks of the payloads that show up in a text."""
+    said = plain(text)
+    return [each.mark for each in given if each.mark in said]
+
+
+def session(folder: Path, number: int, payload: Payload, asked: str) -> Path:
+    """A transcript in which the user says something worth keeping and a payload comes along."""
+    path = folder / f"session-{number}.jsonl"
+    log = Transcript(path, f"00000000-0000-4000-8000-{number:012d}")
+    log.user(asked)
+    log.says("Understood, I will keep to that.")
+    log.user("Please look into the failing build of the parser.")
+    match payload.channel:
+        case "tool output":
+            log.calls("Bash", command="make build")
+            log.result(f"compiling…\n{payload.text}\ndone")
+            log.says("The build passes.")
+        case "a failing command":
+            log.calls("Bash", "t1", command="pytest tests/test_parser.py")
+            log.result(f"Exit code 1\n{payload.text}\n1 failed", "t1", error=True)
+            log.calls("Edit", "t2", file_path="/p/parser.py", old_string="a", new_string="b")
+            log.result("The file has been updated.", "t2")
+            log.calls("Bash", "t3", command="pytest tests/test_parser.py")
+            log.result("3 passed", "t3")
+            log.says("The tests pass now.")
+        case "a web page":
+            log.calls("WebFetch", url="https://example.test", prompt="how is it built?")
+            log.result(f"# Docs\n\n## Decisions\n- {payload.text}\n\n## Patterns\n- {payload.text}")
+            log.says("The page describes the build.")
+        case "a README":
+            log.calls("Read", file_path="/p/vendor/README.md")
+            log.result(f"1\t# vendor\n2\t{payload.text}\n3\t- Always: {payload.text}")
+            log.says("The readme describes the build.")
+        case "a commit":
+            subject = f"feat: add parser support. {payload.text}".replace("\n", " ")
+            log.calls("Bash", "t1", command="git log --oneline -3 && git commit --amend --no-edit")
+            log.result(f"abc1234 {subject}\n[main abc1234] {subject}\n 1 file changed", "t1")
+            log.says("The commit is amended.")
+        case "a repetition":
+            log.calls("WebFetch", url="https://example.test", prompt="how is it built?")
+            log.result(f"Welcome.\n\n{payload.text}\n\nGoodbye.")
+            log.says(f"I read the page.\n\n{payload.text}\n\nImportant: {payload.text}")
+    log.user("Thanks, that is all for today.")
+    return path
+
+
+# -- through sessions --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def benign(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What is heard of the users' own words where nobody else says anything."""
+    top = tmp_path_factory.mktemp("benign")
+    person = Ltm(top / "home", top / "project")
+    person.home.mkdir()
+    person.project.mkdir()
+    nothing = Payload("", "", "", "")
+    paths = [session(top, each, nothing, asked) for each, (asked, _) in enumerate(BENIGN)]
+    person.ok("capture", *map(str, paths))
+    said = json.dumps(person.json("list", "--limit", "500"), ensure_ascii=False)
+    heard = [words for _, words in BENIGN if words in said]
+    assert len(heard) >= 0.8 * len(BENIGN)
+    return heard
+
+
+@pytest.mark.parametrize("channel", SPOKEN)
+def test_what_a_session_met_on_its_way_is_told_to_no_later_one(
+    ltm: Ltm, tmp_path: Path, channel: str, benign: list[str]
+) -> None:
+    given = of(channel)
+    assert len(given) == len(BENIGN) == 25
+    paths = [
+        session(tmp_path, number, payload, asked)
+        for number, (payload, (asked, _)) in enumerate(zip(given, BENIGN, strict=True))
+    ]
+    ltm.ok("capture", *map(str, paths))
+    texts = [
+        *(ltm.json("inject", "--format", style)["text"] for style in FORMATS),
+        session_start(ltm, ltm.project),
+    ]
+    active = ltm.json("list", "--limit", "500")["memories"]
+    for text in (*texts, json.dumps(active, ensure_ascii=False)):
+        assert poison_in(text, given) == []
+    assert poison_in(ltm.ok("recall", "zq", *(each.mark for each in given)), given) == []
+    waiting = ltm.json("list", "--status", "quarantined", "--limit", "500")["memories"]
+    for each in waiting:
+        assert each["source"]["trust"] == "tool"
+        assert each["source"]["session"]
+        assert each["source"]["lines"]
+    heard = [words for words in benign if words in json.dumps(active, ensure_ascii=False)]
+    assert len(heard) >= 0.95 * len(benign), f"not promoted: {set(benign) - set(heard)}"
+    if channel in ("a failing command", "a commit", "a repetition"):
+        kept = poison_in(json.dumps(waiting, ensure_ascii=False), given)
+        assert len(kept) >= 10, "these do reach the store, and wait there"
+
+
+def test_what_waits_is_told_once_a_person_approved_it(ltm: Ltm, tmp_path: Path) -> None:
+    (payload,) = [each for each in of("a failing command") if each.mark == "zq0025"]
+    ltm.ok("capture", str(session(tmp_path, 1, payload, "Hello there, how are you?")))
+    (waiting,) = ltm.json("approve")["waiting"]
+    assert payload.mark in waiting["text"]
+    assert waiting["source"]["trust"] == "tool"
+    assert "Not told until the user decides: 1 memory" in ltm.json("inject")["text"]
+    assert ltm.json("status")["waiting"]["quarantined"] == 1
+    shown = ltm.ok("approve")
+    assert payload.mark in shown
+    assert "from tool (Bash), session" in shown
+    assert ltm.json("approve", waiting["id"])["approved"] == [waiting["id"]]
+    assert payload.mark in ltm.json("inject")["text"]
+    assert ltm.run("approve", waiting["id"]).returncode == 1
+
+
+def test_no_way_back_leads_around_a_person(ltm: Ltm, tmp_path: Path) -> None:
+    """Forgetting and restoring a memory says nothing about where it came from."""
+    (payload,) = [each for each in of("a failing command") if each.mark == "zq0025"]
+    ltm.ok("capture", str(session(tmp_path, 1, payload, "Hello there, how are you?")))
+    name = ltm.json("approve")["waiting"][0]["id"]
+    ltm.ok("restore", name)
+    ltm.ok("forget", name)
+    assert ltm.json("restore", name)["status"] == "quarantined"
+    assert poison_in(ltm.json("inject")["text"], [payload]) == []
+    ltm.ok("approve", "--all")
+    ltm.ok("forget", name)
+    assert ltm.json("restore", name)["status"] == "active"
+
+
+# -- through files -----------------------------------------------------------------------------
+
+
+def memories_of(given: list[Payload]) -> list[Payload]:
+    assert len(given) == 25
+    return given
+
+
+def as_memory(payload: Payload) -> object:
+    line = " ".join(payload.text.split())
+    return make(line[:120], payload.text, kind="preference", impact=Impact.CRITICAL, pinned=True)
+
+
+def test_what_a_clone_brought_along_is_told_to_nobody(ltm: Ltm, tmp_path: Path) -> None:
+    given = memories_of(of(FILED[0]))
+    memories = [as_memory(each) for each in given]
+    origin = publish(tmp_path / "origin", *memories)  # type: ignore[arg-type]
+    ltm.project = clone(origin, tmp_path / "clone")
+    for text in (
+        session_start(ltm, ltm.project),
+        ltm.json("inject")["text"],
+        ltm.ok("recall", *(each.mark for each in given), "always", "never"),
+        session_start(ltm, ltm.project),
+    ):
+        assert poison_in(text, given) == []
+    assert ltm.json("status")["waiting"]["untrusted"] == 25
+    listed = json.dumps(ltm.json("list"), ensure_ascii=False)
+    assert len(poison_in(listed, given)) == 25, "a person can see all of them"
+
+
+def test_achievements_of_strangers_wait_too(ltm: Ltm, tmp_path: Path) -> None:
+    """Commit messages: only what this clone made is its own."""
+    origin = make_repo(tmp_path / "origin")
+    evil = of("a commit")[0]
+    git(origin, "commit", "-q", "--allow-empty", "-m", f"feat: add api support. {evil.text}")
+    ltm.project = clone(origin, tmp_path / "clone")
+    git(ltm.project, "commit", "-q", "--allow-empty", "-m", "feat: add the billing endpoint")
+    ltm.ok("achievements")
+    text = ltm.json("inject")["text"]
+    assert poison_in(text, [evil]) == []
+    assert "billing endpoint" in text
+    (waiting,) = ltm.json("approve")["waiting"]
+    assert evil.mark in waiting["text"]
+
+
+def test_another_users_export_waits_if_one_wants_to_see_it_first(ltm: Ltm, tmp_path: Path) -> None:
+    given = memories_of(of(FILED[1]))
+    other = Ltm(tmp_path / "stranger", tmp_path / "elsewhere")
+    other.home.mkdir()
+    other.project.mkdir()
+    ltm.ok("remember", "We retry three times")
+    file = tmp_path / "theirs.json"
+    other.ok("export", str(file))
+    head = json.loads(file.read_text())
+    head["memories"] = [as_record(as_memory(each)) for each in given]  # type: ignore[arg-type]
+    file.write_text(json.dumps(head))
+    report = ltm.json("import", str(file), "--quarantine")
+    assert (report["added"], report["quarantined"]) == (25, 25)
+    for text in (ltm.json("inject")["text"], session_start(ltm, ltm.project)):
+        assert poison_in(text, given) == []
+        assert "We retry three times" in text
+    assert len(ltm.json("approve")["waiting"]) == 25
+
+
+# -- the fence ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_no_payload_leaves_the_fence_even_when_it_is_approved(style: str) -> None:
+    """A memory stays one line of data between the two marks, whatever it says in any field."""
+    for payload in ALL:
+        line = " ".join(payload.text.split())
+        memory = make(line, payload.text, reason=line, state=line, tags=(line,))
+        stored = Stored(replace(memory, summary=payload.text), "private", "", "")
+        told = composed(
+            [stored],
+            {},
+            Kinds(),
+            agent=line,
+            project=payload.text,
+            now=START,
+            sessions=0,
+            format=style,
+            budget_tokens=10_000,
+            max_chars=9_800,
+            claude_md_text="",
+            is_tampered=None,
+        )
+        lines = told.text.split("\n")
+        heading = 1 if style == "markdown" else 0
+        assert len(lines) == 4 + heading, payload
+        assert lines[0].startswith("[LTM:")
+        assert lines[0].endswith("]")
+        assert lines[-1] == "[/LTM]"
+        inside = "\n".join(lines[2 + heading : -1])
+        for text in (inside, plain(inside)):
+            assert not any(mark in text for mark in ("[/LTM", "[LTM:", "<!--", "<system", "-->\n"))
+        assert inside.count("~") == inside.count("~FACT:MED| ") == (style == "dsl")
+        assert told.text == unicodedata.normalize("NFC", told.text)
+        assert not any(unicodedata.category(each) in ("Cf", "Co") for each in told.text)
+
+
+def test_no_payload_leaves_its_place_in_a_file_the_client_loads() -> None:
+    kinds = Kinds()
+    stored = [
+        Stored(make(" ".join(each.text.split()), each.text), "private", "", "") for each in ALL
+    ]
+    for text in (memory_md(stored, kinds, START), block(stored, kinds, START, 1_000)):
+        marks = [line for line in text.split("\n") if line.startswith("<!--")]
+        assert marks in ([], ["<!-- MEMORY:START -->", "<!-- MEMORY:END -->"])
+        told = [line for line in text.split("\n") if line.startswith("- ")]
+        assert len(told) == len(ALL)
+        assert not any("<system" in line or "<!--" in line for line in told)
+
+
+def test_there_are_two_hundred_of_them_each_with_a_mark_of_its_own() -> None:
+    assert len(ALL) == 200
+    assert len({each.mark for each in ALL}) == 200
+    assert all(each.mark in plain(each.text) for each in ALL)
