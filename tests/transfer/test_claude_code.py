@@ -79,6 +79,8 @@ def test_an_edited_note_is_taken_with_merge(machine: Machine, tmp_path: Path) ->
     assert machine.take(folder, merge=True).updated == 1
     assert machine.by_legacy()["user"].content == "What it says now."
     assert machine.take(folder, merge=True).updated == 0
+    os.utime(folder / "user.md", (1_767_400_000, 1_767_400_000))
+    assert machine.take(folder, merge=True).updated == 0, "only its time changed"
 
 
 def test_front_matter_that_is_no_yaml_is_told_and_the_note_still_moves_in(

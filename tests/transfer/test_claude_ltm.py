@@ -63,7 +63,10 @@ def claude_ltm(root: Path) -> Path:
 def test_a_claude_ltm_folder_moves_in_with_titles_tags_phases_and_originals(
     machine: Machine, tmp_path: Path
 ) -> None:
-    """traps 2.1 #14: a topic with quotes, a colon and a line end, and a topic that is a number."""
+    """traps 2.1 #14: a topic with quotes, a colon and a line end, and a topic that is a number.
+
+    traps 2.1 #19: the difficulty that was kept is the one that counts.
+    """
     folder = claude_ltm(tmp_path / "old")
     before = snapshot(tmp_path / "old")
     report = machine.take(folder)

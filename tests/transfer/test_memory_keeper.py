@@ -166,7 +166,8 @@ def test_both_tools_that_share_one_folder_move_in_from_one_file_or_two(machine: 
     assert report.sources == ["memory-md", "memory-keeper"]
     titles = {memory.title for memory in machine.memories()}
     assert {"timezone: EST", "aurora/lsp-hook", "2025-12-23 Logout"} <= titles
-    assert machine.take(machine.project).added == 0
+    again = machine.take(machine.project, merge=True)
+    assert (again.added, again.updated, again.problems) == (0, 0, [])
 
 
 def test_a_project_with_every_older_tool_moves_in_with_one_command(machine: Machine) -> None:

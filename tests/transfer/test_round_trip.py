@@ -218,6 +218,7 @@ def test_a_file_that_another_tool_formatted_anew_is_read_as_well(machine: Machin
 
 
 def test_an_exported_file_is_private_whole_and_packed_if_its_name_says_so(tmp_path: Path) -> None:
+    """traps 2.1 #19: in place at once and durably, or not at all."""
     plain, packed = tmp_path / "a.json", tmp_path / "a.json.gz"
     for path in (plain, packed):
         for _ in range(2):  # over an older export is fine

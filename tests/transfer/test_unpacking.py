@@ -148,8 +148,7 @@ def test_a_bomb_is_refused_by_what_it_would_become(tmp_path: Path) -> None:
     many = zipped(tmp_path / "b.zip", {f"{n}.md": os.urandom(20_000) for n in range(6)})
     assert "more than" in refused(many, tmp_path / "z")
     (tmp_path / "c.gz").write_bytes(gzip.compress(big))
-    with pytest.raises(Refused, match="100 times larger"):
-        unpack(str(tmp_path / "c.gz"), str(tmp_path / "z"), Budget(limits))
+    assert "100 times larger" in refused(tmp_path / "c.gz", tmp_path / "z", limits)
 
 
 def test_sizes_that_lie_do_not_help_a_bomb(tmp_path: Path) -> None:

@@ -113,6 +113,9 @@ class _Plan:
     target: Target
     id: str
     held: Held | None
+    had_secrets: bool = False
+    same_text: bool = False
+    """It is known because another memory says just this, so there is nothing to take over."""
     in_place: bool = False
     """Its file is one of the store's already: the tool used the folder ltm uses."""
     instead: str = ""
@@ -144,11 +147,13 @@ def bring(work: Bringing, importer: Importer) -> None:
         item, held = plan.item, plan.held
         copy = as_copy(item, plan.id, work.kinds, importer.name, work.at, ids.resolve)
         copy = _chained(copy, plan.target, newest)
-        if held is not None and not plan.in_place and not (work.merge and _is_newer(copy, held)):
+        newer = held is not None and work.merge and _is_newer(copy, held) and not plan.same_text
+        if held is not None and not plan.in_place and not newer:
             writing.skip()
             continue
         if held is not None:
             copy = _over(copy, plan, held)
+        work.report.redacted += plan.had_secrets
         work.report.mapped[importer.name, item.word, copy.memory.kind] += 1
         writing.take(plan.target, copy, work.origin.shown(item.path), item.line, item.uses)
     writing.finish()
@@ -166,8 +171,8 @@ def _planned(work: Bringing, importer: Importer, ids: _Ids) -> Iterator[_Plan]:
         target = work.targets.of_item(item)
         if target is None:
             continue
-        work.report.redacted += bool(done.redacted)
         plan = _plan(item, target, importer, work.kinds, work.at)
+        plan.had_secrets = bool(done.redacted)
         if item.legacy_id:
             ids.by_legacy[item.legacy_id] = plan.id
         if (id(target.store), plan.id) in met:
@@ -193,7 +198,8 @@ def _plan(item: Item, target: Target, importer: Importer, kinds: Kinds, at: date
     held = None if item.legacy_id else known.by_text(draft)
     if held is None:
         known.add(draft)
-    return _Plan(fresh, target, held.id if held else draft.id, held)
+    same_text = held is not None
+    return _Plan(fresh, target, held.id if held else draft.id, held, same_text=same_text)
 
 
 def _same_file(one: str, other: str) -> bool:

@@ -16,7 +16,8 @@ from ltm.core.model import Filter, Memory, Scope, Stored, Trust
 from ltm.core.record import as_record
 from ltm.storage.store import Store
 
-_VOLATILE = ("updated", "version", "previous", "signature", "shown_signature")
+_DATES = ("created", "updated", "confirmed")
+_VOLATILE = (*_DATES, "version", "previous", "signature", "shown_signature")
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,8 @@ class Origin:
         if not os.path.isfile(path):
             raise Refused("is neither a file nor a folder", path=said)
         try:
-            return unpack(path, self._scratch(), self.budget) if is_packed(path) else path
+            limits = self.budget.limits
+            return unpack(path, self._scratch(), Budget(limits)) if is_packed(path) else path
         except OSError as error:
             raise failed(error, "read the file", path) from error
 
@@ -117,11 +118,14 @@ class Origin:
     def files(self, folder: str, suffix: str, *, deep: bool = False) -> list[str]:
         """The files of a folder with a suffix, in the order of their names, links left out."""
         asked = (folder, suffix, deep)
-        if asked not in self._listings:  # several importers ask, and it is counted once
-            self._listings[asked] = sorted(self._walk(folder, suffix, deep, 0))
+        if asked not in self._listings:  # several importers ask
+            counted = Budget(self.budget.limits)
+            self._listings[asked] = sorted(self._walk(folder, suffix, deep, 0, counted))
         return self._listings[asked]
 
-    def _walk(self, folder: str, suffix: str, deep: bool, depth: int) -> Iterator[str]:
+    def _walk(
+        self, folder: str, suffix: str, deep: bool, depth: int, counted: Budget
+    ) -> Iterator[str]:
         if depth > self.budget.limits.depth:
             self.problem(folder, f"nests deeper than {self.budget.limits.depth} folders")
             return
@@ -131,10 +135,10 @@ class Origin:
             self.problem(folder, f"cannot be listed: {error.strerror}")
             return
         for entry in entries:
-            self.budget.enter(self.said)
+            counted.enter(self.said)
             if entry.is_dir(follow_symlinks=False):
                 if deep and entry.name not in _SKIPPED and not entry.name.startswith("."):
-                    yield from self._walk(entry.path, suffix, deep, depth + 1)
+                    yield from self._walk(entry.path, suffix, deep, depth + 1, counted)
             elif entry.name.lower().endswith(suffix) and not entry.name.startswith("."):
                 if entry.is_file(follow_symlinks=False):
                     yield entry.path

@@ -86,17 +86,23 @@ def _is_tar(head: bytes) -> bool:
 def _gunzip(path: str, folder: str, limits: Limits) -> str:
     name = os.path.basename(path).removesuffix(".gz").removesuffix(".tgz") or "unpacked"
     target = os.path.join(folder, name)
-    packed, written = max(1, os.path.getsize(path)), 0
+    packed, size = max(1, os.path.getsize(path)), 0
     try:
-        with gzip.open(path, "rb") as source, _new(target) as out:
-            while chunk := source.read(_CHUNK):
-                written += len(chunk)
-                _refuse_bomb(written, packed, path, limits)
-                out.write(chunk)
+        for chunk in _gunzipped(path):  # once to measure it: what it would become stands nowhere
+            size += len(chunk)
+            _refuse_bomb(size, packed, path, limits)
+        with _new(target) as out:
+            out.writelines(_gunzipped(path))
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise Refused(f"cannot be unpacked ({error})", path=path) from error
     _set_time(target, os.path.getmtime(path))
     return target
+
+
+def _gunzipped(path: str) -> Iterator[bytes]:
+    with gzip.open(path, "rb") as source:
+        while chunk := source.read(_CHUNK):
+            yield chunk
 
 
 def _unzip(path: str, folder: str, budget: Budget) -> str:
@@ -108,7 +114,7 @@ def _unzip(path: str, folder: str, budget: Budget) -> str:
             for entry in entries:
                 with archive.open(entry.handle) as source:
                     _write(source, entry, folder, path, budget.limits)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError) as error:
         raise Refused(f"cannot be unpacked ({error})", path=path) from error
     return folder
 
@@ -121,6 +127,8 @@ def _zip_entries(archive: zipfile.ZipFile, path: str, budget: Budget) -> Iterato
             raise _not_plain(info.filename, path)
         if info.flag_bits & 1:
             raise Refused("is encrypted", path=path, hint="unpack it first, then import the folder")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise Refused("is packed in an unusual way", path=path, hint="pack it as a plain zip")
         if info.is_dir():
             _parts(info.filename, path, budget.limits)
             continue
@@ -160,7 +168,7 @@ def _untar(path: str, said: str, folder: str, budget: Budget) -> str:
                 if source is not None:
                     with source:
                         _write(source, entry, folder, said, budget.limits)
-    except (tarfile.TarError, EOFError, ValueError) as error:
+    except (tarfile.TarError, EOFError, ValueError, RecursionError) as error:
         raise Refused(f"cannot be unpacked ({error})", path=said) from error
     return folder
 
