@@ -1,0 +1,56 @@
+"""What a session teaches by itself is in the next one's request: nobody calls a tool for it."""
+
+from __future__ import annotations
+
+from .client import Harness, use
+from .product import assert_quiet, logged, memories, told
+
+CHECK = 'python3 -c "from prices import total; assert total(10) == 11, total(10)"'
+
+
+def test_a_preference_a_decision_and_a_fixed_test_are_told_to_the_next_session(
+    product: Harness,
+) -> None:
+    prices = product.project / "prices.py"
+    prices.write_text("def total(net):\n    return net * 1.2\n")
+    first = product.print_session(
+        "The price check fails. We chose decimals over floats because cents must add up."
+        " I prefer short commit messages in the imperative.",
+        [
+            use("Bash", command=CHECK, description="check"),
+            use("Read", file_path=str(prices)),
+            use("Edit", file_path=str(prices), old_string="* 1.2", new_string="* 1.1"),
+            use("Bash", command=CHECK, description="check"),
+            "It passes now. The root cause was that the VAT rate was still the old one of 20%.",
+        ],
+    )
+    assert_quiet(first)
+    logged(product, first.session_id)
+
+    second = product.print_session("hello", ["Hi."])
+
+    kept = {memory["kind"]: memory for memory in memories(product)}
+    assert {"decision", "preference", "gotcha"} <= set(kept)
+    assert kept["decision"]["reason"] == "cents must add up"
+    assert kept["gotcha"]["source"]["session"] == first.session_id
+    (text,) = told(second.requests[0])
+    lines = {line.split("|")[0].split(":")[0]: line for line in text.splitlines() if "|" in line}
+    assert "decimals over floats" in lines["~DECI"]
+    assert "short commit messages" in lines["~PREF"]
+    assert "AssertionError" in lines["~LEARN"]
+    assert "prices.py" in lines["~LEARN"]
+    assert_quiet(second)
+
+
+def test_what_we_told_a_session_is_not_learned_from_it_again(product: Harness) -> None:
+    """No feedback loop: our own injection stands in the transcript and is nobody's word."""
+    first = product.print_session("Remember that the staging database is wiped at night.", ["Ok."])
+    logged(product, first.session_id)
+    before = memories(product)
+    assert len(before) == 1
+    for _ in range(2):
+        again = product.print_session("hello", ["Hi."])
+        logged(product, again.session_id)
+    after = memories(product)
+    assert [each["id"] for each in after] == [each["id"] for each in before]
+    assert after[0]["observations"] == 1
