@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.capture.baseline import keywords
 from benchmarks.capture.score import Heard, Placed, Score
-from benchmarks.capture.script import Script, read_all, split
+from benchmarks.capture.script import LATER, Script, read_all, split
 from benchmarks.capture.writing import Transcript
 from benchmarks.report import keep, table
 from ltm.capture.candidate import as_memory
@@ -40,7 +40,8 @@ def main() -> None:
     tuned, held_out = split(read_all())
     scores: dict[str, Score] = {}
     with tempfile.TemporaryDirectory(prefix="ltm-capture-") as folder:
-        for name, scripts in (("tuned on", tuned), ("held out", held_out)):
+        parts = {"tuned on": tuned, "held out": held_out, "written later": read_all(LATER)}
+        for name, scripts in parts.items():
             for by, extractor in (("rules", rules), ("keywords", keywords)):
                 scores[f"{by}, {name}"] = measured(scripts, extractor, Path(folder))
     if given.show:

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SCRIPTS = Path(__file__).with_name("scripts")
+LATER = SCRIPTS / "later"
+"""Sessions written when the rules were there already; none of them was tuned on."""
+
 _SEED = 20261115
 _TUNED_ON = 0.6
 _LABEL = re.compile(

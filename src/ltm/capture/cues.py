@@ -20,7 +20,7 @@ LASTING = tuple(cue for cue in _ALL if cue.lasting)
 OTHERS = tuple(cue for cue in _ALL if not cue.lasting)
 """Signs of English sentences, apart: without a lasting one the others need not be looked for."""
 
-TOLD = frozenset({"told for later", "from now on", "standing order", "warned"})
+TOLD = frozenset({"told for later", "told again", "from now on", "standing order", "warned"})
 """Signs that also count in the small words before a statement."""
 
 OF_AN_ORDER = frozenset(

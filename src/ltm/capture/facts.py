@@ -15,13 +15,14 @@ FACTS: tuple[Cue, ...] = (
         0.6,
         r"""\b(?:we|i|team|they|finance|ops|security|management|the boss)
         (?:'ve| have| had| all| both| just| finally| already| then)* (?:decided|agreed|chose|chosen
-        |opted|settled|picked|elected|dropped|abandoned|ditched|standardi[sz]ed|went with|went for
+        |opted|settled|picked|elected|accepted|approved|dropped|abandoned|ditched
+        |standardi[sz]ed|went with|went for
         |are going with|go with|will go with|moved (?:\w+ ){0,3}(?:to|away|off|everything)|switched
         |migrated|stay (?:on|with)|are staying|stick (?:to|with)|are sticking)\b
         |\bwe(?:'ve| have)? (?:already )?tried\b
         |\bwe(?:'re|'ll) (?:go(?:ing)?|stay(?:ing)?|stick(?:ing)?)(?: to go)? (?:with|on|to)\b
         |\A(?:the )?decision(?: made| is|:)|\bdecision:
-        |\b(?:is|that's) what we(?:'ve)? (?:decided|agreed)\b
+        |\b(?:is|that's) what we(?:'ve)? (?:decided|agreed)\b|\b(?:as agreed|agreed with)\b
         |\blet'?s (?:go|stick|stay) (?:with|to|on|for)\b|\blet'?s not (?:go|do|use)\b.*\bagain\b
         |\A[\w.+-]+(?: [\w.+-]+)? it is(?: then)?(?:[,.;!]|\Z)
         |\A(?:then )?(?:stay|stick|stays?) (?:with|on|to)\b.*\bthen\b""",
@@ -49,9 +50,14 @@ FACTS: tuple[Cue, ...] = (
         |points? to|depends? on|runs? (?:on|inside|under|only)|only runs?|listens? on)\b
         |\b(?:is|are)(?: also| only| all| always| still)? (?:in|at|on|under|behind|in front of
         |based on|written (?:in|for|by)|hosted|stored|mounted|generated|configured
-        |shared (?:with|by)|managed|limited to|restricted|pinned|built (?:with|by|from)|rebuilt
-        |rotated|deployed|owned|blocked|maintained|encoded|versioned|a (?:git )?submodule
-        |the only (?:one|place|service|thing))\b""",
+        |shared (?:with|by)|managed|limited to|restricted|capped|locked|frozen|pinned
+        |built (?:with|by|from)|rebuilt
+        |rotated|deployed|owned|blocked|documented|described|specified|defined|laid down|tracked
+        |registered|signed|shipped|imported|exported|synced|cached|maintained|encoded
+        |versioned|a (?:git )?submodule
+        |the only (?:one|place|service|thing))\b
+        |\b(?:is|are) (?:called|named) (?!(?:twice|when|by|with|in|from|again|before|after|on|every
+        |for|as|only|once)\b)\w""",
         "fact",
         2,
         lasting=True,
@@ -71,7 +77,8 @@ FACTS: tuple[Cue, ...] = (
         r"""\b(?:every (?:\w+ )?(?:night|day|week|month|year|hour|morning|monday|tuesday|wednesday
         |thursday|friday|saturday|sunday|\d+)|each (?:night|day|week|month|year)|nightly|weekly
         |monthly|yearly|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|at \d\d?:\d\d
-        |(?:keep|after|within|expires? in) \d+ (?:days|hours|months|years)|last week of)\b""",
+        |(?:keep|after|within|lives?|lasts?|expires?|expires? in|valid|valid for) \d+ (?:minutes
+        |hours|days|weeks|months|years)|last week of)\b""",
         "fact",
         1,
     ),
@@ -131,6 +138,11 @@ FACTS: tuple[Cue, ...] = (
         r"\b(?:because|(?<!-)since(?! (?:the|last|then|yesterday|\d))|given that|due to)\b",
     ),
     cue("so", 0.1, r"[,;.] so\b(?! (?:far|what|can|could|how|why|do|please))|; |\bthat's why\b"),
+    cue(
+        "explained",
+        0.2,
+        r"[,;] (?:that|it|they|this|those|these)(?:'s|'re)? (?!should|must|need|has to)[a-z]+",
+    ),
     cue("such as", 0.1, r"\b(?:e\.g\.?|i\.e\.?|for example|for instance|such as|like \ufffc)"),
     cue("by name", 0.1, r"\ufffc|\b\w+\.\w{2,4}\b|\b\w+[_-]\w+\b|\b\d+(?:\.\d+)*\b|\w+\(\)"),
     cue(

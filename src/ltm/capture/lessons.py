@@ -44,8 +44,9 @@ _CHOICE = re.compile(
 _LIST_OF_CHOICES = re.compile(r"\b(?:decided|decisions?|chose|choices)\b", re.IGNORECASE)
 _GIVES_REASON = re.compile(r"\b(?:because|since|so that|to (?:avoid|keep|save))\b|: ", re.I)
 _DOUBT = re.compile(
-    r"\b(?:might|maybe|perhaps|probably|possibly|could be|may be|seems?|appears?|i think|likely"
-    r"|let me|i need to|i'?ll|i will|i'd|i would|should i|shall i|would you|do you want|if you)\b",
+    r"\b(?:might|maybe|perhaps|probably|possibly|could be|may be|seems?"
+    r"|appears? (?:to|that)|i think|likely|let me|i need to|i'?ll|i will|i'd|i would|should i"
+    r"|shall i|would you|do you want|if you)\b",
     re.IGNORECASE,
 )
 _REPORT = re.compile(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ltm.capture.cue import Cue, cue
 
-_EVER = "always|never|don't ever|do not ever|not ever|only ever"
+_EVER = r"""(?:always|never|don't ever|do not ever|not ever|only ever)(?! (?:mind|had|was|were|did
+    |got|been|(?!need|feed|embed|proceed|exceed|speed|seed|read|shed|spread)\w+ed)\b)"""
 _NOT = "don't|do not|never|avoid|no more|quit|let'?s not|stop \\w+ing|refrain"
 _NOT_MEANT = """(?! (?:mind|worry|know|think|see|understand|care|get|have|need
     |believe|want|be|forget|bother|hesitate|it|this|that)\\b)"""
@@ -31,7 +32,7 @@ ORDERS: tuple[Cue, ...] = (
     cue(
         "standing order",
         0.45,
-        rf"\A(?:please |you should |you must )?(?:{_EVER})(?! mind) \w",
+        rf"\A(?:please |you should |you must )?{_EVER} \w",
         "preference",
         5,
         lasting=True,
@@ -40,7 +41,7 @@ ORDERS: tuple[Cue, ...] = (
         "standing order",
         0.45,
         rf"""(?:[,;:.!] |\b(?:and|but|so|please|also|then|just|to|must|should|we
-        |you) )(?:{_EVER})(?! mind) \w
+        |you) ){_EVER} \w
         |\b(?:in general|generally|as a rule|on principle|on purpose
         |by convention|no matter (?:what|how)|whatever \w+ \w+|under no circumstances
         |without exception|at all times|for good|next time|ever again|everywhere
@@ -156,7 +157,11 @@ ORDERS: tuple[Cue, ...] = (
         |the (?:project|code ?base|monorepo|company|team))\b|\bhere(?=[.,;:!]|\Z)""",
         lasting=True,
     ),
-    cue("ours", 0.15, r"\bour\b|\bhere\b(?! (?:is|are|we|it))|\bthis (?:crate|repo|project)\b"),
+    cue(
+        "ours",
+        0.15,
+        r"\bour\b|\Amy\b|\bhere\b(?! (?:is|are|we|it))|\bthis (?:crate|repo|project)\b",
+    ),
     cue(
         "how we build",
         0.3,
@@ -190,6 +195,7 @@ ORDERS: tuple[Cue, ...] = (
         |it\b|this\b|you to\b)
         |\bi (?:really )?(?:like|love|appreciate) (?:it when|when|to (?:see|have|keep|know)|short
         |small|long|plain|simple|explicit|verbose|terse)\b
+        |\bi (?:don't|do not|never) (?:do|use) (?!that\b|it\b|this\b)
         |\bi always (?:want|need|like|expect)\b|\bmy preference\b
         |\bwe(?:(?:'d| would| generally| usually| strongly| much))* (?:prefer|rather)\b
         |\A(?:please )?(?:prefer|avoid|favou?r)\b""",
@@ -199,15 +205,17 @@ ORDERS: tuple[Cue, ...] = (
     ),
     cue(
         "how to answer",
-        0.45,
+        0.5,
         r"""\b(?:keep|make|give|write|send|start|begin) (?:(?:me|your|the|all) )*
         (?:answers?|replies|reply|responses?|explanations?|summar(?:y|ies))\b
         |\A(?:please )?(?:(?:always|never) )?(?:answer|reply|respond|explain|talk to me|speak
-        |tell me|ask me|ask first|warn me|check with me|wait for (?:me|my))\b.*\b(?:in \w+
+        |tell me|ask me|ask first|warn me|check with me)\b.*\b(?:in \w+
         |before|if|when|unless|instead|as you go|why|first|briefly|short|every
         |always|which)\b
         |\b(?:ask me (?:before|first|when|if)|short (?:paragraphs|answers|sentences)|bullet points
-        |don't just agree|don't (?:apologi[sz]e|flatter|guess)|no emojis?|instead of guessing)\b""",
+        |(?:talk|explain|write|say|chat) less|less (?:talk|text|chatter)|be (?:brief|concise|terse)
+        |don't explain|no explanations?|don't just agree|don't (?:apologi[sz]e|flatter|guess)
+        |no emojis?|instead of guessing)\b""",
         "preference",
         7,
         lasting=True,
@@ -229,18 +237,49 @@ ORDERS: tuple[Cue, ...] = (
     ),
     cue(
         "none of that",
-        0.3,
+        0.35,
         r"""\Ano \w+(?:[ /]\w+)? (?:after|before|in|for|on|from|without|outside
         |at)\b""",
         "preference",
         4,
+        lasting=True,
     ),
     cue("none of that", 0.3, r"[,:] (?:so )?no \w+|\bso no \w+"),
+    cue(
+        "told again",
+        0.4,
+        r"""\b(?:i(?:'ve)? (?:told you|said|asked (?:you|this|that|for))|as i said|like i said
+        |how often|once again|every single time)\b""",
+        "preference",
+        5,
+        lasting=True,
+    ),
+    cue(
+        "somebody wants it",
+        0.35,
+        r"""\b(?:customers?|clients?|legal|finance|sales|marketing|security|compliance|boss|supervisor
+        |management|auditors?|law|vendors?|partners?|suppliers?|apple|google|gdpr|contract|they|teams?)
+        (?: \w+)? (?:insists?|wants?|requires?|demands?|expects?|rejects?|refuses?|forbids?)\b
+        |\b\w+ insists? on\b""",
+        "pattern",
+        2,
+        lasting=True,
+    ),
+    cue(
+        "as it is",
+        0.35,
+        r"""\b(?:keep|leave) (?:it|that|this|them) (?:that|this|like|as)\b
+        |\b(?:stays?|remains?) (?:on|with|in|at|as|that way|like that)\b""",
+        "decision",
+        3,
+        lasting=True,
+    ),
     cue(
         "without asking",
         0.3,
         r"""\b(?:without (?:asking|my|permission|approval|telling|checking)|ask me (?:before|first)
-        |by hand|on your own|again)\b""",
+        |by hand|on your own)\b
+        |\b(?:don't|do not|not|never)\b.*\bagain\b""",
         lasting=True,
     ),
     cue(

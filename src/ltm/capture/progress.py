@@ -23,7 +23,8 @@ _LEFT = (
     r"|missing"
     r"|left|pending)|to[- ]?dos?(?: next)?|what(?:'s| is) (?:left|next|missing|still open)"
     r"|not (?:yet )?"
-    r"(?:done|finished)(?: yet)?|left to do|open (?:points?|items?|tasks?)|outstanding|pending"
+    r"(?:done|finished)(?: yet)?|left to do|(?:still )?open(?: points?| items?| tasks?)?"
+    r"|outstanding|pending"
     r"|follow[- ]?ups?)"
 )
 _HEADING = re.compile(rf"^\W*{_LEFT}\W*$", re.IGNORECASE)

@@ -51,6 +51,8 @@ class Said:
     text: str
     listed: bool = False
     """Whether it is an item of a list that is not said to hold rules: most likely a task."""
+    ruled: bool = False
+    """Whether it is an item of a list that is said to hold rules."""
     lead: str = ""
     """The line above the list it is an item of."""
 
@@ -133,9 +135,9 @@ def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[
             paragraph = []
             material = material or (not report and _hands_over(lead))
             if not material:
-                listed = not _OWN_RULES.search(lead)
+                ruled = bool(_OWN_RULES.search(lead))
                 for sentence in sentences(line[bullet.end() :]):
-                    yield Said(sentence, listed, lead)
+                    yield Said(sentence, not ruled, ruled, lead)
         elif not material:
             paragraph.append(line.strip())
     yield from _joined(paragraph)

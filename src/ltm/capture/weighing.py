@@ -22,11 +22,11 @@ FEWEST, MOST, LONGEST = 3, 60, 600
 
 _LISTED = 0.6
 _CORRECTED = 0.15
-_POINTED_AT = 0.5
-_FACT = "fact"
+_TRUSTED = 0.5
+_FACT, _RULE = "fact", "pattern"
 _SAYS_REMEMBER = ("remember", "memori", "in mind", "note", "forget", "to your memory", "the memory")
 _OWN_KIND = 4
-"""Rank from which a sign makes what somebody asks to remember more than a fact."""
+"""Rank from which a sign tells the kind of what is asked for, or listed, whatever else it is."""
 
 _REMEMBER = re.compile(
     r"\b(?<!do you )(?<!i )(?<!can't )(?<!cannot )(?:remember|memori[sz]e|keep in mind|bear in mind"
@@ -92,15 +92,17 @@ def weigh(sentence: Said, *, correction: bool = False, pointed_at: bool = False)
     wanted = _wanted(plain, tongue)
     if wanted:
         return _asked_for(plain, wanted)
-    found = _found(lead, left, tongue, thorough=pointed_at)
-    if not found:
+    trusted = pointed_at or sentence.ruled
+    found = _found(lead, left, tongue, thorough=trusted)
+    if not found and not trusted:
         return Weighed(plain)
     names = tuple(found)
     if not OF_AN_ORDER.isdisjoint(names):
         names = tuple(name for name in names if name not in PART_OF_ORDERS)
     sure = sum(found[name].weight for name in names)
-    sure += _CORRECTED * correction - _LISTED * sentence.listed + _POINTED_AT * pointed_at
-    return Weighed(plain, sure, lasting=True, cues=names)
+    sure += _CORRECTED * correction - _LISTED * sentence.listed + _TRUSTED * trusted
+    kind = (_kind(_ranked(found)) or _RULE) if sentence.ruled else ""
+    return Weighed(plain, sure, lasting=True, kind=kind, cues=names)
 
 
 def kind_of(sentence: str) -> str:
@@ -145,8 +147,13 @@ def _asked_for(plain: str, wanted: re.Match[str]) -> Weighed:
     if _NAMES_NOTHING.match(plain) and len(what.split()) < FEWEST:
         return Weighed(plain)
     signs = _found(*parted(what), spoken_in(what), thorough=True)
-    own = {name: cue for name, cue in signs.items() if cue.rank >= _OWN_KIND}
-    return Weighed(what, SURE, True, True, _kind(own) or _FACT, ("asked to remember",))
+    kind = _kind(_ranked(signs)) or _FACT
+    return Weighed(what, SURE, True, True, kind, ("asked to remember",))
+
+
+def _ranked(found: Mapping[str, Cue]) -> dict[str, Cue]:
+    """The signs that say more than where a sentence stands."""
+    return {name: cue for name, cue in found.items() if cue.rank >= _OWN_KIND}
 
 
 def _kind(found: Mapping[str, Cue]) -> str:
