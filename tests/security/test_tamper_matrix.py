@@ -211,6 +211,23 @@ def test_the_matrix_has_a_row_for_every_field_there_is() -> None:
             assert OTHER[key] is not None
 
 
+def test_the_page_on_trust_says_of_every_field_what_covers_it_and_who_changes_it() -> None:
+    page = Path(__file__).parents[2] / "docs" / "concepts" / "trust.md"
+    table = page.read_text(encoding="utf-8").split("| fields |")[1].split("\n\n")[0]
+    told: dict[str, str] = {}
+    for line in (
+        page.read_text(encoding="utf-8").split("| fields |")[1].split("\n\n")[0].split("\n")
+    ):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 4 and cells[2] == "yes":
+            told |= dict.fromkeys(cells[0].replace("the original ", "").split(", "), cells[1])
+    told["content"] = told.pop("content as it is told")
+    signed = {field.key: "yes" if field.signed else "–" for field in FIELDS}
+    signatures = ("signature", "shown_signature")
+    expected = {key: value for key, value in signed.items() if key not in signatures}
+    assert told == expected | {"summary": "yes", "content": "–"}
+
+
 def test_untouched_both_are_what_was_signed(vaults: Vaults) -> None:
     assert vaults.wrong() == set()
     assert vaults.warned() == set()
