@@ -215,9 +215,7 @@ def test_the_page_on_trust_says_of_every_field_what_covers_it_and_who_changes_it
     page = Path(__file__).parents[2] / "docs" / "concepts" / "trust.md"
     table = page.read_text(encoding="utf-8").split("| fields |")[1].split("\n\n")[0]
     told: dict[str, str] = {}
-    for line in (
-        page.read_text(encoding="utf-8").split("| fields |")[1].split("\n\n")[0].split("\n")
-    ):
+    for line in table.split("\n"):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 4 and cells[2] == "yes":
             told |= dict.fromkeys(cells[0].replace("the original ", "").split(", "), cells[1])
