@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ltm.core.errors import ModelFailed
 from ltm.llm.claude import Claude
 
 from .client import Harness, PrintSession, Reply, Rule, Script, wait_until
@@ -40,11 +42,16 @@ def path(harness: Harness) -> str:
 
 
 def traces(harness: Harness) -> dict[str, Any]:
-    """Whatever a client shows when it lists sessions, projects or prompts."""
+    """Whatever a client keeps of sessions, projects and prompts, and could show in a list."""
     claude = harness.home / ".claude"
     state = json.loads((harness.home / ".claude.json").read_text("utf-8"))
     history = claude / "history.jsonl"
     return {
+        "files": sorted(
+            str(each)
+            for each in claude.rglob("*")
+            if each.is_file() and not {"plugins", "backups"} & set(each.parts)
+        ),
         "transcripts": [str(each) for each in sorted(claude.glob("projects/**/*.jsonl"))],
         "folders": [each.name for each in sorted(claude.glob("projects/*"))],
         "projects": sorted(state["projects"]),
@@ -102,9 +109,9 @@ class Call:
             **{LOG_VARIABLE: str(self.taps)},
         )
 
-    def ask(self) -> str:
+    def ask(self, timeout: float = 60.0) -> str:
         backend = Claude(str(memory_home(self.harness)), self.environ, "")
-        return backend.ask("be brief", "what is it?", most=900, timeout=60).text
+        return backend.ask("be brief", "what is it?", most=900, timeout=timeout).text
 
 
 def test_our_call_is_bare_and_a_plain_one_would_not_be(switched_on: Harness) -> None:
@@ -132,6 +139,29 @@ def test_our_call_is_bare_and_a_plain_one_would_not_be(switched_on: Harness) -> 
     assert plain.returncode == 0, plain.stderr
     assert '"SessionStart"' in ours.taps.read_text("utf-8")
     assert len(traces(switched_on)["transcripts"]) == len(before["transcripts"]) + 1
+
+
+def test_no_list_of_sessions_shows_our_call_while_it_runs(switched_on: Harness) -> None:
+    go_on = threading.Event()
+    call = Call(switched_on, Rule(Reply("It is.", hold=go_on), kind="side"))
+    answers: list[str] = []
+    asking = threading.Thread(target=lambda: answers.append(call.ask()))
+    asking.start()
+    call.channel.wait_held()
+    listed = switched_on.cli("agents", "--json").stdout
+    go_on.set()
+    asking.join()
+    assert answers == ["It is."]
+    assert json.loads(listed) == []
+
+
+def test_a_call_that_takes_too_long_leaves_nothing_behind(switched_on: Harness) -> None:
+    before = traces(switched_on)
+    call = Call(switched_on, Rule(Reply("never", hold=threading.Event()), kind="side"))
+    with pytest.raises(ModelFailed, match="no answer within"):
+        call.ask(timeout=3.0)
+    assert call.channel.of_kind("side")
+    assert traces(switched_on) == before
 
 
 @pytest.mark.parametrize(("status", "said"), [(401, "401"), (429, "429"), (529, "529")])

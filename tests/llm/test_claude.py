@@ -65,6 +65,7 @@ def test_the_client_is_told_that_it_is_ours_and_how_much_it_may_say(desk: Desk) 
     assert call["env"][GUARD] == "1"
     assert call["env"]["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] == "900"
     assert call["env"]["CLAUDE_CODE_MAX_RETRIES"] == "0"
+    assert call["env"]["CLAUDE_CODE_SESSION_KIND"] == "daemon-worker"
     assert call["env"]["MINE"] == "kept"
     assert not {"CLAUDECODE", "CLAUDE_CODE_SESSION_ID"} & call["env"].keys()
     assert GUARD == HOOKS_GUARD
@@ -126,10 +127,12 @@ def test_ten_megabytes_are_not_read_and_their_writer_is_ended(desk: Desk) -> Non
         desk.ask()
 
 
-def test_a_client_that_hangs_is_ended_with_all_it_started(desk: Desk) -> None:
-    """Reliability R18."""
+@pytest.mark.parametrize("manner", ["", "signal.signal(signal.SIGTERM, signal.SIG_IGN)"])
+def test_a_client_that_hangs_is_ended_with_all_it_started(desk: Desk, manner: str) -> None:
+    """Reliability R18. It is asked to end first, and made to if it does not."""
     program = (
-        "import subprocess, time\n"
+        "import signal, subprocess, time\n"
+        f"{manner}\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "with open(os.path.join(here, 'pids'), 'w') as file:\n"
         "    file.write(f'{os.getpid()} {child.pid}')\n"

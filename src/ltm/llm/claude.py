@@ -40,11 +40,13 @@ FLAGS = (
     "--tools=",
     "--effort=low",
 )
+_GRACE = 2.0
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _PLACES = (os.path.join(".local", "bin"), os.path.join(".claude", "local"))
 _SESSION = (
     *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"),
     *("CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"),
-    *("CLAUDE_ENV_FILE", "AI_AGENT"),
+    *("CLAUDE_ENV_FILE", "CLAUDE_JOB_DIR", "CLAUDE_CODE_SESSION_NAME", "AI_AGENT"),
 )
 """What a client tells the programs it starts: we may be one, and this call is none of its own."""
 
@@ -97,6 +99,7 @@ class Claude:
         kept = {name: value for name, value in self._environ.items() if name not in _SESSION}
         return kept | {
             GUARD: "1",
+            "CLAUDE_CODE_SESSION_KIND": "daemon-worker",  # which no list of sessions shows
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(most),
             "CLAUDE_CODE_MAX_RETRIES": "0",  # asking again is ours to decide, and to count
             "MAX_THINKING_TOKENS": "0",
@@ -108,15 +111,18 @@ def _conversation(process: subprocess.Popen[bytes], said: bytes, timeout: float)
     """Tell the client the prompt and hear it out; it is ended when it talks too long."""
     assert process.stdin is not None
     assert process.stdout is not None
-    ended = threading.Event()
+    over, late = threading.Event(), threading.Event()
 
-    def end() -> None:
-        ended.set()
-        _kill(process)
+    def watch() -> None:
+        if over.wait(timeout):
+            return
+        late.set()
+        _signal(process, signal.SIGTERM)  # it has files to put away
+        if not over.wait(_GRACE):
+            _signal(process, _KILL)
 
-    watch = threading.Timer(timeout, end)
     tell = threading.Thread(target=_tell, args=(process.stdin, said), daemon=True)
-    watch.start()
+    threading.Thread(target=watch, daemon=True).start()
     tell.start()
     try:
         printed = process.stdout.read(LARGEST + 1)
@@ -124,11 +130,11 @@ def _conversation(process: subprocess.Popen[bytes], said: bytes, timeout: float)
             raise BadAnswer(f"claude printed more than {LARGEST:,} bytes")
         process.wait()
     finally:
-        watch.cancel()
+        over.set()
         if process.returncode is None:
-            _kill(process)
+            _signal(process, _KILL)
         tell.join(1.0)
-    if ended.is_set():
+    if late.is_set():
         raise ModelFailed(
             f"claude gave no answer within {timeout:g} seconds",
             hint="ltm config llm.timeout SECONDS gives it more time",
@@ -144,11 +150,11 @@ def _tell(stdin: Any, said: bytes) -> None:
         pass  # it ended without listening; its answer says why
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the client and whatever it started."""
+def _signal(process: subprocess.Popen[bytes], what: int) -> None:
+    """Tell the client and whatever it started to end."""
     try:
         if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, what)
         else:
             process.kill()
     except OSError:
