@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.capture.baseline import keywords
 from benchmarks.capture.score import Heard, Placed, Score
 from benchmarks.capture.script import LATER, Script, read_all, split
+from benchmarks.capture.speed import hostile, ordinary
 from benchmarks.capture.writing import Transcript
 from benchmarks.report import keep, table
 from ltm.capture.candidate import as_memory
@@ -44,11 +45,14 @@ def main() -> None:
         for name, scripts in parts.items():
             for by, extractor in (("rules", rules), ("keywords", keywords)):
                 scores[f"{by}, {name}"] = measured(scripts, extractor, Path(folder))
+        everyday, (worst, name) = ordinary([*tuned, *held_out], Path(folder)), hostile()
     if given.show:
         for note in scores["rules, tuned on"].notes:
             print(note)
     _print(scores)
-    keep(given.json, "capture", {name: _figures(score) for name, score in scores.items()})
+    print(f"\nListening: {everyday:.0f} MB/s; hostile texts ({name}): {worst:.1f} MB/s")
+    speeds = {"mb_per_s": everyday, "mb_per_s_hostile": worst}
+    keep(given.json, "capture", {**{n: _figures(s) for n, s in scores.items()}, **speeds})
     if given.real:
         show_real(Path(given.real))
 

@@ -16,16 +16,16 @@ _NAMED = re.compile(
 )
 _CODED = re.compile(r"\bE[A-Z]{4,}\b|\bERR_[A-Z]")
 # From the most telling words of an error to the least; each is looked for in small letters.
-_TELLING: tuple[tuple[str, ...], ...] = (
-    ("error:", "error[", "error ts", "fatal:", "panic:", "failure:", "[error]", "error  "),
-    (
-        *("cannot", "could not", "can't", "unable to", "no such", "not found", "undefined"),
-        *("undeclared", "missing", "refused", "denied", "timed out", "unknown", "invalid"),
-        *("unexpected", "not supported", "requires", "out of range", "mismatch", "overflow"),
-        *("too small", "duplicate"),
-    ),
-    ("--- fail", "fail ", "failed ", "✗", "✖", "×"),
-    ("failed", "panicked", "error"),
+_TELLING = tuple(
+    re.compile(words)
+    for words in (
+        r"error:|error\[|error ts|fatal:|panic:|failure:|\[error\]|error  ",
+        r"cannot|could not|can't|unable to|no such|not found|undefined|undeclared|missing|refused"
+        r"|denied|timed out|unknown|invalid|unexpected|not supported|requires|out of range"
+        r"|mismatch|overflow|too small|duplicate",
+        r"--- fail|fail |failed |✗|✖|×",
+        r"failed|panicked|error",
+    )
 )
 _ELSEWHERE = re.compile(
     r"errors? (?:have|has) been logged|see above|see the (?:log|output)|for more (?:info|details)"
@@ -81,7 +81,7 @@ def _rank(line: str) -> int:
         return 0
     low = line.lower()
     for rank, words in enumerate(_TELLING, start=1):
-        if any(word in low for word in words):
+        if words.search(low):
             return rank
         if rank == 1 and _CODED.search(line):
             return rank

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ltm.capture.cue import Cue
 
@@ -269,17 +270,18 @@ def _signs(tongue: Tongue) -> Signs:
 _SPACED = tuple(_signs(tongue) for tongue in _TONGUES if tongue.spaced)
 # Japanese and Korean before Chinese: they may use its characters, it does not use theirs.
 _UNSPACED = tuple(_signs(tongue) for tongue in reversed(_TONGUES) if not tongue.spaced)
-_ENGLISH = re.compile(
-    r"\b(?:the|we|you|is|are|it|this|to|of|and|for|with|that|use|please|have|our|don't|be)\b",
-    re.IGNORECASE,
+_ENGLISH = frozenset(
+    {"the", "we", "you", "is", "are", "it", "this", "to", "of", "and", "for", "with", "that"}
+    | {"use", "please", "have", "our", "don't", "be", "in", "a", "i", "not", "all"}
 )
 _ENOUGH, _SHORT = 2, 40
 
 
+@lru_cache(maxsize=128)
 def spoken_in(sentence: str) -> Signs | None:
     """The language of a sentence, if it is one of these and not English."""
     if sentence.isascii():
-        if len(_ENGLISH.findall(sentence)) >= _ENOUGH:
+        if len(_ENGLISH.intersection(sentence.lower().split())) >= _ENOUGH:
             return None
     else:
         for signs in _UNSPACED:
