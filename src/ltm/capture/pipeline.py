@@ -27,6 +27,7 @@ from ltm.storage.store import Store
 READER, STATE = "capture", "capture state"
 _KNOWN = (Status.ACTIVE, Status.QUARANTINED)
 _PEERS = 20
+_STRETCH = 5_000  # turns that are heard before what they taught is kept
 _ATTEMPTS = 5
 
 Choose = Callable[..., Decision | None]
@@ -72,14 +73,20 @@ def capture(
     reading = read(path, cursor_of(log.cursor(session, READER, path)), unread)
     listener = Listener(session, store.kinds, log.cursor(session, STATE, path))
     done = Captured()
-    for turns in reading.stretches():
+
+    def settle(*, at_end: bool) -> None:
+        keep(store, listener.candidates(at_end=at_end), done, now=now, difficulty=difficulty)
+        with log.transaction():
+            unread.mark()
+            log.keep_cursor(session, READER, path, reading.cursor.text())
+            log.keep_cursor(session, STATE, path, listener.state())
+
+    for turns in reading.stretches(_STRETCH):
         done.turns += len(turns)
         listener.hear(turns)
-    keep(store, listener.candidates(), done, now=now, difficulty=difficulty)
-    with log.transaction():
-        unread.mark()
-        log.keep_cursor(session, READER, path, reading.cursor.text())
-        log.keep_cursor(session, STATE, path, listener.state())
+        if len(turns) >= _STRETCH:  # there is more: a session of any size must fit into memory
+            settle(at_end=False)
+    settle(at_end=True)
     return done
 
 
