@@ -14,8 +14,9 @@ from ltm.capture.cue import Cue
 from ltm.capture.doubts import DOUBTS
 from ltm.capture.facts import FACTS
 from ltm.capture.orders import ORDERS
+from ltm.capture.wishes import WISHES
 
-_ALL: tuple[Cue, ...] = (*ORDERS, *FACTS, *DOUBTS)
+_ALL: tuple[Cue, ...] = (*ORDERS, *WISHES, *FACTS, *DOUBTS)
 LASTING = tuple(cue for cue in _ALL if cue.lasting)
 OTHERS = tuple(cue for cue in _ALL if not cue.lasting)
 """Signs of English sentences, apart: without a lasting one the others need not be looked for."""

@@ -23,7 +23,8 @@ FEWEST, MOST, LONGEST = 3, 60, 600
 _LISTED = 0.6
 _CORRECTED = 0.15
 _TRUSTED = 0.5
-_FACT, _RULE = "fact", "pattern"
+_FACT = "fact"
+_RULE = "pattern"
 _SAYS_REMEMBER = ("remember", "memori", "in mind", "note", "forget", "to your memory", "the memory")
 _OWN_KIND = 4
 """Rank from which a sign tells the kind of what is asked for, or listed, whatever else it is."""
