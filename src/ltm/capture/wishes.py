@@ -8,68 +8,68 @@ from __future__ import annotations
 
 from ltm.capture.cue import Cue, cue
 
-WISHES: tuple[Cue, ...] = (
-    cue(
-        "wish",
-        0.6,
-        r"""\bi(?:(?:'d| would| really| strongly| generally| usually| much
-        | absolutely| always| also))* (?:prefer|rather|hate|dislike|can't stand|insist)\b
-        |\bi(?: really| also)? (?:don't|do not) (?:like|want) (?!to (?:know|see|do|be)\b|that\b
-        |it\b|this\b|you to\b)
-        |\bi (?:really )?(?:like|love|appreciate) (?:it when|when|to (?:see|have|keep|know)|short
-        |small|long|plain|simple|explicit|verbose|terse)\b
-        |\bi (?:don't|do not|never) (?:do|use) (?!that\b|it\b|this\b)
-        |\bi always (?:want|need|like|expect)\b|\bmy preference\b
-        |\bwe(?:(?:'d| would| generally| usually| strongly| much))* (?:prefer|rather)\b
-        |\A(?:please )?(?:prefer|avoid|favou?r)\b""",
-        "preference",
-        7,
-        lasting=True,
-    ),
-    cue(
-        "how to answer",
-        0.5,
-        r"""\b(?:keep|make|give|write|send|start|begin) (?:(?:me|your|the|all) )*
-        (?:answers?|replies|reply|responses?|explanations?|summar(?:y|ies))\b
-        |\A(?:please )?(?:(?:always|never) )?(?:answer|reply|respond|explain|talk to me|speak
-        |tell me|ask me|ask first|warn me|check with me)\b.*\b(?:in \w+
-        |before|if|when|unless|instead|as you go|why|first|briefly|short|every
-        |always|which)\b
-        |\b(?:ask me (?:before|first|when|if)|short (?:paragraphs|answers|sentences)|bullet points
-        |(?:talk|explain|write|say|chat) less|less (?:talk|text|chatter)|be (?:brief|concise|terse)
-        |don't explain|no explanations?|don't just agree|don't (?:apologi[sz]e|flatter|guess)
-        |no emojis?|instead of guessing)\b""",
-        "preference",
-        7,
-        lasting=True,
-    ),
-    cue(
-        "told again",
-        0.4,
-        r"""\b(?:i(?:'ve)? (?:told you|said|asked (?:you|this|that|for))|as i said|like i said
-        |how often|once again|every single time)\b""",
-        "preference",
-        5,
-        lasting=True,
-    ),
-    cue(
-        "somebody wants it",
-        0.35,
-        r"""\b(?:customers?|clients?|legal|finance|sales|marketing|security|compliance|boss|supervisor
-        |management|auditors?|law|vendors?|partners?|suppliers?|apple|google|gdpr|contract|they|teams?)
-        (?: \w+)? (?:insists?|wants?|requires?|demands?|expects?|rejects?|refuses?|forbids?)\b
-        |\b\w+ insists? on\b""",
-        "pattern",
-        2,
-        lasting=True,
-    ),
-    cue(
-        "as it is",
-        0.35,
-        r"""\b(?:keep|leave) (?:it|that|this|them) (?:that|this|like|as)\b
-        |\b(?:stays?|remains?) (?:on|with|in|at|as|that way|like that)\b""",
-        "decision",
-        3,
-        lasting=True,
-    ),
+_WISH = cue(
+    "wish",
+    0.6,
+    r"""\bi(?:(?:'d| would| really| strongly| generally| usually| much
+    | absolutely| always| also))* (?:prefer|rather|hate|dislike|can't stand|insist)\b
+    |\bi(?: really| also)? (?:don't|do not) (?:like|want) (?!to (?:know|see|do|be)\b|that\b
+    |it\b|this\b|you to\b)
+    |\bi (?:really )?(?:like|love|appreciate) (?:it when|when|to (?:see|have|keep|know)|short
+    |small|long|plain|simple|explicit|verbose|terse)\b
+    |\bi (?:don't|do not|never) (?:do|use) (?!that\b|it\b|this\b)
+    |\bi always (?:want|need|like|expect)\b|\bmy preference\b
+    |\bwe(?:(?:'d| would| generally| usually| strongly| much))* (?:prefer|rather)\b
+    |\A(?:please )?(?:prefer|avoid|favou?r)\b""",
+    "preference",
+    7,
+    lasting=True,
 )
+_HOW_TO_ANSWER = cue(
+    "how to answer",
+    0.5,
+    r"""\b(?:keep|make|give|write|send|start|begin) (?:(?:me|your|the|all) )*
+    (?:answers?|replies|reply|responses?|explanations?|summar(?:y|ies))\b
+    |\A(?:please )?(?:(?:always|never) )?(?:answer|reply|respond|explain|talk to me|speak
+    |tell me|ask me|ask first|warn me|check with me)\b.*\b(?:in \w+
+    |before|if|when|unless|instead|as you go|why|first|briefly|short|every
+    |always|which)\b
+    |\b(?:ask me (?:before|first|when|if)|short (?:paragraphs|answers|sentences)|bullet points
+    |(?:talk|explain|write|say|chat) less|less (?:talk|text|chatter)|be (?:brief|concise|terse)
+    |don't explain|no explanations?|don't just agree|don't (?:apologi[sz]e|flatter|guess)
+    |no emojis?|instead of guessing)\b""",
+    "preference",
+    7,
+    lasting=True,
+)
+_TOLD_AGAIN = cue(
+    "told again",
+    0.4,
+    r"""\b(?:i(?:'ve)? (?:told you|said|asked (?:you|this|that|for))|as i said|like i said
+    |how often|once again|every single time)\b""",
+    "preference",
+    5,
+    lasting=True,
+)
+_SOMEBODY_WANTS_IT = cue(
+    "somebody wants it",
+    0.35,
+    r"""\b(?:customers?|clients?|legal|finance|sales|marketing|security|compliance|boss|supervisor
+    |management|auditors?|law|vendors?|partners?|suppliers?|apple|google|gdpr|contract|they|teams?)
+    (?: \w+)? (?:insists?|wants?|requires?|demands?|expects?|rejects?|refuses?|forbids?)\b
+    |\b\w+ insists? on\b""",
+    "pattern",
+    2,
+    lasting=True,
+)
+_AS_IT_IS = cue(
+    "as it is",
+    0.35,
+    r"""\b(?:keep|leave) (?:it|that|this|them) (?:that|this|like|as)\b
+    |\b(?:stays?|remains?) (?:on|with|in|at|as|that way|like that)\b""",
+    "decision",
+    3,
+    lasting=True,
+)
+
+WISHES: tuple[Cue, ...] = (_WISH, _HOW_TO_ANSWER, _TOLD_AGAIN, _SOMEBODY_WANTS_IT, _AS_IT_IS)
