@@ -15,6 +15,8 @@ from typing import Any
 from ltm.transfer.origin import Origin
 
 MAGIC = b"SQLite format 3\0"
+BROKEN = (sqlite3.Error, UnicodeDecodeError)
+"""What a damaged database raises: names in it, and messages about it, may be no text any more."""
 
 Row = Mapping[str, Any]
 
@@ -57,7 +59,7 @@ def _tables(origin: Origin, path: str) -> dict[str, frozenset[str]]:
                 row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")
             ]
             return {name: _columns(db, name) for name in names}
-    except sqlite3.Error as error:
+    except BROKEN as error:
         origin.problem(path, f"cannot be read as a database: {error}")
         return {}
 
@@ -79,7 +81,7 @@ def rows(origin: Origin, path: str, db: sqlite3.Connection, table: str) -> Itera
                 origin.budget.spend(size, origin.shown(path))
                 yield dict(row)
             return
-        except sqlite3.Error as error:
+        except BROKEN as error:
             if order == "ASC":
                 origin.problem(
                     path, f"the table {table} is broken ({error}); what can be read of it is taken"

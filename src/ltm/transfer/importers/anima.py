@@ -21,14 +21,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Scope, Status
-from ltm.transfer.database import open_database, rows, tables
+from ltm.transfer.database import BROKEN, open_database, rows, tables
 from ltm.transfer.item import Item
 from ltm.transfer.origin import Origin
 from ltm.transfer.values import count, items, mapping, share, text_of, when
@@ -63,7 +62,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
                     place = text_of(row.get("path"))
                     projects[text_of(row.get("id"))] = (text_of(row.get("name")), place)
             found = list(rows(origin, path, db, "memories"))
-    except sqlite3.Error as error:
+    except BROKEN as error:
         origin.problem(path, f"cannot be read as a database: {error}")
     yield from _items(found, path, agents, projects)
 

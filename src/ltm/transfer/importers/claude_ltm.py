@@ -31,7 +31,7 @@ from ltm.storage.fields import moment, number
 from ltm.transfer.item import Item
 from ltm.transfer.notes import Front, front
 from ltm.transfer.origin import Origin
-from ltm.transfer.values import listed, mapping, text_of
+from ltm.transfer.values import count, listed, mapping, text_of
 
 _TOPIC = re.compile(rb"^topic:", re.MULTILINE)
 _OURS = re.compile(rb"^(?:kind|legacy_id):", re.MULTILINE)
@@ -103,7 +103,7 @@ def _item(
         tags=listed(known.get("tags")) or note.many("tags"),
         difficulty=number(text_of(known.get("difficulty")) or note.text("difficulty")) or 0.0,
         phase=phase,
-        uses=int(number(text_of(mapping(stats.get(memory_id)).get("access_count"))) or 0),
+        uses=count(mapping(stats.get(memory_id)).get("access_count"), 0),
     )
 
 

@@ -25,12 +25,11 @@ Prompts are left out: `ltm capture` reads the transcripts they come from.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Scope
-from ltm.transfer.database import Row, open_database, rows, tables
+from ltm.transfer.database import BROKEN, Row, open_database, rows, tables
 from ltm.transfer.item import Item
 from ltm.transfer.origin import Origin
 from ltm.transfer.values import listed, text_of, when
@@ -70,7 +69,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
                     item = reader(row, path)
                     if item is not None:
                         yield item
-    except sqlite3.Error as error:
+    except BROKEN as error:
         origin.problem(path, f"cannot be read as a database: {error}")
 
 
