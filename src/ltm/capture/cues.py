@@ -25,16 +25,8 @@ TOLD = frozenset({"told for later", "told again", "from now on", "standing order
 """Signs that also count in the small words before a statement."""
 
 OF_AN_ORDER = frozenset(
-    {
-        "standing order",
-        "from now on",
-        "order not to",
-        "wish",
-        "chosen",
-        "a rule",
-        "forbidden",
-        "each time",
-    }
+    {"standing order", "from now on", "each time", "order not to", "none of that", "forbidden"}
+    | {"a rule", "wish", "told again", "how to answer", "chosen"}
 )
 PART_OF_ORDERS = frozenset({"a complaint", "a thing to do"})
 """What does not speak against an order: it names a thing to do, and complains as its reason."""

@@ -30,11 +30,13 @@ _HOW_TO_ANSWER = cue(
     0.5,
     r"""\b(?:keep|make|give|write|send|start|begin) (?:(?:me|your|the|all) )*
     (?:answers?|replies|reply|responses?|explanations?|summar(?:y|ies))\b
-    |\A(?:please )?(?:(?:always|never) )?(?:answer|reply|respond|explain|talk to me|speak
-    |tell me|ask me|ask first|warn me|check with me)\b.*\b(?:in \w+
-    |before|if|when|unless|instead|as you go|why|first|briefly|short|every
-    |always|which)\b
-    |\b(?:ask me (?:before|first|when|if)|short (?:paragraphs|answers|sentences)|bullet points
+    |\b(?:answer|reply|respond|talk to me|speak|explain|write to me)\b.*\b(?:in (?:english|german
+    |french|spanish|portuguese|italian|dutch|polish|russian|chinese|japanese|korean|plain (?:words
+    |english)|bullet points|(?:one|two|a few) (?:words?|sentences?|lines?))|briefly|as you go)\b
+    |\b(?:tell me|warn me|check with me|ask)\b.*\b(?:before you|whenever|every time|each time)\b
+    |\bask first\b
+    |\b(?:ask me (?:before|first|when|if|instead)|short (?:paragraphs|answers|sentences)
+    |bullet points
     |(?:talk|explain|write|say|chat) less|less (?:talk|text|chatter)|be (?:brief|concise|terse)
     |don't explain|no explanations?|don't just agree|don't (?:apologi[sz]e|flatter|guess)
     |no emojis?|instead of guessing)\b""",
