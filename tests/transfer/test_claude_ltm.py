@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ltm.core.decision import Restore
 from ltm.core.model import Phase, Status, Trust
+from tests.stores import make
 from tests.transfer.importing import Machine, at, counts, snapshot, write
 
 
@@ -110,9 +111,13 @@ def test_a_claude_ltm_folder_in_the_project_itself_is_upgraded_in_place(machine:
     assert found["mem_0000aaaa"].title == 'He said "hi": 42 second line'
     assert machine.store().apply(Restore("mem_0000bbbb")).stored.memory.content.startswith("Three")
     assert "created_session: 4" in (folder / "memories" / "mem_0000cccc.md").read_text()
-    again = machine.take(machine.project)
-    assert (again.added, again.updated) == (0, 0)
     assert len(machine.memories()) == 4
+    machine.store().create(make("one of our own"))
+    raw = (folder / "memories" / "mem_0000aaaa.md").read_bytes()
+    again = machine.take(folder)
+    assert (again.sources, again.added, again.updated) == (["claude-ltm"], 0, 0)
+    assert (folder / "memories" / "mem_0000aaaa.md").read_bytes() == raw, "its YAML is broken"
+    assert len(machine.memories()) == 5
 
 
 def test_a_claude_ltm_folder_that_is_trusted_only_later_is_not_there_twice(

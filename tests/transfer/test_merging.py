@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from ltm.core.decision import Forget, Restore, Revise
 from ltm.core.errors import BadFile, NotFound, Refused, WrongUsage
-from ltm.core.model import Memory, Scope, Status
+from ltm.core.model import Filter, Memory, Scope, Status
 from ltm.core.record import as_record
-from tests.stores import START, make
-from tests.transfer.importing import Machine, counts, write
+from tests.stores import START, file_store, make
+from tests.transfer.importing import Machine, counts, snapshot, write
 
 LATER = START + timedelta(days=1)
 
@@ -242,3 +243,28 @@ def test_a_path_that_is_not_there_is_told(machine: Machine, tmp_path: Path) -> N
     assert "claude-mem" in refused.value.hint
     with pytest.raises(Refused, match="no memories that ltm knows"):
         machine.take(tmp_path / "x.json")
+
+
+def test_a_vault_that_lies_elsewhere_is_taken_in_like_an_export(
+    machine: Machine, tmp_path: Path
+) -> None:
+    there = file_store(tmp_path / "backup")
+    one = there.create(make("one", "first\n\nsecond", tags=("x",))).memory
+    there.apply(Revise(one.id, {"content": "another wording"}))
+    gone = there.create(make("two")).memory
+    there.apply(Forget(gone.id))
+    expected = [each.memory for each in there.every(Filter(statuses=()))]
+    there.close()
+    write(tmp_path / "backup" / "project" / "memories" / "bad.md", "---\nid: mem_bad\n")
+    before = snapshot(tmp_path / "backup")
+    report = machine.take(tmp_path / "backup" / "project")
+    assert (report.sources, report.added) == (["ltm"], 2)
+    assert [problem.line for problem in report.problems] == [1]
+    assert sorted(machine.memories(), key=lambda memory: memory.id) == expected
+    assert machine.store().apply(Restore(gone.id)).stored.memory.content == gone.content
+    assert [each.content for each in machine.originals(one)] == ["first\n\nsecond"]
+    assert snapshot(tmp_path / "backup") == before
+    with pytest.raises(Refused, match="here already"):
+        machine.take(tmp_path / "backup" / "project")
+    with pytest.raises(Refused, match="neither an export nor a vault"):
+        machine.take(tmp_path, "ltm")

@@ -155,8 +155,7 @@ def tidy(sentence: str) -> str:
     former = ""
     while former != text:
         former = text
-        text = _TAIL.sub("", without_lead(text))
-    text = text.strip(" ,;:–—-").rstrip("!.")
+        text = _TAIL.sub("", without_lead(text)).strip(" ,;:–—-").rstrip("!.")
     if not text:
         return ""
     first = text.split()[0]

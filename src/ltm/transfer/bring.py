@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TypeAlias
 
 from ltm.core.decision import Copy
 from ltm.core.errors import Refused
@@ -23,7 +24,11 @@ from ltm.transfer.origin import Origin
 from ltm.transfer.report import Report
 from ltm.transfer.table import Importer
 from ltm.transfer.targets import Target, Targets
+from ltm.transfer.vaultfolder import VaultFolder
 from ltm.transfer.writing import HeldBack, Progress, Writing
+
+Ours: TypeAlias = native.Export | VaultFolder
+"""What LTM itself wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +54,12 @@ class Bringing:
 
 
 def bring_export(work: Bringing) -> None:
-    """Take in an export of ours, every field as it is there.
+    """Take in an export of ours, or a vault that lies elsewhere, every field as it is there.
 
     Without `merge`, a memory that is here and different is refused, and so is a file that brings
     nothing new; what a run that was cut short has written is no obstacle.
     """
-    export = native.Export(work.origin)
+    export = VaultFolder(work.origin) if work.origin.is_folder else native.Export(work.origin)
     path = work.origin.shown(work.origin.path)
     work.report.sources.append(native.NAME)
     new, same, other = _compared(work, export)
@@ -81,7 +86,7 @@ def bring_export(work: Bringing) -> None:
     writing.finish()
 
 
-def _compared(work: Bringing, export: native.Export) -> tuple[int, int, int]:
+def _compared(work: Bringing, export: Ours) -> tuple[int, int, int]:
     """How many memories of the file are new here, the same here, and different here."""
     new = same = other = 0
     for entry in export.entries(work.kinds, telling=True):
@@ -95,7 +100,7 @@ def _compared(work: Bringing, export: native.Export) -> tuple[int, int, int]:
     return new, same, other
 
 
-def _found(work: Bringing, export: native.Export, memory: Memory) -> tuple[Target, Held | None]:
+def _found(work: Bringing, export: Ours, memory: Memory) -> tuple[Target, Held | None]:
     """The store a memory of an export belongs in, and the memory of its id there."""
     of_agent = memory.scope is Scope.AGENT
     target = work.targets.of_agent(export.agent) if of_agent else work.targets.here()

@@ -10,14 +10,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
-from ltm.core.errors import WrongUsage
+from ltm.core.errors import Refused
 from ltm.storage import signing
 from ltm.storage.durable import make_folder
 from ltm.storage.lock import Lock
 from ltm.storage.places import Places, places
 from ltm.storage.store import Store
-from ltm.transfer import native
+from ltm.transfer import native, vaultfolder
 from ltm.transfer.bring import Bringing, bring, bring_export
+from ltm.transfer.importers import claude_ltm
 from ltm.transfer.limits import LARGE, USUAL
 from ltm.transfer.origin import Origin
 from ltm.transfer.report import Report
@@ -110,11 +111,17 @@ def _held_back(wish: Wish, where: Places) -> HeldBack:
 
 
 def _is_ours(origin: Origin, source: str) -> bool:
-    if source.strip().lower() == native.NAME:
-        if origin.is_folder:
-            raise WrongUsage("an export is a file", hint="name the file 'ltm export' wrote")
-        return True
-    return not source and native.finds(origin)
+    found = native.finds(origin) or vaultfolder.finds(origin)
+    if source.strip().lower() != native.NAME:
+        # claude-ltm uses the same folder: what it left there is taken first.
+        return not source and found and not claude_ltm.finds(origin)
+    if not found:
+        raise Refused(
+            "is neither an export nor a vault of ltm",
+            path=origin.shown(origin.path),
+            hint="name the file 'ltm export' wrote, or the folder with 'memories' in it",
+        )
+    return True
 
 
 def _importers(origin: Origin, source: str) -> list[Importer]:

@@ -172,16 +172,19 @@ class Origin:
             return f"{real}: {self.relative(path)}"
         return path
 
-    def data(self, path: str) -> bytes | None:
+    def data(self, path: str, *, counted: bool = True) -> bytes | None:
         """The bytes of a plain file; None, and a problem, when it cannot be read."""
+        limits = self.budget.limits
         try:
-            data = read_plain(path, limit=self.budget.left, follow=False)
+            limit = self.budget.left if counted else limits.total
+            data = read_plain(path, limit=limit, follow=False)
         except OSError as error:
             if error.errno == errno.EFBIG:
-                raise too_large(self.shown(path), self.budget.limits) from error
+                raise too_large(self.shown(path), limits) from error
             self.problem(path, "is a link" if error.errno == errno.ELOOP else str(error.strerror))
             return None
-        self.budget.spend(len(data), self.shown(path))
+        if counted:
+            self.budget.spend(len(data), self.shown(path))
         return data
 
     def text(self, path: str) -> str | None:

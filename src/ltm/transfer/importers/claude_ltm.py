@@ -110,11 +110,9 @@ def _item(
 def _root(origin: Origin) -> str | None:
     for name in (".", ".claude/ltm", "ltm"):
         folder = origin.folder(name)
-        memories = os.path.join(folder, "memories") if folder else ""
-        if folder and os.path.isdir(memories):
-            if os.path.isfile(os.path.join(folder, "index.json")):
-                return folder
-            if any(_is_theirs(origin, path) for path in origin.files(memories, ".md")):
+        for inner in ("memories", "archives") if folder else ():
+            there = _by_id(origin, os.path.join(str(folder), inner))
+            if any(_is_theirs(origin, path) for path in there.values()):
                 return folder
     return None
 
