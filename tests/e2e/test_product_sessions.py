@@ -189,10 +189,11 @@ def test_of_three_hundred_memories_the_right_ones_are_told_and_whole(product: Ha
         Path(vault.path(codec.file_name(memory))).write_bytes(codec.to_bytes(memory))
     assert json.loads(ltm(product, "list", "--json"))["total"] == 300
 
-    session = product.print_session("hello", ["Hi."])
-
     inject = json.loads(ltm(product, "inject", "--json"))
     text = inject["text"]
+
+    session = product.print_session("hello", ["Hi."])
+
     assert "persisted-output" not in session.requests[0].text
     assert text in session.requests[0].text
     assert 8_000 < len(text) <= 10_000
