@@ -58,9 +58,11 @@ def command(
     if not found.hits:
         output.note(f"Nothing found for '{question}'. Try other words, or 'ltm list'.")
         return
+    mark = output.marker(work.places.home)
     for hit in found.hits:
         memory = hit.stored.memory
-        output.say(f"{output.shown_id(memory.id)}  {output.headline(memory)}")
+        headline = f"{mark(hit.stored)}{output.headline(memory)}"
+        output.say(f"{output.shown_id(memory.id)}  {headline}")
         output.say(f"    {one_line(memory.summary or memory.text)[:300]}")
         output.say(f"    why: {hit.why}; {estimate(memory.text)} tokens")
     if found.total > len(found.hits):

@@ -12,11 +12,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ltm.core.errors import NotFound
-from ltm.core.model import Stored
+from ltm.core.model import Memory, Stored
+from ltm.surfaces.mcp import page
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
     from ltm.storage.places import Places
+    from ltm.storage.signing import Key
     from ltm.storage.store import Store
 
 
@@ -67,6 +69,20 @@ class Call:
         from ltm.storage.opening import open_store
 
         return open_store(self.places, self.config)
+
+    @cached_property
+    def _key(self) -> Key | None:
+        from ltm.storage import signing
+
+        return signing.load(self.places.home)
+
+    def is_doubtful(self, memory: Memory) -> bool:
+        """Whether a key is set and the memory is not as it was signed."""
+        return self._key is not None and self._key.is_doubtful(memory)
+
+    def headline(self, memory: Memory) -> str:
+        """A memory on one line, with a warning where one is due."""
+        return f"{'⚠ ' if self.is_doubtful(memory) else ''}{page.headline(memory)}"
 
     def read(self, memory_id: str) -> Stored:
         """The memory of a full or short id, with an error that names the tools to find it with."""

@@ -34,7 +34,7 @@ def recall(call: Call, query: str, limit: int | None = None) -> str:
 
     return page.fitted(
         f"{_count(found.total)} found for '{_asked(query)}', best first. {page.NOTICE}",
-        [_entry(hit.stored.memory, f"why: {harmless(hit.why)}") for hit in found.hits],
+        [_entry(call, hit.stored.memory, f"why: {harmless(hit.why)}") for hit in found.hits],
         last,
     )
 
@@ -51,7 +51,7 @@ def memory_search(call: Call, query: str, limit: int = 20) -> str:
 
     return page.fitted(
         f"{_count(found.total)} found for '{_asked(query)}', best first. {page.NOTICE}",
-        [_line(hit.stored.memory) for hit in found.hits],
+        [_line(call, hit.stored.memory) for hit in found.hits],
         last,
     )
 
@@ -68,7 +68,7 @@ def memory_ask(call: Call, question: str) -> str:
         return page.fitted(
             f"Answer a model wrote from {len(found.hits)} memories, to be judged:\n"
             f"{page.quoted(found.text)[0]}\nIt rests on:",
-            [_line(memory) for memory in resting],
+            [_line(call, memory) for memory in resting],
             lambda shown: _OPEN,
         )
 
@@ -77,7 +77,7 @@ def memory_ask(call: Call, question: str) -> str:
 
     return page.fitted(
         f"{harmless(found.note)} Asked: '{_asked(question)}'. Best first. {page.NOTICE}",
-        [_entry(hit.stored.memory, "", 700) for hit in found.hits],
+        [_entry(call, hit.stored.memory, "", 700) for hit in found.hits],
         last,
     )
 
@@ -111,7 +111,7 @@ def memory_related(
 
     return page.fitted(
         f"{_count(len(chosen))} {about}. {page.NOTICE}",
-        [f"{_line(stored.memory)}\n  {harmless(how)}" for stored, how in chosen[:limit]],
+        [f"{_line(call, stored.memory)}\n  {harmless(how)}" for stored, how in chosen[:limit]],
         last,
     )
 
@@ -143,7 +143,7 @@ def list_memories(
 
     return page.fitted(
         f"{_count(total)} in all, newest first, from {offset + 1}. {page.NOTICE}",
-        [_line(each.memory) for each in items],
+        [_line(call, each.memory) for each in items],
         last,
     )
 
@@ -154,10 +154,11 @@ def get_memory(call: Call, id: str, offset: int = 0) -> str:  # noqa: A002
     memory = stored.memory
     if memory.status is Status.ACTIVE:
         call.store.used([memory.id])
-    return card(stored, call.store.usage([memory.id]).get(memory.id, Usage()), offset)
+    usage = call.store.usage([memory.id]).get(memory.id, Usage())
+    return card(stored, usage, offset, doubtful=call.is_doubtful(memory))
 
 
-def card(stored: Stored, usage: Usage, offset: int = 0) -> str:
+def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = False) -> str:
     """Everything about a memory that an agent may want, and its text as a quotation."""
     memory = stored.memory
     lines = [
@@ -184,6 +185,8 @@ def card(stored: Stored, usage: Usage, offset: int = 0) -> str:
             lines.append(f"{name}: {shorten(harmless(value), 300)}")
     if memory.status is Status.FORGOTTEN:
         return "\n".join([*lines, "It was forgotten; restore brings its text back."])
+    if doubtful:
+        lines.append("⚠ It was changed outside ltm, or nobody signed it: check it first.")
     if not stored.trusted:
         lines.append("Untrusted: it came with this repository, and the user did not vouch for it.")
     if memory.status is Status.QUARANTINED:
@@ -245,8 +248,8 @@ def _with_any(call: Call, tags: Sequence[str], kind: str) -> list[tuple[Stored, 
     return [(each, f"shares tags: {', '.join(shared[each.memory.id])}") for each in newest]
 
 
-def _entry(memory: Memory, why: str, most: int = 280) -> str:
-    parts = [page.headline(memory)]
+def _entry(call: Call, memory: Memory, why: str, most: int = 280) -> str:
+    parts = [call.headline(memory)]
     said = page.excerpt(memory, most)
     if said and said != harmless(memory.title):
         parts.append(f"  {said}")
@@ -254,10 +257,10 @@ def _entry(memory: Memory, why: str, most: int = 280) -> str:
     return "\n".join(parts)
 
 
-def _line(memory: Memory) -> str:
+def _line(call: Call, memory: Memory) -> str:
     tags = f" #{' #'.join(shorten(harmless(tag), 30) for tag in memory.tags[:5])}"
     told = f"{_day(memory)}; {page.price(memory)}"
-    return f"{page.headline(memory)}{tags if memory.tags else ''} ({told})"
+    return f"{call.headline(memory)}{tags if memory.tags else ''} ({told})"
 
 
 def _day(memory: Memory) -> str:
