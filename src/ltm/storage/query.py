@@ -71,7 +71,7 @@ def search(db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: 
     """The best matches for any of the words, at least `limit` if there are so many."""
     condition, values = where(wanted)
     holders = {word: _holders(db, word) for word in words}
-    memories = db.execute("SELECT count(*) FROM texts").fetchone()[0]
+    memories = db.execute("SELECT count(*) FROM memories").fetchone()[0]
     most = max(limit, CANDIDATES)
     rows: list[int] = []
     found, given = "", []
