@@ -8,7 +8,6 @@ is signed, unless it was made from something that did not fit its signature.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,10 +17,11 @@ from typing import TypeAlias
 from ltm.core import decision as change
 from ltm.core import phases
 from ltm.core.decision import Applied, Decision
-from ltm.core.errors import Conflict, NotFound, Refused
+from ltm.core.errors import NotFound, Refused
 from ltm.core.model import Memory, Phase, Scope, Status, Stored
 from ltm.storage import codec, frontmatter
 from ltm.storage.index import Index
+from ltm.storage.memoryfiles import MemoryFiles
 from ltm.storage.sealing import Seals
 from ltm.storage.state import State
 from ltm.storage.store import Version
@@ -45,6 +45,7 @@ class Changes:
     ) -> None:
         self._vaults = vaults
         self._seals = Seals(vaults)
+        self._files = MemoryFiles(vaults, self._seals)
         self._homes = homes
         self._state = state
         self._clock = clock
@@ -83,7 +84,7 @@ class Changes:
             if index.get(memory.id):
                 raise Refused(f"a memory with the id {memory.id} is already there")
             linked = replace(memory, previous=memory.previous or index.newest(memory.kind))
-            return Applied("added", self._write(vault, index, self._seals.new(vault, linked)))
+            return Applied("added", self._files.write(vault, index, self._seals.new(vault, linked)))
 
     def _adopt(self, decision: change.Adopt) -> Applied:
         """Check and encode all, then write each, its kept versions first."""
@@ -109,7 +110,7 @@ class Changes:
         if not copy.over:
             return None
         vault = held[0] if held else self._homes[copy.memory.scope]
-        return vault, *self._current(vault, copy.memory.id, copy.over)
+        return vault, *self._files.current(vault, copy.memory.id, copy.over)
 
     def _take(
         self, copy: change.Copy, former: _Former | None, indexes: Mapping[Vault, Index]
@@ -119,15 +120,15 @@ class Changes:
             vault.archive(copy.memory.id, kept.version, codec.to_bytes(kept))
         taken = self._seals.adopted(vault, copy.memory)
         if former is None:
-            return self._write(vault, indexes[vault], taken)
+            return self._files.write(vault, indexes[vault], taken)
         _, name, data, memory = former
-        return self._replace(vault, indexes[vault], name, data, memory, taken, seal=False)
+        return self._files.replace(vault, indexes[vault], name, data, memory, taken, seal=False)
 
     def _rewrite(self, decision: change.Revise | change.Reinforce | change.Forget) -> Applied:
         """Change one memory in place, keeping the former version when its text changes."""
         vault, _ = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
-            name, data, memory = self._current(vault, decision.id, decision.expected)
+            name, data, memory = self._files.current(vault, decision.id, decision.expected)
             at = self._clock()
             match decision:
                 case change.Revise(changes=changes):
@@ -137,7 +138,7 @@ class Changes:
                 case change.Forget():
                     action, after = "forgotten", change.forgotten(memory, at)
             edited = decision.edited if isinstance(decision, change.Revise) else b""
-            stored = self._replace(vault, index, name, data, memory, after, edited=edited)
+            stored = self._files.replace(vault, index, name, data, memory, after, edited=edited)
             return Applied(action, stored)
 
     def _supersede(self, decision: change.Supersede) -> Applied:
@@ -149,7 +150,7 @@ class Changes:
         with self._vaults.locked(home, *found) as indexes:
             at = self._clock()
             old = [
-                (vault, index, *self._current(vault, each, decision.expected))
+                (vault, index, *self._files.current(vault, each, decision.expected))
                 for each, vault, index in zip(decision.ids, found, indexes[1:], strict=True)
             ]
             ids = tuple(memory.id for *_, memory in old)
@@ -159,10 +160,10 @@ class Changes:
                 previous=decision.by.previous or indexes[0].newest(decision.by.kind),
                 version=max([memory.version for *_, memory in old], default=0) + 1,
             )
-            stored = self._write(home, indexes[0], self._seals.new(home, newer))
+            stored = self._files.write(home, indexes[0], self._seals.new(home, newer))
             for vault, index, name, data, memory in old:
                 after = change.superseded(memory, newer.id, at)
-                self._replace(vault, index, name, data, memory, after, archive=True)
+                self._files.replace(vault, index, name, data, memory, after, archive=True)
             return Applied("superseded", stored, ids)
 
     def _contradict(self, decision: change.Contradict) -> Applied:
@@ -170,9 +171,9 @@ class Changes:
         added = self._add(change.Add(decision.by))
         vault, _ = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
-            name, data, memory = self._current(vault, decision.id, decision.expected)
+            name, data, memory = self._files.current(vault, decision.id, decision.expected)
             after = change.contradicted(memory, self._clock())
-            self._replace(vault, index, name, data, memory, after)
+            self._files.replace(vault, index, name, data, memory, after)
         return Applied("contradicted", added.stored)
 
     def _merge(self, decision: change.Merge) -> Applied:
@@ -182,24 +183,24 @@ class Changes:
         with self._vaults.locked(*found) as indexes:
             at = self._clock()
             current = [
-                (vault, index, *self._current(vault, each, decision.etags.get(each, "")))
+                (vault, index, *self._files.current(vault, each, decision.etags.get(each, "")))
                 for each, vault, index in zip(ids, found, indexes, strict=True)
             ]
             (vault, index, name, data, memory), *others = current
             parts = [each[-1] for each in others]
             after = change.merged(memory, parts, decision.content, at)
             seal = self._seals.fit(*parts)
-            stored = self._replace(vault, index, name, data, memory, after, seal=seal)
+            stored = self._files.replace(vault, index, name, data, memory, after, seal=seal)
             for vault, index, name, data, other in others:
                 gone = change.superseded(other, memory.id, at)
-                self._replace(vault, index, name, data, other, gone, archive=True)
+                self._files.replace(vault, index, name, data, other, gone, archive=True)
             return Applied("merged", stored, decision.ids)
 
     def _reduce(self, decision: change.Reduce) -> Applied:
         """Keep the original first, then write what the phase leaves of it."""
         vault, _ = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
-            name, data, memory = self._current(vault, decision.id, decision.expected)
+            name, data, memory = self._files.current(vault, decision.id, decision.expected)
             kept = [each.memory for each in self._vaults.versions(vault, memory.id)]
             original, is_kept = phases.original(memory, kept)
             after = change.reduced(memory, original, decision.phase)
@@ -214,13 +215,13 @@ class Changes:
             # Noted before it happens: a crash in between delays the next step and never doubles it.
             self._state.stepped(memory.id)
             after = self._seals.new(vault, after) if vouched else after
-            stored = self._write(vault, index, after, name=name, over=data, former=data)
+            stored = self._files.write(vault, index, after, name=name, over=data, former=data)
             return Applied("reduced", stored)
 
     def _restore(self, decision: change.Restore) -> Applied:
         vault, _ = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
-            name, data, memory = self._current(vault, decision.id, decision.expected)
+            name, data, memory = self._files.current(vault, decision.id, decision.expected)
             kept = self._vaults.versions(vault, memory.id)
             original = _original(memory, kept, decision.version)
             same = [each.memory.status for each in kept if each.version == memory.version]
@@ -231,24 +232,24 @@ class Changes:
                 or self._seals.cover(memory, original)
                 or (original.id == memory.id and self._seals.fit(original))
             )
-            stored = self._replace(vault, index, name, data, memory, after, seal=vouched)
+            stored = self._files.replace(vault, index, name, data, memory, after, seal=vouched)
             return Applied("restored", stored)
 
     def _sign(self, decision: change.Sign) -> Applied:
         """Vouch for a memory as it is; nothing else about it changes."""
         vault, _ = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
-            name, data, memory = self._current(vault, decision.id, decision.expected)
+            name, data, memory = self._files.current(vault, decision.id, decision.expected)
             after, former = self._seals.looked_at(vault, memory, data)
             if (after, former) == (memory, data):
                 return Applied("signed", Stored(memory, vault.name, vault.path(name), etag(data)))
-            stored = self._write(vault, index, after, name=name, over=data, former=former)
+            stored = self._files.write(vault, index, after, name=name, over=data, former=former)
             return Applied("signed", stored)
 
     def _purge(self, decision: change.Purge) -> Applied:
         vault, stored = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
-            name, _, memory = self._current(vault, decision.id, decision.expected)
+            name, _, memory = self._files.current(vault, decision.id, decision.expected)
             # The file goes last: while it is there, a purge that was cut short can be said again.
             self._state.forget(memory.id)
             try:
@@ -258,66 +259,6 @@ class Changes:
                 vault.purge(name, memory.id)
                 index.rebuild()
         return Applied("purged", stored)
-
-    def _current(self, vault: Vault, memory_id: str, expected: str) -> tuple[str, bytes, Memory]:
-        """The name, bytes and memory as they are on the disk now, with the lock held."""
-        stored = self._vaults.index(vault).get(memory_id)
-        if stored is None:
-            raise Conflict(f"{memory_id} was removed meanwhile", hint="run 'ltm list'")
-        name = os.path.basename(stored.path)
-        data = vault.read(name)
-        if expected and etag(data) != expected:
-            raise Conflict(
-                f"{memory_id} was changed by somebody else meanwhile",
-                path=stored.path,
-                hint=f"look at it with 'ltm show {memory_id}', then make your change again",
-            )
-        return name, data, self._vaults.decode(data, stored.path)
-
-    def _replace(
-        self,
-        vault: Vault,
-        index: Index,
-        name: str,
-        data: bytes,
-        before: Memory,
-        after: Memory,
-        *,
-        archive: bool = False,
-        edited: bytes = b"",
-        seal: bool = True,
-    ) -> Stored:
-        """Put a memory in the place of its former self; `seal=False` leaves it as it is signed."""
-        if after == before and edited in (b"", data):
-            return Stored(before, vault.name, vault.path(name), etag(data))
-        if archive or any(getattr(before, field) != getattr(after, field) for field in change.TEXT):
-            vault.archive(before.id, before.version, data)
-        if seal:
-            after = self._seals.after(vault, after, before)
-        return self._write(vault, index, after, name=name, over=data, former=edited or data)
-
-    def _write(
-        self,
-        vault: Vault,
-        index: Index,
-        memory: Memory,
-        *,
-        name: str = "",
-        over: bytes | None = None,
-        former: bytes = b"",
-    ) -> Stored:
-        """Write a memory's file, `over` the bytes that are there, with the lines of `former`."""
-        name = name or codec.file_name(memory)
-        path = vault.path(name)
-        base = frontmatter.parse(former, path) if former else None
-        data = codec.to_bytes(memory, base, self._vaults.kinds)
-        stamp = vault.stamp()
-        seen = vault.write(name, data, over=over)
-        try:
-            index.put(seen, etag(data), memory, stamp)
-        except sqlite3.Error:
-            pass  # the file is the truth and it is safe; the next refresh reads it
-        return Stored(memory, vault.name, path, etag(data))
 
 
 def _original(memory: Memory, kept: Sequence[Version], version: int) -> Memory | None:
