@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from ltm.core.errors import NotFound
 from ltm.core.model import Memory, Stored
-from ltm.surfaces.mcp import page
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
@@ -82,7 +81,9 @@ class Call:
 
     def headline(self, memory: Memory) -> str:
         """A memory on one line, with a warning where one is due."""
-        return f"{'⚠ ' if self.is_doubtful(memory) else ''}{page.headline(memory)}"
+        from ltm.surfaces.mcp.page import headline
+
+        return f"{'⚠ ' if self.is_doubtful(memory) else ''}{headline(memory)}"
 
     def read(self, memory_id: str) -> Stored:
         """The memory of a full or short id, with an error that names the tools to find it with."""
