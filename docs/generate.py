@@ -1,6 +1,7 @@
 """Writes the reference pages from the code: `python -m docs.generate`. A test compares them.
 
-Pages: every command's help, every option, the kinds table, and the keys of a memory file.
+Pages: every command's help, every option, the kinds table, the keys of a memory file, and what
+came of every promise the last time it was tried.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import click
 
+from benchmarks.soak.programme import ROWS
+from benchmarks.soak.row import Outcome, Row, read
 from ltm.core.kinds import Kind, Kinds
 from ltm.core.model import Memory
 from ltm.storage.options import OPTIONS
@@ -22,7 +25,12 @@ _NOTE = "<!-- Made by `python -m docs.generate`; edit the code, not this page. -
 
 def pages() -> dict[str, str]:
     """The text of every generated page by file name."""
-    return {"cli.md": _cli(), "options.md": _options(), "kinds.md": _kinds()}
+    return {
+        "cli.md": _cli(),
+        "options.md": _options(),
+        "kinds.md": _kinds(),
+        "reliability.md": _reliability(),
+    }
 
 
 def _cli() -> str:
@@ -45,6 +53,39 @@ def _cli() -> str:
         )
         parts.append(f"## ltm {name}\n\n```text\n{command.get_help(context).rstrip()}\n```\n")
     return "\n".join(parts)
+
+
+def _reliability() -> str:
+    known = read()
+    lines = [
+        "# Reliability and security\n",
+        _NOTE,
+        "What is promised, what was measured, and the command that measures it again. R rows are"
+        " about losing nothing, S rows about letting nobody in. `python -m benchmarks.soak` runs"
+        " what CI runs too, `--full` all of it.\n",
+        "| row | tried | goal | held | measured | on |",
+        "|---|---|---|---|---|---|",
+        *[_promise(row, known.get(row.id)) for row in ROWS],
+        "\n## Commands\n",
+    ]
+    for row in ROWS:
+        commands = [f"`{part}`" for part in row.parts(full=True)]
+        if commands:
+            lines.append(f"- {row.id}: {', '.join(commands)}")
+    return "\n".join(lines) + "\n"
+
+
+def _promise(row: Row, outcome: Outcome | None) -> str:
+    if outcome is None:
+        held, measured, when = "not tried", row.instead, ""
+    else:
+        held = "yes" if outcome.met else "**no**"
+        said = [f"{name.replace('_', ' ')} {value:g}" for name, value in outcome.figures.items()]
+        said += [f"failed: `{each}`" for each in outcome.failed]
+        measured = "; ".join([*said, *([row.instead] if row.instead else [])])
+        when = f"{outcome.date}, {outcome.commit}"
+    cells = (row.id, row.promise, row.goal, held, measured, when)
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
 def _options() -> str:

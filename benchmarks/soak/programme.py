@@ -1,0 +1,261 @@
+"""Every promise, row by row: what is tried, the figure to hit, and the commands that try it.
+
+R rows are about losing nothing, S rows about letting nobody in. A row that cannot be tried says
+why: none is missing.
+"""
+
+from __future__ import annotations
+
+from benchmarks.soak.row import Row, program, tried
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "R1",
+        "killed at each system call of every command that writes",
+        "0 acknowledged lost, 0 torn, 0 temporary files after the next look; 150 points in CI,"
+        " 1,000 in all",
+        quick=(tried("tests/faults/test_kill.py"),),
+        full=(program("benchmarks.crashes", "--all", minutes=20),),
+    ),
+    Row(
+        "R2",
+        "commands, hooks, the MCP server and the drain killed at random under load",
+        "500 kills: 0 acknowledged lost, 0 duplicates",
+        instead="not tried yet",
+    ),
+    Row(
+        "R3",
+        "the power cut while memories, edits, consolidation and events are written",
+        "800 cuts: 0 acknowledged lost, 0 torn, the index rebuilds itself",
+        instead="not tried yet",
+    ),
+    Row(
+        "R4",
+        "the disk refuses any call of any write",
+        "an error that names the cause, the old file intact byte for byte, usable afterwards",
+        quick=(tried("tests/faults/test_refusing_disk.py"),),
+    ),
+    Row(
+        "R5",
+        "a disk that is really full, has no inodes left or is read-only",
+        "no partial memory, hooks end with 0, works again with room",
+        quick=(tried("tests/faults/test_disks.py", "tests/faults/test_import_disks.py"),),
+    ),
+    Row(
+        "R6",
+        "16 writers at once, 250 changes each",
+        "4,000 acknowledged, 0 lost, 0 duplicate ids, 0 'database is locked'",
+        quick=(tried("tests/storage/test_filestore_processes.py"),),
+        full=(program("benchmarks.writers"),),
+    ),
+    Row(
+        "R7",
+        "a model that thinks for minutes while 200 changes land",
+        "0 lost, 0 reverted",
+        instead="not tried yet",
+    ),
+    Row(
+        "R8",
+        "files edited, replaced, truncated and checked out under a running server",
+        "the next answer is what the files say; nothing newer is overwritten",
+        quick=(tried("tests/faults/test_outside_edits.py"),),
+    ),
+    Row(
+        "R9",
+        "two branches and five clones that change the same memories",
+        "0 conflicts, 0 markers, 0 facts lost, with our driver and without",
+        quick=(tried("tests/storage/test_git_merge.py"),),
+    ),
+    Row(
+        "R10",
+        "200 damages to the index",
+        "100 % seen or harmless, rebuilt by itself, the same answers; 10,000 memories in 10 s",
+        instead="not tried yet",
+    ),
+    Row(
+        "R11",
+        "damaged and hostile memory files",
+        "0 crashes; the file is named and left as it is; all others load",
+        quick=(tried("tests/storage/test_hostile_files.py"),),
+    ),
+    Row(
+        "R12",
+        "16 states of the world, each hook",
+        "exit 0 always, nothing or valid JSON, 1 s at the most, 0 events lost",
+        quick=(tried("tests/surfaces/test_hook_worlds.py", "tests/surfaces/test_http_sh.py"),),
+    ),
+    Row(
+        "R13",
+        "a hook whose background work goes on",
+        "it returns at once and holds no pipe",
+        instead="not tried yet",
+    ),
+    Row(
+        "R14",
+        "servers started, killed and restarted together",
+        "exactly one, 0 orphans, 0 inherited listeners",
+        instead="not tried yet",
+    ),
+    Row(
+        "R15",
+        "200 events a second at the server for a minute, with questions beside them",
+        "12,000 requests, 0 errors, p99 50 ms, 150 MB",
+        full=(program("benchmarks.http_hooks"),),
+    ),
+    Row(
+        "R16",
+        "1,000 sessions of 53 events, with upkeep",
+        "memory, files and disk flat; every injection within its budget",
+        instead="not tried yet",
+    ),
+    Row(
+        "R17",
+        "transcripts of 1 GiB, torn, rotated, replaced, replayed",
+        "100 MB, resumed exactly, 0 duplicates",
+        instead="not tried yet",
+    ),
+    Row(
+        "R18",
+        "models that answer with prose, half JSON, refusals, 10 MB or nothing",
+        "0 events lost; tried again later, then shown; nothing false is stored",
+        quick=(tried("tests/llm", "tests/surfaces/test_models.py", "tests/capture/test_llm.py"),),
+    ),
+    Row(
+        "R19",
+        "clocks that are wrong by decades, jump and go back",
+        "0 negative ages, unique ids, order kept",
+        quick=(tried("tests/faults/test_surroundings.py", words="clock or age"),),
+    ),
+    Row(
+        "R20",
+        "no home, other locales, umask 000, any path, other users",
+        "each has a stated outcome, 0 tracebacks",
+        quick=(tried("tests/faults/test_surroundings.py"),),
+    ),
+    Row(
+        "R21",
+        "10,000 memories exported, imported, upgraded",
+        "equal to the byte; a newer schema is refused; a large deletion needs consent",
+        instead="not tried yet",
+    ),
+    Row(
+        "R22",
+        "a team's PostgreSQL behind the same store port",
+        "the whole contract suite on both, 0 acknowledged lost",
+        instead="there is no such backend in this release; the contract suite is ready for one",
+    ),
+    Row(
+        "R23",
+        "random changes beside a model of them, crashes included",
+        "0 divergences in 500 runs of 50 steps",
+        instead="not tried yet",
+    ),
+    Row(
+        "R24",
+        "mutants of core and storage",
+        "75 % killed",
+        instead="not tried yet",
+    ),
+    Row(
+        "S1",
+        "every route × Host × Origin × token × content type × method",
+        "only allowed cells answer; 0 routes without the guard",
+        quick=(tried("tests/surfaces/test_http_guard.py"),),
+    ),
+    Row(
+        "S2",
+        "a real browser on a hostile page",
+        "0 state changes, 0 bytes readable",
+        instead="not tried yet",
+    ),
+    Row(
+        "S3",
+        "each operation through MCP, HTTP and the command line",
+        "identical verdicts",
+        instead="not tried yet",
+    ),
+    Row(
+        "S4",
+        "what listens",
+        "loopback only",
+        instead="not tried yet",
+    ),
+    Row(
+        "S5",
+        "hostile ids, paths and tags; links and devices in the store",
+        "0 reads or writes outside, 0 hangs",
+        instead="not tried yet",
+    ),
+    Row(
+        "S6",
+        "bombs and nonsense for every parser",
+        "1 s and 100 MB at the most, a typed error",
+        instead="not tried yet",
+    ),
+    Row(
+        "S7",
+        "bombs and traps in what is imported",
+        "refused before anything is written",
+        instead="not tried yet",
+    ),
+    Row(
+        "S8",
+        "random input to every tool, route and parser",
+        "0 crashes, 0 hangs, 0 answers of 5xx",
+        instead="not tried yet",
+    ),
+    Row(
+        "S9",
+        "file modes under any umask",
+        "0600 and 0700",
+        instead="not tried yet",
+    ),
+    Row(
+        "S10",
+        "secrets of 60 kinds in 50 contexts, on the way to every file",
+        "recall 0.98, precision 0.97, 2 MB/s, 0 of 1,000 canaries found",
+        instead="not tried yet",
+    ),
+    Row(
+        "S11",
+        "200 poisoned texts from tools, pages, clones, exports",
+        "0 told without approval, 0 break the fence",
+        quick=(tried("tests/security/test_poisoning.py"),),
+    ),
+    Row(
+        "S12",
+        "scripts in memories shown in a browser",
+        "0 executed",
+        instead="there is no viewer in this release: nothing of ours is shown in a browser",
+    ),
+    Row(
+        "S13",
+        "control bytes, shell words and forged lines",
+        "0 raw control bytes on a terminal, shellcheck clean",
+        instead="not tried yet",
+    ),
+    Row(
+        "S14",
+        "a purged text",
+        "0 hits in any file",
+        instead="not tried yet",
+    ),
+    Row(
+        "S15",
+        "floods of handshakes, slow clients, huge bodies",
+        "memory flat, others served",
+        instead="not tried yet",
+    ),
+    Row(
+        "S16",
+        "dependencies and dangerous calls",
+        "0 high",
+        instead="not tried yet",
+    ),
+    Row(
+        "S17",
+        "the server in a container without rights",
+        "the contract suite passes inside",
+        instead="there is no container image in this release",
+    ),
+)
