@@ -1,0 +1,235 @@
+"""What users had to correct, and what became of the rules that were made of it.
+
+Owns `friction.db`: evidence (one time a user reacted, with the words and the message it stands in),
+the conversations that were looked at, the rules evidence was gathered into, and when a rule became
+a memory. Nothing is counted here that is not a row, and a message is one row however often it is
+read. What a rule's state is follows from the rows (`core.rulestate`), so it cannot drift from them.
+
+    ledger.evidence(project)                  what was seen
+    ledger.rules(project, now)                rules, how often each was seen, and their state
+    ledger.promoted(project, rule, id, now)   a rule became a memory
+    ledger.demoted(...), ledger.rejected(...) it is one no more; a person does not want it
+    ledger.effect(project)                    how often it was needed before and after
+
+Transcripts are deleted by their clients after some weeks, so this cannot be derived again: a file
+that cannot be read is put aside and never deleted. Imports core and storage's database.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple
+from datetime import datetime
+
+from ltm.core.errors import NotFound, StorageFailed
+from ltm.core.model import iso
+from ltm.core.rulestate import Attempt, Conversation, Effect, Evidence, Rule, effect_of, rule_of
+from ltm.storage.database import PATIENCE_MS, is_busy, is_unwritable, make, transaction
+from ltm.storage.durable import make_folder
+
+FILE = "friction.db"
+SCHEMA = 1
+
+_TABLES = """
+CREATE TABLE conversations(
+  project TEXT NOT NULL, id TEXT NOT NULL, session TEXT NOT NULL, started TEXT NOT NULL,
+  PRIMARY KEY(project, id)) WITHOUT ROWID;
+CREATE TABLE evidence(
+  project TEXT NOT NULL, conversation TEXT NOT NULL, session TEXT NOT NULL, message TEXT NOT NULL,
+  at TEXT NOT NULL, signal TEXT NOT NULL, weight REAL NOT NULL, statement TEXT NOT NULL,
+  rule TEXT NOT NULL, PRIMARY KEY(project, message, signal)) WITHOUT ROWID;
+CREATE INDEX evidence_rule ON evidence(project, rule);
+CREATE TABLE rules(
+  project TEXT NOT NULL, id TEXT NOT NULL, statement TEXT NOT NULL,
+  PRIMARY KEY(project, id)) WITHOUT ROWID;
+CREATE TABLE attempts(
+  number INTEGER PRIMARY KEY, project TEXT NOT NULL, rule TEXT NOT NULL, memory TEXT NOT NULL,
+  at TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', outcome TEXT NOT NULL DEFAULT '')
+"""
+
+
+@contextmanager
+def opened(home: str) -> Iterator[Ledger]:
+    """The ledger of the user whose files are in `home`, for as long as it is needed."""
+    ledger = Ledger(os.path.join(home, FILE))
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+class Ledger:
+    """The ledger at `path`. Used by one thread at a time; several processes may share the file."""
+
+    def __init__(self, path: str) -> None:
+        make_folder(os.path.dirname(path))
+        self.path = path
+        self._db = _connect(path)
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._db.close()
+
+    # -- what was seen ---------------------------------------------------------------------------
+
+    def note(self, conversations: Iterable[Conversation], evidence: Iterable[Evidence]) -> int:
+        """Keep what was seen; what is known already stays as it is. How much of it was new.
+
+        Evidence names the rule it belongs to; the rule is made when it is the first of it.
+        """
+        new = 0
+        with transaction(self._db):
+            self._db.executemany(
+                "INSERT INTO conversations VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                " started = min(started, excluded.started)",
+                [astuple(each) for each in conversations],
+            )
+            for each in evidence:
+                self._db.execute(
+                    "INSERT OR IGNORE INTO rules VALUES(?, ?, ?)",
+                    (each.project, each.rule, each.statement),
+                )
+                new += self._db.execute(
+                    "INSERT OR IGNORE INTO evidence VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    astuple(each),
+                ).rowcount
+        return new
+
+    def restate(self, project: str, rule: str, statement: str) -> None:
+        """Give a rule other words: those of its evidence that say it best."""
+        self._db.execute(
+            "UPDATE rules SET statement = ? WHERE project = ? AND id = ?",
+            (statement, project, rule),
+        )
+
+    def evidence(self, project: str, rule: str = "") -> list[Evidence]:
+        """What was seen in a project, or of one rule, the oldest first."""
+        rows = self._db.execute(
+            "SELECT * FROM evidence WHERE project = ?1 AND ?2 IN ('', rule)"
+            " ORDER BY at, message, signal",
+            (project, rule),
+        )
+        return [Evidence(*row) for row in rows]
+
+    # -- rules -----------------------------------------------------------------------------------
+
+    def rules(self, project: str, now: datetime) -> list[Rule]:
+        """The rules of a project with what they rest on; those seen most often come first."""
+        seen: dict[str, list[Evidence]] = {}
+        for each in self.evidence(project):
+            seen.setdefault(each.rule, []).append(each)
+        attempts: dict[str, list[Attempt]] = {}
+        for rule, *fields in self._db.execute(
+            "SELECT rule, memory, at, ended, outcome FROM attempts WHERE project = ?"
+            " ORDER BY number",
+            (project,),
+        ):
+            attempts.setdefault(rule, []).append(Attempt(*fields))
+        started = self._started(project)
+        named = self._db.execute("SELECT id, statement FROM rules WHERE project = ?", (project,))
+        found = [
+            rule_of(name, statement, seen.get(name, []), attempts.get(name, []), started, now)
+            for name, statement in named
+        ]
+        return sorted(found, key=lambda rule: (-rule.observations, rule.id))
+
+    def promoted(self, project: str, rule: str, memory: str, at: datetime) -> None:
+        """Note that a rule became a memory, or another one than before; once per memory."""
+        with transaction(self._db):
+            self._must_exist(project, rule)
+            row = self._db.execute(
+                "SELECT memory FROM attempts WHERE project = ? AND rule = ? AND ended = ''"
+                " ORDER BY number DESC LIMIT 1",
+                (project, rule),
+            ).fetchone()
+            if row is not None and row[0] == memory:
+                return
+            self._end(project, rule, at, "rephrased")
+            self._db.execute(
+                "INSERT INTO attempts(project, rule, memory, at) VALUES(?, ?, ?, ?)",
+                (project, rule, memory, iso(at)),
+            )
+
+    def demoted(self, project: str, rule: str, at: datetime) -> None:
+        """Note that a rule is no memory any more; it is observed as before."""
+        with transaction(self._db):
+            self._must_exist(project, rule)
+            self._end(project, rule, at, "demoted")
+
+    def rejected(self, project: str, rule: str, at: datetime) -> None:
+        """Note that a person does not want this rule: it is never promoted again."""
+        with transaction(self._db):
+            self._must_exist(project, rule)
+            self._end(project, rule, at, "demoted")
+            self._db.execute(
+                "INSERT INTO attempts(project, rule, memory, at, ended, outcome)"
+                " VALUES(?, ?, '', ?3, ?3, 'rejected')",
+                (project, rule, iso(at)),
+            )
+
+    def effect(self, project: str, now: datetime) -> list[Effect]:
+        """For each rule that became a memory: how often it was needed before, and since."""
+        started = self._started(project)
+        return [
+            effect_of(rule, self.evidence(project, rule.id), started)
+            for rule in self.rules(project, now)
+            if rule.since
+        ]
+
+    def _started(self, project: str) -> dict[str, str]:
+        """When each conversation of a project began."""
+        rows = self._db.execute(
+            "SELECT id, started FROM conversations WHERE project = ?", (project,)
+        )
+        return dict(rows.fetchall())
+
+    def _must_exist(self, project: str, rule: str) -> None:
+        known = self._db.execute(
+            "SELECT 1 FROM rules WHERE project = ? AND id = ?", (project, rule)
+        ).fetchone()
+        if known is None:
+            raise NotFound(f"there is no rule '{rule}' in this project", hint="try: ltm friction")
+
+    def _end(self, project: str, rule: str, at: datetime, outcome: str) -> None:
+        self._db.execute(
+            "UPDATE attempts SET ended = ?, outcome = ?"
+            " WHERE project = ? AND rule = ? AND ended = ''",
+            (iso(at), outcome, project, rule),
+        )
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    """The database at `path`; one that is broken is put aside first."""
+    for attempt in range(2):
+        try:
+            return _open(path)
+        except sqlite3.DatabaseError as error:
+            if is_busy(error) or is_unwritable(error) or attempt:
+                raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
+            os.replace(path, f"{path}.broken")
+        except OSError as error:
+            raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
+    raise AssertionError("the second try answers or raises")
+
+
+def _open(path: str) -> sqlite3.Connection:
+    # Made here and not by SQLite, so that its mode does not depend on the umask.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    db = sqlite3.connect(path, timeout=PATIENCE_MS / 1000, isolation_level=None)
+    try:
+        with transaction(db):
+            schema = db.execute("PRAGMA user_version").fetchone()[0]
+            if schema == 0:
+                make(db, _TABLES)
+                db.execute(f"PRAGMA user_version = {SCHEMA}")
+        if schema > SCHEMA:
+            raise StorageFailed(
+                "the ledger was written by a newer ltm", path=path, hint="update ltm"
+            )
+    except BaseException:
+        db.close()
+        raise
+    return db

@@ -1,0 +1,51 @@
+"""When two utterances are about the same thing."""
+
+from __future__ import annotations
+
+import pytest
+
+from ltm.core.phrases import alike, common, most_typical, phrases, says_something
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("no, use pnpm not npm", "please use pnpm instead of npm"),
+        ("don't add comments to the code", "No! stop adding comments. I said don't add comments"),
+        ("wrong, run the migrations first", "you must run migrations first"),
+        ("不要 使用 npm 安装", "不要使用 npm"),
+        ("nein, bitte keine Umlaute löschen", "keine Umlaute löschen!"),
+    ],
+)
+def test_the_same_wish_in_other_words_is_the_same(one: str, two: str) -> None:
+    assert alike(phrases(one), phrases(two))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("no, use pnpm", "no, fix the login test"),
+        ("the test is wrong", "wrong branch, test that later"),
+        ("use pnpm not npm", "use npm not pnpm"),
+        ("no", "no"),
+        ("", "anything at all"),
+    ],
+)
+def test_other_wishes_are_not(one: str, two: str) -> None:
+    assert not alike(phrases(one), phrases(two))
+
+
+def test_a_bare_no_says_nothing() -> None:
+    assert not says_something("no, stop!!")
+    assert not says_something("still wrong")
+    assert says_something("no, use pnpm")
+
+
+def test_the_most_typical_text_is_one_that_was_said() -> None:
+    texts = ["no, use pnpm", "use pnpm to install things in this repository", "the weather is nice"]
+    assert most_typical(texts) == "no, use pnpm"
+    assert most_typical([]) == ""
+
+
+def test_common_phrases_are_shared_by_at_least_two() -> None:
+    assert common(["use pnpm", "use pnpm now", "other"]) == ["use pnpm", "pnpm", "use"]

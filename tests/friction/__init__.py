@@ -1,0 +1,1 @@
+"""Friction: what went wrong in sessions, and what was learned of it."""
