@@ -15,6 +15,36 @@ from contextlib import contextmanager
 PATIENCE_MS = 10_000
 
 
+def keep(path: str, tables: str, schema: int) -> tuple[sqlite3.Connection, str]:
+    """The database at `path`, for what cannot be derived, and where a broken one was moved to.
+
+    One that is broken or of another schema is moved aside, never deleted, and another is begun.
+    A disk that cannot be written is a `sqlite3.Error` or an `OSError`: nothing pretends to be kept.
+    """
+    try:
+        return _open(path, tables, schema), ""
+    except sqlite3.DatabaseError as error:
+        if is_busy(error) or is_unwritable(error):
+            raise
+    aside = set_aside(path)
+    return _open(path, tables, schema), aside
+
+
+def set_aside(path: str) -> str:
+    """Move a database out of the way, so that a new one is begun, and say where it is now.
+
+    A person may still want to look at it.
+    """
+    number = 1
+    while os.path.exists(aside := f"{path}.damaged{number}"):
+        number += 1
+    os.rename(path, aside)
+    for suffix in ("-wal", "-shm", "-journal"):
+        if os.path.exists(path + suffix):
+            os.rename(path + suffix, f"{aside}{suffix}")
+    return aside
+
+
 def connect(path: str, tables: str, schema: int) -> sqlite3.Connection:
     """The database at `path` with these tables; made anew when it is broken or of another schema.
 

@@ -53,6 +53,11 @@ class Places:
         return self.shared_exists and self.trusted is True
 
     @property
+    def sessions_db(self) -> str:
+        """What was said in this project's sessions: a file per project, never shared."""
+        return os.path.join(self.private, "sessions.db")
+
+    @property
     def settings(self) -> str:
         """The folder whose config holds for this repository; '' while nobody said they trust it."""
         return self.shared if self.shares else ""

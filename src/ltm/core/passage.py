@@ -1,0 +1,62 @@
+"""A passage: what was said or done in one place of a session, as it is kept to be found again.
+
+Owns the shapes only. Standard library only; no I/O.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+USER, ASSISTANT, TOOL = "user", "assistant", "tool"
+"""Who speaks in a passage: the user, the agent, or a tool the agent used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One turn of a session, or a part of a long one, without secrets.
+
+    A turn is what one side said. The tools an agent used after saying something are further parts
+    of the same turn, so that the turns before and after one are what was said before and after.
+    """
+
+    turn: int
+    """Which turn of its session it belongs to, counted from 1."""
+    part: int
+    """Which part of that turn it is, counted from 0."""
+    role: str
+    text: str
+    at: str = ""
+    """When, as ISO 8601 in UTC; '' when nobody knows."""
+    first: int = 0
+    last: int = 0
+    """The lines of the transcript it stands on, counted from 1."""
+    message: str = ""
+    """The uuid of the message; '' when it has none."""
+    agent: str = ""
+    """The sub-agent at work, '' for the main conversation."""
+    files: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    """The files, commands and error texts it names."""
+    row: int = 0
+    """Its number in the project, never given twice; 0 while it is not kept."""
+    session: str = ""
+    """The session it is from; '' while it is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A session whose passages are kept."""
+
+    id: str
+    cwd: str = ""
+    transcript: str = ""
+    started: str = ""
+    ended: str = ""
+    """When the first and the last passage were, as ISO 8601 in UTC."""
+    title: str = ""
+    """The first words of the user."""
+    turns: int = 0
+    passages: int = 0
+    size: int = 0
+    """Characters of all its passages."""

@@ -1,0 +1,210 @@
+"""The SQL of finding passages and stretches of sessions by their words, quick at any size.
+
+Owns the statements; the connection is `passages`', the tables are those of `passagerows`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+POSTINGS = 3_000
+"""How many matches one search may score, which bounds its time at any size: scoring costs about
+2 µs a match and word. Words too common to fit rank what the rarer words found and bring in none of
+their own. If all words are common, passages that have the rarest with another come first, then
+those that have any; of too many, the newest."""
+
+ANY_TIME = ("", "~")
+"""A span of time that leaves nothing out, also not what has no time: both ends as ISO 8601."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage that matches."""
+
+    row: int
+    session: str
+    turn: int
+    part: int
+    role: str
+    at: str
+    cost: float
+    """SQLite's BM25: below 0, and the lower the better."""
+    words: str
+    """All its terms, in order, with a blank between."""
+    matched: tuple[str, ...]
+    """The words of the question it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A stretch of a session that matches: the whole session unless that is very long."""
+
+    stretch: int
+    session: str
+    cost: float
+    """SQLite's BM25: below 0, and the lower the better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Passages that match, and the figures a ranking needs: how common each word is here."""
+
+    candidates: tuple[Candidate, ...]
+    holders: Mapping[str, int]
+    """How many passages have a word."""
+    passages: int
+    """How many passages there are."""
+
+
+def find(
+    db: sqlite3.Connection,
+    words: Sequence[str],
+    limit: int,
+    span: tuple[str, str],
+    column: str = "text",
+) -> Matches:
+    """The best passages for any of the words, those said in a span of time."""
+    counts = {word: holders(db, word, column) for word in words}
+    total = count(db)
+    low, high = _rows_in(db, span)
+    weights = "1.0, 0.0" if column == "text" else "0.0, 1.0"
+    costs: dict[int, float] = {}
+    for expression in _expressions(counts, total):
+        given = f"{{{column}}} : ({expression})"
+        floor = _floor(db, "words", given, low, high)
+        # CROSS JOIN keeps SQLite from asking the full-text index once per passage.
+        found = db.execute(
+            f"SELECT words.rowid, bm25(words, {weights}) AS cost FROM words"
+            " CROSS JOIN passages p ON p.row = words.rowid"
+            " WHERE words MATCH ? AND words.rowid BETWEEN ? AND ? AND p.at >= ? AND p.at < ?"
+            " ORDER BY cost, words.rowid DESC LIMIT ?",
+            (given, floor, high, *span, limit),
+        )
+        for row, cost in found:
+            costs.setdefault(row, cost)
+        if len(costs) >= limit:
+            break
+    return Matches(_candidates(db, costs, words, column, limit), counts, total)
+
+
+def find_views(
+    db: sqlite3.Connection,
+    words: Sequence[str],
+    limit: int,
+    span: tuple[str, str],
+    *,
+    user: bool,
+) -> list[View]:
+    """The best stretches of sessions for any of the words, by all that was said or the user's."""
+    counts = {word: _count_in(db, "view_vocabulary", word) for word in words}
+    total = db.execute("SELECT count(*) FROM stretches").fetchone()[0]
+    found: dict[int, View] = {}
+    for expression in _expressions(counts, total):
+        given = f"{{user}} : ({expression})" if user else expression
+        last = db.execute("SELECT ifnull(max(row), 0) FROM stretches").fetchone()[0]
+        floor = _floor(db, "views", given, 0, last)
+        rows = db.execute(
+            f"SELECT views.rowid, s.id, bm25(views, 1.0, {0.0 if user else 1.0}) AS cost"
+            " FROM views CROSS JOIN stretches t ON t.row = views.rowid"
+            " CROSS JOIN sessions s ON s.number = t.session"
+            " WHERE views MATCH ? AND views.rowid >= ? AND s.ended >= ? AND s.started < ?"
+            " ORDER BY cost, views.rowid DESC LIMIT ?",
+            (given, floor, *span, limit),
+        )
+        for row, session, cost in rows:
+            found.setdefault(row, View(row, session, cost))
+        if len(found) >= limit:
+            break
+    return list(found.values())[:limit]
+
+
+def holders(db: sqlite3.Connection, word: str, column: str = "text") -> int:
+    """How many passages have a word."""
+    row = db.execute(
+        "SELECT doc FROM vocabulary WHERE term = ? AND col = ?", (word, column)
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def count(db: sqlite3.Connection) -> int:
+    """How many passages there are."""
+    return int(db.execute("SELECT ifnull(sum(passages), 0) FROM sessions").fetchone()[0])
+
+
+def any_of(words: Sequence[str]) -> str:
+    """An expression that any of the words fulfils."""
+    return " OR ".join(f'"{word}"' for word in words)
+
+
+def all_of(words: Sequence[str]) -> str:
+    """An expression that only all words together fulfil."""
+    return " AND ".join(f'"{word}"' for word in words)
+
+
+def _candidates(
+    db: sqlite3.Connection,
+    costs: Mapping[int, float],
+    words: Sequence[str],
+    column: str,
+    limit: int,
+) -> tuple[Candidate, ...]:
+    found: list[Candidate] = []
+    for row in list(costs)[:limit]:
+        session, turn, part, role, at, said = db.execute(
+            f"SELECT s.id, p.turn, p.part, p.role, p.at, w.{column} FROM passages p"
+            " JOIN sessions s ON s.number = p.session JOIN words w ON w.rowid = p.row"
+            " WHERE p.row = ?",
+            (row,),
+        ).fetchone()
+        has = set(said.split(" "))
+        matched = tuple(word for word in words if word in has)
+        found.append(Candidate(row, session, turn, part, role, at, costs[row], said, matched))
+    return tuple(found)
+
+
+def _expressions(counts: Mapping[str, int], total: int) -> Iterator[str]:
+    """Expressions to try in turn until there are enough matches."""
+    known = sorted((held, word) for word, held in counts.items() if held)
+    words = [word for _, word in known]
+    if not known:
+        return
+    spent = list(accumulate(held for held, _ in known))
+    fitting = sum(each <= POSTINGS for each in spent)
+    if total <= POSTINGS or fitting == len(words):
+        yield any_of(words)
+    elif fitting:
+        # bm25 scores every word of the expression, also those that cannot match alone.
+        yield f"({any_of(words[:fitting])}) AND ({any_of(words)})"
+    else:
+        if len(words) > 1:
+            yield f'"{words[0]}" AND ({any_of(words[1:])})'
+        yield any_of(words)
+
+
+def _floor(db: sqlite3.Connection, table: str, expression: str, low: int, high: int) -> int:
+    """The row from which on there are no more matches than may be scored."""
+    found = db.execute(
+        f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid BETWEEN ? AND ?"
+        " ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+        (expression, low, high, POSTINGS - 1),
+    ).fetchone()
+    return max(low, found[0]) if found else low
+
+
+def _rows_in(db: sqlite3.Connection, span: tuple[str, str]) -> tuple[int, int]:
+    """Rows between which all passages of a span of time are, and others too."""
+    if span == ANY_TIME:
+        return 0, int(db.execute("SELECT ifnull(max(row), 0) FROM passages").fetchone()[0])
+    low, high = db.execute(
+        "SELECT ifnull(min(row), 0), ifnull(max(row), 0) FROM passages WHERE at >= ? AND at < ?",
+        span,
+    ).fetchone()
+    return int(low), int(high)
+
+
+def _count_in(db: sqlite3.Connection, vocabulary: str, word: str) -> int:
+    row = db.execute(f"SELECT doc FROM {vocabulary} WHERE term = ?", (word,)).fetchone()
+    return int(row[0]) if row else 0
