@@ -156,6 +156,7 @@ class Index(Lookups):
             self._rows.remove(seen.name)
             self._rows.put_file(seen, tag)
             self._rows.put_memory(seen.name, tag, memory)
+            self._rows.set_meta("mark", time.time_ns())
             if self._rows.meta("stamp") == stamp:
                 self._rows.set_meta("stamp", self._vault.stamp())
 
@@ -163,6 +164,7 @@ class Index(Lookups):
         """Note that a file was purged, leaving no trace of its words. Lock held."""
         with transaction(self._db):
             self._rows.remove(name)
+            self._rows.set_meta("mark", time.time_ns())
             self._rows.set_meta("stamp", 0)
         # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
         self._db.execute("INSERT INTO words(words) VALUES('optimize')")
@@ -233,6 +235,7 @@ class Index(Lookups):
                     racy = each.mtime > started - _RACY_NS
                     trusted = Seen(each.name, -1, each.size) if racy else each
                     self._read_file(trusted, "" if problem else tag)
+            self._rows.set_meta("mark", time.time_ns())
             self._rows.set_meta("stamp", stamp)
             self._rows.set_meta("many", int(len(seen) > STAT_BUDGET))
 

@@ -113,6 +113,33 @@ class Lookups:
         return query.search(self._db, words, wanted, limit)
 
     @_mending
+    def mark(self) -> int:
+        """A number that changes with every change of what is held."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'mark'").fetchone()
+        return int(row[0]) if row else 0
+
+    @_mending
+    def etags(self) -> dict[str, str]:
+        """The memories in force, and the state of each, by id."""
+        rows = self._db.execute("SELECT id, etag FROM memories WHERE status = 'active'")
+        return dict(rows.fetchall())
+
+    @_mending
+    def some(self, ids: Sequence[str], wanted: Filter) -> list[Stored]:
+        """The memories of these ids that a filter wants."""
+        condition, values = query.where(wanted)
+        found: list[Stored] = []
+        for start in range(0, len(ids), _PAGE):
+            page = ids[start : start + _PAGE]
+            rows = self._db.execute(
+                "SELECT file, data, etag FROM memories m JOIN texts USING(row)"
+                f" WHERE id IN ({', '.join('?' * len(page))}) AND {condition}",
+                (*page, *values),
+            )
+            found += [self._stored(*row) for row in rows]
+        return found
+
+    @_mending
     def stored(self, candidate: query.Candidate) -> Stored:
         """The memory of a match."""
         return self._stored(candidate.file, candidate.data, candidate.etag)

@@ -1,0 +1,138 @@
+"""The vectors of a vault's memories, by id, kept equal to what its index holds.
+
+Owns which memory lacks a vector and which vector lacks its memory. A vector belongs to one state of
+a memory (its etag): one that was edited meanwhile is found by its words until it has a new one.
+Only memories in force have vectors. Imports core and storage, and numpy through `vectors`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ltm.core.model import Filter, Stored
+from ltm.storage.database import transaction
+from ltm.storage.index import Index
+from ltm.storage.vectorblock import Block, Floats, packed
+from ltm.storage.vectors import Vectors, best, starting_over
+
+_FIRST = 256  # nearest memories looked at before those a filter leaves are counted
+
+
+class MemoryVectors(Vectors):
+    """The vectors one model made of the memories of one vault."""
+
+    def __init__(self, index: Index, path: str, model: str, dimensions: int) -> None:
+        super().__init__(path, model, dimensions)
+        self._index = index
+
+    def missing(self, most: int) -> list[Stored]:
+        """Memories that have no vector as they are now, at most so many.
+
+        Costs next to nothing while the index is as it was when none was missing.
+        """
+        mark = str(self._index.mark())
+        if self._is_caught_up(mark):
+            return []
+        held, have = self._index.etags(), self._names()
+        lacking = [each for each, etag in held.items() if have.get(each) != etag]
+        self._settle([each for each in have if each not in held], "" if lacking else mark)
+        return self._index.some(lacking[:most], Filter())
+
+    def put_memories(self, memories: Sequence[Stored], vectors: Floats) -> None:
+        """Keep the vectors of memories, as these memories are."""
+        if memories:
+            named = [(each.memory.id, each.etag) for each in memories]
+            self._put_named(named, packed(range(len(named)), vectors))
+
+    def nearest_memories(
+        self, query: Floats, wanted: Filter, limit: int
+    ) -> list[tuple[Stored, float]]:
+        """The memories most like a vector of unit length, among those a filter wants."""
+        rows, scores = self.scores(query)
+        look = max(_FIRST, limit)
+        while True:
+            at = best(scores, look)
+            names = self._named([int(row) for row in rows[at]])
+            like = {
+                names[int(row)]: float(score)
+                for row, score in zip(rows[at], scores[at], strict=True)
+                if int(row) in names
+            }
+            found = self._index.some([each for each, _ in like], wanted)
+            found = [each for each in found if (each.memory.id, each.etag) in like]
+            if len(found) >= limit or look >= len(rows):
+                break
+            look *= 8
+        near = [(each, like[each.memory.id, each.etag]) for each in found]
+        near.sort(key=lambda item: (item[1], item[0].memory.id), reverse=True)
+        return near[:limit]
+
+    def likeness_of(self, query: Floats, memories: Collection[Stored]) -> dict[str, float]:
+        """How like a vector of unit length memories are, by id; those without one are left out."""
+        rows = self._rows_of([(each.memory.id, each.etag) for each in memories])
+        like = self.likeness(query, rows)
+        return {rows[row]: score for row, score in like.items()}
+
+    def drop_memory(self, memory_id: str) -> None:
+        """Leave no trace of a memory."""
+        self._settle([memory_id], "")
+        self.scrub()
+
+    @starting_over
+    def _is_caught_up(self, mark: str) -> bool:
+        return self._is_ours() and self._meta("mark") == mark
+
+    @starting_over
+    def _names(self) -> dict[str, str]:
+        if not self._is_ours():
+            return {}
+        return dict(self._db.execute("SELECT id, etag FROM names").fetchall())
+
+    @starting_over
+    def _settle(self, gone: Collection[str], mark: str) -> None:
+        """Take memories out, and note the state of the index all others were seen in."""
+        with transaction(self._db):
+            rows = [row for each in gone for row in self._row(each)]
+            self._drop(rows)
+            self._db.executemany("DELETE FROM names WHERE row = ?", [(row,) for row in rows])
+            if mark:
+                self._take_over()
+            if self._is_ours():
+                self._set_meta("mark", mark)
+
+    @starting_over
+    def _put_named(self, named: Sequence[tuple[str, str]], block: Block) -> None:
+        with transaction(self._db):
+            self._take_over()
+            self._drop([row for each, _ in named for row in self._row(each)])
+            rows = [
+                self._db.execute(
+                    "INSERT OR REPLACE INTO names(id, etag) VALUES(?, ?)", each
+                ).lastrowid
+                for each in named
+            ]
+            self._add(block.as_rows([row or 0 for row in rows]))
+
+    def _row(self, memory_id: str) -> list[int]:
+        found = self._db.execute("SELECT row FROM names WHERE id = ?", (memory_id,))
+        return [row[0] for row in found]
+
+    @starting_over
+    def _named(self, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
+        found: dict[int, tuple[str, str]] = {}
+        for row in rows:
+            name = self._db.execute("SELECT id, etag FROM names WHERE row = ?", (row,)).fetchone()
+            if name is not None:
+                found[row] = name
+        return found
+
+    @starting_over
+    def _rows_of(self, named: Sequence[tuple[str, str]]) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for each in named:
+            row = self._db.execute(
+                "SELECT row FROM names WHERE id = ? AND etag = ?", each
+            ).fetchone()
+            if row is not None:
+                found[row[0]] = each[0]
+        return found
