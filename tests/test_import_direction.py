@@ -17,8 +17,9 @@ MAY_IMPORT = {
     "sessions": {"core", "storage", "sessions"},
     "clients": {"core", "storage", "clients"},
     "llm": {"core", "storage", "llm"},
-    **{flow: {"core", "storage", "sessions", "llm", flow} for flow in FLOWS},
-    "surfaces": {"core", "storage", "sessions", "clients", "llm", "surfaces", *FLOWS},
+    "embed": {"core", "storage", "embed"},
+    **{flow: {"core", "storage", "sessions", "llm", "embed", flow} for flow in FLOWS},
+    "surfaces": {"core", "storage", "sessions", "clients", "llm", "embed", "surfaces", *FLOWS},
 }
 
 
