@@ -73,7 +73,7 @@ class TestReading:
     def test_the_repository_sets_nothing_else(
         self, option: Option, home: Path, shared: Path
     ) -> None:
-        other = {bool: "true", int: "99999", str: '"evil"'}[option.type]
+        other = {bool: "true", int: "99999", float: "9.5", str: '"evil"'}[option.type]
         config = with_repository(home, shared, f"# hi\n{option.name} = {other}\n")
         assert config.get(option.name) == option.default
         (problem,) = config.problems
@@ -426,3 +426,26 @@ class TestAgentNames:
         assert os.path.basename(name) == name
         assert os.path.normpath(name) == name
         assert name == agent_name(text.swapcase())
+
+
+class TestNumbersWithAFraction:
+    @pytest.mark.parametrize(("text", "value"), [("2.5", 2.5), ("3", 3.0), ("0", 0.0)])
+    def test_a_number_may_have_one(self, home: Path, text: str, value: float) -> None:
+        set_option(str(home / "config.toml"), "friction.weights.tool_loop", text)
+        assert load(str(home)).get("friction.weights.tool_loop") == value
+
+    def test_a_file_may_say_a_whole_number(self, home: Path) -> None:
+        config = with_user(home, "[friction.weights]\ntool_loop = 3\n")
+        assert config.get("friction.weights.tool_loop") == 3.0
+        assert config.problems == ()
+
+    @pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e9", "many", "true", "1.", "9999999"])
+    def test_what_is_no_such_number_is_refused(self, home: Path, text: str) -> None:
+        with pytest.raises(WrongUsage, match="cannot be"):
+            set_option(str(home / "config.toml"), "friction.weights.tool_loop", text)
+
+    @pytest.mark.parametrize("text", ["nan", "inf", "-1.0", "true", '"2.5"'])
+    def test_and_in_a_file_it_is_a_problem(self, home: Path, text: str) -> None:
+        config = with_user(home, f"[friction.weights]\ntool_loop = {text}\n")
+        assert config.get("friction.weights.tool_loop") == 6.0
+        assert len(config.problems) == 1

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ltm.core.errors import WrongUsage
+from ltm.core.signals import SIGNALS, THRESHOLDS
 
-Value = bool | int | str
+Value = bool | int | float | str
 
 _TRUE = frozenset(("true", "yes", "on", "1"))
 _FALSE = frozenset(("false", "no", "off", "0"))
@@ -59,8 +60,7 @@ def _base_url(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One option: its name, what it may be, what it is if nobody says, and what it does."""
 
     name: str
@@ -77,7 +77,7 @@ class Option:
     """What a text may be, in words."""
 
     @property
-    def type(self) -> type[bool] | type[int] | type[str]:
+    def type(self) -> type[bool] | type[int] | type[float] | type[str]:
         """The type of its values."""
         return type(self.default)
 
@@ -90,15 +90,19 @@ class Option:
             return "true or false"
         if self.type is int:
             return f"a whole number from {self.least} to {self.most}"
+        if self.type is float:
+            return f"a number from {self.least} to {self.most}"
         return self.form
 
     def checked(self, value: object) -> Value:
         """A value from a file, if it is allowed; `WrongUsage` says what is."""
+        if self.type is float and type(value) is int:
+            value = float(value)
         if type(value) is not self.type:
             raise self._wrong(value)
         if isinstance(value, bool):
             return value
-        if isinstance(value, int):
+        if isinstance(value, int | float):
             if not self.least <= value <= self.most:
                 raise self._wrong(value)
             return value
@@ -118,6 +122,10 @@ class Option:
             if not re.match(r"[+-]?[0-9]{1,18}\Z", word):
                 raise self._wrong(text)
             return self.checked(int(word))
+        if self.type is float:
+            if not re.match(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\Z", word):
+                raise self._wrong(text)
+            return self.checked(float(word))
         return self.checked(word)
 
     def _wrong(self, value: object) -> WrongUsage:
@@ -282,6 +290,11 @@ OPTIONS: tuple[Option, ...] = (
         least=1,
         most=3_600,
     ),
+    *(
+        Option(f"friction.weights.{kind.name}", kind.usual, f"What it weighs that {kind.doc}.")
+        for kind in SIGNALS
+    ),
+    *(Option(f"friction.thresholds.{name}", value, doc) for name, value, doc in THRESHOLDS),
 )
 
 BY_NAME = {option.name: option for option in OPTIONS}
