@@ -76,7 +76,7 @@ def test_files_and_folder_are_the_users_alone(home: str, environ: dict[str, str]
 def test_a_removed_event_waits_no_longer(home: str, environ: dict[str, str]) -> None:
     spool.put(home, STOP, environ)
     (_, path), *_ = spool.waiting(home, environ)
-    spool.remove(path)
+    spool.remove([path])
     assert spool.waiting(home, environ) == []
 
 

@@ -47,7 +47,9 @@ def _update_from(log: SessionLog, session: str, path: str, at: datetime) -> None
             turns = next(stretches, None)
             tally = Tally()
             tally.add(turns or ())
-            log.count(session, tally.ok, tally.failed, tally.compactions)
-            log.keep_cursor(session, READER, path, reading.cursor.text())
+            cursor = reading.cursor.text()
+            if turns or cursor != former:  # else there is nothing to wait for the disk for
+                log.count(session, tally.ok, tally.failed, tally.compactions)
+                log.keep_cursor(session, READER, path, cursor)
         if turns is None:
             return

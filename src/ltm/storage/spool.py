@@ -13,12 +13,12 @@ import time
 
 from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.quickjson import read_object, write
-from ltm.storage.durable import is_temporary, make_folder, remove_file, write_file
+from ltm.storage.durable import failed, is_temporary, make_folder, sync_folder, write_file
 from ltm.storage.plainfile import read_plain
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 FOLDER = "spool"
 MOST = 5_000
@@ -94,9 +94,19 @@ def load(path: str) -> dict[str, object]:
         return {}
 
 
-def remove(path: str) -> None:
-    """Forget an event, once all that follows from it is done."""
-    remove_file(path)
+def remove(paths: Iterable[str]) -> None:
+    """Forget events, once all that follows from them is done."""
+    folders: dict[str, None] = {}
+    for path in paths:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise failed(error, "delete the file", path) from error
+        folders[os.path.dirname(path)] = None
+    for folder in folders:
+        sync_folder(folder)
 
 
 def count(home: str, event: str) -> int:

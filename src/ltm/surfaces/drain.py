@@ -104,30 +104,40 @@ def _empty(
     home: str, environ: Mapping[str, str], steps: Sequence[Step], settle: float, done: Drained
 ) -> None:
     log = SessionLog(os.path.join(home, "state.db"))
+    finished: dict[str, str] = {}
     try:
         for key, path in spool.waiting(home, environ):
             event = from_record(key, spool.load(path))
             if event is None:
-                spool.remove(path)
+                finished[key] = path
                 continue
             if event.event in _BEHIND:
                 time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
             work = Work(event, home, log, environ, datetime.now(UTC))
             if _is_done(work, steps, done):
-                spool.remove(path)
-                log.forget_event(key)
+                finished[key] = path
                 done.events += 1
                 if event.cwd and event.event in _AT_ENDS:
                     done.folders[event.cwd] = None
         log.prune(datetime.now(UTC))
     finally:
+        # All at once, because each by itself waits for the disk. Whatever happens before this, an
+        # event that comes again goes on behind the step that counted it.
+        spool.remove(finished.values())
+        with log.transaction():
+            for key in finished:
+                log.forget_event(key)
         log.close()
     _refresh(home, environ, done)
     spool.sweep(home)
 
 
 def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
-    """Take an event's steps from where it stands; False when it must be tried again later."""
+    """Take an event's steps from where it stands; False when it must be tried again later.
+
+    Where it stands is noted with what is counted, which must not happen twice, and when a step
+    fails. All other steps may be taken again after a crash: they know what they have done.
+    """
     try:
         begun, tries = work.log.progress(work.event.key)
         for number, step in enumerate((_log_event, *steps)):
@@ -158,7 +168,6 @@ def _is_taken(work: Work, number: int, step: Step, tries: int, done: Drained) ->
         if tries + 1 < TRIES:
             log.note_progress(key, number, tries + 1)
             return False
-    log.note_progress(key, number + 1, 0)
     return True
 
 
