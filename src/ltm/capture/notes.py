@@ -11,7 +11,7 @@ imports `core` and this package.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ltm.capture.candidate import Candidate
 from ltm.capture.plainwords import tidy
@@ -27,7 +27,9 @@ _SECTIONS = ("decisions", "patterns", "issues", "gotchas", "facts", "learnings",
 _STATE = re.compile(r"[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
 
 
-def notes(text: str, kinds: Kinds, source: Source) -> Iterator[Candidate]:
+def notes(
+    text: str, kinds: Kinds, source: Source, sections: Collection[str] = _SECTIONS
+) -> Iterator[Candidate]:
     """Candidates from every bullet of a section whose heading names a kind, in the plural."""
     kind = ""
     depth = 0
@@ -35,7 +37,7 @@ def notes(text: str, kinds: Kinds, source: Source) -> Iterator[Candidate]:
         heading = _HEADING.match(line)
         if heading:
             level, name = len(heading[1]), heading[2].strip().lower()
-            if name in _SECTIONS:
+            if name in sections:
                 kind, depth = _kind(name, kinds), level
             elif level <= depth:
                 kind = ""  # a deeper heading only groups the section's bullets

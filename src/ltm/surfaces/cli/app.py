@@ -30,6 +30,7 @@ COMMANDS = {
     "setup": "setup",
     "capture": "capture",
     "sessions": "sessions",
+    "stash": "stash",
     "achievements": "achievements",
     "export": "export",
     "import": "import_",

@@ -1,0 +1,150 @@
+"""Putting a session aside in a stash: which session is meant, its outline, and the file.
+
+Owns finding the session somebody is in, from the client's own word, else from the log. A model that
+is switched on may word the outline better; without one, or when it fails, the rules stand.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from ltm.capture.noted import stash_text
+from ltm.capture.outline import Outline, outline_of
+from ltm.core.errors import Ambiguous, ModelFailed, NotFound
+from ltm.core.infer import title_of
+from ltm.core.kinds import Kinds
+from ltm.sessions.origin import origin
+from ltm.sessions.transcript import read
+from ltm.storage.config import Config
+from ltm.storage.modellog import ModelLog
+from ltm.storage.places import Places
+from ltm.storage.sessionlog import Session, SessionLog
+from ltm.storage.stashes import Stash, Stashes, file_name
+
+_RUNNING = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID")
+_LOOKED_AT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Stashed:
+    """What was put aside, and how."""
+
+    stash: Stash
+    wanted: str
+    """The name it was to have; another than the stash's when that was taken."""
+    session: str
+    turns: int
+    model: str
+    """What a model did: `none`, `worded`, or why it did not help."""
+
+
+def stash(
+    places: Places,
+    config: Config,
+    *,
+    name: str,
+    session: str,
+    transcript: str,
+    at: datetime,
+    environ: Mapping[str, str] = os.environ,
+) -> Stashed:
+    """Put aside the session that is meant, under a name or one taken from what it is about."""
+    wanted = file_name(name) if name else ""
+    found, path = _meant(places, session, transcript, environ)
+    outline = outline_in(path, found, config.kinds)
+    if not outline.turns:
+        raise NotFound(
+            "there is nothing in this session yet", path=path, hint="stash it after some work"
+        )
+    outline, model = _worded(outline, path, places, config, environ)
+    wanted = wanted or _named_after(outline, at)
+    text = stash_text(outline, config.kinds, name=wanted, project=places.project.name, at=at)
+    put = Stashes(places.project.root, places.private).put(wanted, text)
+    return Stashed(put, wanted, found, outline.turns, model)
+
+
+def outline_in(path: str, session: str, kinds: Kinds) -> Outline:
+    """The outline of a session from its transcript."""
+    return outline_of(read(path).stretches(), session, kinds, origin(path).cwd)
+
+
+def _meant(
+    places: Places, session: str, transcript: str, environ: Mapping[str, str]
+) -> tuple[str, str]:
+    """The id and the transcript of the session that is meant."""
+    if transcript:
+        path = os.path.abspath(transcript)
+        if not os.path.isfile(path):
+            raise NotFound("there is no such transcript", path=path)
+        return session or origin(path).session, path
+    log = SessionLog(places.state_db)
+    try:
+        if session:
+            return _of_id(log, session)
+        running = next((environ[name] for name in _RUNNING if environ.get(name)), "")
+        known = log.get(running) if running else None
+        if known is not None and os.path.isfile(known.transcript):
+            return known.id, known.transcript
+        found = _latest(log.sessions(places.project.id, _LOOKED_AT))
+    finally:
+        log.close()
+    if found is None:
+        raise NotFound(
+            "no session of this project is known whose transcript is still there",
+            path=places.project.root,
+            hint="run it inside a session, or name one: ltm stash --transcript FILE",
+        )
+    return found.id, found.transcript
+
+
+def _of_id(log: SessionLog, session: str) -> tuple[str, str]:
+    found = log.get(session)
+    if found is None:
+        near = [each for each in log.sessions(limit=1_000) if each.id.startswith(session)]
+        if len(near) > 1:
+            raise Ambiguous(f"{len(near)} sessions begin with {session}", hint="give more of it")
+        found = near[0] if near else None
+    if found is None:
+        raise NotFound(f"no session {session} is known", hint="see them with: ltm sessions")
+    if not os.path.isfile(found.transcript):
+        raise NotFound("the transcript of this session is gone", path=found.transcript or None)
+    return found.id, found.transcript
+
+
+def _latest(sessions: list[Session]) -> Session | None:
+    """The session that is going on, or was last: the one whose transcript was written to last."""
+    there = [
+        (not each.ended, os.stat(each.transcript).st_mtime, each.number, each)
+        for each in sessions
+        if each.transcript and os.path.isfile(each.transcript)
+    ]
+    return max(there, default=(False, 0.0, 0, None), key=lambda each: each[:3])[3]
+
+
+def _named_after(outline: Outline, at: datetime) -> str:
+    about = title_of(outline.asked[0]) if outline.asked else "session"
+    return file_name(f"{at:%Y-%m-%d} {' '.join(about.split()[:6])}".lower())
+
+
+def _worded(
+    outline: Outline, path: str, places: Places, config: Config, environ: Mapping[str, str]
+) -> tuple[Outline, str]:
+    """The outline as a model puts it, if one is switched on, as far as that can be checked."""
+    from ltm.capture.wording import worded
+    from ltm.llm.model import OFF, open_model
+
+    if config.own("llm.backend") == OFF:
+        return outline, "none"
+    log = ModelLog(places.state_db)
+    try:
+        model = open_model(config, places.home, log, environ)
+        if model is None:
+            return outline, "none"
+        return worded(outline, read(path), config.kinds, model), "worded"
+    except ModelFailed as error:
+        return outline, str(error)
+    finally:
+        log.close()
