@@ -87,6 +87,11 @@ def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
     return list(reader(entry, common))
 
 
+def without_insertions(text: str) -> str:
+    """A text without the blocks that a client or we put among somebody's words."""
+    return (_INSERTED.sub("", text) if "<" in text or "[LTM:" in text else text).strip()
+
+
 def _user(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
     content = _content(entry)
     if entry.get("isCompactSummary"):
@@ -123,7 +128,7 @@ def _words(
         if what is not None:
             yield what
             continue
-        left = _INSERTED.sub("", text).strip()
+        left = without_insertions(text)
         if left:
             own.append(left)
         elif text.strip():

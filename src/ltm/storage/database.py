@@ -117,6 +117,11 @@ def is_busy(error: sqlite3.Error) -> bool:
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
+def is_damaged(error: sqlite3.Error) -> bool:
+    """Whether the file itself is the trouble."""
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 def is_unwritable(error: sqlite3.Error) -> bool:
     """Whether the disk, and not the file, is the trouble."""
     return _code(error) in (

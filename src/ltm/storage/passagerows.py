@@ -1,14 +1,11 @@
 """The tables of a project's passages, and how sessions and passages become rows in them.
 
 Owns the schema and every statement that changes it. What is asked is `passagequery`'s, when to
-change what is `passages`'. Three things can be searched by words, each kept up as passages come:
+change what is `passages`'. Two things can be searched by words, each kept up as passages come:
 
 - `words`: every passage, its text and the errors it names as two columns;
 - `views`: every stretch of a session as one text, the user's words and all others as two columns,
-  so that one table serves the session's view and the user's. A stretch is a whole session up to
-  `STRETCH` characters; a longer session has several, so that a passage added to a long session
-  costs one stretch and not the session. It holds no text of its own: what it consists of is read
-  from `words` when it must be changed.
+  so that one table serves the session's view and the user's (`passageviews`).
 """
 
 from __future__ import annotations
@@ -21,12 +18,9 @@ from hashlib import blake2b
 
 from ltm.core.passage import USER, Header, Passage
 from ltm.core.words import TOKENIZER, terms
+from ltm.storage.passageviews import Filling, replace_view, stretch_words
 
 SCHEMA = 1
-
-STRETCH = 60_000
-"""Characters of a stretch. A session of 30 exchanges fits; what has more is about many things, and
-one text of all of it would be near to every question and to none."""
 
 _TITLE = 120
 
@@ -70,27 +64,21 @@ class PassageRows:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def is_known(self, session: str, passage: Passage) -> bool:
-        """Whether this passage's message was kept before, in whatever session."""
-        found = self._db.execute(
-            "SELECT 1 FROM messages WHERE message = ?", (_number(session, passage),)
-        )
+    def has(self, message: int) -> bool:
+        """Whether a message was kept before, in whatever session."""
+        found = self._db.execute("SELECT 1 FROM messages WHERE message = ?", (message,))
         return found.fetchone() is not None
 
-    def put_session(self, header: Header) -> int:
-        """The number of a session, noted if it is new."""
+    def put_cursor(self, session: str, path: str, cursor: str) -> None:
+        """Note how far a transcript of a session was read."""
         self._db.execute(
-            "INSERT INTO sessions(id, cwd, transcript) VALUES(?1, ?2, ?3) ON CONFLICT(id)"
-            " DO UPDATE SET cwd = CASE cwd WHEN '' THEN ?2 ELSE cwd END,"
-            " transcript = CASE ?3 WHEN '' THEN transcript ELSE ?3 END",
-            (header.id, header.cwd, header.transcript),
+            "INSERT OR REPLACE INTO cursors VALUES(?, ?, ?)", (session, kept_path(path), cursor)
         )
-        found = self._db.execute("SELECT number FROM sessions WHERE id = ?", (header.id,))
-        return int(found.fetchone()[0])
 
-    def put(self, number: int, session: str, passages: Sequence[Passage]) -> None:
+    def put(self, header: Header, passages: Sequence[Passage]) -> None:
         """Keep passages of a session, in their order, and its figures with them."""
-        filling = _Filling(self._db, number)
+        number = self._put_session(header)
+        filling = Filling(self._db, number)
         for passage in passages:
             said = " ".join(terms(passage.text))
             self._put_one(number, filling.stretch_for(passage), passage, said)
@@ -98,15 +86,34 @@ class PassageRows:
         filling.write()
         self._db.executemany(
             "INSERT OR IGNORE INTO messages VALUES(?)",
-            {(_number(session, passage),) for passage in passages},
+            {(message_of(header.id, passage),) for passage in passages},
         )
-        self._db.executemany(
-            "UPDATE sessions SET turns = max(turns, ?), passages = passages + 1, size = size + ?,"
-            " started = CASE WHEN started = '' OR (?3 <> '' AND ?3 < started) THEN ?3 ELSE started"
-            " END, ended = max(ended, ?3),"
-            " title = CASE title WHEN '' THEN ?4 ELSE title END WHERE number = ?5",
-            [(each.turn, len(each.text), each.at, _title(each), number) for each in passages],
+        times = sorted(each.at for each in passages if each.at) or [""]
+        self._db.execute(
+            "UPDATE sessions SET turns = max(turns, ?1), passages = passages + ?2,"
+            " size = size + ?3, ended = max(ended, ?5), started = CASE WHEN started = ''"
+            " OR (?4 <> '' AND ?4 < started) THEN ?4 ELSE started END,"
+            " title = CASE title WHEN '' THEN ?6 ELSE title END WHERE number = ?7",
+            (
+                max(each.turn for each in passages),
+                len(passages),
+                sum(len(each.text) for each in passages),
+                times[0],
+                times[-1],
+                next((shown_title(each.text) for each in passages if each.role == USER), ""),
+                number,
+            ),
         )
+
+    def _put_session(self, header: Header) -> int:
+        self._db.execute(
+            "INSERT INTO sessions(id, cwd, transcript) VALUES(?1, ?2, ?3) ON CONFLICT(id)"
+            " DO UPDATE SET cwd = CASE cwd WHEN '' THEN ?2 ELSE cwd END,"
+            " transcript = CASE ?3 WHEN '' THEN transcript ELSE ?3 END",
+            (header.id, kept_path(header.cwd), kept_path(header.transcript)),
+        )
+        found = self._db.execute("SELECT number FROM sessions WHERE id = ?", (header.id,))
+        return int(found.fetchone()[0])
 
     def _put_one(self, number: int, stretch: int, passage: Passage, said: str) -> None:
         row = self._db.execute(
@@ -143,32 +150,69 @@ class PassageRows:
             [(base_name(path), row, path) for path in passage.files],
         )
 
-    def remove(self, rows: Iterable[int]) -> None:
-        """Drop passages. Their messages stay known, so that reading them again adds nothing."""
-        doomed = list(rows)
-        stretches: set[int] = set()
-        sessions: set[int] = set()
-        for row in doomed:
+    def of_session(self, session: str) -> list[int]:
+        """The rows of a session."""
+        found = self._db.execute(
+            "SELECT row FROM passages JOIN sessions ON number = session WHERE id = ?", (session,)
+        )
+        return [row for (row,) in found]
+
+    def ended_before(self, moment: str) -> list[str]:
+        """The sessions that ended before a moment."""
+        found = self._db.execute(
+            "SELECT id FROM sessions WHERE ended < ? AND ended <> ''", (moment,)
+        )
+        return [session for (session,) in found]
+
+    def oldest(self, share: float, *, but: Sequence[str]) -> list[str]:
+        """So many of the oldest sessions that they make up a share of all there is, the newest
+        excepted; those that go anyway count and are not named again."""
+        sizes = self._db.execute("SELECT id, size FROM sessions ORDER BY ended, number").fetchall()
+        wanted = share * sum(size for _, size in sizes)
+        wanted -= sum(size for session, size in sizes if session in but)
+        chosen: list[str] = []
+        for session, size in sizes[:-1]:
+            if wanted <= 0:
+                break
+            if session not in but:
+                chosen.append(session)
+                wanted -= size
+        return chosen
+
+    def used_bytes(self) -> int:
+        """What the database needs on the disk, without what is free inside."""
+        pages, free, size = (
+            self._db.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * size)
+
+    def remove(self, rows: Iterable[int]) -> int:
+        """Drop passages and say how many there were. Their messages stay known, so that reading
+        them again adds nothing."""
+        places: dict[int, tuple[int, int, str]] = {}
+        for row in rows:
             found = self._db.execute(
-                "SELECT stretch, session FROM passages WHERE row = ?", (row,)
+                "SELECT stretch, session, named FROM passages JOIN texts USING(row) WHERE row = ?",
+                (row,),
             ).fetchone()
             if found:
-                stretches.add(found[0])
-                sessions.add(found[1])
+                places[row] = found
+        stretches = {stretch for stretch, _, _ in places.values()}
         before = {stretch: stretch_words(self._db, stretch) for stretch in stretches}
-        for row in doomed:
-            self._db.execute("DELETE FROM words WHERE rowid = ?", (row,))
-            named = self._db.execute("SELECT named FROM texts WHERE row = ?", (row,)).fetchone()
-            for path in json.loads(named[0])[0] if named and named[0] else ():
+        for row, (_, _, named) in places.items():
+            for path in json.loads(named)[0] if named else ():
                 self._db.execute(
                     "DELETE FROM files WHERE name = ? AND row = ?", (base_name(path), row)
                 )
+            self._db.execute("DELETE FROM words WHERE rowid = ?", (row,))
             self._db.execute("DELETE FROM texts WHERE row = ?", (row,))
             self._db.execute("DELETE FROM passages WHERE row = ?", (row,))
         for stretch, former in before.items():
             replace_view(self._db, stretch, former, stretch_words(self._db, stretch))
-        for number in sessions:
+        for number in {session for _, session, _ in places.values()}:
             self._count_anew(number)
+        return len(places)
 
     def _count_anew(self, number: int) -> None:
         """The figures of a session that lost passages; without any, it is gone."""
@@ -193,79 +237,6 @@ class PassageRows:
         )
 
 
-class _Filling:
-    """The last stretch of a session, and those begun after it, while passages are put into them."""
-
-    def __init__(self, db: sqlite3.Connection, number: int) -> None:
-        self._db = db
-        self._number = number
-        self._former: tuple[str, str] | None = None
-        self._words: tuple[list[str], list[str]] = ([], [])
-        last = db.execute(
-            "SELECT row, size FROM stretches WHERE session = ? ORDER BY row DESC LIMIT 1",
-            (number,),
-        ).fetchone()
-        self._row: int = last[0] if last else 0
-        self._size: int = last[1] if last else 0
-        if self._row and self._size < STRETCH:
-            self._former = stretch_words(db, self._row)
-            self._words = ([self._former[0]], [self._former[1]])
-
-    def stretch_for(self, passage: Passage) -> int:
-        """The stretch that takes a passage: the last one while there is room in it."""
-        if not self._row or self._size + len(passage.text) > STRETCH:
-            self.write()
-            self._row = int(
-                self._db.execute(
-                    "INSERT INTO stretches(session, size) VALUES(?, 0)", (self._number,)
-                ).lastrowid
-                or 0
-            )
-            self._size, self._former, self._words = 0, None, ([], [])
-        return self._row
-
-    def take(self, passage: Passage, said: str) -> None:
-        """Add a passage and its words."""
-        self._words[passage.role != USER].append(said)
-        self._size += len(passage.text)
-
-    def write(self) -> None:
-        """Put the words of the stretch at hand into its view."""
-        if self._row:
-            user, rest = (" ".join(filter(None, each)) for each in self._words)
-            if (user, rest) != self._former and (user or rest):
-                replace_view(self._db, self._row, self._former or ("", ""), (user, rest))
-            self._db.execute("UPDATE stretches SET size = ? WHERE row = ?", (self._size, self._row))
-
-
-def stretch_words(db: sqlite3.Connection, stretch: int) -> tuple[str, str]:
-    """The user's words of a stretch and all others, as they stand in its view."""
-    said: tuple[list[str], list[str]] = ([], [])
-    for role, text in db.execute(
-        "SELECT p.role, w.text FROM passages p CROSS JOIN words w ON w.rowid = p.row"
-        " WHERE p.stretch = ? ORDER BY p.row",
-        (stretch,),
-    ):
-        if text:
-            said[role != USER].append(text)
-    return " ".join(said[0]), " ".join(said[1])
-
-
-def replace_view(
-    db: sqlite3.Connection, stretch: int, former: tuple[str, str], words: tuple[str, str]
-) -> None:
-    """Change the view of a stretch from one text to another; an empty one is none."""
-    if any(former):
-        db.execute(
-            "INSERT INTO views(views, rowid, user, rest) VALUES('delete', ?, ?, ?)",
-            (stretch, *former),
-        )
-    if any(words):
-        db.execute("INSERT INTO views(rowid, user, rest) VALUES(?, ?, ?)", (stretch, *words))
-    else:
-        db.execute("DELETE FROM stretches WHERE row = ?", (stretch,))
-
-
 def base_name(path: str) -> str:
     """What a file is looked up by: the last part of its path, in small letters."""
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
@@ -276,15 +247,16 @@ def shown_title(text: str) -> str:
     return " ".join(text[: 4 * _TITLE].split())[:_TITLE]
 
 
-def _title(passage: Passage) -> str:
-    return shown_title(passage.text) if passage.role == USER else ""
+def message_of(session: str, passage: Passage) -> int:
+    """The message a passage is from, as a number; one without a uuid is known by what it says."""
+    if passage.message:
+        return message_number(passage.message)
+    return message_number(f"{session}\0{passage.at}\0{passage.first}\0{passage.text}")
 
 
-def _number(session: str, passage: Passage) -> int:
-    """A message as a number: by its uuid, which forks and resumed sessions repeat, else by what
-    it says and where."""
-    key = passage.message or f"{session}\0{passage.at}\0{passage.first}\0{passage.text}"
-    digest = blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()
+def message_number(uuid: str) -> int:
+    """A message's uuid, which forks and resumed sessions repeat, as a number."""
+    digest = blake2b(uuid.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 

@@ -1,9 +1,10 @@
 """What was said in a project's sessions, word for word and searchable: one SQLite file a project.
 
-Owns `sessions.db`. A client deletes its transcripts after some weeks, so this cannot be derived
-again: a broken file is moved aside and told as a problem, and another is begun from the transcripts
-that are still there. For that, and so that nothing is kept twice, how far a transcript was read is
-noted in the same transaction as what was read: a crash or a power cut loses both or neither.
+Owns `sessions.db`: adding to it and letting go of it; what it can be asked is in `passagelookups`.
+A client deletes its transcripts after some weeks, so this cannot be derived again: a damaged file
+is moved aside and told as a problem, and another is begun from the transcripts that are still
+there. For that, and so that nothing is kept twice, how far a transcript was read is noted in the
+same transaction as what was read: a crash or a power cut loses both or neither.
 
 Passages are found by words (`find`), whole sessions by all words or by the user's (`find_views`),
 and by the file, error, lines or moment they belong to. A project never sees another's file.
@@ -12,45 +13,35 @@ Imports core and storage's tables.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from ltm.core.errors import Conflict, StorageFailed
 from ltm.core.model import Problem
 from ltm.core.passage import Header, Passage
-from ltm.storage import passagequery
-from ltm.storage.database import empty, keep, look, transaction
+from ltm.storage.database import empty, is_damaged, keep, look, set_aside, transaction
 from ltm.storage.durable import make_folder
-from ltm.storage.passagequery import ANY_TIME, Matches, View
-from ltm.storage.passagerows import SCHEMA, TABLES, PassageRows, base_name, kept_path
-
-_HEADER = "id, cwd, transcript, started, ended, title, turns, passages, size"
-_PASSAGE = (
-    "SELECT p.turn, p.part, p.role, t.text, p.at, p.first, p.last, t.message, t.agent, t.named,"
-    " p.row, s.id FROM passages p JOIN texts t USING(row) JOIN sessions s ON s.number = p.session"
+from ltm.storage.passagelookups import PassageLookups
+from ltm.storage.passagerows import (
+    SCHEMA,
+    TABLES,
+    PassageRows,
+    kept_path,
+    message_number,
+    message_of,
 )
-_AT_ONCE = 500  # rows asked for in one statement
+
+_ROOM = 0.9  # of what may be kept: pruning to less than the limit makes it rare
+_PURGED = "purged"
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How much is kept."""
-
-    sessions: int = 0
-    passages: int = 0
-    bytes: int = 0
-    """What the file takes on the disk."""
-
-
-class Passages:
+class Passages(PassageLookups):
     """The passages of one project, in the file at `path`. Used by one thread at a time.
 
     Whoever only asks gets an answer: where there is no file, or it cannot be read, there is
-    nothing. Whoever adds gets `StorageFailed` when it cannot be kept.
+    nothing. Whoever changes something gets `StorageFailed` when that cannot be kept.
     """
 
     def __init__(self, path: str, *, readonly: bool = False) -> None:
@@ -58,8 +49,7 @@ class Passages:
         self.problem: Problem | None = None
         """What was wrong with the file, if anything was."""
         self._readonly = readonly
-        self._db = self._opened()
-        self._rows = PassageRows(self._db)
+        self._use(self._opened())
 
     def close(self) -> None:
         """Give the file back."""
@@ -75,9 +65,13 @@ class Passages:
         ).fetchone()
         return row[0] if row else ""
 
-    def is_known(self, session: str, passage: Passage) -> bool:
-        """Whether a message was kept before, by whatever session it was repeated."""
-        return self._rows.is_known(session, passage)
+    def has_message(self, uuid: str) -> bool:
+        """Whether a message was kept before, in whatever session it is repeated."""
+        return self._rows.has(message_number(uuid))
+
+    def is_purged(self, session: str) -> bool:
+        """Whether a person purged a session: nothing of it is kept again."""
+        return self.cursor(session, "") == _PURGED
 
     def add(
         self,
@@ -93,147 +87,19 @@ class Passages:
         `after` is the cursor the reading began at: if somebody else has read on meanwhile, this is
         a `Conflict`, and reading begins again from there.
         """
-        try:
-            with transaction(self._db):
-                if self.cursor(header.id, header.transcript) != after:
-                    raise Conflict("somebody else has read on in this session", path=self.path)
-                fresh = [
-                    each
-                    for each in dict.fromkeys(passages)
-                    if not self._rows.is_known(header.id, each)
-                ]
-                if fresh:
-                    number = self._rows.put_session(header)
-                    self._rows.put(number, header.id, fresh)
-                if cursor:
-                    self._db.execute(
-                        "INSERT OR REPLACE INTO cursors VALUES(?, ?, ?)",
-                        (header.id, kept_path(header.transcript), cursor),
-                    )
-        except sqlite3.Error as error:
-            raise StorageFailed(f"the session could not be kept: {error}", path=self.path) from None
+        with self._changing():
+            if self.cursor(header.id, header.transcript) != after or self.is_purged(header.id):
+                raise Conflict("this session was read or purged meanwhile", path=self.path)
+            fresh = [
+                each
+                for each in dict.fromkeys(passages)
+                if not self._rows.has(message_of(header.id, each))
+            ]
+            if fresh:
+                self._rows.put(header, fresh)
+            if cursor:
+                self._rows.put_cursor(header.id, header.transcript, cursor)
         return len(fresh)
-
-    # -- finding ---------------------------------------------------------------------------------
-
-    def find(
-        self, words: Sequence[str], limit: int, *, since: str = "", until: str = ""
-    ) -> Matches:
-        """The best passages for any of the words (`core.words.query_terms` of a question).
-
-        `since` and `until` are moments as ISO 8601 in UTC, the second one excluded.
-        """
-        return passagequery.find(self._db, words, limit, _span(since, until))
-
-    def find_errors(self, words: Sequence[str], limit: int) -> Matches:
-        """The best passages whose error texts have any of the words."""
-        return passagequery.find(self._db, words, limit, ANY_TIME, "errors")
-
-    def find_views(
-        self,
-        words: Sequence[str],
-        limit: int,
-        *,
-        user: bool = False,
-        since: str = "",
-        until: str = "",
-    ) -> list[View]:
-        """The best sessions for any of the words: by all that was said, or by the user's words.
-
-        A very long session is looked at in stretches, and can be in the answer more than once.
-        """
-        return passagequery.find_views(self._db, words, limit, _span(since, until), user=user)
-
-    def holders(self, word: str) -> int:
-        """How many passages have a word."""
-        return passagequery.holders(self._db, word)
-
-    def naming_file(self, path: str, limit: int = 100) -> list[Passage]:
-        """The passages that name a file, newest first; a path names all it is the end of."""
-        wanted = _parts(path)
-        rows = self._db.execute(
-            "SELECT row, path FROM files WHERE name = ? ORDER BY row DESC", (base_name(path),)
-        )
-        found: dict[int, None] = {}
-        for row, known in rows:
-            parts = _parts(known)
-            shared = min(len(parts), len(wanted))
-            if parts[-shared:] == wanted[-shared:]:
-                found[row] = None
-                if len(found) == limit:
-                    break
-        return self.read(found)
-
-    def with_message(self, uuid: str) -> list[Passage]:
-        """The passages of a message of this project."""
-        rows = self._db.execute("SELECT row FROM texts WHERE message = ? AND ? <> ''", (uuid, uuid))
-        return self.read(row for (row,) in rows)
-
-    # -- reading ---------------------------------------------------------------------------------
-
-    def read(self, rows: Iterable[int]) -> list[Passage]:
-        """The passages at these rows, in this order, without those that are gone."""
-        wanted = list(rows)
-        found: dict[int, Passage] = {}
-        for start in range(0, len(wanted), _AT_ONCE):
-            part = wanted[start : start + _AT_ONCE]
-            asked = f"{_PASSAGE} WHERE p.row IN ({', '.join('?' * len(part))})"
-            found.update((each.row, each) for each in self._passages(asked, part))
-        return [found[row] for row in wanted if row in found]
-
-    def around(self, session: str, turn: int, before: int = 2, after: int = 2) -> list[Passage]:
-        """The passages of a turn and of the turns beside it, in order."""
-        return list(
-            self._passages(
-                f"{_PASSAGE} WHERE s.id = ? AND p.turn BETWEEN ? AND ? ORDER BY p.turn, p.part",
-                (session, turn - before, turn + after),
-            )
-        )
-
-    def of_session(self, session: str) -> Iterator[Passage]:
-        """All passages of a session, in order."""
-        return self._passages(f"{_PASSAGE} WHERE s.id = ? ORDER BY p.turn, p.part", (session,))
-
-    def at_lines(self, session: str, lines: str) -> list[Passage]:
-        """The passages on these lines of a session's transcript: `120-134`, as a memory's source
-        says, so that a memory and the lines it came from can be told to be one."""
-        first, last = line_range(lines)
-        return list(
-            self._passages(
-                f"{_PASSAGE} WHERE s.id = ? AND p.first <= ? AND p.last >= ?"
-                " ORDER BY p.turn, p.part",
-                (session, last, first),
-            )
-        )
-
-    def after(self, row: int, limit: int = 1_000) -> list[Passage]:
-        """The passages that were kept after the one at a row, in the order of their rows."""
-        return list(
-            self._passages(f"{_PASSAGE} WHERE p.row > ? ORDER BY p.row LIMIT ?", (row, limit))
-        )
-
-    def header(self, session: str) -> Header | None:
-        """What is known of a session."""
-        row = self._db.execute(
-            f"SELECT {_HEADER} FROM sessions WHERE id = ?", (session,)
-        ).fetchone()
-        return Header(*row) if row else None
-
-    def sessions(self, limit: int = 100, *, since: str = "", until: str = "") -> list[Header]:
-        """The sessions that were going on in a span of time, the one that ended last first."""
-        rows = self._db.execute(
-            f"SELECT {_HEADER} FROM sessions WHERE ended >= ? AND started < ?"
-            " ORDER BY ended DESC, number DESC LIMIT ?",
-            (*_span(since, until), limit),
-        )
-        return [Header(*row) for row in rows]
-
-    def size(self) -> Size:
-        """How much is kept."""
-        sessions, passages = self._db.execute(
-            "SELECT count(*), ifnull(sum(passages), 0) FROM sessions"
-        ).fetchone()
-        return Size(sessions, passages, sum(map(_bytes, (self.path, f"{self.path}-wal"))))
 
     # -- letting go ------------------------------------------------------------------------------
 
@@ -242,21 +108,69 @@ class Passages:
 
         They do not come back when their transcript is read again.
         """
-        doomed = [each.row for each in self.read(rows)]
-        if doomed:
-            with transaction(self._db):
-                self._rows.remove(doomed)
+        with self._changing():
+            gone = self._rows.remove(rows)
+        if gone:
             self._wipe()
-        return len(doomed)
+        return gone
+
+    def purge_session(self, session: str) -> int:
+        """Delete a session for good; nothing of it is kept again, not even what is said later."""
+        with self._changing():
+            gone = self._rows.remove(self._rows.of_session(session))
+            self._rows.put_cursor(session, "", _PURGED)
+        self._wipe()
+        return gone
+
+    def prune(self, *, before: str = "", most: int = 0) -> int:
+        """Let go of sessions that ended before a moment, and of the oldest while the file is
+        larger than so many bytes; how many passages went. What is newest always stays."""
+        with self._changing():
+            doomed = self._rows.ended_before(before) if before else []
+            doomed += self._rows.oldest(self._excess(most), but=doomed) if most else []
+            gone = self._rows.remove(
+                row for session in doomed for row in self._rows.of_session(session)
+            )
+        if gone:
+            self._wipe()
+        return gone
+
+    def _excess(self, most: int) -> float:
+        """Which share of the file is too much."""
+        used = self._rows.used_bytes()
+        return 0.0 if used <= most else 1 - _ROOM * most / used
 
     def _wipe(self) -> None:
         # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
-        for table in ("words", "views"):
-            self._db.execute(f"INSERT INTO {table}({table}) VALUES('optimize')")
-        self._db.execute("VACUUM")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        try:
+            for table in ("words", "views"):
+                self._db.execute(f"INSERT INTO {table}({table}) VALUES('optimize')")
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            raise self._failed(error) from None
 
     # -- the file --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """All of a change, or nothing of it and the reason."""
+        if self._readonly:
+            raise StorageFailed("sessions cannot be kept here", path=self.path)
+        try:
+            with transaction(self._db):
+                yield
+        except sqlite3.Error as error:
+            if is_damaged(error):
+                self._put_aside(error)
+            raise self._failed(error) from None
+
+    def _failed(self, error: sqlite3.Error) -> StorageFailed:
+        return StorageFailed(f"sessions could not be kept: {error}", path=self.path)
+
+    def _use(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._rows = PassageRows(db)
 
     def _opened(self) -> sqlite3.Connection:
         if self._readonly:
@@ -267,11 +181,7 @@ class Passages:
         except (OSError, sqlite3.Error, StorageFailed):
             return self._looked_at()
         if aside:
-            self.problem = Problem(
-                self.path,
-                f"was damaged and is begun anew; what it held is in {aside}"
-                " (fill it again with: ltm capture --all)",
-            )
+            self._tell_aside(aside)
         return db
 
     def _looked_at(self) -> sqlite3.Connection:
@@ -284,32 +194,18 @@ class Passages:
             self.problem = Problem(self.path, f"cannot be read: {error}")
         return empty(TABLES, SCHEMA)
 
-    def _passages(self, statement: str, values: Sequence[Any]) -> Iterator[Passage]:
-        for row in self._db.execute(statement, values):
-            named = map(tuple, json.loads(row[9])) if row[9] else ((), (), ())
-            fields: list[Any] = [*row[:9], *named, *row[10:]]
-            yield Passage(*fields)
+    def _put_aside(self, error: Exception) -> None:
+        self._db.close()
+        if self._readonly:
+            self.problem = Problem(self.path, f"cannot be read: {error}")
+            self._use(empty(TABLES, SCHEMA))
+            return
+        self._tell_aside(set_aside(self.path))
+        self._use(self._opened())
 
-
-def line_range(lines: str) -> tuple[int, int]:
-    """The first and the last line of `120-134` or `120`; nothing is from 0 to 0."""
-    first, _, last = lines.partition("-")
-    try:
-        return int(first), int(last or first)
-    except ValueError:
-        return 0, 0
-
-
-def _span(since: str, until: str) -> tuple[str, str]:
-    return since or ANY_TIME[0], until or ANY_TIME[1]
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
-
-
-def _bytes(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
+    def _tell_aside(self, aside: str) -> None:
+        self.problem = Problem(
+            self.path,
+            f"was damaged and is begun anew; what it held is in {aside}"
+            " (fill it again with: ltm capture --all)",
+        )

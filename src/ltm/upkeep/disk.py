@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
-from ltm.storage.database import is_busy, is_unwritable
+from ltm.storage.database import is_busy, is_unwritable, set_aside
 from ltm.storage.durable import is_temporary
 from ltm.storage.vault import Vault
 from ltm.upkeep.finding import Finding
@@ -69,7 +69,7 @@ def modes(home: str, shared: str = "") -> list[Finding]:
 
 
 def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
-    """Damaged SQLite files; one in a vault is derived and made anew, any other is set aside."""
+    """Damaged SQLite files; a vault's index is derived and made anew, any other is set aside."""
     derived = {vault.folder for vault in vaults}
     folders = {folder for folder, _, _ in os.walk(home)} | derived
     found: list[Finding] = []
@@ -79,13 +79,13 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
             damage = _damage(path)
             if not damage:
                 continue
-            if folder in derived:
+            if folder in derived and name == "index.db":
                 problem = Problem(path, f"the index is damaged: {damage}")
                 # Re-indexing is part of every repair, so nothing is left to do here.
                 found.append(Finding(problem, lambda: None))
             else:
                 problem = Problem(path, f"the database is damaged: {damage}")
-                found.append(Finding(problem, partial(_set_aside, path)))
+                found.append(Finding(problem, partial(set_aside, path)))
     return found
 
 
@@ -176,14 +176,3 @@ def _damage(path: str) -> str:
     except sqlite3.Error as error:
         return "" if is_busy(error) or is_unwritable(error) else str(error)
     return "" if said == "ok" else said.splitlines()[-1]
-
-
-def _set_aside(path: str) -> None:
-    """Out of the way, so that a new one is begun; a person may still want to look at it."""
-    number = 1
-    while os.path.exists(aside := f"{path}.damaged{number}"):
-        number += 1
-    os.rename(path, aside)
-    for suffix in ("-wal", "-shm", "-journal"):
-        if os.path.exists(path + suffix):
-            os.rename(path + suffix, f"{aside}{suffix}")

@@ -1,0 +1,100 @@
+"""Keeping what was said in a session, word for word, so that it can be searched beside memories.
+
+Owns the flow: read on from where the project's own file says, cut into passages without secrets,
+keep them and the place together. Bounded memory at any size, and the cost is the new part of the
+transcript, whatever is kept already. Imports core, `sessions`, `storage` and this package.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ltm.capture.cutting import Cutter, sound
+from ltm.core.errors import Conflict
+from ltm.core.passage import Header, Passage
+from ltm.sessions.lines import Cursor, cursor_of
+from ltm.sessions.transcript import read
+from ltm.storage.passages import Passages
+
+_BATCH = 400_000  # characters that are held before they are kept
+_ATTEMPTS = 5
+
+
+def keep_verbatim(
+    passages: Passages, session: str, transcript: str, cwd: str, *, since: str = ""
+) -> int:
+    """Keep what a session's transcript says since it was last read; how many passages were new.
+
+    What was said before `since` (ISO 8601, UTC) is left out. Sub-agents' own transcripts are not
+    read, as capture does not read them either: what they answered is in the session's.
+    """
+    for _ in range(_ATTEMPTS):
+        if passages.is_purged(session):
+            return 0
+        try:
+            return _read_on(passages, Header(sound(session), sound(cwd), transcript), since)
+        except Conflict:
+            continue  # another process reads the same session: go on from where it is now
+    return 0
+
+
+def _read_on(passages: Passages, header: Header, since: str) -> int:
+    former = passages.cursor(header.id, header.transcript)
+    cursor, state = _parsed(former)
+    unread = _Unread(passages)
+    reading = read(header.transcript, cursor, unread)
+    cutter = Cutter(header.cwd, state)
+    held: list[Passage] = []
+    size = added = 0
+
+    def settle() -> None:
+        nonlocal former, size, added
+        place = _written(reading.cursor, cutter.state())
+        if held or place != former:
+            added += passages.add(header, held, after=former, cursor=place)
+            former = place
+        held.clear()
+        unread.forget()
+        size = 0
+
+    for turns in reading.stretches(1):  # line by line: a line may hold megabytes of output
+        for passage in cutter.cut(turns):
+            if passage.at >= since or not passage.at:
+                held.append(passage)
+                size += len(passage.text)
+        if size >= _BATCH:
+            settle()
+    settle()
+    return added
+
+
+class _Unread:
+    """Messages that are not kept yet and were not met in this reading either."""
+
+    def __init__(self, passages: Passages) -> None:
+        self._passages = passages
+        self._met: set[str] = set()
+
+    def is_new(self, uuid: str) -> bool:
+        """Whether this message is met for the first time; from now on it is not."""
+        if uuid in self._met or self._passages.has_message(uuid):
+            return False
+        self._met.add(uuid)
+        return True
+
+    def forget(self) -> None:
+        """Let go of those that are kept now."""
+        self._met.clear()
+
+
+def _parsed(text: str) -> tuple[Cursor, Any]:
+    try:
+        place = json.loads(text)
+        return cursor_of(json.dumps(place["at"])), place["state"]
+    except (ValueError, KeyError, TypeError):
+        return Cursor(), None
+
+
+def _written(cursor: Cursor, state: dict[str, Any]) -> str:
+    return json.dumps({"at": json.loads(cursor.text()), "state": state}, separators=(",", ":"))
