@@ -9,9 +9,12 @@ store that only ever appends: what the next session would have to be told withou
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import tempfile
 import time
+from collections import Counter
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,12 +26,13 @@ from ltm.capture.candidate import Candidate
 from ltm.capture.pipeline import Captured, keep
 from ltm.core.decision import Restore
 from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Impact, Phase, Scope, Source, Status, Trust
+from ltm.core.model import Filter, Impact, Phase, Scope, Source, Trust
 from ltm.core.policy import Limits
 from ltm.core.tokens import estimate
-from ltm.inject.compose import MAX_CHARS, compose
+from ltm.inject.compose import MAX_CHARS, Injection, compose
 from ltm.inject.said import units
 from ltm.storage.filestore import FileStore
+from ltm.storage.sessionlog import SessionLog
 from ltm.storage.state import State
 from ltm.storage.vault import Vault
 from ltm.upkeep import consolidate
@@ -50,7 +54,23 @@ class Clock:
         return self.now
 
 
-def live(folder: Path, sessions: int, candidates: int) -> dict[str, Any]:
+@dataclass(slots=True)
+class Diary:
+    """What was measured, session by session."""
+
+    ms: list[float] = field(default_factory=list)
+    """Time of the process for what a session left to do: waiting for the disk is the disk's."""
+    wall: list[float] = field(default_factory=list)
+    active: list[int] = field(default_factory=list)
+    files: list[int] = field(default_factory=list)
+    steps: Counter[str] = field(default_factory=Counter)
+    over_budget: int = 0
+    not_whole: int = 0
+    """Memories that are critical or were used in this session, and were not there in full."""
+    appended: int = 0
+
+
+def live(folder: Path, sessions: int, candidates: int) -> tuple[dict[str, Any], Diary]:
     """Play the year and measure it."""
     chance = random.Random(SEED)
     pool = sentences()
@@ -59,80 +79,127 @@ def live(folder: Path, sessions: int, candidates: int) -> dict[str, Any]:
     state = State(str(folder / "state.db"))
     homes = {Scope.PROJECT: vault, Scope.AGENT: vault}
     store = FileStore((vault,), homes, state, Kinds(), project="p", clock=clock)
-    limits = {scope: Limits() for scope in Scope}
-    said: list[str] = []
+    said: list[tuple[str, str]] = []
     originals: dict[str, str] = {}
-    taken: list[float] = []
-    files: list[int] = []
-    active: list[int] = []
-    over = appended = 0
-    used: list[str] = []
+    diary = Diary()
+    log = SessionLog(str(folder / "state.db"))
     for number in range(sessions):
         clock.now += timedelta(hours=chance.choice((4, 20, 26, 30, 70)))
-        state.began(f"session-{number}", "p", clock.now)
+        with log.transaction():
+            log.begin(f"session-{number}", "p", "", "", clock.now)
         batch = [_candidate(chance, pool, said, number) for _ in range(candidates // sessions)]
-        started = time.perf_counter()
-        done = Captured()
-        keep(store, batch, done, now=clock.now, difficulty=chance.random())
-        for each in done.added:
-            originals.setdefault(each, store.read(each).memory.content)
         everybody = [each.memory.id for each in store.list(ACTIVE).items]
         used = chance.sample(everybody, min(4, len(everybody)))
-        store.used(used)
-        consolidate.apply(store, consolidate.plan(store, clock.now, least=consolidate.LEAST))
-        run(store, now=clock.now, limits=limits)
-        told = compose(
-            store,
-            agent="a",
-            project="p",
-            now=clock.now,
-            sessions=store.sessions(),
-            budget_tokens=BUDGET,
+        wall, cpu = time.perf_counter(), time.process_time()
+        done, told = _session(store, batch, used, clock.now, chance.random(), diary)
+        diary.wall.append((time.perf_counter() - wall) * 1000)
+        diary.ms.append((time.process_time() - cpu) * 1000)
+        diary.over_budget += told.tokens > BUDGET or units(told.text) > MAX_CHARS
+        diary.appended += sum(estimate(each.text) for each in batch)
+        with store.in_a_row():
+            for each in done.added:
+                originals.setdefault(each, _first_text(store, each))
+            in_force = [each.memory for each in store.list(Filter()).items]
+        diary.not_whole += sum(
+            each.phase is not Phase.FULL
+            for each in in_force
+            if each.impact is Impact.CRITICAL or each.id in used
         )
-        taken.append((time.perf_counter() - started) * 1000)
-        over += told.tokens > BUDGET or units(told.text) > MAX_CHARS
-        appended += sum(estimate(each.text) for each in batch)
-        files.append(len(vault.names()))
-        active.append(store.list(ACTIVE).total)
-    full = {each.memory.id for each in store.list(Filter(phases=(Phase.FULL,))).items}
-    must = {
-        each.memory.id
-        for each in store.list(ACTIVE).items
-        if each.memory.impact is Impact.CRITICAL or each.memory.id in used
-    }
-    lost = sum(not _comes_back(store, name, text) for name, text in originals.items())
+        diary.files.append(len(vault.names()) + len(os.listdir(vault.archives)))
+        diary.active.append(store.list(ACTIVE).total)
+    with store.in_a_row():
+        lost = sum(not _comes_back(store, name, text) for name, text in originals.items())
+    log.close()
     store.close()
+    return _figures(diary, sessions, candidates, len(originals), lost), diary
+
+
+def _session(
+    store: FileStore,
+    batch: list[Candidate],
+    used: list[str],
+    now: datetime,
+    difficulty: float,
+    diary: Diary,
+) -> tuple[Captured, Injection]:
+    """What one session leaves to do, in the order in which the product does it."""
+    done = Captured()
+    keep(store, batch, done, now=now, difficulty=difficulty)
+    store.used(used)
+    merged = consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))
+    outcome = run(store, now=now, limits={scope: Limits() for scope in Scope})
+    diary.steps.update(step.action for step in outcome.done)
+    diary.steps.update(step.action for step in merged)
+    diary.steps.update(added=len(done.added), again=len(done.reinforced))
+    told = compose(
+        store, agent="a", project="p", now=now, sessions=store.sessions(), budget_tokens=BUDGET
+    )
+    return done, told
+
+
+def _figures(diary: Diary, sessions: int, candidates: int, made: int, lost: int) -> dict[str, Any]:
     tenth = max(1, sessions // 10)
+    first, last = slice(0, tenth), slice(-tenth, None)
     return {
         "sessions": sessions,
         "candidates": sessions * (candidates // sessions),
-        "memories_made": len(originals),
-        "active_most": max(active),
-        "active_at_the_end": active[-1],
-        "critical_or_used_not_whole": len(must - full),
+        "memories_made": made,
+        "seen_again": diary.steps["again"],
+        "merged": diary.steps["merge"],
+        "faded_a_phase": diary.steps["fade"],
+        "gave_way_a_phase": diary.steps["evict"],
+        "archived_as_outdated": diary.steps["archive"],
+        "got_their_text_back": diary.steps["revive"],
+        "active_most": max(diary.active),
+        "active_at_the_end": diary.active[-1],
+        "critical_or_used_not_whole": diary.not_whole,
         "originals_lost": lost,
-        "injections_over_budget": over,
-        "tokens_if_only_appended": appended,
-        "session_ms_first_tenth": percentile(taken[:tenth], 0.5),
-        "session_ms_last_tenth": percentile(taken[-tenth:], 0.5),
-        "files_after_a_tenth": files[tenth - 1],
-        "files_at_the_end": files[-1],
+        "injections_over_budget": diary.over_budget,
+        "tokens_if_only_appended": diary.appended,
+        "session_cpu_ms_first_tenth": percentile(diary.ms[first], 0.5),
+        "session_cpu_ms_last_tenth": percentile(diary.ms[last], 0.5),
+        "files_a_session_first_tenth": diary.files[tenth - 1] / tenth,
+        "files_a_session_last_tenth": (diary.files[-1] - diary.files[-tenth - 1]) / tenth,
+        "files_at_the_end": diary.files[-1],
     }
 
 
-def _candidate(chance: random.Random, pool: list[str], said: list[str], number: int) -> Candidate:
+def by_month(diary: Diary) -> list[list[Any]]:
+    """A row for each tenth of the year: the curve behind the figures."""
+    tenth = max(1, len(diary.ms) // 10)
+    rows: list[list[Any]] = []
+    for start in range(0, len(diary.ms), tenth):
+        part = slice(start, start + tenth)
+        before = diary.files[start - 1] if start else 0
+        rows.append(
+            [
+                f"{start + 1}-{start + len(diary.ms[part])}",
+                diary.active[part][-1],
+                round(percentile(diary.ms[part], 0.5)),
+                round(percentile(diary.wall[part], 0.5)),
+                diary.files[part][-1] - before,
+            ]
+        )
+    return rows
+
+
+def _candidate(
+    chance: random.Random, pool: list[str], said: list[tuple[str, str]], number: int
+) -> Candidate:
     draw = chance.random()
     if said and draw < 0.45:
-        text = chance.choice(said[-400:])  # the same again, or nearly
+        kind, text = chance.choice(said[-400:])  # the same again, or nearly
         if draw < 0.15:
             text = f"{text} And {chance.choice(pool)[:30]}"
     elif said and draw < 0.5:
-        text = f"Never {chance.choice(said[-100:])}"
+        kind, text = chance.choice(said[-100:])
+        text = f"Never {text}"
     else:
+        kind = chance.choice(_KINDS)
         text = f"{chance.choice(pool)} In part {chance.randrange(10_000)} of the code."
-        said.append(text)
+        said.append((kind, text))
     return Candidate(
-        kind=chance.choice(_KINDS),
+        kind=kind,
         text=text,
         weight=0.8,
         source=Source(Trust.USER, f"session-{number}", str(chance.randrange(5_000))),
@@ -140,12 +207,17 @@ def _candidate(chance: random.Random, pool: list[str], said: list[str], number: 
     )
 
 
+def _first_text(store: FileStore, name: str) -> str:
+    """The text a memory was made with: it may have been shortened since, in the same session."""
+    kept = store.versions(name)
+    return kept[0].memory.content if kept else store.read(name).memory.content
+
+
 def _comes_back(store: FileStore, name: str, text: str) -> bool:
-    stored = store.read(name)
-    if stored.memory.status is Status.ACTIVE and stored.memory.content == text:
+    """Whether the text a memory was made with is still to be had, by `ltm restore` or by hand."""
+    if any(each.memory.content == text for each in store.versions(name)):
         return True
-    kept = [each.memory.content for each in store.versions(name)]
-    return text in kept or store.apply(Restore(name)).stored.memory.content.startswith(text)
+    return store.apply(Restore(name)).stored.memory.content == text
 
 
 def main() -> None:
@@ -156,8 +228,10 @@ def main() -> None:
     parser.add_argument("--json")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ltm-year-") as folder:
-        figures = live(Path(folder), given.sessions, given.candidates)
+        figures, diary = live(Path(folder), given.sessions, given.candidates)
     table(f"A year (seed {SEED})", ["figure", "value"], list(figures.items()))
+    head = ["sessions", "active", "CPU ms a session", "wall ms a session", "new files"]
+    table("Tenth by tenth", head, by_month(diary))
     keep_figures(given.json, "year", figures)
 
 

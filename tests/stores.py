@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Scope, new_id, now
+from ltm.storage.database import connect, transaction
+from ltm.storage.durable import make_folder
 from ltm.storage.filestore import FileStore
-from ltm.storage.state import State
+from ltm.storage.state import SCHEMA, TABLES, State, note_session
 from ltm.storage.vault import Vault
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -27,6 +31,13 @@ def file_store(folder: Path, clock: Callable[[], datetime] = now) -> FileStore:
         project="p",
         clock=clock,
     )
+
+
+def begin(state: State, session: str, project: str, at: datetime) -> None:
+    """Note a session as the log does, in the same tables, without waiting for the disk."""
+    make_folder(os.path.dirname(state.path))
+    with closing(connect(state.path, TABLES, SCHEMA)) as db, transaction(db):
+        note_session(db, session, project, at)
 
 
 def make(title: str = "Use ruff for linting", content: str = "", **fields: object) -> Memory:

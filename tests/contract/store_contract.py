@@ -20,6 +20,7 @@ from ltm.core.decision import (
     Forget,
     Merge,
     Purge,
+    Reduce,
     Reinforce,
     Restore,
     Revise,
@@ -111,6 +112,50 @@ class StoreContract:
         assert restored.content == "first wording"
         with pytest.raises(NotFound, match="no kept version 9"):
             store.apply(Restore(memory.id, version=9))
+
+    def test_memories_can_be_asked_for_by_their_ids(self, reopen: Open) -> None:
+        store = reopen()
+        one, two, _ = (store.create(make(title)).memory for title in ("one", "two", "three"))
+        wanted = Filter(ids=(one.id, two.id, "mem_nobody"))
+        assert {each.memory for each in store.list(wanted).items} == {one, two}
+        assert store.list(wanted).total == 2
+        assert store.list(Filter(ids=())).items == ()
+
+    def test_critical_and_pinned_memories_can_be_asked_for(self, reopen: Open) -> None:
+        store = reopen()
+        critical = store.create(make("one", impact=Impact.CRITICAL)).memory
+        pinned = store.create(make("two", pinned=True)).memory
+        store.create(
+            make("three", 'It says {"pinned":true,"impact":"critical"}.', tags=("pinned",))
+        )
+        assert {each.memory for each in store.list(Filter(spared=True)).items} == {critical, pinned}
+
+    def test_a_row_of_changes_sees_what_it_and_other_stores_did(self, reopen: Open) -> None:
+        one, two = reopen(), reopen()
+        first = one.create(make("first")).memory
+        with one.in_a_row():
+            assert one.list(Filter()).total == 1
+            second = one.create(make("second")).memory
+            one.update(first.id, {"content": "new words"})
+            third = two.create(make("third")).memory
+            two.update(second.id, {"content": "other words"})
+            assert one.read(first.id).memory.content == "new words"
+            assert one.read(second.id).memory.content == "other words"
+            assert one.read(third.id).memory == third
+            with pytest.raises(Conflict):
+                one.update(second.id, {"content": "mine"}, expected="an older etag")
+        assert two.read(first.id).memory.content == "new words"
+
+    def test_only_a_use_after_the_last_change_of_phase_is_a_use_again(self, reopen: Open) -> None:
+        store = reopen()
+        memory = store.create(make()).memory
+        assert list(store.used_again()) == []
+        store.used([memory.id])
+        assert list(store.used_again()) == [memory.id]
+        store.apply(Reduce(memory.id, Phase.ARCHIVED))
+        assert list(store.used_again()) == []
+        store.used([memory.id])
+        assert list(reopen().used_again()) == [memory.id]
 
     def test_changing_nothing_writes_nothing(self, reopen: Open) -> None:
         store = reopen()

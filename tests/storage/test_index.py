@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ltm.core.decision import Reinforce
+from ltm.core.errors import Conflict, NotFound
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Scope, Status, new_id, now
 from ltm.core.record import as_record
@@ -21,7 +23,8 @@ from ltm.storage import codec, index
 from ltm.storage.durable import failed
 from ltm.storage.filestore import FileStore
 from ltm.storage.state import State
-from ltm.storage.vault import Vault
+from ltm.storage.vault import Seen, Vault
+from tests.stores import make
 
 ALL = Filter(statuses=tuple(Status))
 
@@ -416,3 +419,43 @@ def test_a_note_written_by_hand_without_dates_is_as_old_as_its_file(
     memory = store.read("mem_by_hand").memory
     assert memory.created.timestamp() == 1_700_000_000
     assert store.update("mem_by_hand", {"tags": ("x",)}).memory.content == "Just a note."
+
+
+def test_in_a_row_of_changes_what_a_person_saves_is_neither_lost_nor_overlooked(
+    folder: Path, store: FileStore
+) -> None:
+    saved, removed = (store.create(make(title)) for title in ("saved", "removed"))
+    with store.in_a_row():
+        assert store.list(Filter()).total == 2
+        with open(saved.path, "a", encoding="utf-8") as file:
+            file.write("A line by hand.\n")
+        os.unlink(removed.path)
+        for stored in (saved, removed):
+            with pytest.raises((Conflict, NotFound)):
+                store.apply(Reinforce(stored.memory.id, expected=stored.etag))
+        # The change that failed makes the row look again.
+        assert "A line by hand." in store.read(saved.memory.id).memory.content
+        assert store.list(Filter()).total == 1
+        store.apply(Reinforce(saved.memory.id))
+    assert "A line by hand." in Path(saved.path).read_text(encoding="utf-8")
+
+
+def test_a_row_of_questions_looks_at_the_files_once(
+    store: FileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.create(make("one"))
+    looks: list[Vault] = []
+    scan = Vault.scan
+
+    def counted(vault: Vault, names: list[str] | None = None) -> list[Seen]:
+        looks.append(vault)
+        return scan(vault, names)
+
+    monkeypatch.setattr(Vault, "scan", counted)
+    with store.in_a_row():
+        for number in range(5):
+            store.create(make(f"number {number}"))
+            store.search("number", Filter(), 5)
+    assert len(looks) == 1
+    store.list(Filter())
+    assert len(looks) == 2

@@ -10,6 +10,7 @@ import pytest
 
 from ltm.core.model import Usage
 from ltm.storage.state import State
+from tests.stores import begin
 
 DAY = timedelta(days=1)
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -26,7 +27,7 @@ def work(state: State, days: int, project: str = "p", *, start: datetime = MONDA
     """One session of a project on each of so many days."""
     for n in range(days):
         at = start + n * DAY
-        state.began(f"{project} {at.isoformat()}", project, at)
+        begin(state, f"{project} {at.isoformat()}", project, at)
 
 
 def usage(state: State, memory: str, project: str = "p") -> Usage:
@@ -36,21 +37,21 @@ def usage(state: State, memory: str, project: str = "p") -> Usage:
 def test_a_session_counts_once_however_often_it_is_resumed(state: State) -> None:
     """traps 2.1 #5: resume, clear and compact are not new sessions."""
     for n in range(3):
-        state.began("same", "p", MONDAY + timedelta(hours=n))
-    state.began("other", "p", MONDAY)
+        begin(state, "same", "p", MONDAY + timedelta(hours=n))
+    begin(state, "other", "p", MONDAY)
     assert state.sessions("p") == 2
     assert state.sessions("q") == 0
 
 
 def test_a_day_counts_once_and_a_resumed_session_makes_its_day_active(state: State) -> None:
     for at in (MONDAY, MONDAY + timedelta(hours=2), MONDAY + DAY):
-        state.began("same", "p", at)
+        begin(state, "same", "p", at)
     assert (state.sessions("p"), state.active_days("p")) == (1, 2)
 
 
 def test_days_are_counted_in_utc(state: State) -> None:
     late = datetime.fromisoformat("2026-11-16T23:30:00-05:00")
-    state.began("s", "p", late)
+    begin(state, "s", "p", late)
     assert state.active_days_since("p", datetime(2026, 11, 16, tzinfo=UTC)) == 1
     assert state.active_days_since("p", late) == 0
 

@@ -13,6 +13,7 @@ from ltm.core.model import Memory, Scope, new_id
 from ltm.storage.filestore import FileStore
 from ltm.storage.state import State
 from ltm.storage.vault import Vault
+from tests.stores import begin
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -44,7 +45,7 @@ class World:
     def session(self, days: float = 1) -> None:
         """So many days later a new session begins."""
         self.now += days * DAY
-        self.state.began(f"session of {self.now.isoformat()}", self.project, self.now)
+        begin(self.state, f"session of {self.now.isoformat()}", self.project, self.now)
 
     def sessions(self, count: int) -> None:
         """One session on each of so many days."""

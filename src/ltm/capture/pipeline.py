@@ -100,28 +100,29 @@ def keep(
     choose: Choose = decide,
 ) -> None:
     """Decide about candidates one by one, and note in `done` what became of them."""
-    for candidate in candidates:
-        clean = replace(
-            candidate,
-            text=redacted(candidate.text),
-            title=redacted(candidate.title),
-            reason=redacted(candidate.reason),
-        )
-        memory = as_memory(clean, now, difficulty)
-        rule = choose
-        if memory.source.trust is Trust.TOOL:
-            # Until a person confirms it, it touches nothing that is in force.
-            memory = replace(memory, status=Status.QUARANTINED)
-            rule = decide_warily
-        applied = None
-        if not _is_known(store, memory):
-            applied = _settle(store, memory, clean.replaces, rule)
-        if applied is None:
-            done.skipped += 1
-            continue
-        done.superseded += applied.superseded
-        ids = done.reinforced if applied.action == "reinforced" else done.added
-        ids.append(applied.stored.memory.id)
+    with store.in_a_row():
+        for candidate in candidates:
+            clean = replace(
+                candidate,
+                text=redacted(candidate.text),
+                title=redacted(candidate.title),
+                reason=redacted(candidate.reason),
+            )
+            memory = as_memory(clean, now, difficulty)
+            rule = choose
+            if memory.source.trust is Trust.TOOL:
+                # Until a person confirms it, it touches nothing that is in force.
+                memory = replace(memory, status=Status.QUARANTINED)
+                rule = decide_warily
+            applied = None
+            if not _is_known(store, memory):
+                applied = _settle(store, memory, clean.replaces, rule)
+            if applied is None:
+                done.skipped += 1
+                continue
+            done.superseded += applied.superseded
+            ids = done.reinforced if applied.action == "reinforced" else done.added
+            ids.append(applied.stored.memory.id)
 
 
 def _settle(store: Store, memory: Memory, replaces: str, choose: Choose) -> Applied | None:

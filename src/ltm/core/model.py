@@ -185,6 +185,10 @@ class Filter:
     scopes: tuple[Scope, ...] = ()
     naming: str = ""
     """Only memories that name this id: as what they replace, follow, link to or came from."""
+    ids: tuple[str, ...] | None = None
+    """Only these; None does not restrict."""
+    spared: bool = False
+    """Only critical and pinned memories."""
     untrusted: bool = False
     """Also memories of vaults that came with a repository nobody said they trust."""
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from ltm.core import decision as change
 from ltm.core import phases
 from ltm.core.decision import Applied, Decision
-from ltm.core.errors import NotFound, Refused
+from ltm.core.errors import Conflict, NotFound, Refused
 from ltm.core.model import Memory, Phase, Scope, Status, Stored
 from ltm.storage import codec, frontmatter
 from ltm.storage.index import Index
@@ -53,6 +53,13 @@ class Changes:
 
     def apply(self, decision: Decision) -> Applied:
         """Make one change happen, whole and durably, or raise and change nothing."""
+        try:
+            return self._apply(decision)
+        except Conflict:
+            self._vaults.look_again()
+            raise
+
+    def _apply(self, decision: Decision) -> Applied:
         match decision:
             case change.Add():
                 return self._add(decision)

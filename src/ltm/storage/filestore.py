@@ -24,6 +24,8 @@ from ltm.storage.vault import Vault, etag
 from ltm.storage.vaults import Vaults
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from ltm.core.decision import Applied, Decision
     from ltm.storage.changing import Changes
     from ltm.storage.signing import Key
@@ -122,6 +124,9 @@ class FileStore:
         )
         return Matches(items, sum(part.total for _, part in found))
 
+    def in_a_row(self) -> AbstractContextManager[None]:
+        return self._vaults.in_a_row()
+
     def versions(self, memory_id: str) -> Sequence[Version]:
         vault, stored = self._vaults.find(memory_id)
         return self._vaults.versions(vault, stored.memory.id)
@@ -140,6 +145,9 @@ class FileStore:
 
     def usage(self, ids: Iterable[str]) -> dict[str, Usage]:
         return self._state.usage(ids, self._project)
+
+    def used_again(self) -> Collection[str]:
+        return self._state.used_again()
 
     def used(self, ids: Iterable[str]) -> None:
         self._state.used(ids, self._clock())

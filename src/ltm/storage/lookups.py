@@ -77,15 +77,18 @@ class Lookups:
     def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
         """A page of memories, newest first, and how many there are in all."""
         condition, values = query.where(wanted)
-        total = self._db.execute(
-            f"SELECT count(*) FROM memories m WHERE {condition}", values
-        ).fetchone()[0]
         rows = self._db.execute(
             f"SELECT file, data, etag FROM memories m JOIN texts USING(row) WHERE {condition}"
             " ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
             (*values, limit, offset),
         )
-        return [self._stored(*row) for row in rows], total
+        items = [self._stored(*row) for row in rows]
+        if limit < 0 and not offset:
+            return items, len(items)
+        total = self._db.execute(
+            f"SELECT count(*) FROM memories m WHERE {condition}", values
+        ).fetchone()[0]
+        return items, total
 
     def every(self, wanted: Filter) -> Iterator[Stored]:
         """Memories in the order of their ids, read page by page, so that few are held at once."""

@@ -29,7 +29,7 @@ class MemoryFiles:
     def current(self, vault: Vault, memory_id: str, expected: str) -> tuple[str, bytes, Memory]:
         """The name, bytes and memory as they are on the disk now, with the lock held."""
         stored = self._vaults.index(vault).get(memory_id)
-        if stored is None:
+        if stored is None or not os.path.lexists(stored.path):
             raise Conflict(f"{memory_id} was removed meanwhile", hint="run 'ltm list'")
         name = os.path.basename(stored.path)
         data = vault.read(name)

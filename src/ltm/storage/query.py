@@ -5,12 +5,13 @@ Owns the statements; the connection and the tables are `index`'s.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ltm.core.model import Filter
+from ltm.core.model import Filter, Impact
 from ltm.core.relevance import TAGS, TEXT, TITLE
 
 POSTINGS = 3_000
@@ -64,6 +65,12 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     if wanted.naming:
         clauses.append("m.id <> ? AND m.row IN (SELECT row FROM texts WHERE instr(data, ?))")
         values.extend((wanted.naming, f'"{wanted.naming}"'))
+    if wanted.ids is not None:
+        clauses.append("m.id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(wanted.ids))
+    if wanted.spared:
+        clauses.append("m.row IN (SELECT row FROM texts WHERE instr(data, ?) OR instr(data, ?))")
+        values.extend(('"pinned":true', f'"impact":"{Impact.CRITICAL}"'))
     return " AND ".join(clauses), values
 
 

@@ -108,6 +108,16 @@ class State:
             pass
         return found
 
+    def used_again(self) -> list[str]:
+        """The ids of memories that were used since they last changed their phase."""
+        if not os.path.exists(self.path):
+            return []
+        try:
+            rows = self._open().execute("SELECT id FROM usage WHERE uses > uses_then")
+            return [row[0] for row in rows]
+        except (sqlite3.Error, LtmError):
+            return []
+
     def used(self, ids: Iterable[str], moment: datetime) -> None:
         """Count one use of each of these memories, now, in the current session."""
         self._note(
@@ -146,15 +156,6 @@ class State:
             pass
 
     # -- sessions --------------------------------------------------------------------------------
-
-    def began(self, session: str, project: str, moment: datetime) -> None:
-        """Note that a session of a project began or went on: one per id, whatever resumes it."""
-        try:
-            db = self._open()
-            with transaction(db):
-                note_session(db, session, project, moment)
-        except (sqlite3.Error, LtmError):
-            pass
 
     def sessions(self, project: str) -> int:
         """How many sessions a project has had."""

@@ -16,6 +16,8 @@ from ltm.core.model import Filter, Memory, Page, Problem, Stored, Usage
 from ltm.core.relevance import Matched
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from ltm.core.decision import Applied, Decision
 
 
@@ -82,6 +84,11 @@ class Store(Protocol):
         """Make one change happen, whole and durably, or raise and change nothing."""
         ...
 
+    def in_a_row(self) -> AbstractContextManager[None]:
+        """For many questions and changes one after another: what others change by hand while it
+        lasts may be seen only after it. Nothing they change is lost."""
+        ...
+
     def versions(self, memory_id: str) -> Sequence[Version]:
         """The kept versions of a memory, oldest first."""
         ...
@@ -100,6 +107,10 @@ class Store(Protocol):
 
     def usage(self, ids: Iterable[str]) -> dict[str, Usage]:
         """How often and when memories were used."""
+        ...
+
+    def used_again(self) -> Collection[str]:
+        """The ids of memories that were used since they last changed their phase."""
         ...
 
     def used(self, ids: Iterable[str]) -> None:

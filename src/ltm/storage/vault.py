@@ -177,8 +177,10 @@ class Vault:
         found: dict[str, list[tuple[int, float, str]]] = {}
         try:
             for name in os.listdir(self.archives):
+                if name.partition(".")[0] not in ids:
+                    continue  # at first sight, since this folder only ever grows
                 match = _ARCHIVED.match(name)
-                if match and match["id"] in ids:
+                if match:
                     path = os.path.join(self.archives, name)
                     kept = int(match["version"]), os.lstat(path).st_mtime, path
                     found.setdefault(match["id"], []).append(kept)

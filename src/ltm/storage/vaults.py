@@ -40,12 +40,38 @@ class Vaults:
         self.key = key
         self._readonly = readonly
         self._indexes: dict[str, Index] = {}
+        self._in_a_row = 0
+        self._looked: set[str] = set()
 
     def close(self) -> None:
         """Give back what is open."""
         for index in self._indexes.values():
             index.close()
         self._indexes.clear()
+
+    @contextmanager
+    def in_a_row(self) -> Iterator[None]:
+        """Within this, the files of a vault are looked at once, and not before each question.
+
+        What is on the disk is still what counts: every change reads its file under the lock, and
+        one that meets something unexpected makes us look again.
+        """
+        self._in_a_row += 1
+        try:
+            yield
+        finally:
+            self._in_a_row -= 1
+            self._looked.clear()
+
+    def look_again(self) -> None:
+        """Somebody else changed something, as a change found out: ask the disk before going on."""
+        self._looked.clear()
+
+    def _refresh(self, vault: Vault, index: Index) -> None:
+        if vault.folder not in self._looked:
+            index.refresh()
+        if self._in_a_row:
+            self._looked.add(vault.folder)
 
     def find(self, text: str) -> tuple[Vault, Stored]:
         """The memory a full or short id means, and the vault it is in.
@@ -76,7 +102,7 @@ class Vaults:
 
     def _opened(self, vaults: Iterable[Vault]) -> Iterator[tuple[Vault, Index]]:
         for vault in vaults:
-            if not self._readonly and vault.trusted:
+            if not self._readonly and vault.trusted and vault.folder not in self._looked:
                 vault.sweep()
             if vault.exists():
                 try:
@@ -86,7 +112,7 @@ class Vaults:
                         continue
                     raise
                 if not self._readonly:
-                    index.refresh()
+                    self._refresh(vault, index)
                 yield vault, index
 
     def _find(self, text: str, fresh: Sequence[tuple[Vault, Index]]) -> tuple[Vault, Stored] | None:
@@ -127,8 +153,8 @@ class Vaults:
             for folder in sorted({vault.folder for vault in vaults}):
                 stack.enter_context(next(v.lock for v in vaults if v.folder == folder))
             indexes = [self.index(vault) for vault in vaults]
-            for index in indexes:
-                index.refresh()
+            for vault, index in zip(vaults, indexes, strict=True):
+                self._refresh(vault, index)
             yield indexes
 
     def decode(self, data: bytes, path: str) -> Memory:

@@ -50,5 +50,6 @@ def apply(store: Store, actions: Iterable[Action]) -> Outcome:
 
 def run(store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None) -> Outcome:
     """Upkeep as it happens at the end of a session: meet what is new, plan, and do it."""
-    store.seen([each.memory.id for each in store.list(ACTIVE).items])
-    return apply(store, plan(store, now=now, limits=limits))
+    with store.in_a_row():
+        store.seen([each.memory.id for each in store.list(ACTIVE).items])
+        return apply(store, plan(store, now=now, limits=limits))

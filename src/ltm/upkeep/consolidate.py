@@ -77,12 +77,13 @@ def plan(store: Store, now: datetime, *, least: int = 2) -> list[Step]:
 def apply(store: Store, steps: Iterable[Step]) -> list[Step]:
     """Take each step if its memories are still as the plan saw them; those that were taken."""
     done: list[Step] = []
-    for step in steps:
-        try:
-            store.apply(step.decision)
-        except (Conflict, NotFound, Refused):
-            continue  # somebody changed one of them: the next run sees what it says now
-        done.append(step)
+    with store.in_a_row():
+        for step in steps:
+            try:
+                store.apply(step.decision)
+            except (Conflict, NotFound, Refused):
+                continue  # somebody changed one of them: the next run sees what it says now
+            done.append(step)
     return done
 
 

@@ -82,7 +82,7 @@ def plan(
 ) -> list[Action]:
     """The actions that are due now, in the order of the rules."""
     bounds = limits or {scope: Limits() for scope in Scope}
-    in_force = store.list(Filter()).items
+    in_force = _in_question(store)
     usage = store.usage([each.memory.id for each in in_force])
     steps: dict[str, Action] = {}
     for stored in in_force:
@@ -102,6 +102,15 @@ def plan(
             reason = step.reason if fading is None else f"{fading.reason}; {step.reason}"
             steps[step.id] = replace(step, reason=reason)
     return sorted(steps.values(), key=lambda step: ORDER.index(step.action))
+
+
+def _in_question(store: Store) -> list[Stored]:
+    """The active set, and what is archived but may come back: a year later the rest of the archive
+    is most of what there is."""
+    again = Filter(phases=(Phase.ARCHIVED,), ids=tuple(store.used_again()))
+    spared = Filter(phases=(Phase.ARCHIVED,), spared=True)
+    found = (store.list(wanted).items for wanted in (ACTIVE, again, spared))
+    return list({each.memory.id: each for items in found for each in items}.values())
 
 
 def _due(
