@@ -78,8 +78,7 @@ def test_a_line_of_the_block_that_was_cut_is_carried_as_well() -> None:
 def test_a_stale_line_does_not_count() -> None:
     """The block was written before the memory was revised: the new wording must be told."""
     before = stored("The database listens on port 5432")
-    after = replace(
-        before,
+    after = before._replace(
         memory=replace(
             before.memory,
             title="The database listens",

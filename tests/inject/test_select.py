@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -233,5 +232,5 @@ def test_the_order_in_which_a_store_lists_makes_no_difference(
 
 def test_the_same_memory_in_two_vaults_is_told_once() -> None:
     here = stored()
-    there = replace(here, vault="shared", path="/shared/x.md")
+    there = here._replace(vault="shared", path="/shared/x.md")
     assert len(chosen([here, there]).shown) == 1

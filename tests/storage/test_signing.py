@@ -33,7 +33,7 @@ from ltm.core.errors import Refused
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Source, Status, new_id
 from ltm.core.record import as_record
-from ltm.storage import codec, frontmatter, signing
+from ltm.storage import codec, frontmatter, keyfile, signing
 from ltm.storage.checking import state_of
 from ltm.storage.fields import FIELDS
 from ltm.storage.filestore import FileStore
@@ -168,10 +168,10 @@ def test_only_its_owner_can_read_a_key(tmp_path: Path, umask: int) -> None:
         key = signing.make(str(tmp_path / "home"))
     finally:
         os.umask(before)
-    path = Path(signing.path_in(str(tmp_path / "home")))
+    path = Path(keyfile.path_in(str(tmp_path / "home")))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert signing.load(str(tmp_path / "home")) == key
+    assert keyfile.load(str(tmp_path / "home")) == key
     assert sorted(each.name for each in path.parent.iterdir()) == [".gitignore", "signing.key"]
 
 
@@ -180,7 +180,7 @@ def test_a_key_is_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="already") as refused:
         signing.make(str(tmp_path))
     assert "ltm sign --all" in refused.value.hint
-    assert signing.load(str(tmp_path)) == key
+    assert keyfile.load(str(tmp_path)) == key
 
 
 def test_of_many_who_make_a_key_at_once_one_does(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_of_many_who_make_a_key_at_once_one_does(tmp_path: Path) -> None:
         for _ in range(6)
     ]
     said = [process.communicate()[0].strip() for process in running]
-    key = signing.load(str(tmp_path))
+    key = keyfile.load(str(tmp_path))
     assert key is not None
     assert [each for each in said if each] == [key.id]
 
@@ -226,7 +226,7 @@ def test_a_folder_that_is_put_under_git_later_leaves_the_key_out(tmp_path: Path)
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"00" * 31, b"\xff\xfe", b"00" * 4096])
 def test_what_is_no_key_vouches_for_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "signing.key").write_bytes(content)
-    key = signing.load(str(tmp_path))
+    key = keyfile.load(str(tmp_path))
     assert key is not None
     memory = make()
     assert key.signed(memory, memory) == memory
@@ -235,8 +235,8 @@ def test_what_is_no_key_vouches_for_nothing(tmp_path: Path, content: bytes) -> N
 
 
 def test_a_home_without_a_key_has_none(tmp_path: Path) -> None:
-    assert signing.load(str(tmp_path)) is None
-    assert signing.load(str(tmp_path / "nowhere")) is None
+    assert keyfile.load(str(tmp_path)) is None
+    assert keyfile.load(str(tmp_path / "nowhere")) is None
 
 
 # -- every change signs ------------------------------------------------------------------------
@@ -482,7 +482,7 @@ def later(days: int) -> datetime:
 
 def test_a_store_without_a_key_loads_no_cryptography(tmp_path: Path) -> None:
     program = (
-        "import sys; from ltm.storage import signing; key = signing.load(sys.argv[1]);"
+        "import sys; from ltm.storage import keyfile; key = keyfile.load(sys.argv[1]);"
         "sys.exit('hmac' in sys.modules or '_hashlib' in sys.modules or key is not None)"
     )
     subprocess.run([sys.executable, "-I", "-c", program, str(tmp_path)], check=True)

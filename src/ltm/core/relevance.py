@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TITLE, TAGS, TEXT = 6.0, 4.0, 1.0
 """A title says what a memory is about, tags nearly so."""
@@ -19,8 +19,7 @@ _LENGTH = 0.4  # how much a long text is discounted
 _USUAL = 120  # words in a usual memory
 
 
-@dataclass(frozen=True, slots=True)
-class Matched:
+class Matched(NamedTuple):
     """Which of the question's words a memory has, and where."""
 
     title: tuple[str, ...] = ()

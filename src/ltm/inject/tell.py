@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ltm.core.model import Memory
 from ltm.inject.compose import SHORT_CHARS, SHORT_TOKENS, Injection, compose
 from ltm.inject.loaded import loaded_text
-from ltm.storage import signing
+from ltm.storage import keyfile
 from ltm.storage.waiting import waiting
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def tell(
 
 def doubt(places: Places) -> Callable[[Memory], bool] | None:
     """Whether a memory is not as it was signed; None where nobody set a key."""
-    key = signing.load(places.home)
+    key = keyfile.load(places.home)
     return None if key is None else key.is_doubtful
 
 

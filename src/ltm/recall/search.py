@@ -7,7 +7,7 @@ evidence joins here, so that callers never change. May import `core` and the sto
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ltm.core.model import Filter, Hit
 from ltm.core.relevance import Matched
@@ -18,8 +18,7 @@ MOST = 200
 _MARKS = "?!.,;:\"'()"
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(NamedTuple):
     """The best hits and how many memories matched in all."""
 
     hits: tuple[Hit, ...]

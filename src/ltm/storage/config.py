@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.kinds import Kind, Kinds
@@ -26,8 +26,7 @@ FILE = "config.toml"
 _CELL_TYPES = {field.name: str(field.type) for field in fields(Kind)}
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """Every option's value, where it comes from, the kinds table, and what was wrong."""
 
     values: Mapping[str, Value]

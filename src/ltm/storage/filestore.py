@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.core.errors import LtmError
 from ltm.core.kinds import Kinds
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from ltm.storage.signing import Key
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """A file and what the index holds of it, for whoever checks that the two agree."""
 
     vault: Vault

@@ -10,15 +10,14 @@ Standard library only; what is dear to import is imported when it is needed.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 _MAX_NEIGHBOURS = 2000
 """A look around must stay quick, also in a folder that holds everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """A folder as it was when it was last recorded."""
 
     path: str

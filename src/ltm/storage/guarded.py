@@ -7,17 +7,19 @@ whoever asks for it, and marked. Imports core and storage.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ltm.core.model import Filter, Stored
 from ltm.storage.index import Index
 from ltm.storage.query import Candidate, Found
-from ltm.storage.signing import Key
+
+if TYPE_CHECKING:
+    from ltm.storage.signing import Key
 
 
 def marked(stored: Stored, key: Key | None) -> Stored:
     """A memory of an untrusted vault, told to be untrusted unless the key vouches for it."""
-    return replace(stored, trusted=key is not None and key.fits(stored.memory))
+    return stored._replace(trusted=key is not None and key.fits(stored.memory))
 
 
 class Guarded:
@@ -42,7 +44,7 @@ class Guarded:
         """The best matches for any of the words."""
         found = self._index.search(words, wanted, limit)
         seen = tuple(each for each in found.candidates if _is_wanted(self.stored(each), wanted))
-        return replace(found, candidates=seen, total=len(seen))
+        return found._replace(candidates=seen, total=len(seen))
 
     def stored(self, candidate: Candidate) -> Stored:
         """The memory of a match."""

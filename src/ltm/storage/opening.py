@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ltm.core.model import Scope
-from ltm.storage import signing
+from ltm.storage import keyfile
 from ltm.storage.durable import sweep
 from ltm.storage.filestore import FileStore
 from ltm.storage.project import record
@@ -76,5 +76,5 @@ def open_files(places: Places, config: Config, *, readonly: bool = False) -> Fil
         project=places.project.id,
         introduce=lambda: record(places.project, places.home),
         readonly=readonly,
-        key=signing.load(places.home),
+        key=keyfile.load(places.home),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ltm.core.model import Problem
 from ltm.storage import trust
@@ -25,8 +25,7 @@ SHARED = os.path.join(".claude", "ltm")
 """The shared vault's folder inside a repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """The folders and files of one project and one agent; most need not exist yet."""
 
     home: str

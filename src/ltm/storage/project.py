@@ -30,8 +30,7 @@ use it too; `identify` only reads, and never in a way that can hang or raise.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm.storage.folders import inode, is_in_place, is_still, lives_beside, look_at
 from ltm.storage.projectrecord import Record, every, grown, load, save
@@ -40,8 +39,7 @@ from ltm.storage.repository import find, local_name, resolve_remote, upward
 _SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """Who a folder belongs to."""
 
     id: str
@@ -100,8 +98,7 @@ def record(project: Project, home: str) -> None:
             save(projects, natural, {"same_as": project.id})
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """What a folder says about itself, before any record is asked."""
 
     root: str
@@ -188,7 +185,8 @@ def _is_its_place(known: Record, seen: _Seen) -> bool:
     if seen.key in known.remotes:
         return True  # a local clone recorded it: this is the place that clone came from
     return any(
-        is_still(folder, path) or (not known.remotes and is_in_place(folder, path))
+        # Most often nothing changed, and the cheap question says so.
+        (not known.remotes and is_in_place(folder, path)) or is_still(folder, path)
         for folder in known.folders
         for path in seen.own
     )
@@ -206,8 +204,20 @@ def _mark(seen: _Seen) -> str:
 
 
 def _make_id(name: str, key: str) -> str:
-    from hashlib import sha256
-
     words = "".join(letter if letter in _SLUG else " " for letter in name.lower()).split()
     slug = "-".join(words)[:40].strip("-") or "project"
-    return f"{slug}-{sha256(os.fsencode(key)).hexdigest()[:10]}"
+    return f"{slug}-{_sha256(os.fsencode(key))[:10]}"
+
+
+def _sha256(data: bytes) -> str:
+    """The hash as `hashlib` gives it, which loads OpenSSL first: 3 of the 60 ms of a question."""
+    from importlib import import_module
+
+    for name in ("_sha2", "_sha256"):  # as it is called since Python 3.12, and before
+        try:
+            return str(import_module(name).sha256(data).hexdigest())
+        except ImportError:
+            continue
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()

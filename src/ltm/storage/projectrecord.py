@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm.storage.folders import Folder, is_still, look_at
 from ltm.storage.plainfile import read_plain
@@ -20,8 +19,7 @@ _MAX_FOLDERS = 64
 _ID_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A project as `project.json` knows it."""
 
     id: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ltm.core.model import Filter, Impact
@@ -35,8 +34,7 @@ class Candidate(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """Candidates for an answer, how many matches there are, and how common each word is here."""
 
     candidates: tuple[Candidate, ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ltm.storage.plainfile import read_plain
 from ltm.storage.remote import local_path, normalise
@@ -18,8 +18,7 @@ from ltm.storage.remote import local_path, normalise
 _MAX_HOPS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """A git repository as seen from one of its work trees."""
 
     work_tree: str

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from ltm.core.errors import LtmError
 from ltm.core.model import Phase
-from ltm.storage import codec, config, frontmatter, signing
+from ltm.storage import codec, config, frontmatter, keyfile
 from ltm.storage.home import home
 
 
 def resigned(merged: bytes, sides: Sequence[bytes], path: str) -> bytes:
     """The merged file with signatures that fit, if both versions had them; else as it is."""
     try:
-        key = signing.load(home())
+        key = keyfile.load(home())
         if key is None:
             return merged
         kinds = config.load(home()).kinds

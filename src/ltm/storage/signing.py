@@ -24,13 +24,12 @@ from ltm.core.errors import Refused
 from ltm.core.model import Memory
 from ltm.core.record import as_record
 from ltm.storage.fields import FIELDS
+from ltm.storage.keyfile import FILE, path_in
 from ltm.storage.plainfile import read_plain
 
-FILE = "signing.key"
 SIZE = 32
 """Bytes of a key, as many as the signature has."""
 
-_LIMIT = 4096
 _SIGNED = tuple(row.key for row in FIELDS if row.signed)
 _SHARES = ("difficulty", "confidence")
 
@@ -117,26 +116,6 @@ def canonical(purpose: str, values: Mapping[str, Any]) -> bytes:
     return json.dumps(
         [purpose, values], sort_keys=True, separators=(",", ":"), allow_nan=False
     ).encode("ascii")
-
-
-def path_in(home: str) -> str:
-    """Where the key of a home is, there or not."""
-    return os.path.join(home, FILE)
-
-
-def load(home: str) -> Key | None:
-    """The key of a home; None when there is none. One that cannot be used vouches for nothing."""
-    try:
-        text = read_plain(path_in(home), limit=_LIMIT)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return Key()
-    try:
-        secret = bytes.fromhex(text.decode("ascii").strip())
-    except ValueError:
-        return Key()
-    return Key.of(secret) if len(secret) == SIZE else Key()
 
 
 def make(home: str) -> Key:

@@ -7,9 +7,8 @@ Owns the protocol and nothing else, so that a flow can name what it needs withou
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Page, Problem, Stored, Usage
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from ltm.core.decision import Applied, Decision
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One memory a search found, how well it fits, and which of the asked words it has."""
 
     stored: Stored
@@ -30,16 +28,14 @@ class Match:
     matched: Matched
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(NamedTuple):
     """What a search found, best first, and how many there are in all."""
 
     items: tuple[Match, ...] = ()
     total: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """A kept version of a memory."""
 
     version: int

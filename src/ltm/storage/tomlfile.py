@@ -7,8 +7,9 @@ file. Imports the standard library, `core.model` and the small reader.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from ltm.core.model import Problem
 from ltm.storage.plainfile import read_plain
@@ -16,12 +17,11 @@ from ltm.storage.plainfile import read_plain
 _LIMIT = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class TomlFile:
+class TomlFile(NamedTuple):
     """What a file says; no tables when it is not there or not readable."""
 
     path: str
-    tables: dict[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Any] = MappingProxyType({})
     text: str = ""
     problem: Problem | None = None
 

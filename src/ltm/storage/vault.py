@@ -29,7 +29,7 @@ from ltm.storage.plainfile import read_plain
 MAX_FILE = 1024 * 1024
 """A memory file larger than this is a problem to report, not a text to read."""
 
-_ARCHIVED = re.compile(r"(?P<id>.+)\.v(?P<version>\d+)\.[0-9a-f]{12}\.md\Z")
+_ARCHIVED = r"(?P<id>.+)\.v(?P<version>\d+)\.[0-9a-f]{12}\.md\Z"
 
 
 class Seen(NamedTuple):
@@ -179,7 +179,7 @@ class Vault:
             for name in os.listdir(self.archives):
                 if name.partition(".")[0] not in ids:
                     continue  # at first sight, since this folder only ever grows
-                match = _ARCHIVED.match(name)
+                match = re.match(_ARCHIVED, name)
                 if match:
                     path = os.path.join(self.archives, name)
                     kept = int(match["version"]), os.lstat(path).st_mtime, path
@@ -201,7 +201,7 @@ class Vault:
         except OSError:
             return found
         for name in names:
-            match = _ARCHIVED.match(name)
+            match = re.match(_ARCHIVED, name)
             if match:
                 found.setdefault(match["id"], []).append(os.path.join(self.archives, name))
         return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 from ltm.core.errors import Ambiguous, LtmError, NotFound
 from ltm.core.kinds import Kinds
@@ -17,9 +18,11 @@ from ltm.core.model import Filter, Memory, Stored
 from ltm.storage.durable import make_folder
 from ltm.storage.guarded import Guarded, marked
 from ltm.storage.index import Index
-from ltm.storage.signing import Key
 from ltm.storage.store import Version
 from ltm.storage.vault import Vault, modified
+
+if TYPE_CHECKING:
+    from ltm.storage.signing import Key
 
 
 class Vaults:

@@ -170,14 +170,14 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
     from ltm.inject.loaded import FILES
     from ltm.inject.tell import client_folder
-    from ltm.storage import agents, signing, trust
+    from ltm.storage import agents, keyfile, trust
     from ltm.storage.config import FILE
     from ltm.storage.opening import vaults_of
 
     for vault in vaults_of(places):
         yield vault.memories
     yield os.path.join(places.home, FILE)
-    yield signing.path_in(places.home)
+    yield keyfile.path_in(places.home)
     yield os.path.join(places.private, trust.FILE)
     yield from agents.watched(places.project.root, client_folder())
     yield os.path.join(places.private, "project.json")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ltm.core.errors import Refused
-from ltm.storage import signing
+from ltm.storage import keyfile
 from ltm.storage.durable import make_folder
 from ltm.storage.lock import Lock
 from ltm.storage.places import Places, places
@@ -106,7 +106,7 @@ def _held_back(wish: Wish, where: Places) -> HeldBack:
     refused = there is not None and there.trusted is False
     if not wish.quarantine and not refused:
         return lambda memory: False
-    key = signing.load(where.home)
+    key = keyfile.load(where.home)
     return lambda memory: key is None or key.is_doubtful(memory)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ltm.core.errors import LtmError
@@ -75,7 +75,7 @@ def mend(store: Store, places: Places, config: Config) -> Report:
         if not any(finding.mend for finding in found):
             break
     still = {finding.problem for finding in found}
-    fixed = [replace(each.problem, fixed=True) for each in first if each.problem not in still]
+    fixed = [each.problem._replace(fixed=True) for each in first if each.problem not in still]
     return _report(found, fixed)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltm.core.model import Filter, Problem, Status, Stored
-from ltm.storage import signing
+from ltm.storage import keyfile
 from ltm.storage.checking import state_of
 from ltm.storage.signing import State
 from ltm.storage.waiting import waiting
@@ -26,10 +26,10 @@ def standing(store: Store, places: Places) -> list[Finding]:
 
 
 def _signatures(store: Store, home: str) -> list[Finding]:
-    key = signing.load(home)
+    key = keyfile.load(home)
     if key is None:
         return []
-    path = signing.path_in(home)
+    path = keyfile.path_in(home)
     if not key.secret:
         message = "cannot be used as a key, so nothing is signed (bring the right file back)"
         return [Finding(Problem(path, message))]

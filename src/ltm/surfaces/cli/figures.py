@@ -7,9 +7,11 @@ from collections import Counter
 from typing import Any
 
 from ltm.core.model import Phase, Scope, Status
-from ltm.storage import signing
+from ltm.storage import keyfile
+from ltm.storage.stashes import Stashes
 from ltm.storage.waiting import waiting
 from ltm.surfaces.cli.work import Work
+from ltm.surfaces.said import size_of
 from ltm.surfaces.spend import model_figures
 
 
@@ -27,7 +29,7 @@ def figures(work: Work) -> dict[str, Any]:
         by["phase"][str(phase)] += count
     places = work.places
     quarantined, untrusted = waiting(work.store, places)
-    key = signing.load(places.home)
+    key = keyfile.load(places.home)
     vaults = [
         {"name": name, "path": folder, **_size(folder)}
         for name, folder in (
@@ -50,9 +52,14 @@ def figures(work: Work) -> dict[str, Any]:
         "by_phase": {str(int(phase)): by["phase"][str(int(phase))] for phase in Phase},
         "by_status": {str(status): by["status"][status] for status in Status},
         "by_scope": {str(scope): by["scope"][scope] for scope in Scope},
-        "waiting": {"quarantined": quarantined, "untrusted": untrusted},
+        "waiting": {
+            "quarantined": quarantined,
+            "untrusted": untrusted,
+            "stashes": Stashes(places.project.root, places.private).waiting(),
+        },
         "signing": "" if key is None else key.id,
         "sessions": work.store.sessions(),
+        "said": dict(size_of(places)),
         "problems": len(work.store.problems()),
         "storage": {
             "path": vaults[0]["path"] if vaults else places.private,

@@ -14,10 +14,10 @@ def command(work: Work) -> None:
     It is one file under LTM_HOME that only you can read. It is never in a repository and never in
     an export; whoever has it can sign in your name.
     """
-    from ltm.storage import signing
+    from ltm.storage import keyfile, signing
 
     key = signing.make(work.places.home)
-    path = signing.path_in(work.places.home)
+    path = keyfile.path_in(work.places.home)
     if work.as_json:
         output.emit({"path": path, "key": key.id})
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from ltm.core.model import now
@@ -27,7 +25,7 @@ def command(
     scope: str | None,
 ) -> None:
     """List memories, the newest first."""
-    chosen = replace(wanted(work, kinds, tags, phase, status, scope), untrusted=True)
+    chosen = wanted(work, kinds, tags, phase, status, scope)._replace(untrusted=True)
     page = work.store.list(chosen, limit, offset)
     more = offset + len(page.items) < page.total
     if work.as_json:

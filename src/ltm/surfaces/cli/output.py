@@ -103,9 +103,9 @@ def headline(memory: Memory) -> str:
 
 def marker(home: str) -> Callable[[Stored], str]:
     """What stands before a memory that is not to be taken as it is: changed, untrusted, waiting."""
-    from ltm.storage import signing
+    from ltm.storage import keyfile
 
-    key = signing.load(home)
+    key = keyfile.load(home)
 
     def mark(stored: Stored) -> str:
         marks = "⚠ " if key is not None and key.is_doubtful(stored.memory) else ""

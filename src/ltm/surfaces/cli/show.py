@@ -74,8 +74,8 @@ def command(work: Work, memory_id: str) -> None:
 
 def _signed(work: Work, stored: Stored) -> str:
     """How the memory stands to the key that is set; nothing without one."""
-    from ltm.storage import signing
+    from ltm.storage import keyfile
     from ltm.storage.checking import state_of
 
-    key = signing.load(work.places.home)
+    key = keyfile.load(work.places.home)
     return "" if key is None else str(state_of(key, stored, work.store))

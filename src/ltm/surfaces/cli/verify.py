@@ -51,13 +51,13 @@ def command(work: Work, memory_id: str | None) -> None:
 
 def key_of(work: Work) -> Key:
     """The key that is set; without one there is nothing to check or sign with."""
-    from ltm.storage import signing
+    from ltm.storage import keyfile
 
-    key = signing.load(work.places.home)
+    key = keyfile.load(work.places.home)
     if key is None:
         raise NotFound(
             "there is no key to sign and check with",
-            path=signing.path_in(work.places.home),
+            path=keyfile.path_in(work.places.home),
             hint="make one with: ltm keygen",
         )
     return key

@@ -71,9 +71,9 @@ class Call:
 
     @cached_property
     def _key(self) -> Key | None:
-        from ltm.storage import signing
+        from ltm.storage import keyfile
 
-        return signing.load(self.places.home)
+        return keyfile.load(self.places.home)
 
     def is_doubtful(self, memory: Memory) -> bool:
         """Whether a key is set and the memory is not as it was signed."""
