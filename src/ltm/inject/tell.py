@@ -15,6 +15,7 @@ from ltm.core.model import Memory
 from ltm.inject.compose import SHORT_CHARS, SHORT_TOKENS, Injection, compose
 from ltm.inject.loaded import loaded_text
 from ltm.storage import keyfile
+from ltm.storage.stashes import MANY, Stashes
 from ltm.storage.waiting import waiting
 
 if TYPE_CHECKING:
@@ -59,14 +60,18 @@ def doubt(places: Places) -> Callable[[Memory], bool] | None:
 
 
 def notice(store: Store, places: Places) -> str:
-    """What is kept back until the user decides, in one line; nothing when all is decided."""
+    """What waits for the user, in one line: memories kept back, and many stashes; else nothing."""
     parts = []
     quarantined, untrusted = waiting(store, places)
     if quarantined:
         parts.append(f"{_count(quarantined)} from sources nobody vouches for (ltm approve)")
     if untrusted:
         parts.append(f"{_count(untrusted)} that came with this repository (ltm trust)")
-    return f"Not told until the user decides: {', '.join(parts)}." if parts else ""
+    said = [f"Not told until the user decides: {', '.join(parts)}."] if parts else []
+    stashes = Stashes(places.project.root, places.private).waiting()
+    if stashes >= MANY:
+        said.append(f"{stashes} stashes wait to be remembered (ltm consolidate --all).")
+    return " ".join(said)
 
 
 def _count(number: int) -> str:

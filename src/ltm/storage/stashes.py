@@ -9,10 +9,8 @@ what waits.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from hashlib import sha256
 
 from ltm.core.errors import Refused, WrongUsage
 from ltm.storage.plainfile import is_inside, read_plain
@@ -123,7 +121,9 @@ class Stashes:
         return found
 
     def waiting(self) -> int:
-        """How many were not remembered yet."""
+        """How many were not remembered yet; a project that has no stashes is asked no more."""
+        if not os.path.isdir(self.folder):
+            return 0
         return sum(not each.processed for each in self.every())
 
     def mark(self, stash: Stash) -> None:
@@ -163,6 +163,8 @@ class Stashes:
 
     def _all(self) -> dict[str, Any]:
         """The manifest: one project may be checked out in several places."""
+        import json
+
         try:
             value = json.loads(read_plain(self.manifest))
         except (OSError, ValueError, RecursionError):
@@ -174,6 +176,8 @@ class Stashes:
         return os.path.realpath(self._root)
 
     def _note(self, name: str, **hashes: str) -> None:
+        import json
+
         from ltm.storage.durable import write_file
 
         stashes = self._load()
@@ -195,4 +199,6 @@ def file_name(text: str) -> str:
 
 def hash_of(data: bytes) -> str:
     """The fingerprint of a stash."""
+    from hashlib import sha256
+
     return sha256(data).hexdigest()

@@ -170,7 +170,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
     from ltm.inject.loaded import FILES
     from ltm.inject.tell import client_folder
-    from ltm.storage import agents, keyfile, trust
+    from ltm.storage import agents, keyfile, stashes, trust
     from ltm.storage.config import FILE
     from ltm.storage.opening import vaults_of
 
@@ -181,6 +181,8 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     yield os.path.join(places.private, trust.FILE)
     yield from agents.watched(places.project.root, client_folder())
     yield os.path.join(places.private, "project.json")
+    yield os.path.join(places.project.root, stashes.FOLDER)
+    yield os.path.join(places.private, stashes.MANIFEST)
     if places.project.common_dir:
         yield os.path.join(places.project.common_dir, "config")
     if client_folder():

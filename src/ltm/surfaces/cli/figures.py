@@ -9,6 +9,7 @@ from typing import Any
 from ltm.core.model import Phase, Scope, Status
 from ltm.storage import keyfile
 from ltm.storage.stashes import Stashes
+from ltm.storage.stashes import Stashes
 from ltm.storage.waiting import waiting
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.said import size_of

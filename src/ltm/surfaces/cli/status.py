@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.figures import figures
+from ltm.surfaces.cli.stash import nudge
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 from ltm.surfaces.spend import model_lines
@@ -23,7 +24,11 @@ def command(work: Work) -> None:
     output.say(f"memories  {value['active']} active, {value['total']} in all")
     for vault in value["vaults"]:
         output.say(f"  {vault['name']:8}{vault['memories']:5}  {vault['path']}")
-    output.say(f"sessions  {value['sessions']}")
+    said = value["said"]
+    output.say(
+        f"sessions  {value['sessions']}; of {said['sessions']} every word can be searched"
+        f" ({said['passages']} passages, {said['bytes'] / 1e6:.1f} MB)"
+    )
     if value["signing"]:
         output.say(f"key       {value['signing']}: what is kept is signed")
     for head, line in zip_longest(("model",), model_lines(value["llm"]), fillvalue=""):
@@ -36,6 +41,7 @@ def command(work: Work) -> None:
             f"{waiting['untrusted']} memories came with this repository and are not told; see them"
             " with 'ltm list', and if you trust them: ltm trust"
         )
+    nudge(waiting["stashes"])
     for problem in work.store.problems():
         output.note(f"problem: {problem.path}:{problem.line}: {problem.message}")
     if value["problems"]:
