@@ -12,38 +12,63 @@ from typing import Any
 
 from ltm.capture.cutting import Cutter, sound
 from ltm.core.errors import Conflict
+from ltm.core.model import Memory
 from ltm.core.passage import Header, Passage
+from ltm.core.sentences import sentences
+from ltm.core.words import query_terms
 from ltm.sessions.lines import Cursor, cursor_of
 from ltm.sessions.transcript import read
 from ltm.storage.passages import Passages
 
 _BATCH = 400_000  # characters that are held before they are kept
 _ATTEMPTS = 5
+_TELLING = 4  # words that say something nobody says by chance
 
 
 def keep_verbatim(
-    passages: Passages, session: str, transcript: str, cwd: str, *, since: str = ""
+    passages: Passages,
+    session: str,
+    transcript: str,
+    cwd: str,
+    *,
+    since: str = "",
+    known_as: str = "",
 ) -> int:
     """Keep what a session's transcript says since it was last read; how many passages were new.
 
-    What was said before `since` (ISO 8601, UTC) is left out. Sub-agents' own transcripts are not
-    read, as capture does not read them either: what they answered is in the session's.
+    What was said before `since` (ISO 8601, UTC) is left out. `known_as` is the transcript's own
+    path, where it lies elsewhere while it is read. Sub-agents' own transcripts are not read, as
+    capture does not read them either: what they answered is in the session's.
     """
+    header = Header(sound(session), sound(cwd), known_as or transcript)
     for _ in range(_ATTEMPTS):
         if passages.is_purged(session):
             return 0
         try:
-            return _read_on(passages, Header(sound(session), sound(cwd), transcript), since)
+            return _read_on(passages, header, transcript, since)
         except Conflict:
             continue  # another process reads the same session: go on from where it is now
     return 0
 
 
-def _read_on(passages: Passages, header: Header, since: str) -> int:
+def passages_behind(passages: Passages, memory: Memory) -> list[int]:
+    """The rows of what a memory came from: the lines it names, and wherever the same was said.
+
+    Who purges a memory wants nobody to find what it says: not in the agent's answer either, and not
+    where it was said again. A sentence of few words is too common for that.
+    """
+    found = [each.row for each in passages.at_lines(memory.source.session, memory.source.lines)]
+    for sentence in {memory.title, *sentences(memory.text)}:
+        if len(query_terms(sentence)) >= _TELLING:
+            found += passages.saying(sentence)
+    return list(dict.fromkeys(found))
+
+
+def _read_on(passages: Passages, header: Header, transcript: str, since: str) -> int:
     former = passages.cursor(header.id, header.transcript)
     cursor, state = _parsed(former)
     unread = _Unread(passages)
-    reading = read(header.transcript, cursor, unread)
+    reading = read(transcript, cursor, unread)
     cutter = Cutter(header.cwd, state)
     held: list[Passage] = []
     size = added = 0

@@ -235,6 +235,22 @@ OPTIONS: tuple[Option, ...] = (
         "Whether memories that fit a prompt are added to it.",
     ),
     Option(
+        "sessions.keep",
+        True,
+        "Whether what is said in sessions is kept word for word, without secrets, to be searched.",
+    ),
+    Option(
+        "sessions.days",
+        0,
+        "Days after which a session's words are let go; 0 keeps them.",
+    ),
+    Option(
+        "sessions.megabytes",
+        1_000,
+        "What the sessions of a project may take on the disk before the oldest are let go; 0 is no"
+        " limit.",
+    ),
+    Option(
         "hooks.tools",
         False,
         "Whether a hook runs after every tool call. Nothing needs it; it gives live counters.",

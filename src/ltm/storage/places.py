@@ -24,6 +24,9 @@ from ltm.storage.project import Project, as_path, identify
 SHARED = os.path.join(".claude", "ltm")
 """The shared vault's folder inside a repository."""
 
+SESSIONS = "sessions.db"
+"""What was said in a project's sessions, in the project's own folder outside the repository."""
+
 
 class Places(NamedTuple):
     """The folders and files of one project and one agent; most need not exist yet."""
@@ -54,7 +57,7 @@ class Places(NamedTuple):
     @property
     def sessions_db(self) -> str:
         """What was said in this project's sessions: a file per project, never shared."""
-        return os.path.join(self.private, "sessions.db")
+        return os.path.join(self.private, SESSIONS)
 
     @property
     def settings(self) -> str:

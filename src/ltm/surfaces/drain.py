@@ -237,7 +237,14 @@ def learn(work: Work) -> None:
     keep(work)
 
 
-STEPS: tuple[Step, ...] = (count, learn, tell_handlers)
+def keep_said(work: Work) -> None:
+    """Keep what was said, word for word, as `surfaces.said` says; loaded when there is an event."""
+    from ltm.surfaces.said import keep_said as keep
+
+    keep(work)
+
+
+STEPS: tuple[Step, ...] = (count, learn, keep_said, tell_handlers)
 """What follows from every event, in this order."""
 
 

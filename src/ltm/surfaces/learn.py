@@ -36,19 +36,21 @@ _CAUGHT_UP = 20
 def learn(work: Work) -> None:
     """Keep what the event's session taught, and sessions that died before they ended."""
     event = work.event
-    if event.event not in _LEARNING:
-        return
-    session = work.log.get(event.session)
-    if session is None:
-        return
     environ = {**work.environ, "LTM_HOME": work.home}
-    sessions = [session] if event.event != "SessionStart" else _unheard(work.log, session)
-    for each in sessions:
-        if _has_grown(work.log, each, _LEAST_BYTES.get(event.event, 1)):
-            learn_from(work.log, each, work.at, environ)
-        note_due(work.home, work.log, each, event.event)
-    if event.event == "SessionEnd":
-        _tidy_up(session, work.at, environ)
+    for session in sessions_to_read(work):
+        if _has_grown(work.log, session, _LEAST_BYTES.get(event.event, 1)):
+            learn_from(work.log, session, work.at, environ)
+        note_due(work.home, work.log, session, event.event)
+        if event.event == "SessionEnd":
+            _tidy_up(session, work.at, environ)
+
+
+def sessions_to_read(work: Work) -> list[Session]:
+    """The sessions an event makes us read: its own, or when it begins those that died unheard."""
+    session = work.log.get(work.event.session)
+    if session is None or work.event.event not in _LEARNING:
+        return []
+    return [session] if work.event.event != "SessionStart" else _unheard(work.log, session)
 
 
 def learn_from(

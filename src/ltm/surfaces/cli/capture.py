@@ -39,12 +39,13 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
     for path in paths:
         if not os.path.isfile(path):
             raise NotFound("there is no such transcript", path=path)
-    done, sessions, skipped = _read_all(work, paths, own_project=everything)
+    done, sessions, passages, skipped = _read_all(work, paths, own_project=everything)
     if work.as_json:
         output.emit(
             {
                 "sessions": sessions,
                 "turns": done.turns,
+                "passages": passages,
                 "added": done.added,
                 "superseded": done.superseded,
                 "reinforced": done.reinforced,
@@ -59,6 +60,7 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
         f"  {len(done.added)} memories added, {len(done.superseded)} replaced,"
         f" {len(done.reinforced)} confirmed"
     )
+    output.say(f"  {passages} passages kept to be searched")
     if done.llm_error:
         output.note(f"The model has not read everything: {done.llm_error}")
     if skipped:
@@ -69,14 +71,15 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
             output.say(f"  {output.shown_id(memory_id)}  {output.headline(memory)}")
 
 
-def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captured, int, int]:
+def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captured, int, int, int]:
     from ltm.sessions.origin import origin
     from ltm.storage.places import places
     from ltm.storage.sessionlog import SessionLog
     from ltm.surfaces.hear import hear_session
     from ltm.surfaces.learn import begin, learn_from
+    from ltm.surfaces.said import keep_session
 
-    done, sessions, skipped = Captured(), 0, 0
+    done, sessions, passages, skipped = Captured(), 0, 0, 0
     log = SessionLog(work.places.state_db)
     try:
         with click.progressbar(
@@ -100,12 +103,13 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
                         began.started,
                     )
                     done += learn_from(log, session, now(), os.environ, where=where)
+                    passages += keep_session(session, where, now(), known_as=path)
                     if not done.llm_error:
                         done += hear_session(log, session, now(), os.environ, where=where)
                     sessions += 1
     finally:
         log.close()
-    return done, sessions, skipped
+    return done, sessions, passages, skipped
 
 
 @contextmanager

@@ -8,11 +8,10 @@ from typing import Any
 
 from ltm.core.model import Phase, Scope, Status
 from ltm.storage import keyfile
-from ltm.storage.stashes import Stashes
+from ltm.storage.passages import Passages
 from ltm.storage.stashes import Stashes
 from ltm.storage.waiting import waiting
 from ltm.surfaces.cli.work import Work
-from ltm.surfaces.said import size_of
 from ltm.surfaces.spend import model_figures
 
 
@@ -60,7 +59,7 @@ def figures(work: Work) -> dict[str, Any]:
         },
         "signing": "" if key is None else key.id,
         "sessions": work.store.sessions(),
-        "said": dict(size_of(places)),
+        "said": _said(places.sessions_db),
         "problems": len(work.store.problems()),
         "storage": {
             "path": vaults[0]["path"] if vaults else places.private,
@@ -69,6 +68,21 @@ def figures(work: Work) -> dict[str, Any]:
         "vaults": vaults,
         "home": places.home,
         "llm": model_figures(places, work.config),
+    }
+
+
+def _said(path: str) -> dict[str, int | str]:
+    """How much of this project's sessions is kept word for word."""
+    passages = Passages(path, readonly=True)
+    try:
+        size = passages.size()
+    finally:
+        passages.close()
+    return {
+        "path": path,
+        "sessions": size.sessions,
+        "passages": size.passages,
+        "bytes": size.bytes,
     }
 
 

@@ -19,24 +19,39 @@ from ltm.surfaces.cli.work import command as make
 @click.option("--purge", is_flag=True, help="Leave no byte of it: no archive, no index, no undo.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before purging.")
 def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
-    """Forget the memory ID. `ltm restore ID` brings it back, unless it was purged."""
+    """Forget the memory ID. `ltm restore ID` brings it back, unless it was purged.
+
+    Purging also deletes what was said about it in this project's sessions, as far as we kept it.
+    """
+    from ltm.surfaces.said import purge_source
+
     stored = work.store.read(memory_id)
     if purge and not yes and not work.as_json:
-        _confirm(f"Purge '{stored.memory.title}' for good?")
+        confirm(f"Purge '{stored.memory.title}' for good?")
+    # Its source first: while the memory is there, a purge that was cut short can be said again.
+    passages, transcript = purge_source(stored.memory, work.places) if purge else (0, "")
     applied = work.store.apply(Purge(stored.memory.id) if purge else Forget(stored.memory.id))
     if work.as_json:
-        output.emit({"id": stored.memory.id, "status": applied.action})
+        value = {"id": stored.memory.id, "status": applied.action}
+        output.emit({**value, "passages": passages} if purge else value)
         return
     if not purge:
         output.say(f"Forgot {stored.memory.id} ({stored.memory.title})")
         output.say(f"  bring it back with: ltm restore {stored.memory.id}")
         return
     output.say(f"Purged {stored.memory.id}")
+    if passages:
+        output.say(f"  and {passages} passages of sessions that said it")
+    if transcript:
+        output.note(
+            f"The client's own transcript still has it, until the client deletes it: {transcript}"
+        )
     if stored.vault == "shared":
         output.note("What was committed before stays in git's history until you rewrite it.")
 
 
-def _confirm(question: str) -> None:
+def confirm(question: str) -> None:
+    """Ask before something is gone for good."""
     if not sys.stdin.isatty():
         raise WrongUsage("purging asks first, and nobody is here to answer", hint="add --yes")
     click.confirm(one_line(question), abort=True, err=True)

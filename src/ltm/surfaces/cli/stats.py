@@ -28,5 +28,6 @@ def command(work: Work) -> None:
             f"{value['llm']['tokens_today']} of {value['llm']['tokens_cap']}",
         ),
     ]
+    rows += [("said", name, str(value["said"][name])) for name in ("sessions", "passages", "bytes")]
     rows += [("storage", vault["path"], f"{vault['bytes']} bytes") for vault in value["vaults"]]
     output.table(("count", "of", "how many"), rows)
