@@ -140,8 +140,9 @@ def test_a_reason_is_kept_with_what_it_is_for() -> None:
 
 
 def test_a_sentence_that_points_back_makes_the_one_before_it_last() -> None:
-    assert says("The exporter writes to a temporary table first.") == []
-    (found,) = says("The exporter writes to a temporary table first. Keep that in mind.")
+    assert says("The exporter writes to a temporary table first.", answers=False) == []
+    pointed = "The exporter writes to a temporary table first. Keep that in mind."
+    (found,) = says(pointed, answers=False)
     assert found.text == "The exporter writes to a temporary table first."
 
 
@@ -163,9 +164,46 @@ def test_a_text_stands_alone_without_the_words_around_it() -> None:
 
 
 def test_a_correction_weighs_more_than_the_same_words_out_of_the_blue() -> None:
-    remark = "No. We have fixtures in conftest.py."
+    remark = "No. We have fixtures there."
     assert says(remark) != []
     assert says(remark, answers=False) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Tickets are cached for a day on the device.",
+        "the feed from the card company pads with spaces",
+        "Sampling stays at five percent.",
+        "ines owns the design tokens",
+    ],
+)
+def test_how_things_are_is_kept_unless_it_describes_the_task_at_hand(said: str) -> None:
+    (found,) = says(said)
+    assert found.kind in ("fact", "pattern", "decision")
+    assert says(said, answers=False) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The font is ugly on windows.",
+        "The list flickers on my phone.",
+        "All buttons are green now.",
+        "The job finished after two hours.",
+        "I uploaded the new file to the bucket.",
+        "It has fourteen columns.",
+        "Could you plot the last runs?",
+    ],
+)
+def test_reports_of_what_one_sees_are_no_facts(said: str) -> None:
+    assert says(said) == []
+
+
+def test_what_follows_an_order_and_only_says_how_things_are_is_its_reason() -> None:
+    (found,) = says("Never merge contacts by yourself. Sales has lost customers like that.")
+    assert found.text == "Never merge contacts by yourself. Sales has lost customers like that."
+    assert found.reason == "Sales has lost customers like that"
 
 
 def test_a_long_document_gives_only_what_one_is_asked_to_remember() -> None:

@@ -36,7 +36,13 @@ DOUBTS: tuple[Cue, ...] = (
         |in this (?:pr|commit|branch|case|task|session|change|step)
         |for this (?:pr|commit|task|one|change|test|case|feature|page|step)
         |(?:first|later|afterwards)\Z|this (?:pr|commit|week|sprint)|first (?:step|version)
-        |another day|on this page)\b""",
+        |another day|on this page|throw-?away|this once|either\Z)""",
+    ),
+    cue(
+        "as of now",
+        -0.5,
+        r"""(?<!we )\b(?:is|are|has|works?|gets?|does|goes)\b.*(?<!from )\bnow\b
+        |\bi (?:only|just) meant\b""",
     ),
     cue(
         "a task",
@@ -54,8 +60,10 @@ DOUBTS: tuple[Cue, ...] = (
         -0.4,
         r"""\b(?:fails?|failed|failing|crash(?:es|ed|ing)?|broken|not working|doesn't work
         |didn't (?:work|help)|still|stuck|hangs?|flaky|weird|strange|too (?:slow|long|big|small)
-        |throws?|missing|shows? (?:up|the|a|an|nothing)|restarts?|wtf|problem|issue|bug|error|500
-        |404|exception|wrong|lost|empty|slow|stops?|takes \d+|for some reason|damn)\b""",
+        |throws?|missing|shows? (?:up|the|a|an|nothing)|restarts?|wtf|is down|are down|problem
+        |issue|bug|error|500
+        |404|exception|ugly|blank|blurry|flickers?|flickering|jumps?|overlaps?|overlapping|cut off
+        |a gap|too \w+|looks|wrong|lost|empty|slow|stops?|takes \d+|for some reason|damn)\b""",
     ),
     cue(
         "a thing to do",
@@ -66,12 +74,16 @@ DOUBTS: tuple[Cue, ...] = (
         |continue|start|try|rewrite|redo|revert|undo|commit|push|merge|open|close|replace|extract
         |split|improve|optimi[sz]e|debug|investigate|research|test|run|deploy|upgrade|port|migrate
         |act as|guide|plan|design|draft|summari[sz]e|list|print|clean|format|plot|load|parse
-        |compare|reduce|increase|ensure)\b""",
+        |compare|reduce|increase|ensure)\b(?! (?:[\w-]+ ){0,2}(?:is|are|has|have|goes|happens
+        |runs?|must|always
+        |never|only)\b)""",
     ),
     cue(
         "about something said",
         -0.3,
-        r"\A(?:it|this|that|those|these|they|there|he|she)\b(?! is not)",
+        r"""\A(?:it|this|that|those|these|they|there|he|she)\b(?! is not)
+        |\b(?:won't|wouldn't|didn't|can't|can|could|to) (?:do|use|need|want|change|try|have) (?:that
+        |it|this)(?:[.,;!]|\Z)""",
     ),
     cue(
         "what once happened",

@@ -8,6 +8,28 @@ from __future__ import annotations
 
 from ltm.capture.cue import Cue, cue
 
+# What cannot be the subject of a statement about the project: somebody in the talk, what was just
+# said, or an order.
+_NO_SUBJECT = """(?:i|i'\\w+|you|you'\\w+|it|it's|there|there's|that|that's|this|these|those|he
+    |she|they
+    |they're|what|we|we're|we'\\w+|which|who|how|why|when|where|if|let|let's|looks?|seems?|sounds?
+    |feels?|works?|still|now|maybe|mine|same|nothing|something|everything|everybody|one of|some|hm+
+    |not|without|with|wow|sorry|please|can|could|would|should|will|do|does|did|is|are|was|time
+    |good|great|nice
+    |my (?:guess|bad|mistake|laptop|question|problem|fault|idea))\\b"""
+_WORD = (
+    r"(?!(?:why|how|what|it|you|i|we|they|so|but|because|if|let's|then|must|should|may|might|could"
+    r"|would|will|to)\b)[\w\ufffc][\w\ufffc'./#&+%-]*"
+)
+# Verbs in the present that say how things are; what happened and what appears is none of them.
+_THIRD = """(?:get|stay|follow|come|run|use|send|expect|cost|keep|trigger|own|live|end|start|require
+    |support|contain|hold|accept|take|read|write|return|belong|include|depend|allow|forbid|decide
+    |handle|expire|count|serve|speak|know|bill|pay|insist|edit|open|close|ship|deploy|happen|replace
+    |overwrite|wipe|pad|last|want|listen|point|sit|apply|match|map|exist|share|stand|sign|sleep)"""
+_HOLDS = rf"""(?:is|are|ha(?:s|ve)(?! to\b)|can|cannot|can't|goes|doesn't|isn't|aren't|carries
+    |applies
+    |matches|{_THIRD}s|(?<=s )(?:{_THIRD}|go|don't|carry)|works (?:only|with|on|from|in|without))"""
+
 FACTS: tuple[Cue, ...] = (
     # Choices.
     cue(
@@ -20,6 +42,7 @@ FACTS: tuple[Cue, ...] = (
         |are going with|go with|will go with|moved (?:\w+ ){0,3}(?:to|away|off|everything)|switched
         |migrated|stay (?:on|with)|are staying|stick (?:to|with)|are sticking)\b
         |\bwe(?:'ve| have)? (?:already )?tried\b
+        |\b(?:we|i)\b[^.;?]{0,50}\b(?:and|then) (?:decided|agreed|settled|chose|went with)\b
         |\bwe(?:'re|'ll) (?:go(?:ing)?|stay(?:ing)?|stick(?:ing)?)(?: to go)? (?:with|on|to)\b
         |\A(?:the )?decision(?: made| is|:)|\bdecision:
         |\b(?:is|that's) what we(?:'ve)? (?:decided|agreed)\b|\b(?:as agreed|agreed with)\b
@@ -63,6 +86,60 @@ FACTS: tuple[Cue, ...] = (
         lasting=True,
     ),
     cue(
+        "where it is",
+        0.35,
+        r"""\A(?!(?:i|you|it|there|that|this|he|she|they|what|we|which)\b)(?:[\w'./-]+ ){1,6}?
+        (?:is|are)(?: also| only| all| always| still| then)? (?:\w{2,}ed|built|run|made|sent|kept
+        |written|set|drawn|read|fed) (?:by|from|with|via|through|every|each|at|on|once|per)\b
+        |\b(?:is|are|happens|works) (?:by|via|over|through) [\w\ufffc]""",
+        "fact",
+        2,
+        lasting=True,
+    ),
+    cue(
+        "which version",
+        0.4,
+        r"""\b(?:runs?|running|is on|are on|am on|'s on|'re on|'m on|uses?|using|has|have|targets?
+        |stuck (?:on|with|at)|supports?) (?:only |at most |still )?(?:[a-z][\w.+#-]* ){0,2}
+        [a-z]*v?\d+(?:\.\d+)+\b""",
+        "fact",
+        3,
+        lasting=True,
+    ),
+    cue(
+        "which place",
+        0.35,
+        r"""\A(?:the |our )?(?:(?:live|staging|prod(?:uction)?|dev|test|qa|ci|demo) (?:and|is|are
+        |has
+        |have|runs?|uses?|site|servers?|clusters?|machines?|box(?:es)?|db|database
+        |environment)\b)""",
+        "fact",
+        2,
+        lasting=True,
+    ),
+    cue(
+        "whose it is",
+        0.4,
+        r"""\b(?:is|are) (?:the )?[\w-]+(?:'s|s')? (?:territory|turf|responsibility|business|job
+        |area)\b
+        |\bi (?:do|handle|run|take care of|look after) (?:that|it|them|those|these) (?:myself
+        |by hand
+        |manually)\b""",
+        "fact",
+        2,
+        lasting=True,
+    ),
+    cue(
+        "plain fact",
+        0.5,
+        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?{_HOLDS}\b(?! (?:now|ok|okay|fine|good|great
+        |nice
+        |done|perfect|cool|better|gone|ready|not (?:ok|good|bad|right))\b)""",
+        "fact",
+        1,
+        lasting=True,
+    ),
+    cue(
         "how it is",
         0.1,
         r"""\A(?!(?:i|you|it|there|that|this|he|she|they|what|we)\b)(?:[\w'./-]+ ){1,5}?
@@ -85,7 +162,7 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "limit",
         0.3,
-        r"""\A(?:the )?(?:minimum|maximum|limit|cap|deadline|code freeze|freeze|budget)\b
+        r"""\A(?:the |our |my )?(?:minimum|maximum|limit|cap|deadline|code freeze|freeze|budget)\b
         .*\b(?:is|are|starts?|ends?)\b
         |\bwe (?:still )?(?:have to )?support\b|\bper \w+ max\b""",
         "fact",
@@ -113,7 +190,8 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "who it is",
         0.6,
-        r"""\bi(?:'m| am) (?:an? (?!bit|little|big|few|lot)|the (?:only|new|lead)|new to
+        r"""\bi(?:'m| am) (?:not (?:really )?(?:an? |very good )|an? (?!bit|little|big|few|lot)
+        |the (?:only|new|lead)|new to
         |not (?:very )?familiar with|colou?r ?blind|dyslexic|deaf|blind|still learning|learning
         |on call|based in|in the \w+ team)
         |\bmy (?:time ?zone|name|editor|shell|os|role|pronouns|native language|first language
@@ -130,6 +208,8 @@ FACTS: tuple[Cue, ...] = (
         |so (?:that )?you know|so you don't wonder|in case you (?:wonder|ask|need)
         |for your info(?:rmation)?|be aware|mind that|good to know|important to know
         |before i forget|for context)\b""",
+        "fact",
+        3,
         lasting=True,
     ),
     cue(

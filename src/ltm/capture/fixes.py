@@ -90,6 +90,7 @@ class Fixes:
         self._mended: list[_Mended] = []
         self._written = False
         self._runs = 0
+        self._settled = 0
 
     def ran(self, run: Run) -> None:
         """Take one more command into account."""
@@ -108,11 +109,22 @@ class Fixes:
             if name and name not in failure.files:
                 failure.files = [*failure.files[-9:], name]
 
-    def told(self, text: str) -> None:
-        """Take into account what the agent says about what is failing."""
-        if not self._open:
+    def next_task(self) -> None:
+        """The user spoke: what the agent says from here on is not about what was mended before."""
+        self._settled = len(self._mended)
+
+    def told(self, text: str, line: int) -> None:
+        """Take into account what the agent says about what is failing, or was until just now."""
+        mended = self._mended[self._settled :]
+        if not self._open and len(mended) != 1:
             return
         clean = redacted(opening(text, _TOLD))
+        if not self._open:
+            failure = mended[0].failure
+            cause = "" if failure.cause else cause_in(clean)
+            if cause:
+                failure.cause, failure.until = cause, max(failure.until, line)
+            return
         cause, diagnosis = cause_in(clean), diagnosis_in(clean)
         for failure in self._open:
             if cause:
@@ -126,7 +138,7 @@ class Fixes:
 
     def candidates(self) -> Iterator[Candidate]:
         """What was mended since this was last asked for."""
-        mended, self._mended = self._mended, []
+        mended, self._mended, self._settled = self._mended, [], 0
         for each in mended:
             failure, passing = each.failure, each.passing
             lines = f"{failure.line}-{failure.until}"
@@ -207,7 +219,7 @@ def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
     error = in_words(failure.error)
     how = _how(failure, passing)
     failed = f"`{command}` failed with: {failure.error.rstrip(':. ')}"
-    text = joined(failure.cause, failed, how)
+    text = joined(failed, how, failure.cause)
     short = f"{error}: {_in_short(failure, passing)}"
     title = failure.cause.rstrip(".") if 0 < len(failure.cause) <= _TITLE else short
     return Candidate(

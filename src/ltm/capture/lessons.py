@@ -18,18 +18,22 @@ _CAUSE = re.compile(
     r"\b(?:the )?(?:root cause|underlying (?:cause|issue|problem)|real (?:cause|issue|problem)"
     r"|culprit)\b"
     r"\s*(?:was|is|turned out|:)|\b(?:it )?turn(?:s|ed) out(?: that)?\b"
+    r"|\b(?:the )?cause (?:was|is)\b"
+    r"|\bthe (?:[\w'`./-]+ ){1,6}(?:came from|was caused by|were caused by|happened because) \S"
     r"|\bthe (?:problem|issue|bug|failure|error|crash|test failure|regression)\s+(?:was|came from|"
     r"happened because|occurred because|stemmed from)\s+(?!fixed|resolved|gone|that you)\S",
     re.IGNORECASE,
 )
 _FOUND_OUT = re.compile(
-    r"(?:(?:ah|ok|so|now),? )?(?:i (?:see|found|understand|know)(?: now)?,? )?(?:the|what the"
+    r"(?:found|got) it\s*[:,.!–—-]+\s*(?=\S)|(?:(?:ah|ok|so|now),? )?"
+    r"(?:i (?:see|found|understand|know)(?: now)?,? )?(?:the|what the"
     r"|that's the)"
     r" (?:real |actual )?(?:issue|problem|cause)\s*(?:is that|is|:|[-–—]+)\s+(?=\S)",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"\A(?:what i |the |key |main |design |important |one |a )*(?P<what>gotchas?|pitfalls?|caveats?"
+    r"\A(?:what i |the |key |main |design |important |one |a )*(?P<what>gotchas?"
+    r"|things? (?:i|we)(?:'ve)? (?:learned|learnt)[^:]{0,30}|pitfalls?|caveats?"
     r"|lessons?|learned|learnt|watch out|beware|takeaways?|insights?|findings?|cause|root cause"
     r"|traps?|note for (?:the )?future|decisions?|choice|(?<=key )fix)(?: (?:here|learned|learnt"
     r"|for next time|for the future|made|in this session))?\s*:\s+(?=\S)",

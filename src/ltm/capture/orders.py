@@ -51,6 +51,24 @@ ORDERS: tuple[Cue, ...] = (
         lasting=True,
     ),
     cue(
+        "standing order",
+        0.45,
+        r"""\b(?:must|have to|has to|need to|needs to|should)\b.{2,80}\b(?:all the time|every ?time
+        |each time|whenever|in (?:any|every|each) case)\b
+        |\b(?:is|are|gets?) (?:only ever|never|always) (?:\w{2,}ed|run|done|made|set|written
+        |built|kept|sent|read|shown|put|held|given|taken) (?:by|from|with|via|through|in|on|at|to
+        |after|before|when|if|as)\b
+        |\A(?:please )?only (?!a|an|the|one|two|for|in|if|when|question|problem|issue)\w+ (?:what
+        |when|if|after|with|things)\b
+        |\A(?:anything|everything|whatever) (?:you|we|that|which) .{2,40}\b(?:goes|go|is|are|must
+        |has to)\b
+        |\b(?:would be|it's|be) (?:good|nice|great|better|best|safer) if we (?:always|never|only)
+        \b""",
+        "preference",
+        4,
+        lasting=True,
+    ),
+    cue(
         "from now on",
         0.55,
         r"""\b(?:from now on|going forward|from here on|from this point on|in (?:the )?future
@@ -127,7 +145,7 @@ ORDERS: tuple[Cue, ...] = (
     # Who it holds for.
     cue(
         "we do",
-        0.35,
+        0.4,
         r"""(?<!where )(?<!when )(?<!if )(?<!before )(?<!what )(?<!how )(?<!after )(?<!once )
         (?<!why )(?<!until )(?<!that )(?<!then )(?<!did )(?<!do )(?<!are )(?<!should )(?<!can )
         \b(?:we|our team|the team) (?:(?:\w+ly|all|only|just|never|always|don't
@@ -144,7 +162,8 @@ ORDERS: tuple[Cue, ...] = (
         "how we work",
         0.2,
         r"""\Awe (?:(?:only|always|never|all|mostly|don't|do not) )?(?:use|deploy|run|write|name
-        |store|keep|follow|ship|release|support|target|test|host|build|log|squash|rebase|pin|require|prefix
+        |store|keep|follow|ship|release|support|target|test|host|build|log|squash|rebase|pin
+        |require|prefix
         |put|cache|version|mock|document)\b(?! (?:it|this|that|the same|them)\b)""",
         "pattern",
         4,
@@ -166,7 +185,8 @@ ORDERS: tuple[Cue, ...] = (
         "how we build",
         0.3,
         rf"""\A(?:(?:all|every|new|our) )?(?:[\w-]+ ){{0,2}}{_OF_CODE} (?:must|should|have to
-        |need to|may|are(?! (?:in|at|on|under)\b)|go|use|start|end|live|begin|follow
+        |need to|may|are(?! (?:in|at|on|under) (?:the |a |an |\ufffc|[\w.-]*/))|carry|go|use|start
+        |end|live|begin|follow
         |always|never|stay)\b(?! (?:pass|failing|green|red|passing|done|gone|missing
         |broken|empty|off|wrong|slow|now|still)\b)""",
         "pattern",
@@ -177,10 +197,12 @@ ORDERS: tuple[Cue, ...] = (
         "a rule",
         0.4,
         r"""\b(?:conventions?|house (?:style|rules?)|style ?guide|guidelines?|polic(?:y|ies)
-        |\w+ rule(?: is|:| here| from)|requirements? (?:from|of|by)|standard practice
+        |\w+ rule(?: is|:| here| from)
+        |(?:legal|regulatory|contractual|security|compliance) (?:requirement|obligation|rule)s?
+        |requirements? (?:from|of|by)|standard practice
         |stick to (?:that|it|this)|how we do|the way we|that's how|rule of thumb
         |\w+ format is)\b
-        |\b(?:naming|rules?|style|format):""",
+        |\b(?:naming|rules?|style|format):|\b(?:rules?|convention) (?:for|in|of) [^:]{2,40}: """,
         "pattern",
         4,
         lasting=True,
@@ -230,7 +252,8 @@ ORDERS: tuple[Cue, ...] = (
         0.3,
         rf"""\Afor (?!now|this|that|me|the (?:moment|time|first)|example|instance|today)
         \w+(?: \w+){{0,3}},? (?:please )?(?:always )?(?:we )?{_MANNER}\b
-        |\A(?:when|if) (?:you|a|an|something|there)\b[^,]{{4,80}}, (?:please )?(?:(?:always|also
+        |(?:\A|[;:] )(?:when|if) (?:you|a|an|something
+        |there)\b[^,]{{4,80}}, (?:please )?(?:(?:always|also
         |don't|do not|never) )?{_ANY_ORDER}\b""",
         "preference",
         5,

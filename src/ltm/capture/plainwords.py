@@ -17,7 +17,7 @@ _LEAD = re.compile(
     r"|aber"
     r"|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
     r"|(?:no|right|sure|great|good|nice|cool|perfect|lovely|excellent|fantastic|awesome|super"
-    r"|now|again"
+    r"|now|again|first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|finally|last(?:ly)?"
     r"|one (?:more |last )?(?:thing|request|note|point)|another thing"
     r"|(?:is )?important(?: to know)?"
     r"|note(?: to self)?|fyi|heads[- ]up|reminder|remember|before i forget|i said|i told you"

@@ -27,7 +27,7 @@ _LEFT = (
     r"|outstanding|pending"
     r"|follow[- ]?ups?)"
 )
-_HEADING = re.compile(rf"^\W*{_LEFT}\W*$", re.IGNORECASE)
+_HEADING = re.compile(rf"(?:\A|[.!]\s)\W*{_LEFT}\W*\Z", re.IGNORECASE)
 _INLINE = re.compile(
     rf"(?:^|[.!;]\s+)\W{{0,6}}{_LEFT}\s*:\s+(?P<what>\S.{{8,400}})"
     r"|\b(?:the )?(?:next step|next up|what remains|what is left|remaining work) is\s+"
@@ -49,6 +49,7 @@ _DAY = (
 _GO_ON = re.compile(
     rf"\b{_DAY}\s*:\s*\S|\b{_DAY}\b[\s,]+(?:we|i|let's|please|you|comes?|continue|go on|start)\b"
     rf"|\b(?:continue|go on|carry on|pick up|resume|start) (?:with|at|from)\b.*\b{_DAY}\b"
+    rf"|\A(?:the )?(?:next|the rest|remaining|what's left|still open)\b.*\b{_DAY}\b"
     r"|\A(?:the )?(?:current )?status\b.{0,30}:|\bso you know where we (?:are|stand)\b.{0,20}:",
     re.IGNORECASE,
 )
@@ -67,7 +68,7 @@ def from_words(text: str, source: Source) -> Iterator[Candidate]:
     steps: list[str] = []
     listing = False
     for line in text.split("\n"):
-        if _HEADING.match(line[:100]):
+        if _HEADING.search(line[-100:]):
             listing = True
             continue
         bullet = _BULLET.match(line)

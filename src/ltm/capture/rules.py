@@ -18,11 +18,11 @@ from ltm.capture.calls import EDITORS, Calls, Change, Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.fixes import Fixes
 from ltm.capture.hearsay import Heard
-from ltm.capture.lessons import lessons
+from ltm.capture.lessons import cause_in, lessons
 from ltm.capture.notes import notes
 from ltm.capture.plainwords import opening
 from ltm.capture.progress import from_tasks, from_user, from_words, is_complete
-from ltm.capture.statements import statements
+from ltm.capture.statements import rejects, statements
 from ltm.capture.surroundings import Surroundings
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source, Trust
@@ -51,6 +51,8 @@ _LOOKED_AT = 50_000
 """Characters of one message that are looked at. Secrets go first: a cut could hide half of one."""
 _AT_ONCE = 400
 _SAME, _PART = 0.6, 0.85
+_NOT_TRIED, _CHANGED, _PROVEN = range(3)
+"""How far a cause the agent named went: nothing was done, something was changed, and it passed."""
 
 
 class Listener:
@@ -67,6 +69,8 @@ class Listener:
         self._heard = Heard()
         self._answered = bool(former)
         self._last: AssistantText | None = None
+        self._cause: AssistantText | None = None
+        self._tried, self._proven = _NOT_TRIED, 0
         self._tasks: ToolUse | None = None
         self._found: list[Candidate] = []
         self._turns = 0
@@ -82,14 +86,19 @@ class Listener:
             self._from_tools(turn)
             match turn:
                 case UserText():
-                    self._task_over()
+                    last = self._task_over()
+                    if rejects(turn.text):  # then nothing of it holds
+                        self._found = [e for e in self._found if not any(e is o for o in last)]
+                    self._fixes.next_task()
                     self._from_user(turn)
                 case Command():
                     self._task_over()
                 case AssistantText(broken_off=False):
-                    self._fixes.told(turn.text)
+                    self._fixes.told(turn.text, turn.line)
                     self._last = turn
                     self._answered = True
+                    if cause_in(opening(turn.text, _LOOKED_AT)):
+                        self._cause, self._tried = turn, _NOT_TRIED  # the latest is the true one
                 case ToolUse():
                     self._answered = True
                     if not _is_closing(turn):
@@ -135,8 +144,12 @@ class Listener:
             case Run() as run:
                 self._fixes.ran(run)
                 self._surroundings.ran(run)
+                if self._tried != _NOT_TRIED:
+                    self._tried = _CHANGED if run.failed else _PROVEN
+                    self._proven = run.line
             case Change() as change:
                 self._fixes.changed(change)
+                self._tried = _CHANGED
 
     def _from_user(self, turn: UserText) -> None:
         source = Source(Trust.USER, self._session, str(turn.line))
@@ -165,18 +178,26 @@ class Listener:
             for each in found
         ]
 
-    def _task_over(self) -> None:
+    def _task_over(self) -> list[Candidate]:
+        """Listen to the agent's last words on a task, and give what they gave."""
         turn, self._last = self._last, None
+        cause, self._cause = self._cause, None
+        if cause is not None and cause is not turn and self._tried == _PROVEN:
+            claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)))
+            source = replace(self._by_agent(cause), lines=f"{cause.line}-{self._proven}")
+            self._found += self._own([Candidate("gotcha", claim, 0.6, source, at=cause.at)])
         if turn is None:
-            return
+            return []
         source = self._by_agent(turn)
         text = redacted(opening(turn.text, _LOOKED_AT))
         noted = list(notes(text, self._kinds, source))
         steps = list(from_words(text, source))
         if not steps and is_complete(text):  # then what was left before is done
             self._found = [each for each in self._found if not self._kinds[each.kind].single]
-        found = [*(noted or lessons(text, source)), *steps]
-        self._found += [replace(each, at=turn.at) for each in self._own(found)]
+        words = self._own([*(noted or lessons(text, source)), *steps])
+        last = [replace(each, at=turn.at) for each in words]
+        self._found += last
+        return last
 
     def _by_agent(self, turn: Turn) -> Source:
         return Source(Trust.ASSISTANT, self._session, str(turn.line))
@@ -217,12 +238,24 @@ def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
     kept: list[tuple[Candidate, frozenset[str]]] = []
     for candidate in sorted(latest, key=lambda each: -each.weight):
         words = tokens_of(candidate.text)
-        if not any(_repeats(words, known) for _, known in kept):
+        if any(_repeats(words, known) for _, known in kept):
+            continue
+        less = [each for each in kept if _says_less(*each, candidate, words)]
+        if less:  # the fuller one takes the place of what it holds
+            kept = [each for each in kept if each not in less[1:]]
+            kept[kept.index(less[0])] = (candidate, words)
+        elif len(kept) < most:
             kept.append((candidate, words))
-            if len(kept) == most:
-                break
     chosen = {id(candidate) for candidate, _ in kept}
     return [candidate for candidate in found if id(candidate) in chosen]
+
+
+def _says_less(
+    former: Candidate, known: frozenset[str], candidate: Candidate, words: frozenset[str]
+) -> bool:
+    """Whether a thing learned is wholly within another one of its sort, said by the same."""
+    same = former.kind == candidate.kind and former.source.trust is candidate.source.trust
+    return same and len(words & known) >= _PART * len(known)
 
 
 def _repeats(words: frozenset[str], known: frozenset[str]) -> bool:

@@ -52,6 +52,19 @@ _EXPLAINS = re.compile(
     r"\s+",
     re.IGNORECASE,
 )
+# What stands behind a choice or an order, though it does not say that it is the reason.
+_GROUNDS = re.compile(
+    r"(?=we(?:'ve| have)? (?:already )?tried\b|(?:i|we) (?:don't|do not) want (?:to|a|another)\b)",
+    re.IGNORECASE,
+)
+_REJECTION = re.compile(
+    r"\s*(?:(?:hm+|wait|oh|um+|actually|sorry)[,.!…]* )*(?:no\b(?! (?:problem|worries|need|rush"
+    r"|idea|thanks|thank you|questions?))|nope\b|nah\b|wrong\b|not (?:quite|like that|what|true)\b"
+    r"|that'?s (?:not|wrong|nonsense)|this is (?:not|wrong)|i disagree|revert\b|undo\b"
+    r"|(?:please )?(?:make|change) (?:it|that) (?!work|so\b)|i'?d rather\b|rather not\b"
+    r"|don'?t do (?:that|it|this)\b|i (?:don'?t|do not) (?:want|like|agree))",
+    re.IGNORECASE,
+)
 _GRAVE = re.compile(r"\b(?:never|must|critical|crucial|vital|essential)\b", re.IGNORECASE)
 
 
@@ -62,9 +75,10 @@ def statements(
     spoken = said(text)
     long = sum(len(each.text) for each in spoken) > _MUCH
     correction = answers and not long and bool(_CORRECTION.match(text))
-    weighed = [weigh(each, correction=correction) for each in spoken]
+    weighed = [weigh(each, correction=correction, opening=not answers) for each in spoken]
     _look_back(spoken, weighed)
     former: Candidate | None = None
+    first = Weighed("")
     for place, each in enumerate(weighed):
         found: Candidate | None = None
         if each.explicit or (each.sure >= ENOUGH and not long):
@@ -72,11 +86,25 @@ def statements(
         if former and _goes_on(each):
             former = replace(former, text=joined(former.text, tidy(each.text)))
             continue
+        if former and _is_behind(first, each):  # why, or about what, that is so
+            reason = former.reason or tidy(each.text).rstrip(".")
+            former = replace(former, text=joined(former.text, tidy(each.text)), reason=reason)
+            continue
         if former:
             yield former
-        former = found
+        former, first = found, each
     if former:
         yield former
+
+
+def _is_behind(first: Weighed, each: Weighed) -> bool:
+    """Whether a sentence only says how things are, after one that says what to do about it."""
+    return each.plain and each.sure > 0 and not first.plain
+
+
+def rejects(text: str) -> bool:
+    """Whether a message takes back what the agent just said or chose."""
+    return bool(_REJECTION.match(text[:200]))
 
 
 def _goes_on(each: Weighed) -> bool:
@@ -98,6 +126,9 @@ def _look_back(spoken: Sequence[Said], weighed: list[Weighed]) -> None:
             elif before.lasting:
                 before.sure += _EXPLAINED
             each.sure = 0.0
+        elif _GROUNDS.match(text) and before.lasting and before.sure > 0:
+            before.sure += _EXPLAINED
+            each.sure = 0.0
 
 
 def _is_answer(each: Weighed) -> bool:
@@ -117,7 +148,7 @@ def _candidate(
     if not reason and len(foreign) > 1:
         reason = foreign[-1].strip(" .!。！")
     following = without_lead(weighed[place + 1].text) if place + 1 < len(weighed) else ""
-    explained = _EXPLAINS.match(following)
+    explained = _EXPLAINS.match(following) or _GROUNDS.match(following)
     if not reason and explained:
         reason = following[explained.end() :].strip(" .!")
         text = f"{text.rstrip('.')} because {reason}."

@@ -103,7 +103,7 @@ _TONGUES: tuple[Tongue, ...] = (
     ),
     Tongue(  # French
         known_by="le|la|les|des|une|et|pas|nous|je|pour|avec|toujours|jamais|dans|sur|est|tous|il"
-        "|ne|de",
+        "|ne|de|que|on|en|du|au|ce|qui|[ldnj]'\\w+",
         remember="souviens-toi|rappelle-toi|n'oublie pas|retiens|note bien",
         standing="toujours|jamais|désormais|dorénavant|à l'avenir|à partir de maintenant|partout",
         must="doit|doivent|il faut|ne peut pas|seulement|uniquement",
@@ -236,6 +236,10 @@ class Signs:
     """Somebody asks something, when a sentence begins like this."""
 
 
+_VERSION = r"[a-z][\w.+#-]* v?\d+(?:\.\d+)+"
+"""A program and its version, in any language."""
+
+
 def _signs(tongue: Tongue) -> Signs:
     def words(text: str) -> str:
         return rf"(?<!\w)(?:{text})(?!\w)" if tongue.spaced else f"(?:{text})"
@@ -256,6 +260,7 @@ def _signs(tongue: Tongue) -> Signs:
             cue("doubt", -0.6, tongue.doubt),
             cue("a complaint", -0.5, tongue.complaint),
             cue("for now", -0.5, tongue.for_now),
+            cue("which version", 0.5, _VERSION, "fact", 2),
         ),
         re.compile(
             rf"{words(tongue.remember)}[\s,:：，、!]*(?:(?:que|dass|che|dat|że|что|de que)\b)?"
@@ -280,15 +285,17 @@ _ENOUGH, _SHORT = 2, 40
 @lru_cache(maxsize=128)
 def spoken_in(sentence: str) -> Signs | None:
     """The language of a sentence, if it is one of these and not English."""
+    english = 0
     if sentence.isascii():
-        if len(_ENGLISH.intersection(sentence.lower().split())) >= _ENOUGH:
+        english = len(_ENGLISH.intersection(sentence.lower().split()))
+        if english >= _ENOUGH:
             return None
     else:
         for signs in _UNSPACED:
             if signs.known_by.search(sentence):
                 return signs
     fewest = _ENOUGH if len(sentence) > _SHORT else 1
-    best, most = None, fewest - 1
+    best, most = None, max(english, fewest - 1)
     for signs in _SPACED:
         found = len({word.lower() for word in signs.known_by.findall(sentence)})
         if found > most:

@@ -22,6 +22,9 @@ FEWEST, MOST, LONGEST = 3, 60, 600
 
 _LISTED = 0.6
 _CORRECTED = 0.15
+_PLAIN = "plain fact"
+_SITUATION, _COUNTED = 0.4, 0.3
+"""What being a plain fact is not worth: in the description of a task, or beside a better sign."""
 _TRUSTED = 0.5
 _FACT = "fact"
 _RULE = "pattern"
@@ -71,13 +74,21 @@ class Weighed:
     kind: str = ""
     """What it is, when that is certain already; else `kind_of` tells."""
     cues: tuple[str, ...] = ()
+    plain: bool = False
+    """Whether nothing but its form speaks for it: it only says how something is."""
 
 
-def weigh(sentence: Said, *, correction: bool = False, pointed_at: bool = False) -> Weighed:
+def weigh(
+    sentence: Said,
+    *,
+    correction: bool = False,
+    pointed_at: bool = False,
+    opening: bool = False,
+) -> Weighed:
     """A sentence of the user, weighed.
 
     `correction` says that it corrects what the agent just did, `pointed_at` that the next sentence
-    calls it important.
+    calls it important, `opening` that nobody spoke before: then it tells what the task is about.
     """
     plain = repaired(" ".join(sentence.text[: 2 * LONGEST].split()))
     if not _is_sentence(plain):
@@ -102,8 +113,11 @@ def weigh(sentence: Said, *, correction: bool = False, pointed_at: bool = False)
         names = tuple(name for name in names if name not in PART_OF_ORDERS)
     sure = sum(found[name].weight for name in names)
     sure += _CORRECTED * correction - _LISTED * sentence.listed + _TRUSTED * trusted
+    others = any(cue.lasting for name, cue in found.items() if name != _PLAIN)
+    if _PLAIN in found:
+        sure -= _SITUATION * (opening or bool(kindly)) + _COUNTED * others
     kind = (_kind(_ranked(found)) or _RULE) if sentence.ruled else ""
-    return Weighed(plain, sure, lasting=True, kind=kind, cues=names)
+    return Weighed(plain, sure, lasting=True, kind=kind, cues=names, plain=not others)
 
 
 def kind_of(sentence: str) -> str:

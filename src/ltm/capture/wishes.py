@@ -20,9 +20,19 @@ _WISH = cue(
     |\bi (?:don't|do not|never) (?:do|use) (?!that\b|it\b|this\b)
     |\bi always (?:want|need|like|expect)\b|\bmy preference\b
     |\bwe(?:(?:'d| would| generally| usually| strongly| much))* (?:prefer|rather)\b
-    |\A(?:please )?(?:prefer|avoid|favou?r)\b""",
+    |\A(?:please )?(?:prefer|avoid|favou?r)\b
+    |\bi want (?:\w+ ){1,4}as (?!soon|much|many|well|possible|fast|quick)\w+""",
     "preference",
     7,
+    lasting=True,
+)
+_WISH_FOR_ALL = cue(
+    "wish for all",
+    0.4,
+    r"""\bi want (?!to\b|you to\b|all (?:the )?(?:tests|checks))[^.;?]{0,60}?\b(?:every|each|all|any
+    |always|never|no)\b""",
+    "preference",
+    6,
     lasting=True,
 )
 _HOW_TO_ANSWER = cue(
@@ -34,7 +44,11 @@ _HOW_TO_ANSWER = cue(
     |french|spanish|portuguese|italian|dutch|polish|russian|chinese|japanese|korean|plain (?:words
     |english)|bullet points|(?:one|two|a few) (?:words?|sentences?|lines?))|briefly|as you go)\b
     |\b(?:tell me|warn me|check with me|ask)\b.*\b(?:before you|whenever|every time|each time)\b
-    |\bask first\b
+    |\bask first\b|\Aif (?!you)\b.*\b(?:i want to (?:know|see|hear)|tell me|ask me|let me know
+    |warn me)\b
+    |\b(?:comments?|answers?|docs?|documentation|commits?|messages|texts?|names|identifiers|strings)
+    (?: should be| are| always| only)* in (?:english|german|french|spanish|portuguese|italian|dutch
+    |polish|russian|chinese|japanese|korean)\b
     |\b(?:ask me (?:before|first|when|if|instead)|short (?:paragraphs|answers|sentences)
     |bullet points
     |(?:talk|explain|write|say|chat) less|less (?:talk|text|chatter)|be (?:brief|concise|terse)
@@ -74,4 +88,11 @@ _AS_IT_IS = cue(
     lasting=True,
 )
 
-WISHES: tuple[Cue, ...] = (_WISH, _HOW_TO_ANSWER, _TOLD_AGAIN, _SOMEBODY_WANTS_IT, _AS_IT_IS)
+WISHES: tuple[Cue, ...] = (
+    _WISH,
+    _WISH_FOR_ALL,
+    _HOW_TO_ANSWER,
+    _TOLD_AGAIN,
+    _SOMEBODY_WANTS_IT,
+    _AS_IT_IS,
+)
