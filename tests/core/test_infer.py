@@ -68,7 +68,7 @@ def test_impact_comes_from_whole_spoken_words(text: str, impact: Impact) -> None
 
 @pytest.mark.parametrize("word", ["always", "general", "in general", "as a rule", "all"])
 def test_words_of_frequency_do_not_send_a_memory_to_every_project(word: str) -> None:
-    """traps 2.3 #6: "always" and "general" leaked memories into all projects."""
+    """traps 2.3 #6, 2.6 #4: "always" and "general" leaked memories into all projects."""
     assert infer_scope(f"We {word} do it like this") is Scope.PROJECT
 
 

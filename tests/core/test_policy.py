@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core import policy
+from ltm.core.decision import contradicted, reinforced
 from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Memory
+from ltm.core.model import Impact, Memory, Source
 from ltm.core.policy import Limits
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "upkeep.md"
@@ -141,6 +142,17 @@ def test_pinned_and_critical_memories_do_not_age(fields: dict[str, object]) -> N
 def test_a_memory_confirmed_before_it_was_made_counts_from_its_making() -> None:
     memory = aged("progress", 2, confirmed=NOW - timedelta(days=300))
     assert policy.confidence(memory, KINDS["progress"], NOW) == pytest.approx(1 - 2 / 7)
+
+
+def test_contradiction_age_and_repetition_are_kept_apart() -> None:
+    """traps 2.6 #7: one number called confidence stood for all three."""
+    memory = aged("context", 15, observations=2)
+    older, denied = memory, contradicted(memory, NOW)
+    again = reinforced(memory, Source(), NOW)
+    assert [each.confidence for each in (older, denied, again)] == [1.0, 0.7, 1.0]
+    assert [each.observations for each in (older, denied, again)] == [2, 2, 3]
+    found = [policy.confidence(each, KINDS["context"], NOW) for each in (older, denied, again)]
+    assert found == [0.5, 0.35, 1.0]
 
 
 def test_a_kind_without_tiers_has_none() -> None:

@@ -121,7 +121,7 @@ def test_an_update_keeps_everything(harness: Harness, tmp_path: Path) -> None:
 def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     product: Harness,
 ) -> None:
-    """Names several tools want for different things stand under ours (traps 2.6, names)."""
+    """Names several tools want for different things stand under ours (traps 2.6 #8)."""
     rules = ["Skill"]
     kept = product.print_session(
         f"/ltm:please-remember {PORT}",

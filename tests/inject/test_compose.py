@@ -129,7 +129,7 @@ def test_a_critical_memory_is_told_even_if_it_is_the_oldest_of_a_thousand() -> N
 
 
 def test_what_claude_md_already_tells_is_not_told_again() -> None:
-    """traps 2.6: never the same fact twice."""
+    """traps 2.6 #10: never the same fact twice."""
     memories = [stored("Never push to main"), stored("Tests run with pytest -x")]
     told = inject(memories, claude_md_text="# Rules\n\n- Never push to main.\n")
     assert told.shown == (memories[1].memory.id,)

@@ -189,6 +189,7 @@ def test_a_frozen_writer_makes_the_others_say_busy_and_readers_go_on(
 
 
 def test_no_update_is_lost_when_all_change_the_same_memory(start: Any, tmp_path: Path) -> None:
+    """traps 2.4 #4: what was read before the lock was written under it."""
     store = open_store(str(tmp_path))
     kept = store.create(memory("a counter", "0")).memory.id
     together(start, "counting", count=4, times=15)

@@ -265,6 +265,7 @@ def test_nothing_is_created_by_looking(tmp_path: Path) -> None:
 
 
 def test_a_purged_text_is_in_no_file(store: FileStore, folder: Path) -> None:
+    """traps 2.1 #20: what was forgotten stayed in the archive, secrets and all."""
     kept = store.create(memory("kept", "harmless words")).memory
     gone = store.create(memory("gone", "zanzibarquux secret")).memory
     store.update(gone.id, {"content": "zanzibarquux other"})

@@ -31,6 +31,7 @@ def hold(path: Path) -> subprocess.Popen[bytes]:
 
 
 def test_a_held_lock_is_not_given_twice(tmp_path: Path) -> None:
+    """traps 2.4 #4: one look whether a lock is there and another to take it."""
     process = hold(tmp_path / "lock")
     try:
         assert not Lock(str(tmp_path / "lock")).acquire(patience=0.0)
@@ -39,6 +40,7 @@ def test_a_held_lock_is_not_given_twice(tmp_path: Path) -> None:
 
 
 def test_a_killed_holder_holds_nothing(tmp_path: Path) -> None:
+    """traps 2.4 #4: a process number that was given away again kept a lock for ever."""
     process = hold(tmp_path / "lock")
     process.kill()
     process.communicate()

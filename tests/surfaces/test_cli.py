@@ -101,6 +101,7 @@ def test_list_pages_and_filters(ltm: Ltm) -> None:
 
 
 def test_forget_restore_and_purge(ltm: Ltm) -> None:
+    """traps 2.6 #5: to forget leaves a tombstone, to purge leaves nothing."""
     made = ltm.json("remember", "a fleeting zebrafish")
     assert ltm.json("forget", made["id"]) == {"id": made["id"], "status": "forgotten"}
     assert ltm.json("recall", "zebrafish")["total"] == 0

@@ -190,7 +190,7 @@ def test_a_failing_model_keeps_what_rules_found_and_says_why(desk: Desk) -> None
 
 
 def test_a_model_is_asked_at_the_end_of_a_session_and_not_at_every_turn(desk: Desk) -> None:
-    """Traps 2.4 #15: a call for every response, while the user waits."""
+    """Traps 2.4 #15, 2.6 #6: a call for every response, while the user waits."""
     desk.switch_on()
     desk.transcript()
     desk.api.say(ANSWER)

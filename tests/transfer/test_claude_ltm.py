@@ -99,7 +99,7 @@ def test_a_claude_ltm_folder_moves_in_with_titles_tags_phases_and_originals(
 
 
 def test_a_claude_ltm_folder_in_the_project_itself_is_upgraded_in_place(machine: Machine) -> None:
-    """traps 2.6: that tool's folder is our shared vault; its files must not be there twice."""
+    """traps 2.6 #3: that tool's folder is our shared vault; its files must not be there twice."""
     folder = claude_ltm(machine.project)
     machine.trust()
     assert len(machine.memories()) == 2, "of its files two can be read as they are"
@@ -123,7 +123,7 @@ def test_a_claude_ltm_folder_in_the_project_itself_is_upgraded_in_place(machine:
 def test_a_claude_ltm_folder_that_is_trusted_only_later_is_not_there_twice(
     machine: Machine,
 ) -> None:
-    """traps 2.6: imported while nobody had said that the repository's vault is trusted."""
+    """traps 2.6 #3: imported while nobody had said that the repository's vault is trusted."""
     claude_ltm(machine.project)
     assert machine.take(machine.project).added == 4
     machine.trust()

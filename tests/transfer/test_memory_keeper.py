@@ -158,7 +158,7 @@ def test_an_id_that_was_used_again_after_a_clear_is_another_memory(machine: Mach
 
 
 def test_both_tools_that_share_one_folder_move_in_from_one_file_or_two(machine: Machine) -> None:
-    """traps 2.6: MEMORY.md and memory.md are one file on some disks."""
+    """traps 2.6 #1: MEMORY.md and memory.md are one file on some disks."""
     folder = memory_keeper(machine.project)
     (folder / "memory.md").unlink()
     write(folder / "MEMORY.md", f"{MEMORY_MD}\n## 2025-12-23 Logout\nThe logout works as well.\n")

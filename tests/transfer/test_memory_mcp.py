@@ -52,7 +52,7 @@ def memory_mcp(root: Path) -> Path:
 
 
 def test_a_memory_mcp_state_moves_in(machine: Machine) -> None:
-    """traps 2.4 #13, #14, 2.6: states that were tags, confidence that would fade twice, ids."""
+    """traps 2.4 #13, #14, 2.6 #9: states that were tags, confidence that would fade twice, ids."""
     memory_mcp(machine.project)
     report = machine.take(machine.project)
     assert (report.sources, report.added) == (["memory-mcp"], 7)

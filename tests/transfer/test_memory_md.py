@@ -91,7 +91,7 @@ _Last updated: 2026-02-01 | 3 active memories, 3 total_
 
 
 def test_the_block_of_claude_md_is_read_only_where_its_source_is_gone(machine: Machine) -> None:
-    """traps 2.6: two tools own the marks; the block is a cut-down copy of either's store."""
+    """traps 2.6 #2: two tools own the marks; the block is a cut-down copy of either's store."""
     root = machine.project
     write(root / "CLAUDE.md", BLOCK)
     write(root / ".claude" / "memory" / "MEMORY.md", MEMORY_MD)
