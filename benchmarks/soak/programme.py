@@ -27,7 +27,8 @@ ROWS: tuple[Row, ...] = (
         "R3",
         "the power cut while memories, edits, consolidation and events are written",
         "800 cuts: 0 acknowledged lost, 0 torn, the index rebuilds itself",
-        instead="not tried yet",
+        quick=(tried("tests/faults/test_power.py"),),
+        full=(program("benchmarks.soak.powercut", minutes=15),),
     ),
     Row(
         "R4",
@@ -106,7 +107,7 @@ ROWS: tuple[Row, ...] = (
         "R16",
         "1,000 sessions of 53 events, with upkeep",
         "memory, files and disk flat; every injection within its budget",
-        instead="not tried yet",
+        full=(program("benchmarks.soak.sessions", minutes=20),),
     ),
     Row(
         "R17",
