@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.capture.achievements import achievement
+from ltm.capture.achievements import MOST, achievement
+from ltm.capture.rules import Listener
 from ltm.core.model import Impact
-from tests.capture.hearing import BY_AGENT, commits, heard
+from tests.capture.hearing import BY_AGENT, KINDS, commits, heard
 
 
 def impact(subject: str) -> Impact | None:
@@ -69,3 +70,27 @@ def test_a_subject_may_hold_anything() -> None:
 def test_a_commit_in_a_session_is_heard() -> None:
     (found,) = heard(commits("feat: share links", "abc1234"))
     assert (found.kind, found.title) == ("achievement", "Share links")
+
+
+def test_a_feature_is_told_once_however_many_commits_it_took() -> None:
+    first = commits("feat(share): links", "abc1234")
+    found = heard(
+        first, commits("feat(share): expiry", "abc1235"), commits("feat: login", "abc1236")
+    )
+    assert [each.title for each in found] == ["Links", "Login"]
+    tickets = [commits(f"Add the {name} page (shop-12.{name})", name) for name in "abcd"]
+    assert len(heard(*tickets)) == 1
+
+
+def test_a_session_tells_few_achievements_also_stretch_by_stretch() -> None:
+    listener = Listener("s", KINDS)
+    told = []
+    for number in range(9):
+        listener = Listener("s", KINDS, listener.state())
+        listener.hear(commits(f"feat: part number {number} of the work", f"abc123{number}"))
+        told += listener.candidates()
+    assert len(told) == MOST
+
+
+def test_a_commit_that_is_printed_again_is_one_achievement() -> None:
+    assert len(heard(commits("feat: login", "abc1234"), commits("feat: login", "abc1234"))) == 1

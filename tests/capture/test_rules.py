@@ -111,6 +111,55 @@ def test_the_agent_is_heard_only_in_its_last_words_on_a_task() -> None:
     assert len(heard(user("go"), guess)) == 1
 
 
+def test_a_cause_the_agent_acted_upon_and_that_proved_true_is_heard() -> None:
+    cause = agent("Root cause: the mean is taken over rows after the label date.")
+    change, fine = edits("features.py"), ran("python train.py", "ok")
+    (found,) = heard(user("go"), cause, change, fine, user("thanks"))
+    assert found.text == "The mean is taken over rows after the label date."
+    assert "-" in found.source.lines
+    assert heard(user("go"), cause, change, fails("python train.py", "x"), user("thanks")) == []
+    assert heard(user("go"), cause, fine, user("thanks")) == []
+
+
+def test_of_several_causes_the_last_one_is_the_true_one() -> None:
+    first = agent("Root cause: the lock is held by another process.")
+    second = agent("It turned out that the file is on another disk.")
+    done = [first, edits("a.py"), ran("make run"), second, edits("b.py"), ran("make run")]
+    (found,) = heard(user("go"), *done, user("ok"))
+    assert "another disk" in found.text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["No. We have no broker.", "nope, wrong", "that's not it", "make it a table", "hm, no"],
+)
+def test_what_the_user_takes_back_is_not_kept(answer: str) -> None:
+    choice = agent("I chose a queue because it is the most established option.")
+    assert len(heard(user("go"), choice, user("thanks, next: the footer"))) == 1
+    kept = texts(heard(user("go"), choice, user(answer)))
+    assert not any("queue" in each for each in kept)
+
+
+def test_an_error_its_fix_and_its_cause_are_one_memory() -> None:
+    work = [fails("make test", "ValueError: 12"), edits("prices.py", "1.2", "1.1")]
+    told = agent(
+        "It passes now. The root cause was that the VAT rate was still the old one of 20%."
+    )
+    (found,) = heard(user("go"), *work, ran("make test"), told)
+    for word in ("ValueError: 12", "prices.py", "VAT rate"):
+        assert word in found.text
+    assert found.title == "The VAT rate was still the old one of 20%"
+
+
+def test_a_cause_named_in_the_next_task_is_not_that_of_the_fix_before() -> None:
+    work = [fails("make test", "ValueError: 12"), edits("prices.py", "1.2", "1.1")]
+    told = agent("The root cause was that the cache was never cleared at all.")
+    found = heard(user("go"), *work, ran("make test"), user("now the page"), told)
+    (fix,) = [each for each in found if "ValueError" in each.text]
+    assert "cache" not in fix.text + fix.title
+    assert len(found) == 2
+
+
 def test_words_before_the_work_is_put_away_are_the_last() -> None:
     said = agent("Root cause: the lock is held by another process.")
     assert len(heard(user("go"), said, ran("git commit -am x"), user("ok"))) == 1

@@ -1,12 +1,14 @@
 """Commits worth remembering: releases, features, migrations; not every commit.
 
-Owns which subjects count, by whole words. Pure; imports `core` and this package.
+Owns which subjects count, by whole words, and that a session tells a feature once, however many
+commits it took. Pure; imports `core` and this package.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ltm.capture.candidate import Candidate
 from ltm.core.model import Impact, Source
@@ -39,6 +41,35 @@ _RULES: tuple[tuple[re.Pattern[str], Impact], ...] = tuple(
     )
 )
 _TYPE = re.compile(r"\A\w+(?:\([^)]*\))?!?:\s+")
+# What commits name that belong together: a scope, or the ticket they are for.
+_FEATURE = re.compile(
+    r"\A\w+\((?P<scope>[^)]+)\)!?:|(?P<ticket>\b[A-Z]{2,}-\d+|(?<!\w)#\d+|\([\w-]+-\w+)"
+)
+MOST = 3
+"""Achievements of one session; the rest is in the history of the repository."""
+
+
+class Achieved:
+    """What one session has achieved so far."""
+
+    def __init__(self, state: Any = None) -> None:
+        """`state` is what `state()` gave when an earlier stretch of the session ended."""
+        listed = state if isinstance(state, list) else []
+        self._told = [each for each in listed if isinstance(each, str)][:MOST]
+
+    def committed(self, subject: str, commit: str, source: Source) -> Iterator[Candidate]:
+        """The achievement a commit is, unless its feature was told already."""
+        named = _FEATURE.search(subject)
+        feature = redacted(named["scope"] or named["ticket"]) if named else commit[:7]
+        if feature in self._told or len(self._told) >= MOST:
+            return
+        for found in achievement(subject, commit, source):
+            self._told.append(feature)
+            yield found
+
+    def state(self) -> list[str]:
+        """The features that were told, for the next stretch."""
+        return self._told
 
 
 def achievement(subject: str, commit: str, source: Source) -> Iterator[Candidate]:

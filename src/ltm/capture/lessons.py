@@ -24,8 +24,14 @@ _CAUSE = re.compile(
     r"happened because|occurred because|stemmed from)\s+(?!fixed|resolved|gone|that you)\S",
     re.IGNORECASE,
 )
+_IS_THAT = re.compile(
+    r"\A(?:the )?(?:\w+ )?(?:cause|issue|problem|culprit) (?:was|is) that (?=\S+ )"
+    r"|\A(?:it )?turn(?:s|ed) out(?: that)? (?=\S+ )",
+    re.IGNORECASE,
+)
+_FOUND_IT = re.compile(r"(?:found|got) it\s*[:,.!–—-]+\s*(?=\S)", re.IGNORECASE)
 _FOUND_OUT = re.compile(
-    r"(?:found|got) it\s*[:,.!–—-]+\s*(?=\S)|(?:(?:ah|ok|so|now),? )?"
+    rf"{_FOUND_IT.pattern}|(?:(?:ah|ok|so|now),? )?"
     r"(?:i (?:see|found|understand|know)(?: now)?,? )?(?:the|what the"
     r"|that's the)"
     r" (?:real |actual )?(?:issue|problem|cause)\s*(?:is that|is|:|[-–—]+)\s+(?=\S)",
@@ -81,16 +87,19 @@ def lessons(text: str, source: Source) -> Iterator[Candidate]:
             more = said[place + 1][0] if label and place + 1 < len(said) else ""
             if len(claim.split()) < 2 * _WORTH and _is_claim(more, _FEWEST):
                 claim = f"{tidy(claim)} {more}"  # a short lesson goes on in the next sentence
-            yield Candidate("gotcha", tidy(claim), 0.7, source)
+            yield Candidate("gotcha", tidy(_IS_THAT.sub("", claim)), 0.7, source)
 
 
-def cause_in(text: str) -> str:
-    """The sentence of a text that says what was wrong, or nothing."""
+def cause_in(text: str, *, for_sure: bool = False) -> str:
+    """The sentence of a text that says what was wrong, or nothing.
+
+    With `for_sure` only where it is called the cause: what is called an issue may be a detail.
+    """
     for each in told(text):
         plain = _MARKUP.sub("", each.text)
-        found = _FOUND_OUT.match(plain)
+        found = (_FOUND_IT if for_sure else _FOUND_OUT).match(plain)
         if (found or _CAUSE.search(plain)) and _is_claim(plain, _FEWEST):
-            return tidy(plain[found.end() :] if found else _LABEL.sub("", plain))
+            return tidy(plain[found.end() :] if found else _IS_THAT.sub("", _LABEL.sub("", plain)))
     return ""
 
 

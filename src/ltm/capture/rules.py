@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ltm.capture.achievements import achievement
+from ltm.capture.achievements import Achieved
 from ltm.capture.calls import EDITORS, Calls, Change, Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.fixes import Fixes
@@ -66,6 +66,7 @@ class Listener:
         self._calls = Calls(former.get("calls"))
         self._fixes = Fixes(session, former.get("fixes"))
         self._surroundings = Surroundings(session, former.get("runs"))
+        self._achieved = Achieved(former.get("achieved"))
         self._heard = Heard()
         self._answered = bool(former)
         self._last: AssistantText | None = None
@@ -97,7 +98,7 @@ class Listener:
                     self._fixes.told(turn.text, turn.line)
                     self._last = turn
                     self._answered = True
-                    if cause_in(opening(turn.text, _LOOKED_AT)):
+                    if cause_in(opening(turn.text, _LOOKED_AT), for_sure=True):
                         self._cause, self._tried = turn, _NOT_TRIED  # the latest is the true one
                 case ToolUse():
                     self._answered = True
@@ -111,7 +112,7 @@ class Listener:
                     source = self._by_agent(turn)
                     if not turn.own:  # written elsewhere: git only printed it
                         source = replace(source, trust=Trust.TOOL, tool="git")
-                    for each in achievement(turn.subject, turn.hash, source):
+                    for each in self._achieved.committed(turn.subject, turn.hash, source):
                         self._found.append(replace(each, at=turn.at))
                 case ToolResult() if _is_of_others(turn):
                     self._heard.note(turn.text)
@@ -131,11 +132,12 @@ class Listener:
         return found
 
     def state(self) -> str:
-        """What must be known when the session is read on: what was called, failing and run."""
+        """What must be known when the session is read on: calls, failures, runs, achievements."""
         kept = {
             "calls": self._calls.state(),
             "fixes": self._fixes.state(),
             "runs": self._surroundings.state(),
+            "achieved": self._achieved.state(),
         }
         return json.dumps(kept, ensure_ascii=False)
 
@@ -183,7 +185,7 @@ class Listener:
         turn, self._last = self._last, None
         cause, self._cause = self._cause, None
         if cause is not None and cause is not turn and self._tried == _PROVEN:
-            claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)))
+            claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)), for_sure=True)
             source = replace(self._by_agent(cause), lines=f"{cause.line}-{self._proven}")
             self._found += self._own([Candidate("gotcha", claim, 0.6, source, at=cause.at)])
         if turn is None:
