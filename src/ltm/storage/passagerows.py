@@ -100,7 +100,7 @@ class PassageRows:
                 sum(len(each.text) for each in passages),
                 times[0],
                 times[-1],
-                next((shown_title(each.text) for each in passages if each.role == USER), ""),
+                _title(each.text for each in passages if each.role == USER),
                 number,
             ),
         )
@@ -224,16 +224,16 @@ class PassageRows:
         if not left[0]:
             self._db.execute("DELETE FROM sessions WHERE number = ?", (number,))
             return
-        title = self._db.execute(
+        said = self._db.execute(
             "SELECT text FROM passages JOIN texts USING(row) WHERE session = ? AND role = ?"
-            " ORDER BY turn, part LIMIT 1",
+            " ORDER BY turn, part",
             (number, USER),
-        ).fetchone()
+        )
         # The number of turns stays: what is added later must not take the number of what was lost.
         self._db.execute(
             "UPDATE sessions SET passages = ?, size = ?, started = ?, ended = ?, title = ?"
             " WHERE number = ?",
-            (*left, shown_title(title[0]) if title else "", number),
+            (*left, _title(text for (text,) in said), number),
         )
 
 
@@ -242,9 +242,10 @@ def base_name(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
 
 
-def shown_title(text: str) -> str:
-    """The beginning of a text in one line."""
-    return " ".join(text[: 4 * _TITLE].split())[:_TITLE]
+def _title(texts: Iterable[str]) -> str:
+    """The beginning of the first text that says anything, in one line."""
+    lines = (" ".join(text[: 4 * _TITLE].split())[:_TITLE] for text in texts)
+    return next(filter(None, lines), "")
 
 
 def message_of(session: str, passage: Passage) -> int:
