@@ -19,7 +19,7 @@ from tests.capture.hearing import BY_AGENT
         (
             "It turned out that the cache is shared between all workers.",
             "gotcha",
-            "It turned out that the cache is shared between all workers.",
+            "The cache is shared between all workers.",
         ),
         (
             "**Key takeaway:** `TZ` must be set before the import.",
