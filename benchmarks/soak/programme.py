@@ -21,7 +21,8 @@ ROWS: tuple[Row, ...] = (
         "R2",
         "commands, hooks, the MCP server and the drain killed at random under load",
         "500 kills: 0 acknowledged lost, 0 duplicates",
-        instead="not tried yet",
+        quick=(tried("tests/storage/test_filestore_processes.py", words="killed"),),
+        full=(program("benchmarks.soak.kills", minutes=10),),
     ),
     Row(
         "R3",
