@@ -109,6 +109,7 @@ def _user(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
                 id=_text(block.get("tool_use_id")),
                 text=text,
                 failed=block.get("is_error") is True and not refused,
+                judged=isinstance(block.get("is_error"), bool),
                 refused=refused,
                 **common,
             )

@@ -65,6 +65,8 @@ class ToolResult(_Turn):
     """The tool's name; '' when its call was read in an earlier stretch."""
     text: str = ""
     failed: bool = False
+    judged: bool = True
+    """Whether the client said if it failed; old ones and some tools leave it open."""
     refused: bool = False
     """Whether the user did not let it run or stopped it: nobody's failure."""
 

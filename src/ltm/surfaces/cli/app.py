@@ -30,6 +30,7 @@ COMMANDS = {
     "setup": "setup",
     "capture": "capture",
     "sessions": "sessions",
+    "friction": "friction",
     "stash": "stash",
     "achievements": "achievements",
     "export": "export",

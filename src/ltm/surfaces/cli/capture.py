@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import click
 
@@ -73,6 +68,7 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
 
 def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captured, int, int, int]:
     from ltm.sessions.origin import origin
+    from ltm.sessions.packed import unpacked
     from ltm.storage.places import places
     from ltm.storage.sessionlog import SessionLog
     from ltm.surfaces.hear import hear_session
@@ -86,7 +82,7 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
             paths, label="Reading sessions", file=sys.stderr, hidden=not sys.stderr.isatty()
         ) as shown:
             for path in shown:
-                with _plain(path) as plain:
+                with unpacked(path) as plain:
                     began = origin(plain)
                     where = work.places
                     if own_project:
@@ -110,16 +106,3 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
     finally:
         log.close()
     return done, sessions, passages, skipped
-
-
-@contextmanager
-def _plain(path: str) -> Iterator[str]:
-    """A transcript as a plain file: a compressed one is unpacked for as long as it is read."""
-    if not path.endswith(".gz"):
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="ltm-") as folder:
-        plain = os.path.join(folder, os.path.basename(path).removesuffix(".gz"))
-        with gzip.open(path, "rb") as packed, open(plain, "wb") as unpacked:
-            shutil.copyfileobj(packed, unpacked)
-        yield plain

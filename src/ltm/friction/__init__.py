@@ -1,0 +1,1 @@
+"""Sessions → what went wrong in them: signals, scores, antigens, and evidence for preferences."""

@@ -1,0 +1,132 @@
+"""What users said when they corrected an agent, gathered into rules and kept in the ledger.
+
+Only words of a user become evidence, and only if they name a matter: "no, stop" is friction and
+teaches nothing. What is known already is not counted again, whichever copy of a conversation it is
+read from. Imports core, `storage.ledger` and this package.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ltm.core.model import iso, utc
+from ltm.core.phrases import alike, most_typical, overlap, phrases, says_something
+from ltm.core.rulestate import Conversation, Evidence
+from ltm.friction.heard import Heard
+from ltm.friction.ruleset import Rules
+from ltm.storage.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a run added to the ledger."""
+
+    evidence: int = 0
+    projects: tuple[str, ...] = ()
+
+
+def learn(
+    ledger: Ledger,
+    heard: Iterable[Heard],
+    rules: Rules,
+    project_of: Callable[[str], str],
+) -> Learned:
+    """Keep the evidence of these conversations, each in the project its folder belongs to."""
+    by_project: dict[str, list[Heard]] = {}
+    for each in heard:
+        by_project.setdefault(project_of(each.cwd), []).append(each)
+    added = 0
+    for project, conversations in by_project.items():
+        added += _learn(ledger, project, conversations, rules)
+    return Learned(added, tuple(sorted(by_project)))
+
+
+def _learn(ledger: Ledger, project: str, heard: Sequence[Heard], rules: Rules) -> int:
+    former = ledger.evidence(project)
+    known = {each.message: each.conversation for each in former}
+    talks: list[Conversation] = []
+    new: list[Evidence] = []
+    for each in sorted(heard, key=lambda each: (each.started, each.session)):
+        seen = _evidence(project, each, rules)
+        # A conversation that was noted under another name keeps it, or it would count twice.
+        name = next((known[e.message] for e in seen if e.message in known), each.conversation)
+        talks.append(Conversation(project, name, each.session, _iso(each.started)))
+        new += [replace(e, conversation=name) for e in seen if e.message not in known]
+    gathered = _gathered(former, new)
+    added = ledger.note(talks, gathered)
+    texts: dict[str, list[str]] = {}
+    for found in (*former, *gathered):
+        texts.setdefault(found.rule, []).append(found.statement)
+    for rule in {found.rule for found in gathered}:
+        ledger.restate(project, rule, most_typical(texts[rule]))
+    return added
+
+
+def _evidence(project: str, heard: Heard, rules: Rules) -> list[Evidence]:
+    return [
+        Evidence(
+            project,
+            heard.conversation,
+            heard.session,
+            signal.message or f"{heard.session}@{signal.at}",
+            _iso(signal.at),
+            signal.name,
+            rules.weight_of(signal),
+            signal.statement,
+        )
+        for signal in heard.signals
+        if signal.is_reaction and says_something(signal.statement)
+    ]
+
+
+def _gathered(former: Sequence[Evidence], new: Sequence[Evidence]) -> list[Evidence]:
+    """New evidence with the rule it belongs to: one that says the same, else a new one."""
+    said: dict[str, list[frozenset[str]]] = {}
+    for each in former:
+        said.setdefault(each.rule, []).append(phrases(each.statement))
+    placed: list[Evidence] = []
+    for each in new:
+        words = phrases(each.statement)
+        rule = _best(words, said) or f"ag-{len(said) + 1:03d}"
+        said.setdefault(rule, []).append(words)
+        placed.append(replace(each, rule=rule))
+    return placed
+
+
+def _best(words: frozenset[str], said: dict[str, list[frozenset[str]]]) -> str:
+    """The rule that says the same as these words: half of its evidence must, not one odd one."""
+    best, rule = 0.0, ""
+    for name, texts in said.items():
+        near = sum(alike(words, text) for text in texts)
+        if near * 2 >= len(texts):
+            closeness = sum(overlap(words, text) for text in texts) / len(texts)
+            if closeness > best:
+                best, rule = closeness, name
+    return rule
+
+
+def project_finder(here: str, home: str, own: str) -> Callable[[str], str]:
+    """Which project a session's folder belongs to; one whose folder is gone counts for `own`.
+
+    Transcripts that were brought from elsewhere are about what the person looks at here.
+    """
+    from ltm.storage.project import identify
+
+    found: dict[str, str] = {here: own}
+
+    def project_of(cwd: str) -> str:
+        if cwd not in found:
+            there = bool(cwd) and os.path.isabs(cwd) and os.path.isdir(cwd)
+            found[cwd] = identify(cwd, home).id if there else own
+        return found[cwd]
+
+    return project_of
+
+
+def _iso(text: str) -> str:
+    try:
+        return iso(utc(text))
+    except (ValueError, OverflowError):
+        return ""

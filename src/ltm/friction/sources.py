@@ -1,0 +1,198 @@
+"""Which transcripts are meant, and which of them are copies of one conversation.
+
+A client that forks or resumes a session writes the former messages again, under the same uuids,
+into another file. Whoever counts files counts such a conversation twice; here files that share a
+message are one. One quick pass over the bytes tells, without parsing them. Imports `sessions` and
+`storage.project`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ltm.core.errors import NotFound
+from ltm.sessions.origin import all_transcripts, origin
+from ltm.sessions.packed import unpacked
+from ltm.storage.plainfile import is_inside
+from ltm.storage.project import identify
+
+_ENDINGS = (".jsonl", ".jsonl.gz")
+_SKIPPED = "sessions-index"
+_SHARED_BY = 12
+"""Files that may share a message; one that more of them have is no message but boilerplate."""
+_CHUNK = 8 * 1024 * 1024
+_OVERLAP = 128
+_UUID = re.compile(rb'"uuid": ?"([^"\\]{8,64})"')
+_CWD = re.compile(rb'"cwd": ?"((?:[^"\\]|\\.){1,4096})"')
+_BRANCH = re.compile(rb'"gitBranch": ?"((?:[^"\\]|\\.){1,400})"')
+
+
+@dataclass(slots=True)
+class Source:
+    """One transcript file, and what a glance at it tells."""
+
+    path: str
+    cwd: str = ""
+    branch: str = ""
+    first: str = ""
+    """The uuid of its first message."""
+
+    @property
+    def session(self) -> str:
+        """The session's id: the file's name without its ending."""
+        return os.path.basename(self.path).removesuffix(".gz").removesuffix(".jsonl")
+
+
+@dataclass(slots=True)
+class Sources:
+    """What there is to read: conversations of one or more files, and what cannot be read."""
+
+    conversations: list[list[Source]] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+
+    @property
+    def files(self) -> int:
+        """Files that can be read."""
+        return sum(map(len, self.conversations))
+
+    @property
+    def forks(self) -> int:
+        """Files that go on with a conversation of another file."""
+        return self.files - len(self.conversations)
+
+
+def find(paths: Iterable[str]) -> list[str]:
+    """The transcripts at these paths: files, folders of them, or folders of such folders.
+
+    A path that leads nowhere is `NotFound`: nothing of a former run may pass for an answer.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        if os.path.isdir(path):
+            inside = _transcripts(path) or [
+                each for folder in _folders(path) for each in _transcripts(folder)
+            ]
+            found.update(dict.fromkeys(inside))
+        elif os.path.exists(path):
+            found[os.path.abspath(path)] = None
+        else:
+            raise NotFound("there is no such transcript or folder", path=path)
+    return list(found)
+
+
+def of_project(root: str, project: str, home: str, environ: Mapping[str, str]) -> list[str]:
+    """The transcripts the client keeps of a project: of its folder, parts of it and work trees.
+
+    The client has a folder for each folder it was started in; where that was is asked of its
+    newest transcript, because the folder's name cannot be turned back.
+    """
+    folders: dict[str, list[str]] = {}
+    for path in all_transcripts(environ):
+        folders.setdefault(os.path.dirname(path), []).append(path)
+    found: list[str] = []
+    for paths in folders.values():
+        cwd = next((cwd for path in reversed(paths) if (cwd := origin(path).cwd)), "")
+        if not cwd:
+            continue
+        there = os.path.isdir(cwd)
+        if (there and identify(cwd, home).id == project) or is_inside(cwd, root):
+            found += [path for path in paths if _SKIPPED not in os.path.basename(path)]
+    return found
+
+
+def group(paths: Sequence[str], seen: Callable[[str], None] = lambda path: None) -> Sources:
+    """Look at each file once and put those that share a message together, the oldest first."""
+    sources = Sources()
+    looked: list[Source] = []
+    owners: dict[int, list[int]] = {}
+    for path in sorted(paths, key=_age):
+        seen(path)
+        source = Source(path)
+        try:
+            uuids = _look(source)
+        except OSError:
+            sources.unreadable.append(path)
+            continue
+        for uuid in uuids:
+            owners.setdefault(uuid, []).append(len(looked))
+        looked.append(source)
+    roots = list(range(len(looked)))
+    for files in owners.values():
+        if 1 < len(files) <= _SHARED_BY:
+            for one in files[1:]:
+                _join(roots, files[0], one)
+    together: dict[int, list[Source]] = {}
+    for place, source in enumerate(looked):
+        together.setdefault(_root(roots, place), []).append(source)
+    sources.conversations = list(together.values())
+    return sources
+
+
+def _look(source: Source) -> set[int]:
+    """The messages of a file as small numbers; notes where it was written and how it begins."""
+    found: set[int] = set()
+    with unpacked(source.path) as plain, open(plain, "rb") as file:
+        rest = b""
+        while chunk := file.read(_CHUNK):
+            data = rest + chunk
+            if not source.cwd and (cwd := _CWD.search(data)):
+                source.cwd = _unescaped(cwd[1])
+                branch = _BRANCH.search(data)
+                source.branch = _unescaped(branch[1]) if branch else ""
+            if not source.first and (first := _UUID.search(data)):
+                source.first = first[1].decode("utf-8", "replace")
+            # Numbers, because the texts themselves would take ten times the memory.
+            found.update(map(hash, _UUID.findall(data)))
+            rest = data[-_OVERLAP:]
+    return found
+
+
+def _unescaped(text: bytes) -> str:
+    import json
+
+    try:
+        return str(json.loads(b'"' + text + b'"'))
+    except ValueError:
+        return text.decode("utf-8", "replace")
+
+
+def _transcripts(folder: str) -> list[str]:
+    return [
+        path
+        for path in _entries(folder)
+        if path.endswith(_ENDINGS) and _SKIPPED not in os.path.basename(path)
+        if not os.path.isdir(path)
+    ]
+
+
+def _folders(folder: str) -> list[str]:
+    return [path for path in _entries(folder) if os.path.isdir(path)]
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return [os.path.join(folder, name) for name in sorted(os.listdir(os.path.abspath(folder)))]
+    except OSError:
+        return []
+
+
+def _age(path: str) -> tuple[float, str]:
+    try:
+        return os.stat(path).st_mtime, path
+    except OSError:
+        return 0.0, path
+
+
+def _root(roots: list[int], place: int) -> int:
+    while roots[place] != place:
+        roots[place] = roots[roots[place]]
+        place = roots[place]
+    return place
+
+
+def _join(roots: list[int], one: int, two: int) -> None:
+    one, two = sorted((_root(roots, one), _root(roots, two)))
+    roots[two] = one

@@ -1,0 +1,75 @@
+"""The files of an analysis, and that they stay private.
+
+Owns the folder: seven files, each replaced as a whole, readable by the user only, and a
+`.gitignore`, because they quote what people typed. Imports `storage.durable` and this package.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ltm.core.errors import Refused
+from ltm.core.rulestate import Rule
+from ltm.friction.analyse import Analysis
+from ltm.friction.report import report
+from ltm.friction.review import review
+from ltm.storage.durable import make_folder, write_file
+from ltm.storage.plainfile import is_inside
+
+FOLDER = os.path.join(".claude", "friction")
+"""Where the files are written inside a project."""
+
+IGNORE = "# What people typed is quoted here: not for the repository.\n*\n"
+
+
+def write(found: Analysis, folder: str, rules: Sequence[Rule] = (), root: str = "") -> list[str]:
+    """Write all files and give back their paths; with a `root` the folder must lie inside it."""
+    if root and not is_inside(folder, root):
+        raise Refused(
+            "this folder leads out of the project",
+            path=folder,
+            hint="replace the link with a folder, or name another one with --out",
+        )
+    fresh = not os.path.isdir(folder) or not os.listdir(folder)
+    make_folder(folder)
+    ignore = os.path.join(folder, ".gitignore")
+    written: list[str] = []
+    # Never into a folder of the user's that holds other things: it would hide them all from git.
+    if (fresh or root) and not os.path.lexists(ignore):
+        write_file(ignore, IGNORE.encode(), mode=0o644)
+        written.append(ignore)
+    for name, text in files(found, rules).items():
+        path = os.path.join(folder, name)
+        write_file(path, text.encode("utf-8", "backslashreplace"))
+        written.append(path)
+    return written
+
+
+def files(found: Analysis, rules: Sequence[Rule] = ()) -> dict[str, str]:
+    """The text of every file by its name."""
+    return {
+        "friction_raw.jsonl": "".join(
+            f"{_json(signal.record(each.heard.name))}\n"
+            for each in found.sessions
+            for signal in each.heard.signals
+        ),
+        "friction_analysis.json": _list(each.record() for each in found.sessions),
+        "friction_summary.json": json.dumps(found.summary, ensure_ascii=False, indent=2) + "\n",
+        "antigen_candidates.json": _list(each.record() for each in found.candidates),
+        "antigen_clusters.json": _list(each.record() for each in found.clusters),
+        "antigen_review.md": review(found),
+        "report.md": report(found, rules),
+    }
+
+
+def _list(records: Iterable[dict[str, Any]]) -> str:
+    """One record a line: quick to write, and a change shows where it is."""
+    lines = ",\n".join(map(_json, records))
+    return f"[\n{lines}\n]\n" if lines else "[]\n"
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)

@@ -1,0 +1,29 @@
+"""A transcript as a plain file: a compressed one is unpacked for as long as it is read.
+
+Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def unpacked(path: str) -> Iterator[str]:
+    """The path of a plain file with what is at `path`; a broken archive is an OSError."""
+    if not path.endswith(".gz"):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="ltm-") as folder:
+        plain = os.path.join(folder, os.path.basename(path).removesuffix(".gz"))
+        try:
+            with gzip.open(path, "rb") as packed, open(plain, "wb") as whole:
+                shutil.copyfileobj(packed, whole)
+        except (EOFError, ValueError) as error:
+            raise OSError(f"it is no whole archive: {error}") from error
+        yield plain
