@@ -72,7 +72,7 @@ ROWS: tuple[Row, ...] = (
         "R10",
         "200 damages to the index",
         "100 % seen or harmless, rebuilt by itself, the same answers; 10,000 memories in 10 s",
-        instead="not tried yet",
+        quick=(tried("tests/storage/test_index.py"),),
     ),
     Row(
         "R11",
@@ -90,13 +90,13 @@ ROWS: tuple[Row, ...] = (
         "R13",
         "a hook whose background work goes on",
         "it returns at once and holds no pipe",
-        instead="not tried yet",
+        quick=(tried("tests/surfaces/test_hook.py"),),
     ),
     Row(
         "R14",
         "servers started, killed and restarted together",
         "exactly one, 0 orphans, 0 inherited listeners",
-        instead="not tried yet",
+        quick=(tried("tests/surfaces/test_http_serve.py", "tests/surfaces/test_mcp_lifetime.py"),),
     ),
     Row(
         "R15",
@@ -114,7 +114,8 @@ ROWS: tuple[Row, ...] = (
         "R17",
         "transcripts of 1 GiB, torn, rotated, replaced, replayed",
         "100 MB, resumed exactly, 0 duplicates",
-        instead="not tried yet",
+        quick=(tried("tests/sessions"),),
+        full=(program("benchmarks.ingest", minutes=15),),
     ),
     Row(
         "R18",
@@ -138,7 +139,7 @@ ROWS: tuple[Row, ...] = (
         "R21",
         "10,000 memories exported, imported, upgraded",
         "equal to the byte; a newer schema is refused; a large deletion needs consent",
-        instead="not tried yet",
+        quick=(tried("tests/transfer/test_round_trip.py", "tests/storage/test_index.py"),),
     ),
     Row(
         "R22",
@@ -150,7 +151,8 @@ ROWS: tuple[Row, ...] = (
         "R23",
         "random changes beside a model of them, crashes included",
         "0 divergences in 500 runs of 50 steps",
-        instead="not tried yet",
+        quick=(tried("tests/contract/test_oracle.py"),),
+        full=(tried("tests/contract/test_oracle.py", minutes=15, LTM_FAULTS="all"),),
     ),
     Row(
         "R24",
@@ -180,7 +182,7 @@ ROWS: tuple[Row, ...] = (
         "S4",
         "what listens",
         "loopback only",
-        instead="not tried yet",
+        quick=(tried("tests/surfaces/test_http_serve.py", words="listen"),),
     ),
     Row(
         "S5",
@@ -192,13 +194,15 @@ ROWS: tuple[Row, ...] = (
         "S6",
         "bombs and nonsense for every parser",
         "1 s and 100 MB at the most, a typed error",
-        instead="not tried yet",
+        quick=(tried("tests/storage/test_hostile_files.py"),),
     ),
     Row(
         "S7",
         "bombs and traps in what is imported",
         "refused before anything is written",
-        instead="not tried yet",
+        quick=(
+            tried("tests/transfer/test_unpacking.py", "tests/transfer/test_hostile_sources.py"),
+        ),
     ),
     Row(
         "S8",
@@ -210,13 +214,20 @@ ROWS: tuple[Row, ...] = (
         "S9",
         "file modes under any umask",
         "0600 and 0700",
-        instead="not tried yet",
+        quick=(
+            tried(
+                "tests/faults/test_surroundings.py",
+                "tests/surfaces/test_http_serve.py",
+                words="umask",
+            ),
+        ),
     ),
     Row(
         "S10",
         "secrets of 60 kinds in 50 contexts, on the way to every file",
         "recall 0.98, precision 0.97, 2 MB/s, 0 of 1,000 canaries found",
-        instead="not tried yet",
+        quick=(tried("tests/surfaces/test_canaries.py", "tests/core/test_redact.py"),),
+        full=(program("benchmarks.redaction"),),
     ),
     Row(
         "S11",
@@ -240,7 +251,7 @@ ROWS: tuple[Row, ...] = (
         "S14",
         "a purged text",
         "0 hits in any file",
-        instead="not tried yet",
+        quick=(tried("tests/storage/test_index.py", words="purged"),),
     ),
     Row(
         "S15",
