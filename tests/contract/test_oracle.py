@@ -29,7 +29,7 @@ from tests.stores import file_store, make
 ALL = os.environ.get("LTM_FAULTS") == "all"
 ANY = Filter(statuses=tuple(Status))
 TEXTS = st.lists(
-    st.sampled_from("heron walrus gannet otter puffin lynx marten stoat 海豹 naïve".split()),
+    st.sampled_from(("heron", "walrus", "gannet", "otter", "puffin", "lynx", "海豹", "naïve")),
     min_size=1,
     max_size=6,
 ).map(" ".join)
