@@ -23,7 +23,7 @@ from ltm.storage import codec, index
 from ltm.storage.durable import failed
 from ltm.storage.filestore import FileStore
 from ltm.storage.state import State
-from ltm.storage.vault import Seen, Vault
+from ltm.storage.vault import Vault
 from tests.stores import make
 
 ALL = Filter(statuses=tuple(Status))
@@ -445,14 +445,14 @@ def test_a_row_of_questions_looks_at_the_files_once(
     store: FileStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.create(make("one"))
-    looks: list[Vault] = []
-    scan = Vault.scan
+    looks: list[index.Index] = []
+    refresh = index.Index.refresh
 
-    def counted(vault: Vault, names: list[str] | None = None) -> list[Seen]:
-        looks.append(vault)
-        return scan(vault, names)
+    def counted(asked: index.Index) -> None:
+        looks.append(asked)
+        refresh(asked)
 
-    monkeypatch.setattr(Vault, "scan", counted)
+    monkeypatch.setattr(index.Index, "refresh", counted)
     with store.in_a_row():
         for number in range(5):
             store.create(make(f"number {number}"))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.decision import Restore
-from ltm.core.model import Filter, Impact, Memory, Scope, Source, Status, Trust, now
+from ltm.core.decision import Reduce, Restore
+from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Source, Status, Trust, now
 from ltm.storage.filestore import FileStore
 from ltm.upkeep.consolidate import apply, plan
 from tests.stores import START, file_store, make
@@ -92,6 +92,27 @@ def test_a_memory_changed_meanwhile_is_left_for_the_next_time(
     assert apply(store, steps) == []
     assert store.read(one.id).memory.content == "something else entirely"
     assert store.read(two.id).memory.status is Status.ACTIVE
+
+
+def test_what_has_faded_is_merged_with_its_whole_text(store: FileStore) -> None:
+    best = store.create(make("alpha beta gamma", "Alpha beta gamma delta.\n\nLast paragraph."))
+    short = add(store, "alpha beta gamma delta. Thursday zebra.", kind="fact", observations=3)
+    for each in (best.memory, short):
+        store.apply(Reduce(each.id, Phase.HINT))
+    store.update(best.memory.id, {"pinned": True})
+    (step,) = plan(store, LATER)
+    apply(store, [step])
+    kept = store.read(best.memory.id).memory
+    assert kept.phase is Phase.FULL
+    assert kept.content == "Alpha beta gamma delta.\n\nLast paragraph.\n\nThursday zebra."
+    assert best.memory.content in [each.memory.content for each in store.versions(kept.id)]
+
+
+def test_what_was_needed_lately_is_not_archived_as_out_of_date(store: FileStore) -> None:
+    old, needed = (add(store, text, kind="progress") for text in ("half of it", "other matter"))
+    store.used([needed.id])
+    steps = plan(store, now())
+    assert [(step.id, step.action) for step in steps] == [(old.id, "archive")]
 
 
 def test_progress_long_out_of_date_is_archived_and_comes_back(store: FileStore) -> None:

@@ -100,6 +100,7 @@ def keep(
     choose: Choose = decide,
 ) -> None:
     """Decide about candidates one by one, and note in `done` what became of them."""
+    heard: dict[str, list[Stored]] = {}
     with store.in_a_row():
         for candidate in candidates:
             clean = replace(
@@ -115,11 +116,13 @@ def keep(
                 memory = replace(memory, status=Status.QUARANTINED)
                 rule = decide_warily
             applied = None
-            if not _is_known(store, memory):
+            given = _given_by(store, memory.source.session, heard)
+            if not _is_known(memory, given):
                 applied = _settle(store, memory, clean.replaces, rule)
             if applied is None:
                 done.skipped += 1
                 continue
+            given.append(applied.stored)
             done.superseded += applied.superseded
             ids = done.reinforced if applied.action == "reinforced" else done.added
             ids.append(applied.stored.memory.id)
@@ -153,17 +156,24 @@ def _peers(store: Store, memory: Memory, replaces: str) -> list[Stored]:
     return list(found.values())
 
 
-def _is_known(store: Store, memory: Memory) -> bool:
+def _given_by(store: Store, session: str, heard: dict[str, list[Stored]]) -> list[Stored]:
+    """The memories a session gave, asked for once: one that teaches much is asked about often."""
+    if session not in heard:
+        wanted = Filter(statuses=tuple(Status), naming=session)
+        heard[session] = list(store.list(wanted).items) if session else []
+    return heard[session]
+
+
+def _is_known(memory: Memory, given: Iterable[Stored]) -> bool:
     """Whether this very place of this very session gave this memory before."""
     if not memory.source.session:
         return False
     words = tokens_of(memory.text)
-    named = store.list(Filter(statuses=tuple(Status), naming=memory.source.session))
     return any(
         each.memory.source == memory.source
         and each.memory.kind == memory.kind
         and (each.memory.title == memory.title or jaccard(words, tokens_of(each.memory.text)) > 0.5)
-        for each in named.items
+        for each in given
     )
 
 

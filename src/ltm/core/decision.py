@@ -211,12 +211,16 @@ def contradicted(memory: Memory, now: datetime) -> Memory:
 
 
 def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime) -> Memory:
-    """A memory that took others in: their tags, links and observations, the best of their marks."""
+    """A memory that took others in: their tags, links and observations, the best of their marks.
+
+    A text that is written anew is whole, as it is when a person writes it.
+    """
     everybody = (memory, *others)
     wording = content or memory.content
     return replace(
         memory,
         content=wording,
+        phase=Phase.FULL if content else memory.phase,
         tags=tuple(dict.fromkeys(tag for each in everybody for tag in each.tags)),
         links=tuple(
             dict.fromkeys(link for each in everybody for link in each.links if link != memory.id)

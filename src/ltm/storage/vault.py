@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ltm.core.errors import BadFile, Conflict, LtmError
+from ltm.core.errors import BadFile, Conflict, LtmError, StorageFailed
 from ltm.storage.durable import (
     failed,
     is_temporary,
@@ -72,6 +72,7 @@ class Vault:
         self.file_mode = 0o644 if shared else 0o600
         self.folder_mode = 0o755 if shared else 0o700
         self.lock = Lock(os.path.join(self.local, ".lock"))
+        self._listed: dict[str, list[str]] | None = None
 
     def exists(self) -> bool:
         """Whether anything was ever kept here."""
@@ -166,6 +167,8 @@ class Vault:
         if not os.path.exists(path):
             make_folder(self.archives, self.folder_mode)
             write_file(path, data, mode=self.file_mode, staging=self.folder)
+            if self._listed is not None:
+                self._listed.setdefault(memory_id, []).append(name)
         return path
 
     def archived(self, memory_id: str) -> list[tuple[int, str]]:
@@ -174,36 +177,62 @@ class Vault:
 
     def archived_of(self, ids: Collection[str]) -> dict[str, list[tuple[int, str]]]:
         """The same for many memories, of which those that have none are left out."""
+        names = self._archives()
         found: dict[str, list[tuple[int, float, str]]] = {}
-        try:
-            for name in os.listdir(self.archives):
-                if name.partition(".")[0] not in ids:
-                    continue  # at first sight, since this folder only ever grows
+        for memory_id in ids:
+            for name in names.get(memory_id, ()):
                 match = re.match(_ARCHIVED, name)
-                if match:
-                    path = os.path.join(self.archives, name)
+                if match is None:
+                    continue
+                path = os.path.join(self.archives, name)
+                try:
                     kept = int(match["version"]), os.lstat(path).st_mtime, path
-                    found.setdefault(match["id"], []).append(kept)
-        except FileNotFoundError:
-            pass  # no folder yet, or somebody purged the memory at this moment
-        except OSError as error:
-            raise failed(error, "list the folder", self.archives) from error
+                except FileNotFoundError:
+                    continue  # somebody purged it at this moment
+                except OSError as error:
+                    raise failed(error, "look at the file", path) from error
+                found.setdefault(memory_id, []).append(kept)
         return {
             memory_id: [(version, path) for version, _, path in sorted(kept)]
             for memory_id, kept in found.items()
         }
 
     def archives_by_id(self) -> dict[str, list[str]]:
-        """The paths of all kept versions, by the id of their memory."""
+        """The paths of all kept versions, by the id of their memory; none if none can be seen."""
         found: dict[str, list[str]] = {}
         try:
-            names = sorted(os.listdir(self.archives))
-        except OSError:
+            listed = self._archives()
+        except StorageFailed:
             return found
-        for name in names:
-            match = re.match(_ARCHIVED, name)
-            if match:
-                found.setdefault(match["id"], []).append(os.path.join(self.archives, name))
+        for memory_id, names in listed.items():
+            for name in sorted(names):
+                if re.match(_ARCHIVED, name):
+                    found.setdefault(memory_id, []).append(os.path.join(self.archives, name))
+        return found
+
+    def list_once(self) -> None:
+        """From now on, take the archive to hold what it holds now and what is added through here.
+
+        It only ever grows, so that listing it for each of many changes would cost ever more.
+        """
+        self._listed = self._archives()
+
+    def list_anew(self) -> None:
+        """Look at the archive itself again."""
+        self._listed = None
+
+    def _archives(self) -> dict[str, list[str]]:
+        """The names in the archive, by what they begin with: the id of a memory."""
+        if self._listed is not None:
+            return self._listed
+        found: dict[str, list[str]] = {}
+        try:
+            for name in os.listdir(self.archives):
+                found.setdefault(name.partition(".")[0], []).append(name)
+        except FileNotFoundError:
+            pass  # no folder yet
+        except OSError as error:
+            raise failed(error, "list the folder", self.archives) from error
         return found
 
     def read_archive(self, path: str) -> bytes:

@@ -64,11 +64,13 @@ class Vaults:
             yield
         finally:
             self._in_a_row -= 1
-            self._looked.clear()
+            self.look_again()
 
     def look_again(self) -> None:
         """Somebody else changed something, as a change found out: ask the disk before going on."""
         self._looked.clear()
+        for vault in (*self.trusted, *self.untrusted):
+            vault.list_anew()
 
     def _refresh(self, vault: Vault, index: Index) -> None:
         if vault.folder not in self._looked:
@@ -169,6 +171,8 @@ class Vaults:
 
     def versions(self, vault: Vault, memory_id: str) -> list[Version]:
         """The kept versions of a memory, oldest first."""
+        if self._in_a_row:
+            vault.list_once()
         return self._read_versions(vault, vault.archived(memory_id))
 
     def histories(self, vault: Vault, ids: Collection[str]) -> dict[str, list[Version]]:

@@ -7,14 +7,15 @@ that nothing anybody writes meanwhile is lost. Imports core, the store's port an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ltm.core.decision import Merge, Reduce
 from ltm.core.errors import Conflict, NotFound, Refused
-from ltm.core.model import Memory, Phase, Stored, Trust
+from ltm.core.model import Memory, Phase, Stored, Trust, Usage
+from ltm.core.phases import whole
 from ltm.core.policy import is_hidden, is_spared
 from ltm.core.sentences import sentences
 from ltm.core.similar import tokens_of
@@ -66,10 +67,14 @@ def plan(store: Store, now: datetime, *, least: int = 2) -> list[Step]:
         key = (memory.kind, memory.scope)
         counts[key] = counts.get(key, 0) + 1
     wanted = [each for each in memories if counts[each.kind, each.scope] >= least]
-    steps = [_merge(group, stored) for group in _groups(wanted, store)]
+    groups = _groups(wanted, store)
+    texts = _whole_texts([memory for group in groups for memory in group], store)
+    steps = [_merge(group, stored, texts) for group in groups]
     gone = {each for step in steps for each in (step.id, *step.ids)}
+    usage = store.usage([memory.id for memory in memories])
     for memory in memories:
-        if memory.id not in gone and _is_outdated(memory, store, now):
+        used = usage.get(memory.id, Usage()).last_used
+        if memory.id not in gone and _is_outdated(memory, used, store, now):
             steps.append(_archive(stored[memory.id]))
     return steps
 
@@ -106,11 +111,20 @@ def _groups(memories: Sequence[Memory], store: Store) -> list[list[Memory]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _merge(group: list[Memory], stored: dict[str, Stored]) -> Step:
+def _whole_texts(memories: Sequence[Memory], store: Store) -> dict[str, Memory]:
+    """Memories as they were before they faded: what is merged is made from originals."""
+    kept = store.histories({each.id for each in memories if each.phase is not Phase.FULL})
+    return {
+        each.id: whole(each, [version.memory for version in kept.get(each.id, ())])
+        for each in memories
+    }
+
+
+def _merge(group: list[Memory], stored: dict[str, Stored], texts: Mapping[str, Memory]) -> Step:
     best, *others = sorted(group, key=worth, reverse=True)
-    content = best.content
+    content = said = texts[best.id].content
     for other in sorted(others, key=lambda each: (each.created, each.id)):
-        for sentence in sentences(other.text):
+        for sentence in sentences(texts[other.id].text):
             words = tokens_of(sentence)
             fresh = words - tokens_of(f"{best.title} {content}")
             if words and len(fresh) >= _NEW * len(words):
@@ -124,7 +138,7 @@ def _merge(group: list[Memory], stored: dict[str, Stored]) -> Step:
         decision=Merge(
             best.id,
             ids,
-            content if content != best.content else "",
+            content if content != said else "",
             {each.id: stored[each.id].etag for each in group},
         ),
     )
@@ -153,10 +167,11 @@ def worth(memory: Memory) -> tuple[bool, bool, int, int, int, datetime, str]:
     )
 
 
-def _is_outdated(memory: Memory, store: Store, now: datetime) -> bool:
-    """Whether a memory of a fading kind has been hidden for as long as it took to fade."""
+def _is_outdated(memory: Memory, used: datetime | None, store: Store, now: datetime) -> bool:
+    """Whether a memory of a fading kind is hidden, and nobody needed it for twice the time it took
+    to fade."""
     kind = store.kinds[memory.kind]
     if not kind.fades_days or is_spared(memory) or not is_hidden(memory, kind, now):
         return False
-    since = max(memory.created, memory.confirmed)
+    since = max(memory.created, memory.confirmed, used or memory.created)
     return (now - since).total_seconds() > 2 * kind.fades_days * 86_400
