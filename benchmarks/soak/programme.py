@@ -170,7 +170,7 @@ ROWS: tuple[Row, ...] = (
         "S2",
         "a real browser on a hostile page",
         "0 state changes, 0 bytes readable",
-        instead="not tried yet",
+        full=(program("benchmarks.soak.browser"),),
     ),
     Row(
         "S3",
@@ -263,7 +263,7 @@ ROWS: tuple[Row, ...] = (
         "S16",
         "dependencies and dangerous calls",
         "0 high",
-        instead="not tried yet",
+        quick=(tried("tests/security/test_supply.py"),),
     ),
     Row(
         "S17",
