@@ -1,0 +1,1 @@
+"""Friction, measured: a corpus whose signals are known, speed, and precision on real sessions."""
