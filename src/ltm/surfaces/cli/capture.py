@@ -102,6 +102,9 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
                     passages += keep_session(session, where, now(), known_as=path)
                     if not done.llm_error:
                         done += hear_session(log, session, now(), os.environ, where=where)
+                    if plain != path:  # the copy goes: what is noted is where it came from
+                        with log.transaction():
+                            log.begin(session.id, session.project, session.cwd, path, now())
                     sessions += 1
     finally:
         log.close()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
 import click
 
 from ltm.core.model import Status, Stored, Usage
@@ -9,12 +12,16 @@ from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
+if TYPE_CHECKING:
+    from ltm.surfaces.evidence import Evidence
+
 
 @make("show")
 @click.argument("memory_id", metavar="ID")
 def command(work: Work, memory_id: str) -> None:
-    """Show the memory ID: its text, its origin, its use and its kept versions."""
+    """Show the memory ID: its text, what it was learned from, its use and its kept versions."""
     from ltm.core.tokens import estimate
+    from ltm.surfaces.evidence import evidence
 
     stored = work.store.read(memory_id)
     memory = stored.memory
@@ -23,6 +30,7 @@ def command(work: Work, memory_id: str) -> None:
     usage = work.store.usage([memory.id]).get(memory.id, Usage())
     versions = work.store.versions(memory.id)
     state = _signed(work, stored)
+    behind = evidence(memory.source, work.places)
     if work.as_json:
         output.emit(
             {
@@ -36,6 +44,12 @@ def command(work: Work, memory_id: str) -> None:
                     "last_used": output.moment(usage.last_used),
                 },
                 "versions": [{"version": each.version, "path": each.path} for each in versions],
+                "evidence": {
+                    "lines": [asdict(each) for each in behind.lines],
+                    "more": behind.more,
+                    "transcript": behind.transcript,
+                    "note": behind.note,
+                },
             }
         )
         return
@@ -67,9 +81,23 @@ def command(work: Work, memory_id: str) -> None:
         output.note(f"It was forgotten. Bring it back with: ltm restore {memory.id}")
         return
     output.say(memory.text)
+    _tell(behind)
     if versions:
         numbers = ", ".join(str(each.version) for each in versions)
         output.note(f"Kept versions: {numbers}. Go back with: ltm restore {memory.id} --version N")
+
+
+def _tell(behind: Evidence) -> None:
+    """Print the lines a memory was learned from."""
+    if not behind.lines and not behind.note:
+        return
+    output.say("")
+    note = f" ({behind.note})" if behind.note else ""
+    output.say(f"Learned from{note}:")
+    for each in behind.lines:
+        output.say(f"  {each.line:>6}  {each.at[:19].replace('T', ' ')}  {each.role}: {each.text}")
+    if behind.more:
+        output.say(f"  … {behind.more} more lines in {behind.transcript or 'what was kept'}")
 
 
 def _signed(work: Work, stored: Stored) -> str:
