@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -336,7 +337,8 @@ class TestManyFiles:
 
     @pytest.fixture(autouse=True)
     def small_budget(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(index, "STAT_BUDGET", 10)
+        monkeypatch.setattr(index, "STAT_BUDGET", 20)
+        monkeypatch.setattr(index, "SLICE", 10)
 
     def test_new_replaced_and_removed_files_are_seen_at_once(
         self, store: FileStore, folder: Path
@@ -362,6 +364,48 @@ class TestManyFiles:
             path.write_text(path.read_text().replace("word", "edited"))
         rounds = [store.search("edited0 edited12 edited24", ALL, 5).total for _ in range(4)]
         assert rounds[-1] == 3
+
+    @pytest.mark.parametrize("edited", [0, 12, 24])
+    def test_a_single_edit_in_place_is_seen_within_one_round(
+        self, store: FileStore, edited: int
+    ) -> None:
+        made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+        old = time.time() - 3600
+        for each in made:
+            os.utime(each.path, (old, old))
+        for _ in range(3):
+            store.list(ALL)
+        path = Path(made[edited].path)
+        path.write_text(path.read_text().replace("word", "edited"))
+        rounds = [store.search(f"edited{edited}", ALL, 5).total for _ in range(3)]
+        assert rounds[-1] == 1
+
+    def test_each_process_goes_on_where_the_last_one_stopped(
+        self, store: FileStore, folder: Path
+    ) -> None:
+        made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+        store.list(ALL)
+        path = Path(made[24].path)
+        path.write_text(path.read_text().replace("word", "edited"))
+        found = []
+        for _ in range(3):
+            other = open_store(folder)
+            found.append(other.search("edited24", ALL, 5).total)
+            other.close()
+        assert found[-1] == 1
+
+    def test_a_file_that_came_within_the_same_tick_is_seen(
+        self, store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for n in range(25):
+            store.create(memory(f"title {n}"))
+        store.list(ALL)
+        stamp = store.vaults[0].stamp()
+        (folder / "memories" / "late.md").write_bytes(codec.to_bytes(memory("late", "tardy")))
+        monkeypatch.setattr(Vault, "stamp", lambda vault: stamp)
+        later = time.time_ns() + 3_600_000_000_000
+        monkeypatch.setattr(time, "time_ns", lambda: later)
+        assert store.search("tardy", ALL, 5).total == 1
 
 
 _STEP = st.tuples(
@@ -445,14 +489,14 @@ def test_a_row_of_questions_looks_at_the_files_once(
     store: FileStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.create(make("one"))
-    looks: list[index.Index] = []
-    refresh = index.Index.refresh
+    looks: list[Vault] = []
+    is_as = Vault.is_as
 
-    def counted(asked: index.Index) -> None:
-        looks.append(asked)
-        refresh(asked)
+    def counted(vault: Vault, known: list[tuple[str, int, int]]) -> bool:
+        looks.append(vault)
+        return is_as(vault, known)
 
-    monkeypatch.setattr(index.Index, "refresh", counted)
+    monkeypatch.setattr(Vault, "is_as", counted)
     with store.in_a_row():
         for number in range(5):
             store.create(make(f"number {number}"))

@@ -33,17 +33,18 @@ from ltm.storage.rows import SCHEMA, TABLES, Rows
 from ltm.storage.vault import Seen, Vault, etag, modified
 
 STAT_BUDGET = 1000
-"""Files looked at in one refresh. Up to this many, every edit is seen at once. In a larger vault,
-new, renamed and replaced files are still seen at once (the folder's time tells), and edits in place
-within `files / STAT_BUDGET` refreshes, so a refresh costs the same at 10,000 and 100,000 files."""
+"""Files that are all looked at in each refresh: up to this many, every edit is seen at once."""
+
+SLICE = 500
+"""Files of a larger vault looked at in one refresh (about 1 ms). New, renamed and replaced files
+are still seen at once (the folder's time tells), and edits in place within `files / SLICE`
+refreshes, so a refresh costs the same at 10,000 and 100,000 files."""
 
 _SHORT = 5.0  # seconds that a question waits for a writer before it is answered from what is there
 
 _RACY_NS = 50_000_000
 # A file younger than this may change again within the same tick of the file system's clock, and
 # neither its time nor its size would tell: its time is not trusted until a later refresh.
-
-_FOLD = 1_000_000_007  # times are summed modulo this, which keeps sums exact in SQLite's float
 
 
 class Index(Lookups):
@@ -54,10 +55,22 @@ class Index(Lookups):
         self._kinds = kinds
         self._readonly = readonly
         self.path = os.path.join(vault.local, "index.db")
+        self._place: str | None = None
+        """The file up to which this process looked at a large vault."""
+        self._listed = 0
+        """The mark of the index when the names in the folder were last counted."""
         self._use(look(self.path, SCHEMA) if readonly else self._connect())
 
     def close(self) -> None:
         """Give the file back."""
+        if self._place is not None:
+            try:
+                # Whoever comes next goes on from here; not worth waiting for a writer.
+                self._db.execute("PRAGMA busy_timeout = 0")
+                self._rows.set_place(self._place)
+                self._rows.set_meta("listed", self._listed)
+            except sqlite3.Error:
+                pass
         self._db.close()
 
     def is_current(self) -> bool:
@@ -175,32 +188,36 @@ class Index(Lookups):
         if self._rows.meta("stamp") != self._vault.stamp():
             return False
         if self._rows.meta("many"):
-            return self._slice_unchanged()
-        count, mtimes, sizes = self._db.execute(
-            f"SELECT count(*), total(mtime % {_FOLD}), total(size) FROM files"
-        ).fetchone()
-        seen = self._vault.scan()
-        now = (len(seen), sum(each.mtime % _FOLD for each in seen), sum(each.size for each in seen))
-        return now == (count, mtimes, sizes)
+            return self._names_unchanged() and self._slice_unchanged()
+        known = self._db.execute("SELECT file, mtime, size FROM files").fetchall()
+        return len(self._vault.names()) == len(known) and self._vault.is_as(known)
+
+    def _names_unchanged(self) -> bool:
+        """Whether as many files are there as we know.
+
+        The folder's time has told already, unless a file came within the same tick as the change we
+        know of. So they are counted once after each change, as soon as that tick is surely over.
+        """
+        mark = self._rows.meta("mark")
+        self._listed = self._listed or self._rows.meta("listed")
+        if self._listed != mark and abs(time.time_ns() - mark) > _RACY_NS:
+            if len(self._vault.names()) != self._rows.count():
+                return False
+            self._listed = mark
+        return True
 
     def _slice_unchanged(self) -> bool:
         """In a vault too large to look at whole: are the next so many files as we know them?"""
-        start = self._rows.meta("cursor")
-        rows = self._db.execute(
-            "SELECT file, mtime, size FROM files ORDER BY file LIMIT ? OFFSET ?",
-            (STAT_BUDGET, start),
+        if self._place is None:
+            self._place = self._rows.place()
+        known = self._db.execute(
+            "SELECT file, mtime, size FROM files WHERE file > ? ORDER BY file LIMIT ?",
+            (self._place, SLICE),
         ).fetchall()
-        whole = len(rows) == STAT_BUDGET
-        try:
-            self._rows.set_meta("cursor", start + len(rows) if whole else 0)
-        except sqlite3.OperationalError:
-            pass  # a busy index only means that the same slice is looked at again
-        seen = {each.name: each for each in self._vault.scan([row[0] for row in rows])}
-        if not whole and len(self._vault.names()) != self._rows.count():
-            return False
-        return len(seen) == len(rows) and all(
-            (seen[name].mtime, seen[name].size) == (mtime, size) for name, mtime, size in rows
-        )
+        if not self._vault.is_as(known):
+            return False  # and the same files are looked at once more, with the lock held
+        self._place = known[-1][0] if len(known) == SLICE else ""
+        return True
 
     def _update(self, *, anew: bool = False) -> None:
         # A long writer keeps the index up to date itself; but one that was never filled would

@@ -14,7 +14,7 @@ from ltm.core.words import TOKENIZER, terms
 from ltm.storage.database import make
 from ltm.storage.vault import Seen
 
-SCHEMA = 1
+SCHEMA = 2
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
 TABLES = f"""
@@ -30,7 +30,7 @@ CREATE INDEX memories_newest ON memories(status, created);
 CREATE INDEX memories_kind ON memories(kind, status, created);
 CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
 CREATE INDEX tags_row ON tags(row);
-CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE meta(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZER}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 """
@@ -80,6 +80,7 @@ class Rows:
                 " ".join(terms(memory.text)),
             ),
         )
+        self._grow(1)
 
     def remove(self, name: str) -> None:
         """Drop a file and what it said."""
@@ -89,6 +90,7 @@ class Rows:
             self._db.execute("DELETE FROM tags WHERE row = ?", found)
             self._db.execute("DELETE FROM texts WHERE row = ?", found)
             self._db.execute("DELETE FROM memories WHERE row = ?", found)
+            self._grow(-1)
         self._db.execute("DELETE FROM files WHERE file = ?", (name,))
 
     def demote(self, name: str, problem: str) -> None:
@@ -107,6 +109,19 @@ class Rows:
     def set_meta(self, name: str, value: int) -> None:
         """Keep a number under a name."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def _grow(self, by: int) -> None:
+        # SQLite counts by walking through all rows, and every search asks how many there are.
+        self.set_meta("memories", self.meta("memories") + by)
+
+    def place(self) -> str:
+        """The file up to which a large vault was looked at last; '' before the first."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'place'").fetchone()
+        return str(row[0]) if row else ""
+
+    def set_place(self, name: str) -> None:
+        """Keep up to which file a large vault was looked at."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES('place', ?)", (name,))
 
     def count(self) -> int:
         """How many files are noted."""

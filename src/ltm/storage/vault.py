@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -88,9 +89,13 @@ class Vault:
         return os.path.join(self.memories, name)
 
     def stamp(self) -> int:
-        """Changes whenever a name appears in or leaves `memories/`; -1 when there is no folder."""
+        """Changes whenever a name appears in or leaves `memories/`; -1 when there is no folder.
+
+        The time of the change itself, which no copying tool sets back; Windows has none.
+        """
         try:
-            return os.stat(self.memories).st_mtime_ns
+            info = os.stat(self.memories)
+            return info.st_mtime_ns if os.name == "nt" else info.st_ctime_ns
         except OSError:
             return -1
 
@@ -103,29 +108,50 @@ class Vault:
         except OSError as error:
             raise failed(error, "list the folder", self.memories) from error
 
-    def scan(self, names: list[str] | None = None) -> list[Seen]:
-        """All memory files, or those of the given names that are there, with size and time."""
+    def scan(self) -> list[Seen]:
+        """All memory files, with size and time."""
         seen: list[Seen] = []
         try:
-            folder = os.open(self.memories, os.O_RDONLY)
+            with self._looking() as folder:
+                for name in self.names():
+                    try:
+                        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                    seen.append(Seen(name, info.st_mtime_ns, info.st_size))
         except FileNotFoundError:
-            return seen
-        except OSError as error:
-            raise failed(error, "list the folder", self.memories) from error
-        try:
-            if names is None:
-                names = [name for name in os.listdir(folder) if _is_memory_name(name)]
-            for name in names:
-                try:
-                    info = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                seen.append(Seen(name, info.st_mtime_ns, info.st_size))
-        except OSError as error:
-            raise failed(error, "list the folder", self.memories) from error
-        finally:
-            os.close(folder)
+            pass  # no folder yet
         return seen
+
+    def is_as(self, known: Iterable[tuple[str, int, int]]) -> bool:
+        """Whether files are there with the time and size they were seen with.
+
+        Asked of a thousand at each question, so it makes nothing of what it sees.
+        """
+        stat = os.stat
+        try:
+            with self._looking() as folder:
+                for name, mtime, size in known:
+                    info = stat(name, dir_fd=folder, follow_symlinks=False)
+                    if info.st_mtime_ns != mtime or info.st_size != size:
+                        return False
+        except FileNotFoundError:
+            return False
+        return True
+
+    @contextmanager
+    def _looking(self) -> Iterator[int]:
+        """The open folder of the files, which spares the system their path."""
+        try:
+            folder = os.open(self.memories, os.O_RDONLY)
+            try:
+                yield folder
+            finally:
+                os.close(folder)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise failed(error, "list the folder", self.memories) from error
 
     def read(self, name: str) -> bytes:
         """The bytes of a memory file; links, devices and giants are refused as bad files."""
