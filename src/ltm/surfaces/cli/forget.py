@@ -23,6 +23,7 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
 
     Purging also deletes what was said about it in this project's sessions, as far as we kept it.
     """
+    from ltm.surfaces.cli.sync import write
     from ltm.surfaces.said import purge_source
 
     stored = work.store.read(memory_id)
@@ -31,6 +32,8 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
     # Its source first: while the memory is there, a purge that was cut short can be said again.
     passages, transcript = purge_source(stored.memory, work.places) if purge else (0, "")
     applied = work.store.apply(Purge(stored.memory.id) if purge else Forget(stored.memory.id))
+    if purge:
+        write(work)  # the views quote it too
     if work.as_json:
         value = {"id": stored.memory.id, "status": applied.action}
         output.emit({**value, "passages": passages} if purge else value)
