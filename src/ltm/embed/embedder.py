@@ -1,7 +1,7 @@
 """What an embedder is: something that gives every text a direction.
 
 Owns the port between recall and what stands behind it, so that a stronger model takes the place of
-a small one without any caller knowing. Imports nothing at run time; numpy comes with the embedder.
+a small one without any caller knowing. Imports nothing at run time but what it is called with.
 """
 
 from __future__ import annotations
@@ -29,6 +29,16 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Floats:
         """One row of unit length per text; a row of zeros where a text has nothing to embed.
 
-        `ModelFailed` when the model cannot be had now: whoever asked goes on without vectors.
+        `ModelFailed`, here or of `dimensions`, when the model cannot be had now: whoever asked
+        goes on without vectors.
         """
         ...
+
+
+def unit(vectors: Floats) -> Floats:
+    """The same directions, each of length one; what has no length stays as it is."""
+    import numpy as np
+
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return units

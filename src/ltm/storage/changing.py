@@ -27,6 +27,7 @@ from ltm.storage.state import State
 from ltm.storage.store import Version
 from ltm.storage.vault import Vault, etag
 from ltm.storage.vaults import Vaults
+from ltm.storage.vectorfile import forget_memory
 
 _Former: TypeAlias = tuple[Vault, str, bytes, Memory]
 """A memory's vault, the name and bytes of its file, and what they say."""
@@ -259,6 +260,7 @@ class Changes:
             name, _, memory = self._files.current(vault, decision.id, decision.expected)
             # The file goes last: while it is there, a purge that was cut short can be said again.
             self._state.forget(memory.id)
+            forget_memory(vault.local, memory.id)
             try:
                 index.drop(name)
                 vault.purge(name, memory.id)

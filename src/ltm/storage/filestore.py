@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ltm.core.decision import Applied, Decision
     from ltm.storage.changing import Changes
+    from ltm.storage.memoryvectors import MemoryVectors
     from ltm.storage.signing import Key
 
 
@@ -75,6 +76,7 @@ class FileStore:
         self._project = project
         self._clock = clock
         self._introduce = introduce
+        self._vectors: dict[str, MemoryVectors] = {}
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -180,6 +182,22 @@ class FileStore:
                     data, said = b"", error
                 yield Compared(vault, name, said, etag(data), held.get(name))
 
+    def vectors(self, model: str, dimensions: int) -> Sequence[MemoryVectors]:
+        """The vectors a model made of each vault's memories, good until the store is closed."""
+        from ltm.storage.memoryvectors import MemoryVectors
+        from ltm.storage.vectorfile import FILE
+
+        opened = []
+        for vault, index in self._vaults.fresh():
+            path = os.path.join(vault.local, FILE)
+            vectors = self._vectors.get(path)
+            if vectors is None or not vectors.is_of(model, dimensions):
+                if vectors is not None:
+                    vectors.close()
+                vectors = self._vectors[path] = MemoryVectors(index, path, model, dimensions)
+            opened.append(vectors)
+        return opened
+
     def rebuild(self) -> None:
         """Derive every index anew from the files."""
         for _, index in self._vaults.fresh():
@@ -195,6 +213,9 @@ class FileStore:
         )
 
     def close(self) -> None:
+        for vectors in self._vectors.values():
+            vectors.close()
+        self._vectors.clear()
         self._vaults.close()
         self._state.close()
 

@@ -18,7 +18,36 @@ from ltm.storage.vectors import Vectors, best, starting_over
 _FIRST = 256  # nearest memories looked at before those a filter leaves are counted
 
 
-class MemoryVectors(Vectors):
+class NamedVectors(Vectors):
+    """Vectors that belong to names: ids of memories, each in one state."""
+
+    def drop_memory(self, memory_id: str) -> None:
+        """Leave no trace of a memory."""
+        self._drop_names([memory_id])
+        self.scrub()
+
+    @starting_over
+    def _drop_names(self, gone: Collection[str]) -> None:
+        with transaction(self._db):
+            rows = [row for each in gone for row in self._row(each)]
+            self._drop(rows)
+            self._db.executemany("DELETE FROM names WHERE row = ?", [(row,) for row in rows])
+
+    def _row(self, memory_id: str) -> list[int]:
+        found = self._db.execute("SELECT row FROM names WHERE id = ?", (memory_id,))
+        return [row[0] for row in found]
+
+
+def forget(path: str, memory_id: str) -> None:
+    """Leave no trace of a memory in the vectors at a path, whoever made them."""
+    vectors = NamedVectors(path, "", 0)
+    try:
+        vectors.drop_memory(memory_id)
+    finally:
+        vectors.close()
+
+
+class MemoryVectors(NamedVectors):
     """The vectors one model made of the memories of one vault."""
 
     def __init__(self, index: Index, path: str, model: str, dimensions: int) -> None:
@@ -35,7 +64,12 @@ class MemoryVectors(Vectors):
             return []
         held, have = self._index.etags(), self._names()
         lacking = [each for each, etag in held.items() if have.get(each) != etag]
-        self._settle([each for each in have if each not in held], "" if lacking else mark)
+        gone = [each for each in have if each not in held]
+        if gone:
+            self._drop_names(gone)
+            self.scrub()
+        if not lacking:
+            self._catch_up(mark)
         return self._index.some(lacking[:most], Filter())
 
     def put_memories(self, memories: Sequence[Stored], vectors: Floats) -> None:
@@ -73,11 +107,6 @@ class MemoryVectors(Vectors):
         like = self.likeness(query, rows)
         return {rows[row]: score for row, score in like.items()}
 
-    def drop_memory(self, memory_id: str) -> None:
-        """Leave no trace of a memory."""
-        self._settle([memory_id], "")
-        self.scrub()
-
     @starting_over
     def _is_caught_up(self, mark: str) -> bool:
         return self._is_ours() and self._meta("mark") == mark
@@ -89,16 +118,11 @@ class MemoryVectors(Vectors):
         return dict(self._db.execute("SELECT id, etag FROM names").fetchall())
 
     @starting_over
-    def _settle(self, gone: Collection[str], mark: str) -> None:
-        """Take memories out, and note the state of the index all others were seen in."""
+    def _catch_up(self, mark: str) -> None:
+        """Note the state of the index in which nothing was missing."""
         with transaction(self._db):
-            rows = [row for each in gone for row in self._row(each)]
-            self._drop(rows)
-            self._db.executemany("DELETE FROM names WHERE row = ?", [(row,) for row in rows])
-            if mark:
-                self._take_over()
-            if self._is_ours():
-                self._set_meta("mark", mark)
+            self._take_over()
+            self._set_meta("mark", mark)
 
     @starting_over
     def _put_named(self, named: Sequence[tuple[str, str]], block: Block) -> None:
@@ -112,10 +136,6 @@ class MemoryVectors(Vectors):
                 for each in named
             ]
             self._add(block.as_rows([row or 0 for row in rows]))
-
-    def _row(self, memory_id: str) -> list[int]:
-        found = self._db.execute("SELECT row FROM names WHERE id = ?", (memory_id,))
-        return [row[0] for row in found]
 
     @starting_over
     def _named(self, rows: Sequence[int]) -> dict[int, tuple[str, str]]:

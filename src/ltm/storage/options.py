@@ -268,6 +268,34 @@ OPTIONS: tuple[Option, ...] = (
         repo=True,
     ),
     Option(
+        "embed.backend",
+        "static",
+        "What finds memories that say the same in other words: the small model that comes with"
+        " `ltm-memory[vectors]`, a server of embeddings, or nothing.",
+        choices=("static", "api", "none"),
+    ),
+    Option(
+        "embed.base_url",
+        "http://127.0.0.1:11434",
+        "With `api`: a server that speaks OpenAI's `/v1/embeddings`.",
+        check=_base_url,
+        form="an address such as http://127.0.0.1:11434",
+    ),
+    Option(
+        "embed.model",
+        "",
+        "With `api`: the model's name there.",
+        check=_model_name,
+        form="the name of a model, or empty",
+    ),
+    Option(
+        "embed.timeout",
+        5,
+        "With `api`: seconds in which the server must answer; else search goes by words.",
+        least=1,
+        most=3_600,
+    ),
+    Option(
         "llm.backend",
         "none",
         "The model that helps: none, `claude -p` with your own login, or an API.",

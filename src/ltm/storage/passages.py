@@ -32,6 +32,7 @@ from ltm.storage.passagerows import (
     message_number,
     message_of,
 )
+from ltm.storage.vectorfile import beside, keep_only
 
 _ROOM = 0.9  # of what may be kept: pruning to less than the limit makes it rare
 _PURGED = "purged"
@@ -147,8 +148,10 @@ class Passages(PassageLookups):
                 self._db.execute(f"INSERT INTO {table}({table}) VALUES('optimize')")
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            left = self._db.execute("SELECT row FROM passages").fetchall()
         except sqlite3.Error as error:
             raise self._failed(error) from None
+        keep_only(beside(self.path), [row for (row,) in left])
 
     # -- the file --------------------------------------------------------------------------------
 

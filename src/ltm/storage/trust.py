@@ -33,6 +33,7 @@ def record(private: str, project: Project, shared: str, trusted: bool | None) ->
     from ltm.storage.database import discard
     from ltm.storage.durable import make_folder, write_file
     from ltm.storage.lock import Lock
+    from ltm.storage.vectorfile import FILE as VECTORS
 
     make_folder(private)
     with Lock(os.path.join(private, ".lock")):
@@ -40,7 +41,8 @@ def record(private: str, project: Project, shared: str, trusted: bool | None) ->
         before = answers.pop(_name(project, shared), None)
         if trusted and not before:
             # An index that came with the files says what somebody else wants it to say.
-            discard(os.path.join(shared, "index.db"))
+            for name in ("index.db", VECTORS):
+                discard(os.path.join(shared, name))
         for name in os.listdir(private):
             if name.startswith(ASIDE):
                 rmtree(os.path.join(private, name), ignore_errors=True)

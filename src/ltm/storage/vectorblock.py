@@ -54,10 +54,9 @@ class Block:
         """The rows from one place to another."""
         return Block(self.rows[start:end], self.scales[start:end], self.vectors[start:end])
 
-    def without(self, gone: Integers) -> Block:
-        """What is left when these rows are gone."""
-        kept = ~np.isin(self.rows, gone)
-        return Block(self.rows[kept], self.scales[kept], self.vectors[kept])
+    def where(self, wanted: NDArray[np.bool_]) -> Block:
+        """The rows for which it is wanted."""
+        return Block(self.rows[wanted], self.scales[wanted], self.vectors[wanted])
 
     def with_more(self, more: Block) -> Block:
         """These rows and then those."""

@@ -9,8 +9,9 @@ process. Imports numpy, so it is itself imported only where vectors are used.
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -19,8 +20,7 @@ import numpy as np
 from ltm.core.errors import Busy, StorageFailed
 from ltm.storage.database import connect, discard, empty, is_busy, is_unwritable, transaction
 from ltm.storage.vectorblock import Block, Floats, Integers, packed, unpacked
-
-FILE = "vectors.db"
+from ltm.storage.vectorfile import beside
 
 SCHEMA = 1
 """Raised when the tables or the bytes of a block change: a file of another schema is made anew."""
@@ -66,9 +66,13 @@ class Vectors:
 
     def __init__(self, path: str, model: str, dimensions: int, source: str = "") -> None:
         self.path = path
-        self._made_by = f"{model} {dimensions} {source}"
+        self._made_by = _maker(model, dimensions, source)
         self._dimensions = dimensions
-        self._db = connect(path, TABLES, SCHEMA)
+        self._db = _opened(path)
+
+    def is_of(self, model: str, dimensions: int, source: str = "") -> bool:
+        """Whether these are the vectors that model made of that source."""
+        return self._made_by == _maker(model, dimensions, source)
 
     def close(self) -> None:
         """Give the file back; what was read of it stays loaded for the next who asks."""
@@ -86,6 +90,16 @@ class Vectors:
         """Leave no trace of these rows."""
         with transaction(self._db):
             dropped = self._drop(rows)
+        if dropped:
+            self.scrub()
+
+    @starting_over
+    def keep_only(self, rows: Collection[int]) -> None:
+        """Leave no trace of any row but these."""
+        kept = np.fromiter(rows, np.int64, len(rows))
+        with transaction(self._db):
+            found = self._db.execute("SELECT number FROM blocks").fetchall()
+            dropped = self._rewrite(found, lambda block: block.where(np.isin(block.rows, kept)))
         if dropped:
             self.scrub()
 
@@ -114,11 +128,9 @@ class Vectors:
         found = self._db.execute("SELECT max(number) FROM blocks").fetchone()[0]
         number = 0 if found is None else found + 1
         if found is not None:
-            rows, data = self._db.execute(
-                "SELECT rows, data FROM blocks WHERE number = ?", (found,)
-            ).fetchone()
-            if rows < BLOCK:
-                number, added = found, unpacked(data, rows).with_more(added)
+            block = self._block(found)
+            if len(block) < BLOCK:
+                number, added = found, block.with_more(added)
         for start in range(0, len(added), BLOCK):
             self._write(number, added.part(start, start + BLOCK))
             number += 1
@@ -128,13 +140,17 @@ class Vectors:
             return False
         gone = np.fromiter(rows, np.int64, len(rows))
         found = self._db.execute(
-            "SELECT number, rows, data FROM blocks WHERE last >= ? AND first <= ?",
+            "SELECT number FROM blocks WHERE last >= ? AND first <= ?",
             (int(gone.min()), int(gone.max())),
         ).fetchall()
+        return self._rewrite(found, lambda block: block.where(~np.isin(block.rows, gone)))
+
+    def _rewrite(self, found: Iterable[tuple[int]], rest_of: Callable[[Block], Block]) -> bool:
+        """Write blocks of which less is left; whether there were any."""
         dropped = False
-        for number, count, data in found:
-            block = unpacked(data, count)
-            rest = block.without(gone)
+        for (number,) in found:
+            block = self._block(number)
+            rest = rest_of(block)
             if len(rest) < len(block):
                 dropped = True
                 self._write(number, rest)
@@ -207,12 +223,17 @@ class Vectors:
         for number, stamp in self._db.execute("SELECT number, stamp FROM blocks").fetchall():
             block = known.get(number)
             if block is None or block.stamp != stamp:
-                rows, data = self._db.execute(
-                    "SELECT rows, data FROM blocks WHERE number = ?", (number,)
-                ).fetchone()
-                block = unpacked(data, rows, stamp)
+                block = self._block(number)
             blocks[number] = block
         return blocks
+
+    def _block(self, number: int) -> Block:
+        """A block as it is in the file; `ValueError` when that is damaged."""
+        return unpacked(
+            *self._db.execute(
+                "SELECT data, rows, stamp FROM blocks WHERE number = ?", (number,)
+            ).fetchone()
+        )
 
     # -- whose it is -----------------------------------------------------------------------------
 
@@ -252,10 +273,33 @@ class Vectors:
                 pass
         self._db.close()
         discard(self.path)
-        try:
-            self._db = connect(self.path, TABLES, SCHEMA)
-        except sqlite3.Error:
-            self._db = empty(TABLES, SCHEMA)
+        self._db = _opened(self.path)
+
+
+def vectors_of(path: str, model: str, dimensions: int) -> Vectors:
+    """The vectors a model made of the rows of the database at a path."""
+    # A database that took the place of another gives its rows the same numbers.
+    return Vectors(beside(path), model, dimensions, str(os.stat(path).st_ino))
+
+
+def keep_only(path: str, rows: Collection[int]) -> None:
+    """Leave no trace of any but these rows in the vectors at a path, whoever made them."""
+    vectors = Vectors(path, "", 0)
+    try:
+        vectors.keep_only(rows)
+    finally:
+        vectors.close()
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    try:
+        return connect(path, TABLES, SCHEMA)
+    except sqlite3.Error:
+        return empty(TABLES, SCHEMA)  # held by a process that hangs: do without it
+
+
+def _maker(model: str, dimensions: int, source: str) -> str:
+    return f"{model} {dimensions} {source}"
 
 
 def best(scores: Floats, limit: int) -> Integers:

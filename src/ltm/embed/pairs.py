@@ -1,0 +1,64 @@
+"""Words into pieces by merging pairs (BPE), as the Llama 2 family does it.
+
+Owns the merging, word by word with a memo, which gives the same pieces as the tokenizer the table
+was made with and needs no library. Standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+_START = "▁"  # stands for the space before a word
+_WORDS = re.compile(f"\n|{_START}+[^{_START}\n]*|[^{_START}\n]+")
+_LONGEST = 64  # letters: merging takes time by the square of them, and nothing that long is a word
+_MEMO = 50_000  # words
+
+
+class Pairs:
+    """Splits texts into the numbers of their pieces."""
+
+    def __init__(self, numbers: Mapping[str, int], merges: Sequence[str]) -> None:
+        self._numbers = numbers
+        self._ranks = {pair: rank for rank, pair in enumerate(merges)}
+        self._memo: dict[str, list[int]] = {}
+
+    def __call__(self, text: str) -> list[int]:
+        """The pieces of a text, in its order."""
+        if not text.strip():
+            return []
+        found: list[int] = []
+        for word in _WORDS.findall(_START + text.replace(" ", _START)):
+            for start in range(0, len(word), _LONGEST):
+                found += self._known(word[start : start + _LONGEST])
+        return found
+
+    def _known(self, word: str) -> list[int]:
+        pieces = self._memo.get(word)
+        if pieces is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            pieces = self._memo[word] = self._pieces(word)
+        return pieces
+
+    def _pieces(self, word: str) -> list[int]:
+        parts = list(word)
+        while len(parts) > 1:
+            ranks = [
+                self._ranks.get(f"{left} {right}", len(self._ranks))
+                for left, right in pairwise(parts)
+            ]
+            at = min(range(len(ranks)), key=ranks.__getitem__)
+            if ranks[at] == len(self._ranks):
+                break
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        found: list[int] = []
+        for part in parts:
+            number = self._numbers.get(part)
+            if number is None:  # a letter the table lacks is spelled byte by byte
+                spelled = part.encode("utf-8", "replace")
+                found += [self._numbers[f"<0x{byte:02X}>"] for byte in spelled]
+            else:
+                found.append(number)
+        return found
