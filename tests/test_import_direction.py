@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "sessions": {"core", "storage", "sessions"},
     "clients": {"core", "storage", "clients"},
     "llm": {"core", "storage", "llm"},
-    "embed": {"core", "storage", "embed"},
+    "embed": {"core", "storage", "llm", "embed"},
     **{flow: {"core", "storage", "sessions", "llm", "embed", flow} for flow in FLOWS},
     "surfaces": {"core", "storage", "sessions", "clients", "llm", "embed", "surfaces", *FLOWS},
 }
