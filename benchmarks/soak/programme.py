@@ -264,6 +264,7 @@ ROWS: tuple[Row, ...] = (
         "dependencies and dangerous calls",
         "0 high",
         quick=(tried("tests/security/test_supply.py"),),
+        full=(program("benchmarks.soak.supply"),),
     ),
     Row(
         "S17",
