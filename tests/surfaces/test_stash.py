@@ -64,6 +64,17 @@ def test_a_session_is_found_by_the_beginning_of_its_id(ltm: Ltm) -> None:
     assert (missing.returncode, "ltm sessions" in missing.stderr) == (1, True)
 
 
+def test_a_session_the_log_has_not_heard_of_yet_is_found_where_the_client_keeps_it(
+    ltm: Ltm,
+) -> None:
+    path = session(ltm, "new-one", "Fix the login test today.", known=False)
+    folder = ltm.home / ".claude" / "projects" / "-p"
+    folder.mkdir(parents=True)
+    path.rename(folder / path.name)
+    assert ltm.json("stash", "x", "--session", "new-one")["session"] == "new-one"
+    assert ltm.json("stash", "y", CLAUDE_CODE_SESSION_ID="new-one")["session"] == "new-one"
+
+
 def test_without_a_session_the_error_says_what_to_type(ltm: Ltm) -> None:
     done = ltm.run("stash", "login")
     assert done.returncode == 1

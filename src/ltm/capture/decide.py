@@ -96,16 +96,16 @@ def _peers(candidate: Memory, existing: Iterable[Stored]) -> list[Stored]:
     ]
 
 
+def opposes(one: str, other: str) -> bool:
+    """Whether two texts say the contrary: much the same words, but only one of them denies."""
+    words, others = tokens_of(one), tokens_of(other)
+    if bool(words & _DENIALS) == bool(others & _DENIALS):
+        return False
+    return jaccard(words - _DENIALS, others - _DENIALS) >= CONTRADICTS
+
+
 def _opposed(candidate: Memory, peers: Iterable[Stored]) -> Stored | None:
-    """A memory that says the contrary: much the same words, but only one of them denies."""
-    words = tokens_of(candidate.text)
-    for peer in peers:
-        other = tokens_of(peer.memory.text)
-        if bool(words & _DENIALS) == bool(other & _DENIALS):
-            continue
-        if jaccard(words - _DENIALS, other - _DENIALS) >= CONTRADICTS:
-            return peer
-    return None
+    return next((peer for peer in peers if opposes(candidate.text, peer.memory.text)), None)
 
 
 def _words(memory: Memory) -> frozenset[str]:

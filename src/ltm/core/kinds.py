@@ -153,6 +153,7 @@ _TABLE: tuple[Kind, ...] = (
         lines=10,
         aliases=("episodes", "epis", "session", "sessions"),
         newest=5,
+        duplicate=1.0,
     ),
     Kind(
         name="issue",

@@ -13,13 +13,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ltm.capture.pipeline import Captured, capture
-from ltm.core.model import utc
+from ltm.core.model import Status, utc
 from ltm.sessions import figures
 from ltm.storage.config import load
 from ltm.storage.opening import open_store, vaults_of
 from ltm.storage.places import Places, places
 from ltm.storage.sessionlog import Session, SessionLog
 from ltm.surfaces.hear import note_due
+from ltm.upkeep import consolidate
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
@@ -31,6 +32,8 @@ _LEAST_BYTES = {"Stop": 600}
 """A turn that added less than about three lines waits for the next."""
 
 _CAUGHT_UP = 20
+_CAPTURES = "captures"
+"""Under this name the log keeps how many captures a project had since it was consolidated."""
 
 
 def learn(work: Work) -> None:
@@ -38,7 +41,7 @@ def learn(work: Work) -> None:
     event = work.event
     environ = {**work.environ, "LTM_HOME": work.home}
     for session in sessions_to_read(work):
-        if _has_grown(work.log, session, _LEAST_BYTES.get(event.event, 1)):
+        if has_grown(work.log, session, _LEAST_BYTES.get(event.event, 1)):
             learn_from(work.log, session, work.at, environ)
         note_due(work.home, work.log, session, event.event)
         if event.event == "SessionEnd":
@@ -69,11 +72,22 @@ def learn_from(
         done = capture(
             store, log, session.id, session.transcript, now=now, difficulty=session.difficulty
         )
+        if done.added and _is_time(log, found.project.id, store):
+            consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))
         if done.added or done.superseded:
             _write_views(store, found, now)
     finally:
         store.close()
     return done
+
+
+def _is_time(log: SessionLog, project: str, store: Store) -> bool:
+    """Whether a capture is the tenth since the last time, or there are many memories."""
+    number = int(log.cursor("", _CAPTURES, project) or 0) + 1
+    with log.transaction():
+        log.keep_cursor("", _CAPTURES, project, str(number % consolidate.OFTEN))
+    active = sum(count for _, _, status, _, count in store.counts() if status == Status.ACTIVE)
+    return number >= consolidate.OFTEN or active > consolidate.MANY
 
 
 def begin(
@@ -101,7 +115,8 @@ def _unheard(log: SessionLog, session: Session) -> list[Session]:
     ]
 
 
-def _has_grown(log: SessionLog, session: Session, least: int) -> bool:
+def has_grown(log: SessionLog, session: Session, least: int) -> bool:
+    """Whether a session has at least so many bytes nobody listened to, and its folder is there."""
     from ltm.capture.pipeline import READER
     from ltm.sessions.lines import cursor_of
 
@@ -117,7 +132,6 @@ def _has_grown(log: SessionLog, session: Session, least: int) -> bool:
 
 def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> None:
     """At the end of a session: one memory where several say the same, then what fades."""
-    from ltm.upkeep import consolidate
     from ltm.upkeep.apply import run
     from ltm.upkeep.plan import limits_of
 

@@ -16,7 +16,7 @@ from ltm.capture.outline import Outline, outline_of
 from ltm.core.errors import Ambiguous, ModelFailed, NotFound
 from ltm.core.infer import title_of
 from ltm.core.kinds import Kinds
-from ltm.sessions.origin import origin
+from ltm.sessions.origin import all_transcripts, origin
 from ltm.sessions.transcript import read
 from ltm.storage.config import Config
 from ltm.storage.modellog import ModelLog
@@ -83,11 +83,11 @@ def _meant(
     log = SessionLog(places.state_db)
     try:
         if session:
-            return _of_id(log, session)
+            return _of_id(log, session, environ)
         running = next((environ[name] for name in _RUNNING if environ.get(name)), "")
-        known = log.get(running) if running else None
-        if known is not None and os.path.isfile(known.transcript):
-            return known.id, known.transcript
+        path = _transcript_of(log, running, environ) if running else ""
+        if path:
+            return running, path
         found = _latest(log.sessions(places.project.id, _LOOKED_AT))
     finally:
         log.close()
@@ -100,18 +100,28 @@ def _meant(
     return found.id, found.transcript
 
 
-def _of_id(log: SessionLog, session: str) -> tuple[str, str]:
-    found = log.get(session)
-    if found is None:
-        near = [each for each in log.sessions(limit=1_000) if each.id.startswith(session)]
-        if len(near) > 1:
-            raise Ambiguous(f"{len(near)} sessions begin with {session}", hint="give more of it")
-        found = near[0] if near else None
-    if found is None:
+def _of_id(log: SessionLog, session: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    path = _transcript_of(log, session, environ)
+    if path:
+        return session, path
+    near = [each for each in log.sessions(limit=1_000) if each.id.startswith(session)]
+    if len(near) > 1:
+        raise Ambiguous(f"{len(near)} sessions begin with {session}", hint="give more of it")
+    if not near:
         raise NotFound(f"no session {session} is known", hint="see them with: ltm sessions")
+    found = near[0]
     if not os.path.isfile(found.transcript):
         raise NotFound("the transcript of this session is gone", path=found.transcript or None)
     return found.id, found.transcript
+
+
+def _transcript_of(log: SessionLog, session: str, environ: Mapping[str, str]) -> str:
+    """The transcript of a session, '' if there is none; the log may not have heard of it yet."""
+    known = log.get(session)
+    if known is not None and os.path.isfile(known.transcript):
+        return known.transcript
+    name = f"{session}.jsonl"
+    return next((each for each in all_transcripts(environ) if os.path.basename(each) == name), "")
 
 
 def _latest(sessions: list[Session]) -> Session | None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 LEAST = 5
 """Memories of a kind from which it is worth looking for repetitions without being asked."""
 
+OFTEN = 10
+"""Captures after which it is worth looking."""
+
 MANY = 80
 """Active memories from which it is worth looking after every capture."""
 

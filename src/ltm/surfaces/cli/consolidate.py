@@ -1,7 +1,8 @@
-"""`ltm consolidate`: one memory where several say the same."""
+"""`ltm consolidate`: one memory where several say the same, and memories of all that waits."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -12,19 +13,31 @@ from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltm.surfaces.reflect import Reflected
     from ltm.upkeep.consolidate import Step
 
 
 @make("consolidate")
+@click.option("--all", "everything", is_flag=True, help="Also sessions, stashes and preferences.")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
-def command(work: Work, dry_run: bool) -> None:
+def command(work: Work, everything: bool, dry_run: bool) -> None:
     """Merge memories that say the same, and archive what has long been out of date.
 
     By rules; where you switched a model on (see llm.backend), it may then propose more, of which
     only what can be checked is done. The best wording stays and gains what the others add; the
-    others are kept, marked as replaced, and come back with `ltm restore`. It happens by itself at
-    the end of sessions, by rules.
+    others are kept, marked as replaced, and come back with `ltm restore`. It happens by itself
+    while sessions run and at their end, by rules.
+
+    With --all, first everything that waits becomes memory: what sessions said since they were last
+    read, stashes (`ltm stash`), and what you keep having to correct (`ltm friction`), counted: seen
+    in fewer than 3 conversations it is a guess, from 5 on it is told. Then MEMORY.md and the block
+    in CLAUDE.md are written. Doing it again changes nothing.
     """
+    if everything:
+        _all(work, dry_run)
+        return
     from ltm.upkeep.consolidate import apply, plan
 
     steps = plan(work.store, now())
@@ -36,6 +49,79 @@ def command(work: Work, dry_run: bool) -> None:
         return
     if not steps:
         output.note("Nothing says the same twice.")
+        return
+    _show(steps)
+    output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")
+
+
+def _all(work: Work, dry_run: bool) -> None:
+    from ltm.surfaces.reflect import reflect
+
+    bar = click.progressbar(
+        length=1, label="Remembering", file=sys.stderr, hidden=not sys.stderr.isatty()
+    )
+    with bar:
+
+        def tell(total: int) -> None:
+            bar.length = total
+            bar.update(1)
+
+        done = reflect(work.store, work.places, work.config, now=now(), dry_run=dry_run, tell=tell)
+    if work.as_json:
+        output.emit(_record(done, dry_run))
+        return
+    heard = done.captured
+    if done.sessions:
+        output.say(
+            f"{done.sessions} sessions read: {len(heard.added)} memories added,"
+            f" {len(heard.superseded)} replaced, {len(heard.reinforced)} confirmed"
+        )
+    for stash in done.stashes:
+        waits = " (not written here: waits for ltm approve)" if stash["quarantined"] else ""
+        output.say(
+            f"stash {stash['name']}: {len(stash['added'])} added,"
+            f" {len(stash['superseded'])} replaced, {len(stash['reinforced'])} confirmed,"
+            f" {stash['known']} known already{waits}"
+        )
+    for step in done.preferences:
+        output.say(
+            f"preference {step.action}: {step.text} ({step.tier}, {step.before} to {step.after}:"
+            f" {step.reason})"
+        )
+    _show(done.merged)
+    for path in done.written:
+        output.say(f"wrote {path}")
+    for path, message in done.problems:
+        output.note(f"problem: {path}: {message}")
+    if done.model:
+        output.note(f"The model did not help: {done.model}")
+    if done.is_empty:
+        output.note("Nothing waits to be remembered.")
+    elif dry_run:
+        output.note("Nothing was changed.")
+
+
+def _record(done: Reflected, dry_run: bool) -> dict[str, object]:
+    heard = done.captured
+    return {
+        "dry_run": dry_run,
+        "sessions": {
+            "read": done.sessions,
+            "added": heard.added,
+            "superseded": heard.superseded,
+            "reinforced": heard.reinforced,
+        },
+        "stashes": done.stashes,
+        "preferences": [step.as_record() for step in done.preferences],
+        "actions": [step.as_record() for step in done.merged],
+        "written": list(done.written),
+        "problems": [{"path": path, "message": message} for path, message in done.problems],
+        "llm_error": done.model,
+    }
+
+
+def _show(steps: Sequence[Step]) -> None:
+    if not steps:
         return
     output.table(
         ("id", "action", "takes in", "reason"),
@@ -49,7 +135,6 @@ def command(work: Work, dry_run: bool) -> None:
             for step in steps
         ],
     )
-    output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")
 
 
 def _proposed(work: Work) -> list[Step]:
