@@ -70,7 +70,9 @@ class Diary:
     appended: int = 0
 
 
-def live(folder: Path, sessions: int, candidates: int) -> tuple[dict[str, Any], Diary]:
+def live(
+    folder: Path, sessions: int, candidates: int, limits: Limits
+) -> tuple[dict[str, Any], Diary]:
     """Play the year and measure it."""
     chance = random.Random(SEED)
     pool = sentences()
@@ -87,11 +89,12 @@ def live(folder: Path, sessions: int, candidates: int) -> tuple[dict[str, Any], 
         clock.now += timedelta(hours=chance.choice((4, 20, 26, 30, 70)))
         with log.transaction():
             log.begin(f"session-{number}", "p", "", "", clock.now)
-        batch = [_candidate(chance, pool, said, number) for _ in range(candidates // sessions)]
+        share = (number + 1) * candidates // sessions - number * candidates // sessions
+        batch = [_candidate(chance, pool, said, number) for _ in range(share)]
         everybody = [each.memory.id for each in store.list(ACTIVE).items]
         used = chance.sample(everybody, min(4, len(everybody)))
         wall, cpu = time.perf_counter(), time.process_time()
-        done, told = _session(store, batch, used, clock.now, chance.random(), diary)
+        done, told = _session(store, batch, used, clock.now, chance.random(), limits, diary)
         diary.wall.append((time.perf_counter() - wall) * 1000)
         diary.ms.append((time.process_time() - cpu) * 1000)
         diary.over_budget += told.tokens > BUDGET or units(told.text) > MAX_CHARS
@@ -120,6 +123,7 @@ def _session(
     used: list[str],
     now: datetime,
     difficulty: float,
+    limits: Limits,
     diary: Diary,
 ) -> tuple[Captured, Injection]:
     """What one session leaves to do, in the order in which the product does it."""
@@ -127,7 +131,7 @@ def _session(
     keep(store, batch, done, now=now, difficulty=difficulty)
     store.used(used)
     merged = consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))
-    outcome = run(store, now=now, limits={scope: Limits() for scope in Scope})
+    outcome = run(store, now=now, limits=dict.fromkeys(Scope, limits))
     diary.steps.update(step.action for step in outcome.done)
     diary.steps.update(step.action for step in merged)
     diary.steps.update(added=len(done.added), again=len(done.reinforced))
@@ -142,7 +146,7 @@ def _figures(diary: Diary, sessions: int, candidates: int, made: int, lost: int)
     first, last = slice(0, tenth), slice(-tenth, None)
     return {
         "sessions": sessions,
-        "candidates": sessions * (candidates // sessions),
+        "candidates": candidates,
         "memories_made": made,
         "seen_again": diary.steps["again"],
         "merged": diary.steps["merge"],
@@ -225,10 +229,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=300)
     parser.add_argument("--candidates", type=int, default=5_000)
+    batch = Limits().eviction_batch_size
+    parser.add_argument("--batch", type=int, default=batch, help="eviction_batch_size")
     parser.add_argument("--json")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ltm-year-") as folder:
-        figures, diary = live(Path(folder), given.sessions, given.candidates)
+        limits = Limits(eviction_batch_size=given.batch)
+        figures, diary = live(Path(folder), given.sessions, given.candidates, limits)
     table(f"A year (seed {SEED})", ["figure", "value"], list(figures.items()))
     head = ["sessions", "active", "CPU ms a session", "wall ms a session", "new files"]
     table("Tenth by tenth", head, by_month(diary))

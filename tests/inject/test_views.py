@@ -59,6 +59,26 @@ def test_the_last_five_episodes_stand_with_their_dates_newest_first() -> None:
         assert lines == [f"- 2026-11-{15 - day}: episode {day}" for day in range(1, 6)]
 
 
+@pytest.mark.parametrize("words", [3, 60])
+def test_memory_md_is_as_long_as_a_client_loads_it_and_says_what_is_left_out(words: int) -> None:
+    kinds = ("decision", "preference", "gotcha")
+    memories = [
+        stored(f"number {n} {'word ' * words}", kind=kinds[n % 3], observations=1 + n % 7)
+        for n in range(600)
+    ]
+    critical = stored("the one that counts", kind="gotcha", impact=Impact.CRITICAL)
+    text = memory_md([*memories, critical], KINDS, NOW)
+    lines = text.splitlines()
+    assert len(lines) <= 200
+    assert len(text) <= 25_000
+    assert len(lines) > 190 or len(text) > 24_000, "and no shorter than it has to be"
+    assert "the one that counts" in text
+    more = [int(each.split()[2]) for each in lines if each.startswith("- _…and ")]
+    shown = [each for each in lines if each.startswith("- ") and "_…and" not in each]
+    assert len(more) == 3
+    assert sum(more) + len(shown) == 601
+
+
 def test_what_is_not_told_unasked_stands_in_no_view() -> None:
     hidden = [
         stored("faded", kind="progress", created=NOW - timedelta(days=6)),

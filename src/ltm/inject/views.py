@@ -7,6 +7,7 @@ Pure; imports core and this package.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,10 @@ from ltm.inject.shares import share_out
 
 MAX_LINES = 150
 """Lines of the block, marks, headings and footer included."""
+
+MEMORY_LINES = 200
+MEMORY_CHARS = 25_000
+"""The most of a MEMORY.md that a client loads; what is beyond would be cut off unseen."""
 
 LINE = 120
 """Characters of a line in the block."""
@@ -48,14 +53,33 @@ class Section:
 
 
 def memory_md(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> str:
-    """All memories that may be shown, one line each, in sections; kinds with tiers by tier."""
+    """The memories that may be shown, one line each, in sections; kinds with tiers by tier.
+
+    As many as a client loads, each kind its share; a section says how many more there are.
+    """
+    sections = _sections(memories, kinds, now)
+    rooms = range(MEMORY_LINES + 1)
+    first_too_long = bisect_left(rooms, True, key=lambda room: _too_long(_document(sections, room)))
+    return _document(sections, max(0, first_too_long - 1))
+
+
+def _too_long(text: str) -> bool:
+    return text.count("\n") > MEMORY_LINES or len(text) > MEMORY_CHARS
+
+
+def _document(sections: Sequence[Section], room: int) -> str:
+    """MEMORY.md with so many lines shared out among its sections."""
+    needs = [len(each.memories) for each in sections]
+    given = share_out(needs, [each.kind.lines for each in sections], room, _OPENING)
     lines = ["# Memory", "", f"{_NOTE} {_FOOTER}"]
-    for section in _sections(memories, kinds, now):
-        lines += ["", f"## {section.heading}"]
-        if section.kind.tiers:
-            lines += _tiers(section)
-        else:
-            lines += ["", *(_line(memory, section.kind, FULL) for memory in section.memories)]
+    for section, most in zip(sections, given, strict=True):
+        shown = Section(section.kind, section.memories[:most])
+        hidden = len(section.memories) - most
+        lines += ["", f"## {section.heading}", *(_tiers(shown) if section.kind.tiers else [])]
+        if not section.kind.tiers:
+            lines += ["", *(_line(memory, section.kind, FULL) for memory in shown.memories)]
+        if hidden:
+            lines.append(f"- _…and {hidden} more: `ltm list --kind {section.kind.name}`_")
     return "\n".join(lines) + "\n"
 
 

@@ -17,17 +17,21 @@ def command(work: Work, dry_run: bool) -> None:
 
     It happens by itself at the end of sessions. Critical and pinned memories never fade.
     """
-    from ltm.upkeep.apply import run
+    from ltm.upkeep.apply import Outcome, run
     from ltm.upkeep.plan import limits_of, plan
 
     limits = limits_of(work.config)
     if dry_run:
-        actions = tuple(plan(work.store, now=now(), limits=limits))
+        outcome = Outcome(tuple(plan(work.store, now=now(), limits=limits)))
     else:
-        actions = run(work.store, now=now(), limits=limits).done
+        outcome = run(work.store, now=now(), limits=limits)
+    actions = outcome.done
     if work.as_json:
-        output.emit({"actions": [action.as_record() for action in actions]})
+        skipped = [{**action.as_record(), "skipped": why} for action, why in outcome.skipped]
+        output.emit({"actions": [each.as_record() for each in actions], "skipped": skipped})
         return
+    for action, why in outcome.skipped:
+        output.note(f"{output.shown_id(action.id)} was left as it is: {why}")
     if not actions:
         output.note("Nothing is due.")
         return
