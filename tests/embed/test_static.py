@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from ltm.embed.packages import PACKAGES, Package
 from ltm.embed.pairs import Pairs
 from tests.embed.embedder_contract import TEXTS, EmbedderContract
 
-HERE = [package for package in PACKAGES if static.find_spec(package.module)]
+HERE = [package for package in PACKAGES if find_spec(package.module)]
 
 
 @pytest.fixture(params=HERE, ids=lambda package: package.name)
@@ -68,7 +69,7 @@ assert {len(HERE)} == sum(static.load(package) is not None for package in PACKAG
 
 def test_pieces_are_those_of_the_tokenizer_the_table_was_made_with() -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    spec = static.find_spec("wordllama")
+    spec = find_spec("wordllama")
     if spec is None or not spec.submodule_search_locations:
         pytest.skip("there is no wordllama for this machine")
     folder = Path(spec.submodule_search_locations[0])

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from ltm.core.errors import Busy
 from ltm.storage import vectors as module
+from ltm.storage.vectorblock import packed
 from ltm.storage.vectorfile import FILE, beside, keep_only
 from ltm.storage.vectors import BLOCK, Vectors, best, vectors_of
 from tests.storage.directions import DIMENSIONS, MODEL, direction, directions
@@ -41,6 +42,17 @@ def opened(path: str, model: str = MODEL, source: str = "") -> Vectors:
 
 def fill(vectors: Vectors, *numbers: int) -> None:
     vectors.put(numbers, directions(numbers))
+
+
+def is_itself(vectors: Vectors, row: int, number: int) -> bool:
+    """Whether the vector nearest to a number's is that row's, and the same."""
+    [(found, like)] = vectors.nearest(direction(number), 1)
+    return found == row and abs(like - 1) < 1e-4
+
+
+def kept_bytes(number: int) -> bytes:
+    """A number's direction as it is kept."""
+    return bytes(packed([1], directions([number])).vectors.tobytes())
 
 
 def rows_in(vectors: Vectors) -> list[int]:
@@ -71,7 +83,7 @@ def test_a_row_put_again_has_the_new_vector_only(vectors: Vectors) -> None:
     fill(vectors, 1, 2, 3)
     vectors.put([2], directions([9]))
     assert rows_in(vectors) == [1, 2, 3]
-    assert vectors.nearest(direction(9), 1) == [(2, pytest.approx(1.0, abs=1e-4))]
+    assert is_itself(vectors, 2, 9)
 
 
 def test_nothing_there_is_nothing_found(vectors: Vectors) -> None:
@@ -170,14 +182,14 @@ def test_a_process_reads_again_only_what_was_written_since(vectors: Vectors, pat
 def test_what_was_dropped_is_in_no_file(vectors: Vectors, path: str) -> None:
     """Purged means gone: not in a free page, not in SQLite's log."""
     fill(vectors, *range(1, 40))
-    secret = module.packed([20], directions([20])).vectors.tobytes()
+    secret = kept_bytes(20)
     assert secret in everything(path)
     vectors.drop([20])
     assert secret not in everything(path)
     fill(vectors, 50)
     vectors.keep_only([1])
     for number in (2, 39, 50):
-        assert module.packed([1], directions([number])).vectors.tobytes() not in everything(path)
+        assert kept_bytes(number) not in everything(path)
     assert rows_in(vectors) == [1]
 
 
@@ -213,6 +225,11 @@ def test_vectors_of_another_model_or_source_are_neither_read_nor_kept(
         fill(other, 3)
         assert rows_in(other) == [3]
     assert rows_in(vectors) == []
+
+
+def test_what_is_not_there_has_no_vectors(tmp_path: Path) -> None:
+    with closing(vectors_of(str(tmp_path / "sessions.db"), MODEL, DIMENSIONS)) as vectors:
+        assert vectors.nearest(direction(1), 1) == []
 
 
 def test_a_database_in_the_place_of_another_has_no_vectors_yet(tmp_path: Path) -> None:
@@ -258,8 +275,7 @@ def test_a_broken_file_gives_no_wrong_answer_and_is_filled_again(path: str, dama
     assert callable(damage)
     damage(Path(path))
     with closing(opened(path)) as vectors:
-        found = vectors.nearest(direction(5), 3)
-        assert found == [] or found[0] == (5, pytest.approx(1.0, abs=1e-4))
+        assert not rows_in(vectors) or is_itself(vectors, 5, 5)
         missing = range(vectors.last() + 1, 3000)
         vectors.put(missing, directions(missing))
         assert rows_in(vectors) == list(range(1, 3000))
@@ -351,8 +367,7 @@ def test_who_reads_while_another_appends_sees_whole_rounds_and_right_vectors(pat
                 assert rows == list(range(1, len(rows) + 1))
                 assert len(rows) >= acknowledged
                 assert len(rows) % EACH == 0
-                row, like = vectors.nearest(direction(acknowledged), 1)[0]
-                assert (row, like) == (acknowledged, pytest.approx(1.0, abs=1e-4))
+                assert is_itself(vectors, acknowledged, acknowledged)
     finally:
         writer.end()
 

@@ -474,3 +474,24 @@ def _is_running(pid: int) -> bool:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return False
+
+
+def test_the_environment_is_built_with_vectors_or_else_without(machine: Machine) -> None:
+    """A machine without a fitting wheel still gets everything else."""
+    fake = 'for word; do last=$word; done; case $1 in venv) mkdir -p "$last/bin"; '
+    fake += 'printf "#!/bin/sh\\nexit 0\\n" > "$last/bin/python"; chmod +x "$last/bin/python";; '
+    fake += '*) case $last in *"[vectors]") exit 1;; esac;; esac'
+    machine.path += [Path("/usr/bin"), Path("/bin")]
+    machine.python("bin", "uv", does=fake)
+    code = "import sys; from ltm.clients.environment import build; "
+    code += "sys.exit(not build(sys.argv[1], sys.argv[2]))"
+    subprocess.run(
+        [sys.executable, "-I", "-c", code, str(machine.data), launch.ROOT],
+        env=machine.env(),
+        check=True,
+    )
+
+    log = (machine.data / "environment.log").read_text()
+    tried = [line.split()[-1] for line in log.splitlines() if " pip install " in line]
+    assert tried == [f"{launch.ROOT}[vectors]", launch.ROOT]
+    assert environment.ready(str(machine.data), launch.ROOT)

@@ -131,18 +131,26 @@ def _make(path: str, root: str, log: str) -> None:
 def _with_uv(run: _Run, uv: str, path: str, root: str, python: str) -> None:
     hint = "uv could not make an environment"
     run([uv, "venv", "--no-project", "--python", python, path], hint)
-    install = [uv, "pip", "install", "--compile-bytecode", "--python", _interpreter(path), root]
-    run(install, "uv could not install it, perhaps because there is no network")
+    install = [uv, "pip", "install", "--compile-bytecode", "--python", _interpreter(path)]
+    _install(run, install, root, "uv could not install it, perhaps because there is no network")
     run([_interpreter(path), "-I", "-c", _WORKS], "what was installed does not work")
 
 
 def _with_pip(run: _Run, path: str, root: str) -> None:
     hint = "Python could not make an environment: install uv, or your system's package python3-venv"
     run([sys.executable, "-I", "-m", "venv", path], hint)
-    install = ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", root]
+    install = ["-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
     hint = "pip could not install it, perhaps because there is no network"
-    run([_interpreter(path), "-I", *install], hint)
+    _install(run, [_interpreter(path), "-I", *install], root, hint)
     run([_interpreter(path), "-I", "-c", _WORKS], "what was installed does not work")
+
+
+def _install(run: _Run, install: Sequence[str], root: str, hint: str) -> None:
+    """Install the code in a folder: with vectors, or without where no wheel fits this machine."""
+    try:
+        run([*install, f"{root}[vectors]"], hint)
+    except _Failed:
+        run([*install, root], hint)
 
 
 def _run(words: Sequence[str], hint: str, output: IO[bytes]) -> None:

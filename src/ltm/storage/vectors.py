@@ -279,7 +279,8 @@ class Vectors:
 def vectors_of(path: str, model: str, dimensions: int) -> Vectors:
     """The vectors a model made of the rows of the database at a path."""
     # A database that took the place of another gives its rows the same numbers.
-    return Vectors(beside(path), model, dimensions, str(os.stat(path).st_ino))
+    source = str(os.stat(path).st_ino) if os.path.exists(path) else ""
+    return Vectors(beside(path), model, dimensions, source)
 
 
 def keep_only(path: str, rows: Collection[int]) -> None:
