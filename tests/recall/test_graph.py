@@ -13,8 +13,12 @@ from tests.stores import make
 
 
 def chain() -> list[Memory]:
-    one = make("first", id="mem_first001")
-    two = replace(make("second", id="mem_second02"), previous=one.id, links=("mem_elsewhere",))
+    one = make("first", "The first says alpha.", id="mem_first001")
+    two = replace(
+        make("second", "Another one tells beta.", id="mem_second02"),
+        previous=one.id,
+        links=("mem_elsewhere",),
+    )
     old = replace(
         make("old", id="mem_old00003"), status=Status.SUPERSEDED, superseded_by="mem_second02"
     )
@@ -34,6 +38,16 @@ def test_both_sides_of_a_replacement_are_one_edge() -> None:
     assert [edge.how for edge in graph([old, new]).edges] == ["replaces"]
 
 
+def test_memories_that_say_nearly_the_same_are_joined_once() -> None:
+    one = make("deploy", "We deploy with the blue script on Mondays", id="mem_one00001")
+    two = make("deploy", "We deploy with the green script on Mondays", id="mem_two00002")
+    gone = replace(two, id="mem_gone0003", status=Status.FORGOTTEN)
+    other = make("other", "Errors are values everywhere", id="mem_other004")
+    assert graph([one, two, gone, other]).edges == (Edge(two.id, one.id, "is like"),)
+    chained = replace(two, previous=one.id)
+    assert graph([one, chained]).edges == (Edge(two.id, one.id, "follows"),)
+
+
 def test_the_terminal_shows_chains() -> None:
     text = as_text(graph(chain()))
     assert text.splitlines() == [
@@ -44,16 +58,16 @@ def test_the_terminal_shows_chains() -> None:
 
 
 def test_a_ring_is_drawn_once() -> None:
-    one = replace(make("one", id="mem_one00001"), links=("mem_two00002",))
-    two = replace(make("two", id="mem_two00002"), links=("mem_one00001",))
+    one = replace(make("one", "Alpha.", id="mem_one00001"), links=("mem_two00002",))
+    two = replace(make("two", "Beta.", id="mem_two00002"), links=("mem_one00001",))
     text = as_text(graph([one, two]))
     assert text.count("(see above)") == 1
 
 
 def test_a_chain_of_thousands_is_drawn() -> None:
-    memories = [make("m0", id="mem_0")]
+    memories = [make("m0", "word0", id="mem_0")]
     for n in range(1, 3000):
-        memories.append(replace(make(f"m{n}", id=f"mem_{n}"), previous=f"mem_{n - 1}"))
+        memories.append(replace(make(f"m{n}", f"word{n}", id=f"mem_{n}"), previous=f"mem_{n - 1}"))
     assert len(as_text(graph(memories)).splitlines()) == 3000
 
 

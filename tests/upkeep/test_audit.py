@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from ltm.core.decision import Forget, Reduce
 from ltm.core.kinds import Kinds
+from ltm.core.likeness import alike
 from ltm.core.model import Memory, Phase
 from ltm.core.similar import jaccard, tokens_of
 from ltm.upkeep.audit import UNUSED_DAYS, audit
-from ltm.upkeep.likeness import alike
 from tests.upkeep.conftest import World
 
 KINDS = Kinds()

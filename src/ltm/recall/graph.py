@@ -6,14 +6,20 @@ Owns which relations are edges and how each form writes them. Pure; imports core
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ltm.core.likeness import pairs
 from ltm.core.model import Memory, Status
 from ltm.core.screen import one_line
 from ltm.core.sentences import shortened
+from ltm.core.similar import tokens_of
+
+LIKE = 0.4
+"""Overlap of words from which two memories are drawn as alike."""
 
 _TITLE = 60
+_COMPARED = 2_000  # memories, the newest first: comparing more takes longer than anybody waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,19 @@ def graph(memories: Iterable[Memory]) -> Graph:
         # A crash may have left only one side of a replacement.
         if memory.superseded_by in nodes:
             edges[Edge(memory.superseded_by, memory.id, "replaces")] = None
-    return Graph(nodes, tuple(edges))
+    return Graph(nodes, (*edges, *_likenesses(nodes.values(), edges)))
+
+
+def _likenesses(memories: Iterable[Memory], edges: Iterable[Edge]) -> Iterator[Edge]:
+    """An edge from the newer to the older of two that say nearly the same, unless there is one."""
+    known = {frozenset((edge.source, edge.target)) for edge in edges}
+    active = [each for each in memories if each.status is Status.ACTIVE]
+    active.sort(key=lambda each: (each.created, each.id))
+    newest = active[-_COMPARED:]
+    for older, newer in pairs([tokens_of(each.text) for each in newest], LIKE):
+        source, target = newest[newer].id, newest[older].id
+        if frozenset((source, target)) not in known:
+            yield Edge(source, target, "is like")
 
 
 def as_json(shown: Graph) -> str:

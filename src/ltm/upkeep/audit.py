@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ltm.core.likeness import alike
 from ltm.core.model import Memory, Usage
 from ltm.core.policy import is_hidden
 from ltm.core.similar import tokens_of
-from ltm.upkeep.likeness import alike
 from ltm.upkeep.plan import ACTIVE
 from ltm.upkeep.slipped import secrets_in
 

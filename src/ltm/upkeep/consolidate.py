@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from ltm.core.decision import Merge, Reduce
 from ltm.core.errors import Conflict, NotFound, Refused
+from ltm.core.likeness import alike
 from ltm.core.model import Memory, Phase, Stored, Trust, Usage
 from ltm.core.phases import whole
 from ltm.core.policy import is_hidden, is_spared
 from ltm.core.sentences import sentences
 from ltm.core.similar import tokens_of
-from ltm.upkeep.likeness import alike
 from ltm.upkeep.plan import ACTIVE
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ltm.surfaces.cli.work import command as make
 def command(
     work: Work, kinds: tuple[str, ...], tags: tuple[str, ...], everything: bool, form: str
 ) -> None:
-    """Draw which memory follows, replaces, was merged from or links to which."""
+    """Draw which memory follows, replaces, was merged from, links to or is like which."""
     asked = wanted(work, kinds, tags, status="all" if everything else None)
     shown = graph(each.memory for each in work.store.list(asked).items)
     if not shown.memories and not work.as_json:

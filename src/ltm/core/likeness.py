@@ -1,4 +1,4 @@
-"""Which memories say the same: groups of one kind whose words overlap enough.
+"""Which memories say the same, or nearly: pairs whose words overlap enough.
 
 Compares only those that can overlap enough, so that ten thousand memories do not take fifty million
 comparisons, and misses none. Pure; imports core.
@@ -21,11 +21,11 @@ def alike(memories: Iterable[Memory], kinds: Kinds) -> Iterator[tuple[Memory, Me
     for memory in sorted(memories, key=lambda each: (each.created, each.id)):
         by_kind.setdefault(memory.kind, []).append(memory)
     for name, group in by_kind.items():
-        for one, other in _pairs([tokens_of(each.text) for each in group], kinds[name].duplicate):
+        for one, other in pairs([tokens_of(each.text) for each in group], kinds[name].duplicate):
             yield group[one], group[other]
 
 
-def _pairs(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
+def pairs(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
     """The places of all pairs of sets with a Jaccard overlap of at least `least`."""
     common = Counter(word for words in sets for word in words)
     holders: dict[str, list[int]] = {}
