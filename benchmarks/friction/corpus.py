@@ -19,7 +19,7 @@ from benchmarks.corpus import sentences
 
 CWD = "/home/dev/shop"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-_ENDING = 6_000
+_ENDING = 9_000
 """Bytes that the scenario itself takes, about."""
 
 
@@ -67,19 +67,42 @@ class Writer:
 
     def says(self, text: str) -> None:
         """The agent's words."""
-        content = [{"type": "text", "text": text}]
-        self.add("assistant", message={"role": "assistant", "model": "m", "content": content})
+        self._assistant({"type": "text", "text": text})
+
+    def _assistant(self, block: dict[str, Any]) -> None:
+        usage = {
+            "input_tokens": self.rng.randrange(100),
+            "cache_creation_input_tokens": self.rng.randrange(10**4),
+            "cache_read_input_tokens": self.rng.randrange(10**5),
+            "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+            "output_tokens": self.rng.randrange(1000),
+            "service_tier": "standard",
+        }
+        message = {
+            "model": "claude-opus-4-8",
+            "id": f"msg_{self.rng.getrandbits(90):024x}",
+            "type": "message",
+            "role": "assistant",
+            "content": [block],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": usage,
+        }
+        request = f"req_{self.rng.getrandbits(90):024x}"
+        self.add("assistant", message=message, requestId=request)
 
     def call(self, tool: str, result: Any, error: bool | None = None, **given: Any) -> None:
         """A call and what it gave back."""
         self.calls += 1
         name = f"toolu_{self.session[:8]}_{self.calls:04d}"
         use = {"type": "tool_use", "id": name, "name": tool, "input": given}
-        self.add("assistant", message={"role": "assistant", "model": "m", "content": [use]})
+        self._assistant(use)
         answer = {"type": "tool_result", "tool_use_id": name, "content": result}
         if error is not None:
             answer["is_error"] = error
-        self.add("user", message={"role": "user", "content": [answer]})
+        # The client writes what a tool gave back a second time, in a form of its own.
+        about = {"stdout": result, "stderr": "", "interrupted": False, "isImage": False}
+        self.add("user", message={"role": "user", "content": [answer]}, toolUseResult=about)
 
     def stopped(self) -> None:
         """The user presses escape."""
@@ -89,7 +112,7 @@ class Writer:
     def quiet(self, calls: int) -> None:
         """Work that goes well and gives no signal by either rules."""
         for _ in range(calls):
-            text = " ".join(self.rng.choices(self.pool, k=12))
+            text = " ".join(self.rng.choices(self.pool, k=6))
             self.call("Read", text, file_path=f"{CWD}/src/page_{self.rng.randrange(10**6)}.tsx")
 
     def green(self) -> None:

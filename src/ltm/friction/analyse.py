@@ -111,7 +111,7 @@ def _hear(files: Sequence[Source], rules: Rules, found: Analysis) -> Heard:
         try:
             with unpacked(source.path) as plain:
                 reading = read(plain, None, seen)
-                for message in reading.stretches(1):
+                for message in reading.messages():
                     detector.hear(message)
                 found.bad_lines += reading.unreadable
         except OSError:

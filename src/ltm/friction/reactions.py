@@ -44,6 +44,18 @@ _CORRECTION = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+# Most messages begin with none of these, and need no closer look.
+_FIRST_WORD = re.compile(r"[^\w]{0,8}([a-z]+)", re.IGNORECASE)
+_BEGINNINGS = frozenset(
+    word
+    for words in (
+        ("ugh", "hey", "wait", "arg", "argh", "oh", "but", "and", "ok", "okay", "please", "claude"),
+        ("no", "nope", "wrong", "not", "stop", "revert", "undo", "still", "why", "don", "dont"),
+        ("that", "thats", "this", "it", "its", "you", "i", "do", "did", "didn", "didnt", "does"),
+        ("doesn", "doesnt"),
+    )
+    for word in words
+)
 _KIND = re.compile(
     r"\s*no[\s,]+(?:problems?|worries|rush|hurry|need|thanks?|thank|idea|questions?|biggie|pressure"
     r"|objections?|preference|changes?\s+(?:needed|required)|longer|more|one|matter|doubt|such"
@@ -56,6 +68,7 @@ _CURSE = re.compile(
     r"\b(?:fuck\w*|motherfuck\w*|shit(?:ty|s)?|bullshit|damn(?:it|ed)?|goddamn\w*|wtf|ffs)\b",
     re.IGNORECASE,
 )
+_CURSES = ("fuck", "shit", "damn", "wtf", "ffs")
 _AT_SOMEBODY = re.compile(r"\b(?:you|your|stop|keep|again|why)\b", re.IGNORECASE)
 _PLEASED = re.compile(
     r"\b(?:nice|great|good|awesome|amazing|love|cool|perfect|impressive|beautiful|works|fast"
@@ -77,6 +90,9 @@ _MACHINE = re.compile(
 def is_correction(text: str, *, asked: bool = False) -> bool:
     """Whether a message begins by contradicting what was done; `asked`: it answers a question."""
     head = text[:_LONGEST]
+    first = _FIRST_WORD.match(head)
+    if first is None or not _may_begin(first[1].lower()):
+        return False
     if _KIND.match(head) or not _CORRECTION.match(head):
         return False
     return not (asked and _ANSWER.match(head))
@@ -84,7 +100,10 @@ def is_correction(text: str, *, asked: bool = False) -> bool:
 
 def is_curse(text: str) -> bool:
     """Whether a message curses at the agent: a short one does, a long one if it is addressed."""
-    found = _CURSE.search(text[:_LONGEST])
+    head = text[:_LONGEST].lower()
+    if not any(word in head for word in _CURSES):
+        return False
+    found = _CURSE.search(head)
     if found is None:
         return False
     around = text[max(0, found.start() - _NEAR) : found.end() + _NEAR]
@@ -108,3 +127,7 @@ def is_pasted(text: str) -> bool:
 def asks(text: str) -> bool:
     """Whether the agent's words end by asking something, so that a no is an answer."""
     return "?" in text[-200:]
+
+
+def _may_begin(word: str) -> bool:
+    return word in _BEGINNINGS or word.startswith("hmm")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from ltm.core.redact import redacted
 from ltm.friction.heard import Signal, Window
@@ -18,9 +19,16 @@ MESSAGES = 6
 """Messages in a window: the one of the signal and five before it."""
 
 _FILES, _TOOLS, _ERRORS, _KEYWORDS, _CONTEXTS = 10, 15, 5, 15, 3
-_LOOKED_AT = 4_000
+_LOOKED_AT = 2_000
+_QUOTED = 1_000
+_NAMED = 400
+"""Characters in which a message says what it is about."""
 _FILE_KEYS = ("file_path", "path", "notebook_path")
-_FILE = re.compile(r"[\w/.-]{1,200}\.(?:py|js|ts|md|json|yaml|yml)\b")
+# The ending is looked for first: to try a name at every letter would take longer than all the rest.
+_ENDING = re.compile(r"\.(?:py|js|ts|md|json|yaml|yml)\b")
+_NAME = frozenset("_/.-")
+_MAY_HIDE = re.compile(r"[^\s/.\\]{14}|[=:@]|[^\x00-\x7f]")
+_LONGEST_NAME = 200
 _ERROR = re.compile(r"error|traceback|exit code [1-9]", re.IGNORECASE)
 _WORD = re.compile(r"\b[a-z]{4,40}\b")
 _PER_MESSAGE = 20
@@ -38,9 +46,9 @@ def window(signal: Signal, messages: Iterable[Sequence[Turn]]) -> Window:
     return Window(
         signal=signal,
         turns=len(held),
-        files=tuple(sorted(_first(_files(turns), _FILES))),
+        files=tuple(sorted(_without_secrets(_first(_files(turns), _FILES)))),
         tools=_tools(turns)[:_TOOLS],
-        errors=tuple(_first(_errors(turns), _ERRORS)),
+        errors=tuple(line[:200] for line in _without_secrets(_first(_errors(turns), _ERRORS))),
         keywords=tuple(sorted(_first(_keywords(turns), _KEYWORDS))),
         contexts=tuple(_first(_said(turns), _CONTEXTS)),
     )
@@ -48,7 +56,13 @@ def window(signal: Signal, messages: Iterable[Sequence[Turn]]) -> Window:
 
 def cut(text: str, most: int) -> str:
     """The beginning of a text, on one line and without secrets."""
-    return " ".join(redacted(text[:_LOOKED_AT]).split())[:most].rstrip()
+    return _clean(text[:_QUOTED])[:most].rstrip()
+
+
+@lru_cache(maxsize=256)
+def _clean(text: str) -> str:
+    """A text on one line and without secrets; windows overlap, so it is often asked again."""
+    return " ".join(redacted(text).split())
 
 
 def _files(turns: list[Turn]) -> Iterator[str]:
@@ -56,15 +70,27 @@ def _files(turns: list[Turn]) -> Iterator[str]:
         if isinstance(turn, ToolUse):
             for key in _FILE_KEYS:
                 if isinstance(named := turn.input.get(key), str) and named:
-                    yield cut(named, 300)
+                    yield " ".join(named.split())[:300]
             command = turn.input.get("command")
-            yield from _named_in(command if isinstance(command, str) else "")
+            yield from _named_in(command[:_LOOKED_AT] if isinstance(command, str) else "")
         elif isinstance(turn, ToolResult | UserText | AssistantText):
-            yield from _named_in(turn.text)
+            yield from _named_in(turn.text[:_LOOKED_AT])
 
 
-def _named_in(text: str) -> list[str]:
-    return _FILE.findall(redacted(text[:_LOOKED_AT])) if "." in text else []
+def _named_in(text: str) -> Iterator[str]:
+    """The names of files in a text."""
+    for ending in _ENDING.finditer(text):
+        start = ending.start()
+        least = max(0, start - _LONGEST_NAME)
+        while start > least and (text[start - 1].isalnum() or text[start - 1] in _NAME):
+            start -= 1
+        if start < ending.start():
+            yield text[start : ending.end()]
+
+
+def _without_secrets(found: list[str]) -> list[str]:
+    """Short texts without secrets; what has no run long enough to be one is not looked at."""
+    return [redacted(each) if _MAY_HIDE.search(each) else each for each in found]
 
 
 def _tools(turns: list[Turn]) -> tuple[str, ...]:
@@ -78,17 +104,17 @@ def _tools(turns: list[Turn]) -> tuple[str, ...]:
 
 def _errors(turns: list[Turn]) -> Iterator[str]:
     for turn in turns:
-        if isinstance(turn, ToolResult) and not turn.refused:
+        if isinstance(turn, ToolResult) and (turn.failed or not turn.judged):
             for line in turn.text[:_LOOKED_AT].split("\n", 5)[:5]:
-                if _ERROR.search(line):
-                    yield cut(line, 200)
+                if _ERROR.search(line[:_QUOTED]):
+                    yield " ".join(line[:_QUOTED].split())
                     break
 
 
 def _keywords(turns: list[Turn]) -> Iterator[str]:
     for turn in turns:
         if isinstance(turn, UserText | AssistantText):
-            found = _WORD.findall(redacted(turn.text[:_LOOKED_AT]).lower())[:_PER_MESSAGE]
+            found = _WORD.findall(cut(turn.text, _NAMED).lower())[:_PER_MESSAGE]
             yield from (word for word in found if word not in _STOP)
 
 

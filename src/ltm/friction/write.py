@@ -57,7 +57,7 @@ def files(found: Analysis, rules: Sequence[Rule] = ()) -> dict[str, str]:
             for signal in each.heard.signals
         ),
         "friction_analysis.json": _list(each.record() for each in found.sessions),
-        "friction_summary.json": json.dumps(found.summary, ensure_ascii=False, indent=2) + "\n",
+        "friction_summary.json": _object(found.summary),
         "antigen_candidates.json": _list(each.record() for each in found.candidates),
         "antigen_clusters.json": _list(each.record() for each in found.clusters),
         "antigen_review.md": review(found),
@@ -69,6 +69,12 @@ def _list(records: Iterable[dict[str, Any]]) -> str:
     """One record a line: quick to write, and a change shows where it is."""
     lines = ",\n".join(map(_json, records))
     return f"[\n{lines}\n]\n" if lines else "[]\n"
+
+
+def _object(record: dict[str, Any]) -> str:
+    """One key a line."""
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(record[key])}" for key in record)
+    return f"{{\n{lines}\n}}\n"
 
 
 def _json(record: dict[str, Any]) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Protocol
 
 from ltm.sessions.entries import NOISE, turns_of
@@ -70,7 +69,7 @@ class Reading:
         return self._lines.cursor
 
     def __iter__(self) -> Iterator[Turn]:
-        for turns in self._by_line():
+        for turns in self.messages():
             yield from turns
 
     def stretches(self, most: int = 5_000) -> Iterator[list[Turn]]:
@@ -79,7 +78,7 @@ class Reading:
         Between two of them `cursor` is exact: what was handed out can be finished with and noted.
         """
         stretch: list[Turn] = []
-        for turns in self._by_line():
+        for turns in self.messages():
             stretch += turns
             if len(stretch) >= most:
                 yield stretch
@@ -87,7 +86,8 @@ class Reading:
         if stretch:
             yield stretch
 
-    def _by_line(self) -> Iterator[list[Turn]]:
+    def messages(self) -> Iterator[list[Turn]]:
+        """The turns of each message that holds any."""
         for line in self._lines:
             if line.startswith(NOISE):
                 continue
@@ -95,33 +95,40 @@ class Reading:
             if entry is None:
                 continue
             turns = turns_of(entry, self._lines.number)
-            if turns and turns[0].uuid and not self._seen.is_new(turns[0].uuid):
-                continue
-            yield [each for turn in turns for each in self._joined(turn)]
+            if turns and not (turns[0].uuid and not self._seen.is_new(turns[0].uuid)):
+                yield self._joined(turns)
         self.unreadable += self._lines.too_long
 
     def _parse(self, line: bytes) -> dict[str, Any] | None:
         try:
             # A broken character costs that character and not the line.
-            entry = _DECODER.decode(line.decode("utf-8", "replace"))
+            text = line.strip().decode("utf-8", "replace")
+            entry, end = _DECODER.raw_decode(text)
+            if end < len(text):
+                raise ValueError("more than one value on a line")
         except (ValueError, RecursionError):
             self.unreadable += 1
             return None
         return entry if isinstance(entry, dict) else None
 
-    def _joined(self, turn: Turn) -> Iterator[Turn]:
-        if isinstance(turn, ToolUse):
-            if len(self._calls) >= _OPEN_CALLS:
-                self._calls.clear()  # calls that never got a result
-            self._calls[turn.id] = turn
-            yield turn
-        elif isinstance(turn, ToolResult):
-            call = self._calls.pop(turn.id, None)
-            yield turn if call is None else replace(turn, tool=call.tool)
-            if call is not None and not turn.failed:
-                yield from _commits(call, turn)
-        else:
-            yield turn
+    def _joined(self, turns: list[Turn]) -> list[Turn]:
+        """Turns with the names of the tools whose results they are, and the commits they made."""
+        commits: list[Turn] = []
+        for turn in turns:
+            if isinstance(turn, ToolUse):
+                if len(self._calls) >= _OPEN_CALLS:
+                    self._calls.clear()  # calls that never got a result
+                self._calls[turn.id] = turn
+            elif isinstance(turn, ToolResult):
+                call = self._calls.pop(turn.id, None)
+                if call is None:
+                    continue
+                # It was made a moment ago and nobody has seen it yet; a copy takes as long as
+                # reading the line did.
+                object.__setattr__(turn, "tool", call.tool)
+                if not turn.failed:
+                    commits += _commits(call, turn)
+        return turns + commits if commits else turns
 
 
 def read(path: str, cursor: Cursor | None = None, seen: Seen | None = None) -> Reading:
