@@ -188,7 +188,11 @@ ROWS: tuple[Row, ...] = (
         "S5",
         "hostile ids, paths and tags; links and devices in the store",
         "0 reads or writes outside, 0 hangs",
-        instead="not tried yet",
+        quick=(
+            tried(
+                "tests/security/test_fuzz.py", "tests/storage/test_index.py", words="path or links"
+            ),
+        ),
     ),
     Row(
         "S6",
@@ -208,7 +212,11 @@ ROWS: tuple[Row, ...] = (
         "S8",
         "random input to every tool, route and parser",
         "0 crashes, 0 hangs, 0 answers of 5xx",
-        instead="not tried yet",
+        quick=(tried("tests/security/test_fuzz.py"),),
+        full=(
+            tried("tests/security/test_fuzz.py", LTM_FAULTS="all"),
+            program("benchmarks.soak.fuzz"),
+        ),
     ),
     Row(
         "S9",
