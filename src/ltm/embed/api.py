@@ -7,11 +7,12 @@ Secrets are taken out of every text before it leaves. Imports core, `llm.server`
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ltm.core.errors import BadAnswer
+from ltm.core.errors import BadAnswer, ModelFailed
 from ltm.core.redact import redacted
 from ltm.embed.embedder import unit
 from ltm.llm.server import Server
@@ -29,6 +30,9 @@ LONGEST = 8_000
 MOST = 4_096
 """Numbers that a vector may have."""
 
+PAUSE = 30.0
+"""Seconds a server that failed is left alone: nobody is to wait for it at every search."""
+
 _BATCH = 64
 _HINTS = {
     401: f"the key comes from the variable {KEY}",
@@ -40,13 +44,23 @@ _HINTS = {
 class Api:
     """A model behind a server. How long its vectors are, its first answer says."""
 
-    def __init__(self, base_url: str, key: str, model: str, timeout: float) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        model: str,
+        timeout: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         hint = "set embed.base_url, as http://127.0.0.1:11434"
         self._server = Server(base_url, key, options="embed", hint=hint)
         self._headers = {"authorization": f"Bearer {key}"} if key else {}
         self._model = model
         self._timeout = timeout
         self._dimensions = 0
+        self._clock = clock
+        self._failed: tuple[float, ModelFailed] | None = None
         self.name = f"{self._server.host}/{model}"
 
     @property
@@ -69,6 +83,15 @@ class Api:
         return unit(found)
 
     def _ask(self, texts: Sequence[str]) -> Floats:
+        if self._failed and self._clock() < self._failed[0] + PAUSE:
+            raise self._failed[1]
+        try:
+            return self._answer(texts)
+        except ModelFailed as error:
+            self._failed = self._clock(), error
+            raise
+
+    def _answer(self, texts: Sequence[str]) -> Floats:
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         data = self._server.post(
             "/v1/embeddings",
