@@ -32,7 +32,8 @@ def test_a_session_gives_exactly_its_signals(
 ) -> None:
     """traps 2.2 #5: the weights of both rule sets are those of the one published table."""
     scenario = SCENARIOS[place]
-    by_start = sorted(found[classic].sessions, key=lambda each: each.heard.started)
+    analysis = found[1] if classic else found[0]
+    by_start = sorted(analysis.sessions, key=lambda each: each.heard.started)
     assert found[2][place] == scenario.name
     for scored in (by_start[place], by_start[place + len(SCENARIOS)]):
         seen = Counter(signal.name for signal in scored.heard.signals)

@@ -36,6 +36,7 @@ _LOOK_BACK = 8
 _LAST = 5
 _ABANDONED = 8
 _QUIET = frozenset(("exit_success", "checkpoint"))
+_BREAKS = frozenset(("exit_error", "false_success", "request_interrupted", "interrupt_cascade"))
 _STASH = re.compile(r"\s*/(?:[\w-]+:)?stash\b", re.IGNORECASE)
 _CLAIM = re.compile(
     r"\b(?:done|completed?|fixed|success(?:ful(?:ly)?)?|works?\s+now|all\s+tests\s+pass)\b|✅",
@@ -118,15 +119,14 @@ class Detector:
         heard.signals.sort(key=lambda signal: signal.at)  # forks may have been read out of order
         loud = [signal for signal in heard.signals if signal.name not in _QUIET]
         end = Signal("", heard.ended)
-        last = heard.signals[-1].name if heard.signals else ""
-        if 1 <= heard.turns <= 3 and last in ("exit_error", "request_interrupted"):
+        left = self._unresolved or self._unanswered
+        if left and 1 <= heard.turns <= 3 and loud and loud[-1].name in _BREAKS:
             heard.signals.append(Signal("rapid_exit", end.at, f"{heard.turns} turns"))
         intervened = heard.saw("user_intervention")
         if self._unresolved and not intervened and heard.turns > 1:
             detail = f"the last {self._unresolved} failed"
             heard.signals.append(Signal("no_resolution", end.at, detail))
         weight = sum(map(self._rules.weight_of, loud[-_LAST:]))
-        left = self._unresolved or self._unanswered
         if left and weight >= _ABANDONED and not intervened and heard.turns > 2:
             reacted = any(signal.is_reaction for signal in loud[-_LOOK_BACK:])
             name = "session_abandoned" if reacted else "checkpoint"

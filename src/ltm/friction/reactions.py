@@ -38,7 +38,8 @@ _CORRECTION = re.compile(
       | (?:it(?:'s|s|\s+is)?|that(?:'s|s|\s+is)?|this(?:\s+is)?)?\s*still\s+
             (?:broken|failing|fails|not\s+(?:working|fixed|right|there|what)|doesn't|doesnt
             |does\s+not|the\s+same|wrong|happening|happens|crashes|crashing)\b
-      | i\s+(?:said|told\s+you|asked\s+(?:you\s+)?(?:for|to)|already\s+(?:said|told|asked))\b
+      | i\s+said(?=\s*[,:"'“]|\s+(?:no|not|don't|dont|never|always|only|use|to|that|it|you|we|i)\b)
+      | i\s+(?:told\s+you|asked\s+(?:you\s+)?(?:for|to)|already\s+(?:said|told|asked))\b
       | why\s+(?:did|are|do|would)\s+you\b(?=.{0,80}\b(?:again|still|keep|when\s+i|instead|not)\b)
       | you\s+(?:forgot|missed|ignored|broke|deleted|removed\s+the|keep\s+\w+ing)\b
     )""",
