@@ -220,3 +220,19 @@ def test_a_secret_is_taken_out_before_a_line_is_cut() -> None:
     error = "error: " + "x" * 130 + f" {token} was denied"
     found = only(heard(fails("make test", error), edits("conf.toml"), ran("make test", "ok")))
     assert "ghp_" not in str(found)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "src/App.tsx(3,10): error TS2304: Cannot find name 'useState'.",
+        "Module not found: Error: Can't resolve './Nav'",
+        "NameError: name 'totals' is not defined",
+        "SyntaxError: invalid syntax",
+    ],
+)
+def test_a_slip_in_the_code_that_one_edit_mends_teaches_nothing(error: str) -> None:
+    work = [fails("npm run build", error), edits("src/App.tsx", "a", "b")]
+    assert heard(user("go"), *work, ran("npm run build", "ok")) == []
+    long = agent("The build only sees files whose names have the same case as on the server.")
+    assert len(heard(user("go"), work[0], long, work[1], ran("npm run build", "ok"))) == 1

@@ -70,3 +70,23 @@ def test_a_reason_is_told_in_any_language_and_the_text_stays_as_it_was_said() ->
 )
 def test_english_is_not_taken_for_another_language(said: str) -> None:
     assert spoken_in(said) is None
+
+
+def test_what_is_said_and_then_asked_to_be_remembered_is_remembered() -> None:
+    (found,) = says("Alle CronJobs bekommen bei uns Forbid, merk dir das bitte.")
+    assert found.text == "Alle CronJobs bekommen bei uns Forbid."
+    (found,) = says("The gateway drops headers over 8 kB, please remember that.")
+    assert found.text == "The gateway drops headers over 8 kB."
+
+
+def test_facts_in_other_languages_are_heard_and_complaints_are_not() -> None:
+    (found,) = says("Die Zeitzone im Cluster ist UTC.")
+    assert found.kind == "fact"
+    (found,) = says("Auf den Geräten läuft Python 3.9.")
+    assert found.kind == "fact"
+    assert says("Die Seite ist leer.") == []
+    assert says("Die Zeitzone im Cluster ist UTC.", answers=False) == []
+
+
+def test_an_english_sentence_with_a_foreign_looking_word_stays_english() -> None:
+    assert says("Time to release 3.2.0.") == []

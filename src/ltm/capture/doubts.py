@@ -63,12 +63,14 @@ DOUBTS: tuple[Cue, ...] = (
         |throws?|missing|shows? (?:up|the|a|an|nothing)|restarts?|wtf|is down|are down|problem
         |issue|bug|error|500
         |404|exception|ugly|blank|blurry|flickers?|flickering|jumps?|overlaps?|overlapping|cut off
-        |a gap|too \w+|looks|wrong|lost|empty|slow|stops?|takes \d+|for some reason|damn)\b""",
+        |a gap|too \w+|awful|terrible|horrible|annoying|lovely|boring|looks|wrong|lost|empty|slow
+        |stops?|takes \d+|for some reason|damn)\b""",
     ),
     cue(
         "a thing to do",
         -0.4,
-        r"""\A(?:@\S+ )*(?:add|create|make (?:a|an|the|it|me|sure)|write (?:a|an|the|me)|implement
+        r"""\A(?:@\S+ )*(?:only )?(?:add|create|make (?:a|an|the|it|me|sure)|write (?:a|an|the|me)
+        |implement
         |generate|fix|build|update|change|remove|delete|refactor|rename|move|review|analy[sz]e
         |explain|find|search|look|read|check|show|help|give me|set up|install|convert|translate
         |continue|start|try|rewrite|redo|revert|undo|commit|push|merge|open|close|replace|extract

@@ -11,24 +11,28 @@ from ltm.capture.cue import Cue, cue
 # What cannot be the subject of a statement about the project: somebody in the talk, what was just
 # said, or an order.
 _NO_SUBJECT = """(?:i|i'\\w+|you|you'\\w+|it|it's|there|there's|that|that's|this|these|those|he
-    |she|they
-    |they're|what|we|we're|we'\\w+|which|who|how|why|when|where|if|let|let's|looks?|seems?|sounds?
+    |she|they|they're|what|we|we're|we'\\w+|which|who|how|why|when|where|if|let|let's|looks?
+    |seems?|sounds?
     |feels?|works?|still|now|maybe|mine|same|nothing|something|everything|everybody|one of|some|hm+
     |not|without|with|wow|sorry|please|can|could|would|should|will|do|does|did|is|are|was|time
-    |good|great|nice
+    |good|great|nice|only
     |my (?:guess|bad|mistake|laptop|question|problem|fault|idea))\\b"""
 _WORD = (
     r"(?!(?:why|how|what|it|you|i|we|they|so|but|because|if|let's|then|must|should|may|might|could"
-    r"|would|will|to)\b)[\w\ufffc][\w\ufffc'./#&+%-]*"
+    r"|would|will)\b)[\w\ufffc][\w\ufffc'./#&+%-]*"
 )
 # Verbs in the present that say how things are; what happened and what appears is none of them.
 _THIRD = """(?:get|stay|follow|come|run|use|send|expect|cost|keep|trigger|own|live|end|start|require
     |support|contain|hold|accept|take|read|write|return|belong|include|depend|allow|forbid|decide
     |handle|expire|count|serve|speak|know|bill|pay|insist|edit|open|close|ship|deploy|happen|replace
-    |overwrite|wipe|pad|last|want|listen|point|sit|apply|match|map|exist|share|stand|sign|sleep)"""
+    |overwrite|wipe|pad|last|want|listen|point|sit|apply|match|map|exist|share|stand|sign|sleep|lag
+    |differ|refuse|reject|ignore|lack|cover|measure|exceed|consist|import|export|call|validate
+    |check|convert|sync|poll|publish|subscribe|consume|produce|emit|store|cache|log|report|charge
+    |limit|cap|deliver|arrive|feed|generate|create|build|compile|scale|rotate|expose|proxy|forward
+    |route|encrypt|encode|decode|parse|strip|truncate|round|sort|default|leave|work in|belong)"""
 _HOLDS = rf"""(?:is|are|ha(?:s|ve)(?! to\b)|can|cannot|can't|goes|doesn't|isn't|aren't|carries
-    |applies
-    |matches|{_THIRD}s|(?<=s )(?:{_THIRD}|go|don't|carry)|works (?:only|with|on|from|in|without))"""
+    |applies|matches|leaves|passes|{_THIRD}s|(?<=s )(?:{_THIRD}|go|don't|carry)|works (?:only|with
+    |on|from|in|without))"""
 
 FACTS: tuple[Cue, ...] = (
     # Choices.
@@ -132,7 +136,8 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "plain fact",
         0.5,
-        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?{_HOLDS}\b(?! (?:now|ok|okay|fine|good|great
+        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?(?<!to ){_HOLDS}\b(?! (?:now|ok|okay|fine
+        |good|great
         |nice
         |done|perfect|cool|better|gone|ready|not (?:ok|good|bad|right))\b)""",
         "fact",
@@ -164,9 +169,23 @@ FACTS: tuple[Cue, ...] = (
         0.3,
         r"""\A(?:the |our |my )?(?:minimum|maximum|limit|cap|deadline|code freeze|freeze|budget)\b
         .*\b(?:is|are|starts?|ends?)\b
-        |\bwe (?:still )?(?:have to )?support\b|\bper \w+ max\b""",
+        |\bwe (?:still )?(?:have to )?support\b|\bper \w+ max\b
+        |\A(?!the|this|that|it)\w+(?: \w+)? (?:max(?:imum)?|at most|no more than|min(?:imum)?
+        |at least)
+        \d""",
         "fact",
         4,
+        lasting=True,
+    ),
+    cue(
+        "warned",
+        0.5,
+        r"""\bif (?:you|we|anybody|somebody|someone|one) (?!want|like|need|think|can
+        |could)[^,]{4,80}
+        , (?:it|that|they|everything|nothing|the [\w-]+) (?:won't|will|breaks?|fails?|stops?|is|are
+        |gets?)\b""",
+        "gotcha",
+        6,
         lasting=True,
     ),
     cue(

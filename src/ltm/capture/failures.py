@@ -1,13 +1,38 @@
 """What the output of a failed command says, in one line.
 
-Owns which line that is, and how it reads without the marks a tool puts before it. Pure; the
-standard library only.
+Owns which line that is, how it reads without the marks a tool puts before it, and whether what it
+tells is about the command, the world around the code, or a slip in it. Pure; the standard library
+only.
 """
 
 from __future__ import annotations
 
 import re
 
+# It was the wrong command, and not the work, that failed.
+WRONG_COMMAND = re.compile(
+    r"command not found|missing script|unknown (?:command|task|script)|no such (?:command|task)"
+    r"|could not find (?:a |the )?task|is not (?:a|recognized)|No module named",
+    re.IGNORECASE,
+)
+# What goes wrong around the code and not in it: somebody will meet it again.
+AROUND = re.compile(
+    r"version|requires?\b|not supported|incompatible|mismatch|refused|\bE[A-Z]{4,}\b|denied"
+    r"|permission|locked|tim(?:ed?|ing) ?out|already in use|no such file|not found in|executable"
+    r"|librar(?:y|ies)|linker|\bSSL|certificate|out of memory|heap|disk|quota|codec|encod|charset"
+    r"|locale|time ?zone|dependency|\bSDK\b|environment|licen[sc]e|partition|ERR_",
+    re.IGNORECASE,
+)
+# Slips in the code that a compiler names and one edit mends.
+SLIP = re.compile(
+    r"cannot find name|is not defined|can't resolve ['\"`]\.|cannot find module ['\"`]\."
+    r"|cannot import name(?!.*(?:circular|partially))|\bSyntaxError|\bIndentationError"
+    r"|\bNameError|\bUnboundLocalError"
+    r"|cannot find symbol|undeclared|undefined (?:variable|name|local)|undefined: |unresolved name"
+    r"|expected ['\"`][;)}\],]|unexpected token|missing semicolon|unused (?:variable|import)"
+    r"|unterminated|unexpected indent",
+    re.IGNORECASE,
+)
 _MOST_LINES, _LINE = 400, 500
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]{0,200}\x07")
 _NAMED = re.compile(

@@ -15,7 +15,7 @@ from typing import Any
 from ltm.capture.calls import Change, Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.commands import core_of, covers, is_installing, parse, purpose, replaced, teaches
-from ltm.capture.failures import in_words, telling_line
+from ltm.capture.failures import AROUND, SLIP, WRONG_COMMAND, in_words, telling_line
 from ltm.capture.hearsay import speaks
 from ltm.capture.lessons import cause_in, diagnosis_in
 from ltm.capture.plainwords import joined, opening
@@ -23,19 +23,6 @@ from ltm.core.model import Source, Trust
 from ltm.core.redact import redacted
 from ltm.core.sentences import shortened
 
-_WRONG_COMMAND = re.compile(
-    r"command not found|missing script|unknown (?:command|task|script)|no such (?:command|task)"
-    r"|could not find (?:a |the )?task|is not (?:a|recognized)|No module named",
-    re.IGNORECASE,
-)
-# What goes wrong around the code and not in it: somebody will meet it again.
-_AROUND = re.compile(
-    r"version|requires?\b|not supported|incompatible|mismatch|refused|\bE[A-Z]{4,}\b|denied"
-    r"|permission|locked|tim(?:ed?|ing) ?out|already in use|no such file|not found in|executable"
-    r"|librar(?:y|ies)|linker|\bSSL|certificate|out of memory|heap|disk|quota|codec|encod|charset"
-    r"|locale|time ?zone|dependency|\bSDK\b|environment|licen[sc]e|partition|ERR_",
-    re.IGNORECASE,
-)
 _SETTINGS = re.compile(
     r"(?:\.(?:toml|ya?ml|json|ini|cfg|conf|env|lock|gradle|properties|mod|xml|service|defaults)"
     r"|file|config\.\w+|conftest\.py|settings?\.\w+|\.env\S*)\Z",
@@ -44,6 +31,7 @@ _SETTINGS = re.compile(
 _DIGITS = re.compile(r"\d+")
 _OLD = 150  # commands after which a failure is not connected with a pass any more
 _AT_ONCE, _OBSTACLES = 20, 4
+_EXPLAINED = 8  # words from which a cause says more than the error does
 _TOLD = 5_000
 _TITLE, _CHANGE, _ERROR = 80, 70, 160
 
@@ -144,7 +132,7 @@ class Fixes:
             lines = f"{failure.line}-{failure.until}"
             trust = Trust.TOOL if speaks(failure.error) else Trust.ASSISTANT
             source = Source(trust, self._session, lines, "Bash")
-            if _WRONG_COMMAND.search(failure.error) and not covers(passing, failure.command):
+            if WRONG_COMMAND.search(failure.error) and not covers(passing, failure.command):
                 yield replace(_other_command(failure, passing, source), at=each.at)
             elif _teaches_something(failure, passing):
                 yield replace(_fix(failure, passing, source), at=each.at)
@@ -198,19 +186,22 @@ def _is_other_way(command: str, failure: Failure) -> bool:
             then.setup,
             then.variables,
         )
-    if _WRONG_COMMAND.search(failure.error):
+    if WRONG_COMMAND.search(failure.error):
         return purpose(command) == purpose(failure.command) != ""
     change = replaced(command, failure.command)
     return change is not None and _DIGITS.sub("", change[0]) == _DIGITS.sub("", change[1])
 
 
 def _teaches_something(failure: Failure, passing: str) -> bool:
-    """Whether a fix is more than a slip of the agent's own, or fetching what is needed."""
+    """Whether a fix is more than a slip in the code, or fetching what is needed."""
+    slip = failure.attempts == 1 and failure.files and SLIP.search(failure.error)
+    if slip and len(failure.cause.split()) < _EXPLAINED:
+        return False  # the error says it all, whoever reads it
     if _is_other_way(passing, failure) or failure.cause or failure.attempts > 1:
         return True
     if failure.files:
         settings = all(map(_SETTINGS.search, failure.files))
-        return not failure.fresh or settings or bool(_AROUND.search(failure.error))
+        return not failure.fresh or settings or bool(AROUND.search(failure.error))
     return not all(map(is_installing, failure.commands))
 
 
@@ -233,7 +224,7 @@ def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
 
 
 def _weight(failure: Failure) -> float:
-    around = bool(_AROUND.search(failure.error)) or not failure.fresh
+    around = bool(AROUND.search(failure.error)) or not failure.fresh
     return 0.4 + 0.1 * min(3, failure.attempts) + 0.15 * bool(failure.cause) + 0.15 * around
 
 

@@ -42,6 +42,9 @@ ORDERS: tuple[Cue, ...] = (
         0.45,
         rf"""(?:[,;:.!] |\b(?:and|but|so|please|also|then|just|to|must|should|we
         |you) ){_EVER} \w
+        |\A(?!(?:the|this|that|it|i|you|he|she|they|these|those|there|we)\b)(?:[\w-]+ ){1, 4}
+        (?<!was )(?<!were )(?<!is )(?<!are )(?<!has )(?<!have )(?:never|always) (?!mind|had|was|were
+        |did|got|been|works?|happens?|again)[a-z]+
         |\b(?:in general|generally|as a rule|on principle|on purpose
         |by convention|no matter (?:what|how)|whatever \w+ \w+|under no circumstances
         |without exception|at all times|for good|next time|ever again|everywhere
@@ -60,6 +63,9 @@ ORDERS: tuple[Cue, ...] = (
         |after|before|when|if|as)\b
         |\A(?:please )?only (?!a|an|the|one|two|for|in|if|when|question|problem|issue)\w+ (?:what
         |when|if|after|with|things)\b
+        |[,;:] (?:every|all|each|no) (?:[\w-]+ ){1,5}(?:gets?|has|have|is|are|must|needs?)\b
+        |\A(?:please )?(?:use|take|put|keep) .{2,60}\bfor (?:anything|everything|all|every|each
+        |any)\b
         |\A(?:anything|everything|whatever) (?:you|we|that|which) .{2,40}\b(?:goes|go|is|are|must
         |has to)\b
         |\b(?:would be|it's|be) (?:good|nice|great|better|best|safer) if we (?:always|never|only)
@@ -151,7 +157,8 @@ ORDERS: tuple[Cue, ...] = (
         \b(?:we|our team|the team) (?:(?:\w+ly|all|only|just|never|always|don't
         |do not|also|both|still|now|already) )?+(?!(?:need|want|should|could|can
         |have to|will|had|were|was|did|got|gets?|see|know|might|may|would
-        |must|found|made|lost|lose|start|continue|go on|left|have been|have not
+        |must|(?!need|feed|embed|speed|seed)\w+ed|found|made|lost|lose|start|continue|go on|left
+        |have been|have not
         |are(?! (?:not \w+ing|using|on)\b))\b
         |(?:have|'ve) (?:\w+ )?(?:problem|issue|bug|weeks?|days?)\b)[a-z]+""",
         "pattern",

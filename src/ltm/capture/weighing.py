@@ -43,6 +43,11 @@ _REMEMBER = re.compile(
     r"|once more)\b)*[\s,:–—-]*(?:that\b)?[\s,:–—-]*(?P<what>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_REMEMBERED = re.compile(
+    r"(?P<what>\S.{8,}?)[,;–—-]+\s*(?:so |and |but )?(?:please )?(?:remember|keep|bear"
+    r"|note|memori[sz]e) (?:that|this|it)(?: in mind)?(?:[,\s]*please)?[.!]*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAMES_NOTHING = re.compile(
     r"(?:please )?(?:remember|memori[sz]e|keep|bear|note) (?:that|this|it|these)\b", re.IGNORECASE
 )
@@ -150,10 +155,10 @@ def _found(lead: str, text: str, tongue: Signs | None, *, thorough: bool) -> dic
 def _wanted(plain: str, tongue: Signs | None) -> re.Match[str] | None:
     low = plain.lower()
     if any(word in low for word in _SAYS_REMEMBER):
-        found = _REMEMBER.search(plain)
+        found = _REMEMBERED.match(plain) or _REMEMBER.search(plain)
         if found:
             return found
-    return tongue.remember.search(plain) if tongue else None
+    return tongue.remembered.match(plain) or tongue.remember.search(plain) if tongue else None
 
 
 def _asked_for(plain: str, wanted: re.Match[str]) -> Weighed:
