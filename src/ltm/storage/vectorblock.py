@@ -24,7 +24,7 @@ _HEAD = 8  # bytes of the checksum before the rest
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows, their rounded vectors, and one divided by the length of each."""
+    """Rows in order, their rounded vectors, and one divided by the length of each."""
 
     rows: Integers
     scales: Floats
@@ -42,9 +42,14 @@ class Block:
         np.matmul(floats, query, out=to)
         np.multiply(to, self.scales, out=to)
 
-    def likeness_at(self, query: Floats, at: Integers) -> Floats:
-        """The likeness of the rows that stand at these places."""
-        return (self.vectors[at].astype(np.float32) @ query) * self.scales[at]
+    def likeness_of(self, query: Floats, wanted: Integers) -> dict[int, float]:
+        """The likeness of those of the wanted rows, given in order, that are here."""
+        low, high = np.searchsorted(wanted, (self.rows[0], self.rows[-1] + 1))
+        here = wanted[low:high]
+        at = np.searchsorted(self.rows, here)
+        at = at[self.rows[at] == here]
+        like = (self.vectors[at].astype(np.float32) @ query) * self.scales[at]
+        return dict(zip(self.rows[at].tolist(), like.tolist(), strict=True))
 
     def as_rows(self, rows: Sequence[int]) -> Block:
         """The same vectors, as those of other rows."""
@@ -59,11 +64,13 @@ class Block:
         return Block(self.rows[wanted], self.scales[wanted], self.vectors[wanted])
 
     def with_more(self, more: Block) -> Block:
-        """These rows and then those."""
+        """These rows and those, in order."""
+        rows = np.concatenate((self.rows, more.rows))
+        order = np.argsort(rows)
         return Block(
-            np.concatenate((self.rows, more.rows)),
-            np.concatenate((self.scales, more.scales)),
-            np.concatenate((self.vectors, more.vectors)),
+            rows[order],
+            np.concatenate((self.scales, more.scales))[order],
+            np.concatenate((self.vectors, more.vectors))[order],
         )
 
     def data(self) -> bytes:
@@ -87,7 +94,9 @@ def packed(rows: Sequence[int], vectors: Floats) -> Block:
     rounded = np.rint(scaled).astype(np.int8)
     lengths = np.linalg.norm(rounded.astype(np.float32), axis=1)
     scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return Block(np.asarray(rows, np.int64), scales.astype(np.float32), rounded)
+    numbers = np.asarray(rows, np.int64)
+    order = np.argsort(numbers)
+    return Block(numbers[order], scales.astype(np.float32)[order], rounded[order])
 
 
 def unpacked(data: bytes, count: int, stamp: int = 0) -> Block:
