@@ -11,6 +11,7 @@ from ltm.core.model import Memory, Status
 from ltm.llm.api import Api
 from ltm.llm.model import Model
 from ltm.recall.answer import EVIDENCE, Answered, answer
+from ltm.recall.quote import cited_as
 from ltm.storage.modellog import ModelLog
 from tests.llm.scripted import Reply, ScriptedApi
 from tests.stores import file_store, make
@@ -86,7 +87,7 @@ def test_an_answer_that_cites_nothing_there_is_does_not_count(desk: Desk, said: 
     found = desk.ask()
     assert (found.text, found.cited) == ("", ())
     assert found.note == "The model's answer cited no memory, so this is the evidence."
-    assert [hit.stored.memory.id for hit in found.hits] == [port.id]
+    assert [cited_as(hit) for hit in found.hits] == [port.id]
 
 
 def test_a_model_may_say_that_it_does_not_know(desk: Desk) -> None:

@@ -22,7 +22,7 @@ def store(tmp_path: Path) -> Iterator[FileStore]:
 
 
 def titles(store: FileStore, question: str) -> list[str]:
-    return [hit.stored.memory.title for hit in recall(store, question, Filter(), 10).hits]
+    return [hit.stored.memory.title for hit in recall(store, question, Filter(), 10).memories]
 
 
 def test_a_hit_names_the_askers_own_words_where_they_matched(store: FileStore) -> None:

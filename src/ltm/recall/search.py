@@ -1,51 +1,70 @@
-"""Asking the store: any text a person may type, to ranked hits that say why they are there.
+"""Asking: any text a person may type, to ranked hits that say why they are there.
 
-Owns the flow behind `ltm recall` and the recall tools. Ranking is lexical (BM25) for now; other
-evidence joins here, so that callers never change. May import `core` and the store port.
+Owns the flow behind `ltm recall` and the recall tools: memories (`remembered`) and what was said in
+sessions (`said`) as one list (`blend`). Callers see hits and nothing of how they were found.
+Imports core, storage and this package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from ltm.core.model import Filter, Hit
-from ltm.core.relevance import Matched
-from ltm.core.words import terms
+from ltm.core.model import Filter, Hit, now
+from ltm.core.question import understood
+from ltm.recall.blend import blended, hit_of
+from ltm.recall.remembered import remembered
 from ltm.storage.store import Store
 
+if TYPE_CHECKING:
+    from ltm.recall.quote import Quote
+    from ltm.recall.said import Said
+
 MOST = 200
-_MARKS = "?!.,;:\"'()"
 
 
 class Recalled(NamedTuple):
-    """The best hits and how many memories matched in all."""
+    """The best hits, and how many memories and passages were found in all."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[Hit | Quote, ...]
     total: int
+
+    @property
+    def memories(self) -> tuple[Hit, ...]:
+        """The hits that are memories."""
+        return tuple(hit for hit in self.hits if isinstance(hit, Hit))
 
 
 def recall(
-    store: Store, question: str, wanted: Filter, limit: int, *, counts: bool = True
+    store: Store,
+    question: str,
+    wanted: Filter,
+    limit: int,
+    *,
+    counts: bool = True,
+    said: Said | None = None,
+    as_of: datetime | None = None,
 ) -> Recalled:
-    """The memories that answer a question, best first.
+    """What answers a question, best first: memories, and with `said` what sessions hold too.
 
-    `counts` says whether being found is a use: yes when a person or agent asked, no when we
-    look something up ourselves.
+    A filter other than the usual one asks for memories only. `as_of` answers as on that day: what
+    was said later is left out, and "last week" is seen from there. `counts` says whether being
+    found is a use: yes when a person or agent asked, no when we look something up ourselves.
     """
-    matches = store.search(question, wanted, max(1, min(limit, MOST)))
-    words = tuple(dict.fromkeys(question.split()))
-    hits = tuple(Hit(each.stored, each.score, why(words, each.matched)) for each in matches.items)
-    if counts and hits:
-        store.used(hit.stored.memory.id for hit in hits)
-    return Recalled(hits, matches.total)
-
-
-def why(words: Sequence[str], matched: Matched) -> str:
-    """Which of the asker's own words are in the title, the tags and the text."""
-    said: list[str] = []
-    for name, there in (("title", matched.title), ("tags", matched.tags), ("text", matched.text)):
-        found = [word.strip(_MARKS) for word in words if not set(terms(word)).isdisjoint(there)]
-        if found:
-            said.append(f"{name}: {', '.join(found[:8])}")
-    return "; ".join(said)
+    most = max(1, min(limit, MOST))
+    day = (as_of or now()).date()
+    asked = understood(question, day)
+    embedder = said.embedder if said is not None else None
+    found, total = remembered(store, asked, wanted, most, day, embedder)
+    hits: Sequence[Hit | Quote]
+    if said is not None and wanted == Filter() and said.anything():
+        quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
+        hits = blended(asked, found, quoted, said, most)
+        total += len(quoted.ranked)
+    else:
+        hits = [hit_of(asked, each) for each in found]
+    result = Recalled(tuple(hits), total)
+    if counts and result.memories:
+        store.used(hit.stored.memory.id for hit in result.memories)
+    return result

@@ -18,7 +18,7 @@ from ltm.core.passage import Header, Passage
 from ltm.core.words import query_terms
 from ltm.storage import passagequery
 from ltm.storage.database import is_busy
-from ltm.storage.passagequery import ANY_TIME, Matches, View
+from ltm.storage.passagequery import ANY_TIME, Candidate, Matches, View
 from ltm.storage.passagerows import base_name
 
 _HEADER = "id, cwd, transcript, started, ended, title, turns, passages, size"
@@ -100,6 +100,12 @@ class PassageLookups:
         A very long session is looked at in stretches, and can be in the answer more than once.
         """
         return passagequery.find_views(self._db, words, limit, _span(since, until), user=user)
+
+    @_mending
+    def beside(self, rows: Sequence[int], reach: int) -> list[Candidate]:
+        """The passages at these rows, and those kept up to `reach` rows before and after each in
+        the same session: what was said just before and after. None of them has a cost."""
+        return passagequery.beside(self._db, rows, reach)
 
     @_mending
     def holders(self, word: str) -> int:

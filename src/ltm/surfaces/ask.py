@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from ltm.core.errors import StorageFailed, WrongUsage
 from ltm.llm.model import OFF, open_model
 from ltm.recall.answer import Answered, answer
+from ltm.recall.said import Said
 from ltm.storage.config import Config
 from ltm.storage.modellog import ModelLog
 from ltm.storage.places import Places
@@ -24,18 +25,20 @@ def ask(
     config: Config,
     question: str,
     environ: Mapping[str, str] = os.environ,
+    *,
+    said: Said | None = None,
 ) -> Answered:
     """The answer with what it rests on; only the evidence where no model can be asked."""
     if not question.strip():
         raise WrongUsage("there is nothing to look for", hint="ask with some words")
     if config.own("llm.backend") == OFF:
-        return answer(store, question, None)
+        return answer(store, question, None, said)
     try:
         log = ModelLog(places.state_db)
     except (sqlite3.Error, StorageFailed):
-        return answer(store, question, None)  # a call that cannot be counted is not made
+        return answer(store, question, None, said)  # a call that cannot be counted is not made
     try:
         model = open_model(config, places.home, log, environ, at_most=PATIENCE)
-        return answer(store, question, model)
+        return answer(store, question, model, said)
     finally:
         log.close()

@@ -70,14 +70,14 @@ def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
         say("\n".join(f"   {line}" for line in told.text.splitlines()))
         say(f"\n4. Later somebody asks: {_ASKED}\n")
         found = recall(store, _ASKED, Filter(), 1)
-        for hit in found.hits:
+        for hit in found.memories:
             say("\n".join(f"   {line}" for line in hit.stored.memory.text.splitlines() if line))
             say(f"   (why: {hit.why})")
         return {
             "remembered": [memory.id for memory in kept],
             "told": {"text": told.text, "tokens": told.tokens},
             "asked": _ASKED,
-            "answer": [hit.stored.memory.text for hit in found.hits],
+            "answer": [hit.stored.memory.text for hit in found.memories],
         }
     finally:
         log.close()

@@ -15,6 +15,7 @@ from ltm.core.errors import NotFound
 from ltm.core.model import Memory, Stored
 
 if TYPE_CHECKING:
+    from ltm.recall.said import Said
     from ltm.storage.config import Config
     from ltm.storage.places import Places
     from ltm.storage.signing import Key
@@ -38,9 +39,10 @@ class Call:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        opened = self.__dict__.pop("store", None)
-        if opened is not None:
-            opened.close()
+        for name in ("said", "store"):
+            opened = self.__dict__.pop(name, None)
+            if opened is not None:
+                opened.close()
 
     @cached_property
     def places(self) -> Places:
@@ -68,6 +70,13 @@ class Call:
         from ltm.storage.opening import open_store
 
         return open_store(self.places, self.config)
+
+    @cached_property
+    def said(self) -> Said:
+        """What was said in the project's sessions."""
+        from ltm.surfaces.asking import said_of
+
+        return said_of(self.places, self.config)
 
     @cached_property
     def _key(self) -> Key | None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ltm.core.errors import WrongUsage
-from ltm.core.model import Filter, Memory, Phase, Status, Stored, Usage, iso
+from ltm.core.model import Filter, Hit, Memory, Phase, Status, Stored, Usage, iso
 from ltm.core.screen import visible
 from ltm.core.tokens import estimate
 from ltm.inject.fence import harmless
 from ltm.inject.said import shorten
+from ltm.recall.quote import Quote, cited_as
 from ltm.recall.related import related
 from ltm.recall.search import Recalled
 from ltm.recall.search import recall as find
+from ltm.surfaces.asking import quote_title
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
 
@@ -34,7 +36,7 @@ def recall(call: Call, query: str, limit: int | None = None) -> str:
 
     return page.fitted(
         f"{_count(found.total)} found for '{_asked(query)}', best first. {page.NOTICE}",
-        [_entry(call, hit.stored.memory, f"why: {harmless(hit.why)}") for hit in found.hits],
+        [_shown(call, hit, f"why: {harmless(hit.why)}") for hit in found.hits],
         last,
     )
 
@@ -51,7 +53,7 @@ def memory_search(call: Call, query: str, limit: int = 20) -> str:
 
     return page.fitted(
         f"{_count(found.total)} found for '{_asked(query)}', best first. {page.NOTICE}",
-        [_line(call, hit.stored.memory) for hit in found.hits],
+        [_line(call, hit.stored.memory) for hit in found.memories],
         last,
     )
 
@@ -60,15 +62,15 @@ def memory_ask(call: Call, question: str) -> str:
     """An answer that cites memories, or the evidence for one; it says which it is."""
     from ltm.surfaces.ask import ask
 
-    found = ask(call.store, call.places, call.config, question)
+    found = ask(call.store, call.places, call.config, question, said=call.said)
     if not found.hits:
         return _nothing(question)
     if found.text:
-        resting = [hit.stored.memory for hit in found.hits if hit.stored.memory.id in found.cited]
+        resting = [hit for hit in found.hits if cited_as(hit) in found.cited]
         return page.fitted(
-            f"Answer a model wrote from {len(found.hits)} memories, to be judged:\n"
+            f"Answer a model wrote from {len(found.hits)} records, to be judged:\n"
             f"{page.quoted(found.text)[0]}\nIt rests on:",
-            [_line(call, memory) for memory in resting],
+            [_shown(call, hit, "") for hit in resting],
             lambda shown: _OPEN,
         )
 
@@ -77,7 +79,7 @@ def memory_ask(call: Call, question: str) -> str:
 
     return page.fitted(
         f"{harmless(found.note)} Asked: '{_asked(question)}'. Best first. {page.NOTICE}",
-        [_entry(call, hit.stored.memory, "", 700) for hit in found.hits],
+        [_shown(call, hit, "", 700) for hit in found.hits],
         last,
     )
 
@@ -218,7 +220,7 @@ _EMPTY = "There are no memories yet. store_memory keeps the first."
 def _found(call: Call, query: str, wanted: Filter, limit: int) -> Recalled:
     if not query.strip():
         raise WrongUsage("there is nothing to look for", hint="ask with some words")
-    return find(call.store, query, wanted, limit)
+    return find(call.store, query, wanted, limit, said=call.said)
 
 
 def _listed(
@@ -246,6 +248,14 @@ def _with_any(call: Call, tags: Sequence[str], kind: str) -> list[tuple[Stored, 
     newest = sorted(found.values(), key=lambda each: each.memory.created, reverse=True)
     newest.sort(key=lambda each: -len(shared[each.memory.id]))
     return [(each, f"shares tags: {', '.join(shared[each.memory.id])}") for each in newest]
+
+
+def _shown(call: Call, hit: Hit | Quote, why: str, most: int = 280) -> str:
+    if not isinstance(hit, Quote):
+        return _entry(call, hit.stored.memory, why, most)
+    told = "; ".join(each for each in (why, f"{hit.tokens} tokens to open") if each)
+    head = f"{harmless(hit.id)} [session] {harmless(quote_title(hit))}"
+    return f"{head}\n  {shorten(harmless(hit.excerpt), most)}\n  {told}"
 
 
 def _entry(call: Call, memory: Memory, why: str, most: int = 280) -> str:
