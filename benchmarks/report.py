@@ -29,11 +29,16 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def spawned(command: Sequence[str], times: int, env: dict[str, str] | None = None) -> list[float]:
+def spawned(
+    command: Sequence[str],
+    times: int,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+) -> list[float]:
     """Milliseconds of whole runs of a command, started from nothing."""
 
     def run() -> None:
-        subprocess.run(command, capture_output=True, env=env, check=True)
+        subprocess.run(command, capture_output=True, env=env, cwd=cwd, check=True)
 
     run()
     return timed(run, times)

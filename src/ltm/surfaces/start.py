@@ -20,9 +20,34 @@ def main() -> None:
         from ltm.storage.merge import main as merge
 
         sys.exit(merge(sys.argv[2:]))
+    question = _plain_question(sys.argv[1:])
+    if question:
+        from ltm.surfaces.cli.ending import finish
+
+        finish(lambda: _recall(question))
     from ltm.surfaces.cli.app import run
 
     run()
+
+
+def _plain_question(words: list[str]) -> str:
+    """What is asked by `recall` and nothing but words; '' for any other call.
+
+    Without options there is nothing to parse, and the library that would is a quarter of the time
+    of a question. A word that begins with a dash is for that library to understand or refuse.
+    """
+    if words[:1] != ["recall"] or any(word.startswith("-") for word in words):
+        return ""
+    return " ".join(words[1:])
+
+
+def _recall(question: str) -> None:
+    from ltm.core.model import Filter
+    from ltm.surfaces.cli.call import Work
+    from ltm.surfaces.cli.hits import answer
+
+    with Work() as work:
+        answer(work, question, Filter())
 
 
 if __name__ == "__main__":

@@ -1,19 +1,13 @@
-"""The `ltm` command: which commands there are, and what happens when one fails.
-
-Owns the table of commands and the one place where errors become messages and exit codes: 0 done,
-1 refused or not found, 2 wrong usage. Data goes to stdout, messages to stderr.
-"""
+"""The `ltm` command: which commands there are. How they end is in `ending`."""
 
 from __future__ import annotations
 
-import os
-import sys
 from importlib import import_module
 
 import click
 
 from ltm import __version__
-from ltm.core.errors import LtmError
+from ltm.surfaces.cli.ending import finish
 
 COMMANDS = {
     "remember": "remember",
@@ -97,39 +91,14 @@ def ltm() -> None:
 
 def run() -> None:
     """Run the command line and leave with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    finish(_run)
+
+
+def _run() -> object:
     try:
-        code = ltm.main(prog_name="ltm", standalone_mode=False)
-        sys.stdout.flush()
-        sys.exit(code or 0)
+        return ltm.main(prog_name="ltm", standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        _say("stopped")
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more at its own end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except LtmError as error:
-        _say(str(error), error.hint)
-        sys.exit(error.exit_code)
-    except Exception as error:
-        if os.environ.get("LTM_DEBUG"):
-            raise
-        _say(
-            f"this should not have happened: {type(error).__name__}: {error}",
-            "set LTM_DEBUG=1 and run it again to see where",
-        )
-        sys.exit(1)
-
-
-def _say(message: str, hint: str = "") -> None:
-    from ltm.core.screen import visible
-
-    click.echo(f"ltm: {visible(message)}", err=True)
-    if hint:
-        click.echo(f"     {visible(hint)}", err=True)
+        return error.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None

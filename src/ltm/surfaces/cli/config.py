@@ -34,7 +34,7 @@ def command(work: Work, name: str | None, value: str | None, unset: bool, repo: 
             options.unset_option(path, name, shared=repo)
         else:
             options.set_option(path, name, value or "", shared=repo)
-        work = Work(work.places.project.root, work.as_json)
+        work = work.again(work.places.project.root)
     if name:
         current = work.config.value(name)
         if work.as_json:

@@ -49,7 +49,7 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
     stayed: list[str] = []
     if move:
         moved, stayed = move_all(private, Vault("shared", work.places.shared, shared=True))
-    after = Work(root, work.as_json)
+    after = work.again(root)
     if claude_md:
         changed += _place_block(after)
     waiting = 0 if move else len(private.names())

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-import click
-
 from ltm.core.model import Memory, Status, Stored, iso
 from ltm.core.record import as_record
 from ltm.core.screen import one_line, visible
@@ -20,17 +18,19 @@ from ltm.core.screen import one_line, visible
 
 def emit(value: Any) -> None:
     """Print exactly one JSON value."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    print(
+        json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None), flush=True
+    )
 
 
 def say(text: str) -> None:
     """Print data for a person, line breaks kept."""
-    click.echo(visible(text, keep_newlines=True))
+    print(visible(text, keep_newlines=True), flush=True)
 
 
 def note(text: str) -> None:
     """Tell the person something that is not data."""
-    click.echo(visible(text, keep_newlines=True), err=True)
+    print(visible(text, keep_newlines=True), file=sys.stderr, flush=True)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -38,7 +38,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     cells = [[one_line(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
-            click.echo("\t".join(row))
+            print("\t".join(row), flush=True)
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console

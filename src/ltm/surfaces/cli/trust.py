@@ -33,7 +33,7 @@ def command(work: Work, refused: bool, undecided: bool) -> None:
         )
     answer = None if undecided else not refused
     trust.record(places.private, places.project, places.shared, answer)
-    after = Work(os.path.dirname(os.path.dirname(places.shared)), work.as_json)
+    after = work.again(os.path.dirname(os.path.dirname(places.shared)))
     count = after.store.list(Filter(untrusted=True)).total
     if work.as_json:
         output.emit({"path": places.shared, "trusted": answer, "memories": count})

@@ -1,72 +1,22 @@
-"""What every command starts from: the options all share, and the project's store behind them.
+"""What every command starts from: the options all share, in front of the work itself (`call`).
 
-Owns `--project` and `--json`, and opening places, config and store once per call.
+Owns `--project`, `--json` and the options that say which memories are meant.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar
 
 import click
 
-from ltm.core.errors import NotFound
 from ltm.core.model import Filter, Phase, Scope, Status, choice
+from ltm.surfaces.cli.call import Work
 
-if TYPE_CHECKING:
-    from ltm.storage.config import Config
-    from ltm.storage.places import Places
-    from ltm.storage.store import Store
+__all__ = ["Work", "command", "filter_options", "kind_option", "tag_option", "wanted"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-
-class Work:
-    """One call of a command: where it runs and what it may use, opened when first needed."""
-
-    def __init__(self, project: str | None = None, as_json: bool = False) -> None:
-        self.as_json = as_json
-        self._folder = project
-
-    @cached_property
-    def places(self) -> Places:
-        """Where things are for this project."""
-        from ltm.storage.places import places
-
-        folder = self._folder or _here()
-        if not os.path.isdir(folder):
-            raise NotFound("there is no such folder", path=folder)
-        return places(folder)
-
-    @cached_property
-    def config(self) -> Config:
-        """The options in force."""
-        from ltm.storage.config import load
-
-        return load(self.places.home, self.places.settings)
-
-    @cached_property
-    def store(self) -> Store:
-        """The project's memories."""
-        from ltm import __version__
-        from ltm.storage.opening import open_store
-        from ltm.storage.runtime import note_runtime
-
-        store = open_store(self.places, self.config)
-        context = click.get_current_context()
-        context.call_on_close(store.close)
-        # Hooks run on any Python; the work they leave for later needs one that has everything.
-        context.call_on_close(lambda: note_runtime(self.places.home, __version__))
-        return store
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        raise NotFound("the current folder was deleted", hint="cd somewhere else first") from None
 
 
 def command(name: str, *, data: bool = True) -> Callable[[Callable[..., None]], click.Command]:
@@ -75,7 +25,8 @@ def command(name: str, *, data: bool = True) -> Callable[[Callable[..., None]], 
     def make(function: Callable[..., None]) -> click.Command:
         @wraps(function)
         def call(project: str | None, as_json: bool = False, **arguments: Any) -> None:
-            function(Work(project, as_json), **arguments)
+            with Work(project, as_json) as work:
+                function(work, **arguments)
 
         made: Callable[..., Any] = call
         if data:

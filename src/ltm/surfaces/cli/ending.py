@@ -1,0 +1,51 @@
+"""How a command ends: the one place where errors become messages and exit codes.
+
+0 done, 1 refused or not found, 2 wrong usage. Data goes to stdout, messages to stderr. Knows
+nothing of the command line library, which a question in plain words does without.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from ltm.core.errors import LtmError
+
+
+def finish(command: Callable[[], object]) -> NoReturn:
+    """Run a command and leave with its exit code, which is what it returns, or 0."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = command()
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except KeyboardInterrupt:
+        _say("stopped")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has seen enough. Python would complain once more at its own end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except LtmError as error:
+        _say(str(error), error.hint)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        if os.environ.get("LTM_DEBUG"):
+            raise
+        _say(
+            f"this should not have happened: {type(error).__name__}: {error}",
+            "set LTM_DEBUG=1 and run it again to see where",
+        )
+        sys.exit(1)
+
+
+def _say(message: str, hint: str = "") -> None:
+    from ltm.core.screen import visible
+
+    print(f"ltm: {visible(message)}", file=sys.stderr)
+    if hint:
+        print(f"     {visible(hint)}", file=sys.stderr)
