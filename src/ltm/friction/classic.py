@@ -61,24 +61,24 @@ class ClassicDetector:
 
     def hear(self, entry: dict[str, Any], line: int) -> None:
         """Take in one entry."""
-        kind = entry.get("type")
+        what = entry.get("type")
         at = _text(entry.get("timestamp"))
         if at:
             self._heard.started = self._heard.started or at
             self._heard.ended = max(self._heard.ended, at)
-        if kind == "progress":
-            kind, entry = _nested(entry)
-        if kind == "summary":
+        if what == "progress":
+            what, entry = _nested(entry)
+        if what == "summary":
             said = _text(entry.get("summary"))
             if said and "exited" not in said:
                 self._before.append(Signal("compaction", at, "summary"))
-        if kind not in ("user", "assistant"):
+        if what not in ("user", "assistant"):
             return
         self._ring.append((entry, line))
         events, cascades = len(self._events), len(self._cascades)
         uuid = _text(entry.get("uuid"))
         content = _content(entry)
-        if kind == "user":
+        if what == "user":
             self._user(content, at, uuid, nested=entry.get("type") != "user")
         else:
             self._assistant(content, at, uuid)
