@@ -14,7 +14,9 @@ from pathlib import Path
 
 SCRIPTS = Path(__file__).with_name("scripts")
 LATER = SCRIPTS / "later"
-"""Sessions written when the rules were there already; none of them was tuned on."""
+"""Sessions written when the rules were there already, to see what they miss."""
+FRESH = SCRIPTS / "fresh"
+"""Further ones; `unseen.txt` was written together with the first of them and never looked into."""
 
 _SEED = 20261115
 _TUNED_ON = 0.6

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.capture.__main__ import measured, rules
+from benchmarks.capture.__main__ import measured, parts, rules
 from benchmarks.capture.score import Heard, Placed, Score, bad_title
 from benchmarks.capture.script import Label, Script, read, read_all, split
 from ltm.core.kinds import Kinds
@@ -28,9 +28,9 @@ def test_the_split_is_the_same_every_time_and_leaves_nothing_out() -> None:
     assert len(one[0]) + len(one[1]) == len(scripts)
 
 
-@pytest.mark.parametrize("part", [0, 1])
-def test_the_goals_are_met(part: int, tmp_path: Path) -> None:
-    score = measured(split(read_all())[part], rules, tmp_path)
+@pytest.mark.parametrize("part", ["tuned on", "held out", "written later", "unseen"])
+def test_the_goals_are_met(part: str, tmp_path: Path) -> None:
+    score = measured(parts()[part], rules, tmp_path)
     assert score.noisy == 0, score.notes
     assert score.precision >= 0.85, score.notes
     assert score.recall >= 0.60, score.notes
@@ -82,6 +82,7 @@ def test_a_session_that_must_be_silent_is_counted_when_it_is_not() -> None:
         ("Use `tabs", "cut in code"),
         ("ok so use tabs", "filler"),
         ("$ make", "paste"),
+        ("I prefer tabs", "first person"),
         ("use tabs", "small letter"),
     ],
 )

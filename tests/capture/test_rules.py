@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from ltm.capture.candidate import Candidate
+from ltm.capture.candidate import Candidate, as_memory
 from ltm.capture.rules import MOST, Listener
 from ltm.core.model import Trust
 from ltm.sessions.transcript import read
@@ -239,3 +240,20 @@ def test_hostile_texts_take_no_time(text: str) -> None:
     """Each is bounded by what is looked at; a pattern that explodes would never come back."""
     for chunk in (text, text[:590]):
         heard(user(chunk), agent(chunk), fails("make test", chunk), ran(chunk), user("ok"))
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("I prefer plain functions over classes.", "Prefer plain functions over classes"),
+        (
+            "I'd rather have small commits than one big one.",
+            "Prefer small commits than one big one",
+        ),
+        ("I'm not a programmer, so explain every step.", "The user is not a programmer"),
+        ("I don't like frameworks, vanilla js only.", "Don't like frameworks, vanilla js only"),
+    ],
+)
+def test_titles_do_not_begin_with_who_says_it(said: str, title: str) -> None:
+    (found,) = heard(user("go"), agent("ok"), user(said))
+    assert as_memory(found, datetime.now(UTC)).title.startswith(title)

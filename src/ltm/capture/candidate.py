@@ -5,11 +5,25 @@ Owns the shape all extractors share and how it becomes a memory. Pure; imports `
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from ltm.core.infer import auto_tags, infer_impact, summary_of, title_of
 from ltm.core.model import Impact, Memory, Scope, Source, new_id, utc
+from ltm.core.sentences import shortened
+
+_TITLE = 80
+_FIRST_PERSON = tuple(
+    (re.compile(pattern), begins)
+    for pattern, begins in (
+        (r"I(?:'m| am) (?=\S)", "The user is"),
+        (r"I(?:'d| would) (?:much )?rather (?:have |see |keep )?(?=\S)", "Prefer"),
+        (r"I(?:'d| would| will|'ll) (?=\S)", "Would"),
+        (r"I(?:'ve| have) (?=\w+(?:ed|en)\b)", ""),
+        (r"I (?=\S)", ""),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +56,7 @@ def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> M
     return Memory(
         id=new_id(at),
         kind=candidate.kind,
-        title=_whole(candidate.title or title_of(candidate.text)),
+        title=_impersonal(_whole(candidate.title or title_of(candidate.text))),
         summary=summary_of(candidate.text),
         content=candidate.text,
         created=at,
@@ -64,6 +78,17 @@ def _whole(title: str) -> str:
         return title
     head, _, tail = title.rpartition("`")
     return head + tail
+
+
+def _impersonal(title: str) -> str:
+    """A title that does not begin with who says it: in a list nobody knows who "I" is."""
+    for pattern, begins in _FIRST_PERSON:
+        found = pattern.match(title)
+        if found:
+            rest = title[found.end() :]
+            whole = f"{begins} {rest}" if begins else rest[0].upper() + rest[1:]
+            return shortened(whole, _TITLE)
+    return title
 
 
 def _moment(text: str, now: datetime) -> datetime:
