@@ -18,7 +18,7 @@ _FIRST_PERSON = tuple(
     (re.compile(pattern), begins)
     for pattern, begins in (
         (r"I(?:'m| am) (?=\S)", "The user is"),
-        (r"I(?:'d| would) (?:much )?rather (?:have |see |keep )?(?=\S)", "Prefer"),
+        (r"I(?:'d| would) (?:much )?rather (?:have |see |keep )?(?=\S)", "Rather"),
         (r"I(?:'d| would| will|'ll) (?=\S)", "Would"),
         (r"I(?:'ve| have) (?=\w+(?:ed|en)\b)", ""),
         (r"I (?=\S)", ""),
