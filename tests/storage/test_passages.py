@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -62,7 +61,7 @@ def test_what_is_kept_is_read_back_as_it_was(passages: Passages) -> None:
     assert passages.add(ONE, [said]) == 1
     (found,) = passages.of_session("one")
     assert (found.row, found.session) == (1, "one")
-    assert found == replace(said, row=1, session="one")
+    assert found == said._replace(row=1, session="one")
 
 
 def test_adding_the_same_again_adds_nothing(passages: Passages) -> None:
@@ -158,6 +157,8 @@ def test_only_what_was_said_in_a_span_of_time_is_found(passages: Passages) -> No
     )
     assert texts_found(passages, "retry", since="2026-04-01") == ["retry in April"]
     assert texts_found(passages, "retry", since="2026-03", until="2026-04-01") == ["retry in March"]
+    passages.purge([1])
+    assert texts_found(passages, "retry", since="2026-03", until="2026-04-01") == []
     assert len(texts_found(passages, "retry")) == 3
 
 
@@ -177,14 +178,17 @@ def test_when_all_words_are_common_the_best_are_found_all_the_same(
     assert max(each.turn for each in newest) == 199
 
 
-def test_rare_words_bring_in_and_common_words_rank(
+def test_words_too_common_bring_in_nothing_beside_rare_ones(
     passages: Passages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passagequery, "POSTINGS", 5)
     said = [passage(turn, f"build number {turn}") for turn in range(1, 50)]
     said += [passage(50, "zebra crossing here"), passage(51, "zebra build here")]
     passages.add(ONE, said)
-    assert texts_found(passages, "build zebra", 2) == ["zebra build here", "zebra crossing here"]
+    found = passages.find(query_terms("build zebra"), 10)
+    assert [each.turn for each in found.candidates] == [51, 50]
+    assert found.candidates[0].matched == ("build", "zebra")
+    assert found.holders["build"] == 50
 
 
 def test_errors_are_found_apart_from_talk_about_them(passages: Passages) -> None:

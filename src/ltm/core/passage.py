@@ -5,14 +5,13 @@ Owns the shapes only. Standard library only; no I/O.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 USER, ASSISTANT, TOOL = "user", "assistant", "tool"
 """Who speaks in a passage: the user, the agent, or a tool the agent used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """One turn of a session, or a part of a long one, without secrets.
 
     A turn is what one side said. The tools an agent used after saying something are further parts
@@ -44,8 +43,7 @@ class Passage:
     """The session it is from; '' while it is not kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """A session whose passages are kept."""
 
     id: str

@@ -71,6 +71,8 @@ def _has_numpy() -> bool:
 
 
 def _open_static() -> Embedder | None:
+    if installed() is None:
+        return None  # numpy takes longer to load than all of a question
     from ltm.embed.static import load
 
     return next((found for package in PACKAGES if (found := load(package))), None)
