@@ -29,14 +29,14 @@ CREATE TABLE sessions(
   number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, cwd TEXT NOT NULL,
   transcript TEXT NOT NULL, started TEXT NOT NULL DEFAULT '', ended TEXT NOT NULL DEFAULT '',
   title TEXT NOT NULL DEFAULT '', turns INTEGER NOT NULL DEFAULT 0,
-  passages INTEGER NOT NULL DEFAULT 0, size INTEGER NOT NULL DEFAULT 0);
+  passages INTEGER NOT NULL DEFAULT 0, size INTEGER NOT NULL DEFAULT 0,
+  first_row INTEGER NOT NULL DEFAULT 0, last_row INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX sessions_newest ON sessions(ended);
 CREATE TABLE passages(
   row INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL, turn INTEGER NOT NULL,
   part INTEGER NOT NULL, role TEXT NOT NULL, at TEXT NOT NULL, first INTEGER NOT NULL,
   last INTEGER NOT NULL, stretch INTEGER NOT NULL);
 CREATE INDEX passages_turn ON passages(session, turn, part);
-CREATE INDEX passages_time ON passages(at);
 CREATE INDEX passages_stretch ON passages(stretch);
 CREATE TABLE texts(
   row INTEGER PRIMARY KEY, text TEXT NOT NULL, message TEXT NOT NULL, agent TEXT NOT NULL,
@@ -51,6 +51,8 @@ CREATE TABLE cursors(
 CREATE TABLE stretches(
   row INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL, size INTEGER NOT NULL);
 CREATE INDEX stretches_session ON stretches(session);
+CREATE TABLE totals(passages INTEGER NOT NULL);
+INSERT INTO totals VALUES(0);
 CREATE VIRTUAL TABLE words USING fts5(text, errors, tokenize = "{TOKENIZER}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'col');
 CREATE VIRTUAL TABLE views USING fts5(user, rest, content = '', tokenize = "{TOKENIZER}");
@@ -79,11 +81,13 @@ class PassageRows:
         """Keep passages of a session, in their order, and its figures with them."""
         number = self._put_session(header)
         filling = Filling(self._db, number)
+        rows: list[int] = []
         for passage in passages:
             said = " ".join(terms(passage.text))
-            self._put_one(number, filling.stretch_for(passage), passage, said)
+            rows.append(self._put_one(number, filling.stretch_for(passage), passage, said))
             filling.take(passage, said)
         filling.write()
+        self._db.execute("UPDATE totals SET passages = passages + ?", (len(rows),))
         self._db.executemany(
             "INSERT OR IGNORE INTO messages VALUES(?)",
             {(message_of(header.id, passage),) for passage in passages},
@@ -93,7 +97,8 @@ class PassageRows:
             "UPDATE sessions SET turns = max(turns, ?1), passages = passages + ?2,"
             " size = size + ?3, ended = max(ended, ?5), started = CASE WHEN started = ''"
             " OR (?4 <> '' AND ?4 < started) THEN ?4 ELSE started END,"
-            " title = CASE title WHEN '' THEN ?6 ELSE title END WHERE number = ?7",
+            " title = CASE title WHEN '' THEN ?6 ELSE title END, last_row = ?9,"
+            " first_row = CASE first_row WHEN 0 THEN ?8 ELSE first_row END WHERE number = ?7",
             (
                 max(each.turn for each in passages),
                 len(passages),
@@ -102,6 +107,8 @@ class PassageRows:
                 times[-1],
                 _title(each.text for each in passages if each.role == USER),
                 number,
+                rows[0],
+                rows[-1],
             ),
         )
 
@@ -115,7 +122,7 @@ class PassageRows:
         found = self._db.execute("SELECT number FROM sessions WHERE id = ?", (header.id,))
         return int(found.fetchone()[0])
 
-    def _put_one(self, number: int, stretch: int, passage: Passage, said: str) -> None:
+    def _put_one(self, number: int, stretch: int, passage: Passage, said: str) -> int:
         row = self._db.execute(
             "INSERT INTO passages(session, turn, part, role, at, first, last, stretch)"
             " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
@@ -149,6 +156,7 @@ class PassageRows:
             "INSERT OR IGNORE INTO files VALUES(?, ?, ?)",
             [(base_name(path), row, path) for path in passage.files],
         )
+        return row or 0
 
     def of_session(self, session: str) -> list[int]:
         """The rows of a session."""
@@ -210,6 +218,7 @@ class PassageRows:
             self._db.execute("DELETE FROM passages WHERE row = ?", (row,))
         for stretch, former in before.items():
             replace_view(self._db, stretch, former, stretch_words(self._db, stretch))
+        self._db.execute("UPDATE totals SET passages = passages - ?", (len(places),))
         for number in {session for _, session, _ in places.values()}:
             self._count_anew(number)
         return len(places)
