@@ -10,7 +10,7 @@ and how it opens a quarter; age only settles ties. Imports core.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple, TypeVar
 
@@ -20,8 +20,8 @@ from ltm.core.timephrases import closeness
 OWN, AROUND = 0.5, 0.5
 """A passage's own words; the same with what was said just before and after."""
 
-SESSION, USERS = 0.5, 0.5
-"""The words of its whole session; those the user said in it."""
+SESSION, USERS = 0.25, 0.25
+"""The words of its whole session, and those the user said in it: two looks, half together."""
 
 LIKENESS = 0.5
 """Nearness in meaning, where there are vectors."""
@@ -72,75 +72,100 @@ class Signals(NamedTuple):
     errors: Mapping[int, float] = {}
 
 
-class Ranked(NamedTuple):
-    """A passage, how good an answer it is, and the share of each signal in that."""
-
-    row: int
-    score: float
-    signals: Mapping[str, float]
-    matched: tuple[str, ...]
-    """The terms of the question that it has itself."""
-    around: tuple[str, ...]
-    """Those that only stand beside it."""
-
-
 def rarity(having: int, total: int) -> float:
     """How much a word tells when so many of all passages have it."""
     return math.log(1 + (max(total, having) - having + 0.5) / (having + 0.5))
 
 
-def ranked(
-    question: Question,
-    candidates: Mapping[int, Evidence],
-    rarities: Mapping[str, float],
-    signals: Signals,
-    today: date,
-) -> list[Ranked]:
-    """The candidates, best first; among equals the one that was kept last.
+class Ranking:
+    """Candidates in the order in which they answer a question, and what speaks for each."""
 
-    `candidates` may hold neighbours of one another (rows beside theirs in the same session): what
-    was said just before and after a passage is part of its sense.
-    """
-    weights = {word: weight * rarities.get(word, 0.0) for word, weight in question.weights.items()}
-    counts = {row: _counted(each.words, weights) for row, each in candidates.items()}
-    windows = {row: _window(each, candidates, counts) for row, each in candidates.items()}
-    own = _bm25({row: (counts[row], len(each.words)) for row, each in candidates.items()}, weights)
-    shares: dict[str, Mapping[int, float]] = {
-        "own": _shares(own),
-        "around": _shares(_bm25(windows, weights)),
-        "likeness": _shares(signals.likeness),
-        "session": _of_session(candidates, _shares(signals.sessions)),
-        "user": _of_session(candidates, _shares(signals.users)),
-        "error": _shares(signals.errors),
-        "file": dict.fromkeys(signals.files, 1.0),
-    }
-    found: list[Ranked] = []
-    days = {each.day: _times(question, each.day, today) for each in candidates.values()}
-    for row, each in candidates.items():
-        parts = {name: share.get(row, 0.0) for name, share in shares.items()}
-        parts["voice"] = float(bool(question.role) and each.role == question.role)
-        parts["opening"] = float(bool(each.words) and each.words[0] in weights)
-        parts["time"], parts["recent"] = days[each.day]
-        score = sum(_WEIGHTS[name] * value for name, value in parts.items())
-        beside = tuple(word for word in windows[row][0] if word not in counts[row])
-        found.append(Ranked(row, score, parts, tuple(counts[row]), beside))
-    found.sort(key=lambda each: (-each.score, -each.row))
-    return found
+    def __init__(
+        self,
+        question: Question,
+        candidates: Mapping[int, Evidence],
+        rarities: Mapping[str, float],
+        signals: Signals,
+        today: date,
+    ) -> None:
+        """`candidates` may hold neighbours of one another (rows beside theirs in the same session):
+        what was said just before and after a passage is part of its sense."""
+        self.evidence = candidates
+        self.rarities = rarities
+        self._question = question
+        self._weights = {
+            word: weight * rarities.get(word, 0.0) for word, weight in question.weights.items()
+        }
+        self._counts = {
+            row: _counted(each.words, self._weights) for row, each in candidates.items()
+        }
+        self._windows = {row: self._window(each) for row, each in candidates.items()}
+        lengths = {row: len(each.words) for row, each in candidates.items()}
+        whole = {row: length for row, (_, length) in self._windows.items()}
+        windows = {row: counts for row, (counts, _) in self._windows.items()}
+        self._by_row: tuple[tuple[str, float, Mapping[int, float]], ...] = (
+            ("own", OWN, _shares(_bm25(self._counts, lengths, self._weights))),
+            ("around", AROUND, _shares(_bm25(windows, whole, self._weights))),
+            ("likeness", LIKENESS, _shares(signals.likeness)),
+            ("error", ERROR, _shares(signals.errors)),
+            ("file", FILE, dict.fromkeys(signals.files, 1.0)),
+        )
+        self._by_session: tuple[tuple[str, float, Mapping[str, float]], ...] = (
+            ("session", SESSION, _shares(signals.sessions)),
+            ("user", USERS, _shares(signals.users)),
+        )
+        days = {each.day for each in candidates.values()}
+        self._days = {day: _times(question, day, today) for day in days}
+        scores = {row: self._score(row, each) for row, each in candidates.items()}
+        order = sorted(scores, key=lambda row: (-scores[row], -row))
+        self.scores = {row: scores[row] for row in order}
+        """Best first; among equals the one that was kept last."""
 
+    def signals(self, row: int) -> dict[str, float]:
+        """What speaks for a passage, each as a share of the best, from 0 to 1."""
+        each = self.evidence[row]
+        found = {name: shares.get(row, 0.0) for name, _, shares in self._by_row}
+        found |= {name: shares.get(each.session, 0.0) for name, _, shares in self._by_session}
+        found["time"], found["recent"] = self._days[each.day]
+        found["voice"], found["opening"] = self._manner(each)
+        return found
 
-_WEIGHTS = {
-    "own": OWN,
-    "around": AROUND,
-    "likeness": LIKENESS,
-    "session": SESSION,
-    "user": USERS,
-    "error": ERROR,
-    "file": FILE,
-    "voice": VOICE,
-    "opening": OPENING,
-    "time": TIME,
-    "recent": RECENT,
-}
+    def words(self, row: int) -> tuple[list[str], list[str]]:
+        """The terms of the question that a passage has itself, and those only beside it."""
+        own = self._counts[row]
+        return list(own), [word for word in self._windows[row][0] if word not in own]
+
+    def _score(self, row: int, each: Evidence) -> float:
+        time, recent = self._days[each.day]
+        voice, opening = self._manner(each)
+        score = TIME * time + RECENT * recent + VOICE * voice + OPENING * opening
+        for _, weight, shares in self._by_row:
+            score += weight * shares.get(row, 0.0)
+        for _, weight, by_session in self._by_session:
+            score += weight * by_session.get(each.session, 0.0)
+        return score
+
+    def _manner(self, each: Evidence) -> tuple[bool, bool]:
+        """Whether it is said by whom the question is after, and opens with a word of it."""
+        voice = bool(self._question.role) and each.role == self._question.role
+        return voice, bool(each.words) and each.words[0] in self._weights
+
+    def _window(self, each: Evidence) -> tuple[Mapping[str, float], float]:
+        """The counts of a passage with those beside it, and the length these are found in.
+
+        Counting words together, instead of adding scores, lends most where it is needed: a word
+        that the passage has already gains little from being said again beside it.
+        """
+        found = dict(self._counts[each.row])
+        length = float(len(each.words))
+        for away, share in _BESIDE:
+            for row in (each.row - away, each.row + away):
+                other = self.evidence.get(row)
+                if other is not None and other.session == each.session:
+                    length += share * len(other.words)
+                    for word, count in self._counts[row].items():
+                        found[word] = found.get(word, 0.0) + share * count
+        return found, length
 
 
 def _times(question: Question, day: date | None, today: date) -> tuple[float, float]:
@@ -151,56 +176,27 @@ def _times(question: Question, day: date | None, today: date) -> tuple[float, fl
     return closeness(question.spans, day), 0.5 ** (age / FADING)
 
 
-def _counted(words: Iterable[str], weights: Mapping[str, float]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for word in words:
-        if word in weights:
-            found[word] = found.get(word, 0.0) + 1
-    return found
-
-
-def _window(
-    each: Evidence,
-    candidates: Mapping[int, Evidence],
-    counts: Mapping[int, Mapping[str, float]],
-) -> tuple[dict[str, float], float]:
-    """The counts of a passage with those beside it, and the length these are found in.
-
-    Counting words together, instead of adding scores, lends most where it is needed: a word that
-    the passage has already gains little from being said again beside it.
-    """
-    found = dict(counts[each.row])
-    length = float(len(each.words))
-    for away, share in _BESIDE:
-        for row in (each.row - away, each.row + away):
-            other = candidates.get(row)
-            if other is not None and other.session == each.session:
-                length += share * len(other.words)
-                for word, count in counts[row].items():
-                    found[word] = found.get(word, 0.0) + share * count
-    return found, length
+def _counted(words: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:
+    return {word: float(words.count(word)) for word in weights.keys() & set(words)}
 
 
 def _bm25(
-    texts: Mapping[int, tuple[Mapping[str, float], float]], weights: Mapping[str, float]
+    texts: Mapping[int, Mapping[str, float]],
+    lengths: Mapping[int, float],
+    weights: Mapping[str, float],
 ) -> dict[int, float]:
-    usual = sum(length for _, length in texts.values()) / max(1, len(texts)) or 1.0
+    usual = sum(lengths.values()) / max(1, len(lengths)) or 1.0
     scores: dict[int, float] = {}
-    for row, (counts, length) in texts.items():
-        norm = _SATURATION * (1 - _LENGTH + _LENGTH * length / usual)
-        scores[row] = sum(
-            weights[word] * count * (_SATURATION + 1) / (count + norm)
-            for word, count in counts.items()
-        )
+    for row, counts in texts.items():
+        if counts:
+            norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[row] / usual)
+            score = 0.0
+            for word, count in counts.items():
+                score += weights[word] * count / (count + norm)
+            scores[row] = score
     return scores
 
 
 def _shares(values: Mapping[_K, float]) -> dict[_K, float]:
     best = max(values.values(), default=0.0)
     return {key: max(0.0, value) / best for key, value in values.items()} if best > 0 else {}
-
-
-def _of_session(
-    candidates: Mapping[int, Evidence], shares: Mapping[str, float]
-) -> dict[int, float]:
-    return {row: shares.get(each.session, 0.0) for row, each in candidates.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from ltm.core.model import Hit, Memory
@@ -19,7 +20,7 @@ from ltm.core.words import terms
 
 if TYPE_CHECKING:
     from ltm.core.passage import Passage
-    from ltm.core.ranking import Evidence, Ranked
+    from ltm.core.ranking import Ranking
     from ltm.recall.quote import Quote
     from ltm.recall.remembered import Remembered
     from ltm.recall.said import Found, Said
@@ -52,34 +53,35 @@ def blended(
     question: Question, memories: Sequence[Remembered], quoted: Found, said: Said, limit: int
 ) -> list[Hit | Quote]:
     """The best of both, best first."""
-    passages = _chosen(quoted, said, limit)
+    ranking = quoted.ranking
     strong = CURATED * _strength(
         ((_terms(each.matched), each.likeness) for each in memories[:_BEST]), question, quoted
     )
     told = _strength(
         (
-            ({*each.matched, *each.around}, quoted.likeness.get(each.row, 0.0))
-            for each in quoted.ranked[:_BEST]
+            ({*chain(*ranking.words(row))}, quoted.likeness.get(row, 0.0))
+            for row in islice(ranking.scores, _BEST)
         ),
         question,
         quoted,
     )
-    top = quoted.ranked[0].score if quoted.ranked else 1.0
-    best = memories[0].score if memories and memories[0].score else 1.0
-    quotes = {each.row: told * each.score / top for each, _ in passages}
+    best = max((each.score for each in memories), default=0.0) or 1.0
+    top = max(ranking.scores.values(), default=0.0) or 1.0
+    chosen = _chosen(ranking, said, limit)
+    quotes = {passage.row: told * score / top for passage, score in chosen}
     made: list[tuple[float, Callable[[], Hit | Quote]]] = []
     gone: set[int] = set()
     for memory in memories:
         score = strong * memory.score / best
-        source = _source(memory.stored.memory, [passage for _, passage in passages])
+        source = _source(memory.stored.memory, [passage for passage, _ in chosen])
         if source:
             gone.update(passage.row for passage in source)
             score = max(score, CURATED * max(quotes[passage.row] for passage in source))
         made.append((score, partial(hit_of, question, memory, score, _lines(source))))
-    for each, passage in passages:
-        if each.row not in gone:
-            score, seen = quotes[each.row], quoted.evidence[each.row]
-            made.append((score, partial(_quote, question, each, seen, passage, score)))
+    for passage, _ in chosen:
+        if passage.row not in gone:
+            score = quotes[passage.row]
+            made.append((score, partial(_quote, question, ranking, passage, score)))
     made.sort(key=lambda pair: -pair[0])
     return [make() for _, make in made[:limit]]  # a reason is put into words only where it is told
 
@@ -94,22 +96,21 @@ def reasons_of(question: str, matched: Matched) -> str:
     return "; ".join(said)
 
 
-def _chosen(quoted: Found, said: Said, limit: int) -> list[tuple[Ranked, Passage]]:
+def _chosen(ranking: Ranking, said: Said, limit: int) -> list[tuple[Passage, float]]:
     """The best passages, one a turn; of a session that had its share, the rest count half."""
-    first = quoted.ranked[: 2 * limit + 20]
-    texts = said.read(each.row for each in first)
-    chosen: list[tuple[Ranked, Passage]] = []
+    first = list(islice(ranking.scores, 2 * limit + 20))
+    texts = said.read(first)
+    chosen: list[tuple[Passage, float]] = []
     turns: set[tuple[str, int]] = set()
     counts: dict[str, int] = {}
-    for each in first:
-        passage = texts.get(each.row)
+    for row in first:
+        passage = texts.get(row)
         if passage is None or (passage.session, passage.turn) in turns:
             continue
         turns.add((passage.session, passage.turn))
         counts[passage.session] = counts.get(passage.session, 0) + 1
-        if counts[passage.session] > max(PER_SESSION, limit // PER_SESSION):
-            each = each._replace(score=each.score / 2)
-        chosen.append((each, passage))
+        full = counts[passage.session] > max(PER_SESSION, limit // PER_SESSION)
+        chosen.append((passage, ranking.scores[row] / (2 if full else 1)))
     return chosen
 
 
@@ -118,7 +119,8 @@ def _strength(
 ) -> float:
     """How much of a question the best of some answers has: by its words, or in meaning."""
     weights = {
-        word: weight * quoted.rarities.get(word, 1.0) for word, weight in question.weights.items()
+        word: weight * quoted.ranking.rarities.get(word, 1.0)
+        for word, weight in question.weights.items()
     }
     whole = sum(weights.values()) or 1.0
     return max(
@@ -149,24 +151,19 @@ def _lines(source: Sequence[Passage]) -> str:
     return f"said in {source[0].session[:8]}:{source[0].first}" if source else ""
 
 
-def _quote(
-    question: Question, found: Ranked, seen: Evidence, passage: Passage, score: float
-) -> Quote:
+def _quote(question: Question, ranking: Ranking, passage: Passage, score: float) -> Quote:
     from ltm.recall.quote import Quote, excerpt
 
-    return Quote(
-        passage,
-        score,
-        _why(question, found, seen),
-        excerpt(passage.text, question.weights),
-    )
+    shown = excerpt(passage.text, question.weights)
+    return Quote(passage, score, _why(question, ranking, passage.row), shown)
 
 
-def _why(question: Question, found: Ranked, seen: Evidence) -> str:
+def _why(question: Question, ranking: Ranking, row: int) -> str:
     """What speaks for a passage, in the asker's own words."""
-    signals = found.signals
+    signals, day = ranking.signals(row), ranking.evidence[row].day
+    own, around = ranking.words(row)
     said: list[str] = []
-    for name, there in (("said", found.matched), ("said beside it", found.around)):
+    for name, there in (("said", own), ("said beside it", around)):
         words = _own_words(question.text, there)
         if words:
             said.append(f"{name}: {', '.join(words)}")
@@ -174,12 +171,12 @@ def _why(question: Question, found: Ranked, seen: Evidence) -> str:
         said.append("names the file")
     if signals["error"] >= _CLEAR:
         said.append("the same error")
-    if signals["time"] >= _CLEAR and seen.day is not None:
-        near = max(question.spans, key=lambda span: span.closeness(seen.day or span.start))
-        said.append(f"{near.phrase}: {seen.day.isoformat()}")
-    if signals["likeness"] >= _CLEAR and not found.matched:
+    if signals["time"] >= _CLEAR and day is not None:
+        near = max(question.spans, key=lambda span: span.closeness(day))
+        said.append(f"{near.phrase}: {day.isoformat()}")
+    if signals["likeness"] >= _CLEAR and not own:
         said.append("close in meaning")
-    if max(signals["session"], signals["user"]) >= _CLEAR and len(found.matched) < 2:
+    if max(signals["session"], signals["user"]) >= _CLEAR and len(own) < 2:
         said.append("its session is about it")
     return "; ".join(said) or "near what was found"
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.core.question import Question
-from ltm.core.ranking import Evidence, Ranked, Signals, ranked, rarity
+from ltm.core.ranking import Evidence, Ranking, Signals, rarity
 
 if TYPE_CHECKING:
     from ltm.core.passage import Passage
@@ -33,7 +33,7 @@ BY_MEANING = 100
 BY_SESSION = 50
 """Sessions found by all that was said in them, and as many by what the user said."""
 
-WIDENED = 50
+WIDENED = 30
 """Of the best passages by words, and as many by meaning, those beside them are candidates too: an
 answer often has none of the words its question was asked with."""
 
@@ -44,11 +44,9 @@ _REACH = 2  # passages before and after one that belong to its sense
 
 
 class Found(NamedTuple):
-    """What answers a question, best first."""
+    """What answers a question."""
 
-    ranked: list[Ranked]
-    evidence: Mapping[int, Evidence]
-    rarities: Mapping[str, float]
+    ranking: Ranking
     likeness: Mapping[int, float]
     """How like the question passages are in meaning, from -1 to 1; empty without vectors."""
 
@@ -99,9 +97,7 @@ class Said:
             {each.row: -each.cost for each in errors.candidates} if errors else {},
         )
         rarities = {word: rarity(matches.holders[word], matches.passages) for word in words}
-        return Found(
-            ranked(question, evidence, rarities, signals, today), evidence, rarities, likeness
-        )
+        return Found(Ranking(question, evidence, rarities, signals, today), likeness)
 
     @cached_property
     def passages(self) -> Passages:

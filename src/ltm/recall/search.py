@@ -61,7 +61,7 @@ def recall(
     if said is not None and wanted == Filter() and said.anything():
         quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
         hits = blended(asked, found, quoted, said, most)
-        total += len(quoted.ranked)
+        total += len(quoted.ranking.scores)
     else:
         hits = [hit_of(asked, each) for each in found]
     result = Recalled(tuple(hits), total)
