@@ -416,6 +416,29 @@ def test_the_text_for_the_next_session_is_ready(desk: Desk) -> None:
     assert "8082" in json.loads(kept.read_text())["text"]
 
 
+def test_what_was_said_and_learned_has_vectors_afterwards(desk: Desk) -> None:
+    desk.hooks.remember("Use ruff for linting")
+    said = desk.transcript("s1")
+    said.user("We always deploy with the blue script, never by hand.")
+    said.says("Understood.")
+    desk.tell("SessionStart")
+    desk.tell("Stop")
+    assert desk.drain().errors == 0
+    files = {path.name for path in Path(desk.home).rglob("*vectors.db")}
+    assert files == {"vectors.db", "sessions-vectors.db"}
+
+
+def test_a_model_that_cannot_be_asked_is_no_error(desk: Desk) -> None:
+    Path(desk.home).mkdir(exist_ok=True)
+    Path(desk.home, "config.toml").write_text(
+        '[embed]\nbackend = "api"\nbase_url = "http://127.0.0.1:9"\nmodel = "m"\n'
+    )
+    desk.transcript("s1").user("We always deploy with the blue script.")
+    desk.tell("SessionStart")
+    desk.tell("Stop")
+    assert desk.drain().errors == 0
+
+
 def test_it_notes_the_python_it_runs_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
     desk.tell("Stop")

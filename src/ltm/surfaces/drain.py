@@ -253,10 +253,12 @@ def _refresh(home: str, environ: Mapping[str, str], done: Drained) -> None:
     from ltm import __version__
     from ltm.storage.runtime import note_runtime
     from ltm.surfaces.answer import compose_brief
+    from ltm.surfaces.embedding import embed_new
 
     for folder in done.folders:
         try:
             compose_brief(folder, {**environ, "LTM_HOME": home}, readonly=False)
+            embed_new(folder, {**environ, "LTM_HOME": home})
         except Exception as error:
             hooklog.note(home, "drain, refresh", error)
             done.errors += 1

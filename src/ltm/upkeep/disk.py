@@ -16,9 +16,10 @@ from urllib.parse import quote
 
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
-from ltm.storage.database import is_busy, is_unwritable, set_aside
+from ltm.storage.database import discard, is_busy, is_unwritable, set_aside
 from ltm.storage.durable import is_temporary
 from ltm.storage.vault import Vault
+from ltm.storage.vectorfile import FILE as VECTORS
 from ltm.upkeep.finding import Finding
 
 _OTHERS = 0o077
@@ -69,7 +70,8 @@ def modes(home: str, shared: str = "") -> list[Finding]:
 
 
 def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
-    """Damaged SQLite files; a vault's index is derived and made anew, any other is set aside."""
+    """Damaged SQLite files; an index and vectors are derived and made anew, any other is set
+    aside."""
     derived = {vault.folder for vault in vaults}
     folders = {folder for folder, _, _ in os.walk(home)} | derived
     found: list[Finding] = []
@@ -83,6 +85,9 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
                 problem = Problem(path, f"the index is damaged: {damage}")
                 # Re-indexing is part of every repair, so nothing is left to do here.
                 found.append(Finding(problem, lambda: None))
+            elif name.endswith(VECTORS):
+                problem = Problem(path, f"the file of vectors is damaged: {damage}")
+                found.append(Finding(problem, partial(discard, path)))  # made anew from the texts
             else:
                 problem = Problem(path, f"the database is damaged: {damage}")
                 found.append(Finding(problem, partial(set_aside, path)))

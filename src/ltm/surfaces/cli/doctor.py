@@ -24,6 +24,7 @@ def command(work: Work, fix: bool, audited: bool) -> None:
     code 1 means that something is still wrong.
     """
     from ltm.clients.trouble import is_entered, why_not_working
+    from ltm.embed.choosing import standing
     from ltm.upkeep.audit import audit
     from ltm.upkeep.doctor import examine, mend
 
@@ -48,6 +49,10 @@ def command(work: Work, fix: bool, audited: bool) -> None:
             output.say("Everything is in order.")
         elif not fix:
             output.note("Repair what can be repaired with: ltm doctor --fix")
+        vectors = standing(work.config)
+        if vectors.hint:
+            output.note(f"Vectors are {vectors.said}. For what says the same in other words, type:")
+            output.note(f"  {vectors.hint}")
         for problem in trouble:  # whoever uses the command line alone may want no client
             output.note(f"Claude Code: {problem.message}")
     if not report.healthy:

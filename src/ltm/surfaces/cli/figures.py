@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 from ltm.core.model import Phase, Scope, Status
+from ltm.embed.choosing import standing
 from ltm.storage import keyfile
 from ltm.storage.passages import Passages
 from ltm.storage.stashes import Stashes
@@ -68,6 +69,7 @@ def figures(work: Work) -> dict[str, Any]:
         "vaults": vaults,
         "home": places.home,
         "llm": model_figures(places, work.config),
+        "vectors": standing(work.config)._asdict(),
     }
 
 

@@ -33,6 +33,9 @@ def command(work: Work) -> None:
         output.say(f"key       {value['signing']}: what is kept is signed")
     for head, line in zip_longest(("model",), model_lines(value["llm"]), fillvalue=""):
         output.say(f"{head:10}{line}")
+    vectors = value["vectors"]
+    hint = f" (better with: {vectors['hint']})" if vectors["hint"] else ""
+    output.say(f"vectors   {vectors['said']}{hint}")
     waiting = value["waiting"]
     if waiting["quarantined"]:
         output.note(f"{waiting['quarantined']} memories wait for approval; see them: ltm approve")
