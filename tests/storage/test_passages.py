@@ -406,6 +406,20 @@ def test_damage_that_shows_on_the_way_breaks_no_answer(tmp_path: Path) -> None:
     passages.close()
 
 
+def test_trouble_that_is_no_damage_costs_an_answer_and_no_file(passages: Passages) -> None:
+    """What was said cannot be had again, so only damage itself moves a file aside."""
+    passages.add(ONE, [passage(1, "how do we retry?")])
+    passages._db.close()
+    assert passages.find(["retri"], 5).candidates == ()
+    assert passages.problem is not None
+    with pytest.raises(StorageFailed):
+        passages.add(ONE, [passage(2, "and then?")])
+    other = Passages(passages.path)
+    assert other.problem is None
+    assert other.size().passages == 1
+    other.close()
+
+
 def test_who_only_looks_leaves_a_damaged_file_where_it_is(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     path.write_bytes(b"this is no database" * 1000)

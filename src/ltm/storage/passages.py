@@ -199,7 +199,9 @@ class Passages(PassageLookups):
 
     def _put_aside(self, error: Exception) -> None:
         self._db.close()
-        if self._readonly:
+        if self._readonly or not (isinstance(error, sqlite3.Error) and is_damaged(error)):
+            # Whatever it is, the file may be sound: it is left alone, and nothing is added to it.
+            self._readonly = True
             self.problem = Problem(self.path, f"cannot be read: {error}")
             self._use(empty(TABLES, SCHEMA))
             return
