@@ -54,7 +54,7 @@ ROWS: tuple[Row, ...] = (
         "R7",
         "a model that thinks for minutes while 200 changes land",
         "0 lost, 0 reverted",
-        instead="not tried yet",
+        quick=(tried("tests/capture/test_llm.py"),),
     ),
     Row(
         "R8",
@@ -176,7 +176,7 @@ ROWS: tuple[Row, ...] = (
         "S3",
         "each operation through MCP, HTTP and the command line",
         "identical verdicts",
-        instead="not tried yet",
+        quick=(tried("tests/security/test_parity.py", "tests/security/test_agents_tools.py"),),
     ),
     Row(
         "S4",
@@ -253,7 +253,13 @@ ROWS: tuple[Row, ...] = (
         "S13",
         "control bytes, shell words and forged lines",
         "0 raw control bytes on a terminal, shellcheck clean",
-        instead="not tried yet",
+        quick=(
+            tried(
+                "tests/core/test_screen.py",
+                "tests/surfaces",
+                words="control or shellcheck or neutral or hostile",
+            ),
+        ),
     ),
     Row(
         "S14",

@@ -48,7 +48,7 @@ class Wish:
     reason: str = ""
     state: str = ""
     replaces: str = ""
-    """Id, or text, of the memory this one takes the place of."""
+    """Id of the memory this one takes the place of, shortened or not."""
     source: Source = field(default_factory=Source)
 
 
@@ -65,19 +65,17 @@ class Remembered:
 def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembered:
     """Keep a wish as a memory: new, as a better wording of an old one, or as its confirmation."""
     memory, inferred, secrets = draft(store, wish, at or now())
-    replaced = _named(store, wish.replaces)
-    if replaced is not None:
+    if wish.replaces.strip():
         from ltm.core.decision import Supersede
 
-        return Remembered(store.apply(Supersede((replaced,), memory)), inferred, secrets)
+        old = store.read(wish.replaces.strip()).memory.id
+        return Remembered(store.apply(Supersede((old,), memory)), inferred, secrets)
     peers = store.search(
         memory.text[:2000],
         Filter(kinds=(memory.kind,), statuses=(Status.ACTIVE, Status.QUARANTINED)),
         _PEERS,
     )
-    decision = decide(
-        memory, (each.stored for each in peers.items), store.kinds, replaces=wish.replaces
-    )
+    decision = decide(memory, (each.stored for each in peers.items), store.kinds)
     return Remembered(store.apply(decision), inferred, secrets)
 
 
@@ -148,10 +146,3 @@ def _without_secrets(wish: Wish) -> tuple[Wish, tuple[str, ...]]:
 
 def _tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(clean for tag in tags if (clean := one_line(tag).strip(" ,"))))
-
-
-def _named(store: Store, text: str) -> str | None:
-    """The id that `replaces` names, if it is an id at all."""
-    if not text.startswith("mem_"):
-        return None
-    return store.read(text).memory.id
