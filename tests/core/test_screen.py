@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,3 +71,10 @@ def test_showing_twice_changes_nothing_more(text: str) -> None:
     assert one_line(one_line(text)) == one_line(text)
     kept = visible(text, keep_newlines=True)
     assert visible(kept, keep_newlines=True) == kept
+
+
+def test_nothing_printable_is_ever_hidden() -> None:
+    """A text that is printable throughout is shown unread, so nothing printable may need a look."""
+    printable = "".join(filter(str.isprintable, map(chr, range(sys.maxunicode + 1))))
+    assert visible(printable) == printable
+    assert visible(f"\n{printable}") == f"\\n{printable}"

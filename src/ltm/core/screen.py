@@ -12,9 +12,7 @@ import re
 
 # C0, DEL and C1 controls; line and paragraph separators; overrides and isolates of direction; lone
 # surrogates, which no terminal encoding can carry; tag characters, which spell invisible ASCII.
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
-)
+_HIDDEN = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -23,10 +21,12 @@ def visible(text: str, keep_newlines: bool = False) -> str:
 
     With `keep_newlines`, line feeds and tabs stay, and CRLF line ends become line feeds.
     """
+    if text.isprintable():
+        return text  # nearly always, and none of the hidden ones are printable
     if keep_newlines:
         text = text.replace("\r\n", "\n")
-        return _HIDDEN.sub(lambda found: _kept_or_escaped(found[0]), text)
-    return _HIDDEN.sub(lambda found: _escaped(found[0]), text)
+        return re.sub(_HIDDEN, lambda found: _kept_or_escaped(found[0]), text)
+    return re.sub(_HIDDEN, lambda found: _escaped(found[0]), text)
 
 
 def one_line(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 
 # A mark ends a sentence only before white space, so `foo.py`, `1.10` and URLs stay whole; the
 # marks of scripts without spaces end one by themselves.
-_END = re.compile(r"""[.!?…]+[)\]"'”’»*_`]*(?=\s)|[。！？｡]+[」』）”’]*|[।॥]""")
+_END = r"""[.!?…]+[)\]"'”’»*_`]*(?=\s)|[。！？｡]+[」』）”’]*|[।॥]"""
 _OPENING = "([{\"'“‘«*_`"
 _ABBREVIATIONS = frozenset(
     {"approx", "ca", "cf", "dr", "e.g", "eg", "esp", "excl", "i.e", "ie", "incl", "mr", "mrs"}
@@ -24,7 +24,7 @@ def sentences(text: str) -> list[str]:
     text = " ".join(text.split())
     found: list[str] = []
     start = 0
-    for end in _END.finditer(text):
+    for end in re.finditer(_END, text):
         if _is_end(text, start, end):
             found.append(text[start : end.end()].strip())
             start = end.end()
