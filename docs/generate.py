@@ -46,13 +46,22 @@ def _cli() -> str:
     parts.append(f"```text\n{ltm.get_help(group).rstrip()}\n```\n")
     for name in COMMANDS:
         command = ltm.get_command(group, name)
-        if command is None or command.hidden:
-            continue
-        context = click.Context(
-            command, info_name=name, parent=group, terminal_width=96, max_content_width=96
-        )
-        parts.append(f"## ltm {name}\n\n```text\n{command.get_help(context).rstrip()}\n```\n")
+        if command is not None and not command.hidden:
+            parts += _help(command, name, group, "##")
     return "\n".join(parts)
+
+
+def _help(command: click.Command, name: str, parent: click.Context, level: str) -> list[str]:
+    """The help of a command, and of those below it."""
+    context = click.Context(
+        command, info_name=name, parent=parent, terminal_width=96, max_content_width=96
+    )
+    text = command.get_help(context).rstrip()
+    below = command.commands if isinstance(command, click.Group) else {}
+    return [
+        f"{level} {context.command_path}\n\n```text\n{text}\n```\n",
+        *(part for each, sub in below.items() for part in _help(sub, each, context, f"{level}#")),
+    ]
 
 
 def _reliability() -> str:

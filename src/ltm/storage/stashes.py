@@ -17,6 +17,7 @@ from ltm.storage.plainfile import is_inside, read_plain
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 FOLDER = os.path.join(".claude", "stash")
@@ -134,6 +135,25 @@ class Stashes:
         make_folder(self._private)
         with Lock(os.path.join(self._private, "stashes.lock")):
             self._note(stash.name, processed=stash.sha)
+
+    def rewrite(self, keep: Callable[[str], bool]) -> int:
+        """Drop lines from stashes that must not be kept; how many. What was done stays done."""
+        from ltm.storage.durable import write_file
+        from ltm.storage.lock import Lock
+
+        dropped = 0
+        for stash in self.every():
+            lines = stash.text.splitlines(True)
+            kept = "".join(line for line in lines if keep(line))
+            if kept == stash.text:
+                continue
+            with Lock(os.path.join(self._private, "stashes.lock")):
+                write_file(stash.path, kept.encode())
+                sha = hash_of(kept.encode())
+                noted = {"written": sha} if stash.ours else {}
+                self._note(stash.name, **noted, **({"processed": sha} if stash.processed else {}))
+            dropped += len(lines) - len(kept.splitlines())
+        return dropped
 
     def _names(self) -> list[str]:
         try:

@@ -10,6 +10,7 @@ from ltm.core.model import Filter, Status
 from ltm.core.sentences import shortened
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.forget import confirm
+from ltm.surfaces.cli.notes import beside
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
@@ -86,14 +87,19 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
 
 
 def _purge(work: Work, session: str, *, yes: bool) -> None:
+    from ltm.storage.sessionnotes import SessionNotes
     from ltm.surfaces.said import purge_session
 
     if not yes and not work.as_json:
         confirm(f"Delete for good what was said in session '{session}'?")
     passages, transcript = purge_session(session, work.places)
+    SessionNotes(work.places.private).purge(session)
     if work.as_json:
         output.emit({"id": session, "status": "purged", "passages": passages})
         return
     output.say(f"Purged {passages} passages of session {session}")
     if transcript:
         output.note(f"The client's own transcript stays until the client deletes it: {transcript}")
+
+
+command = beside(command)

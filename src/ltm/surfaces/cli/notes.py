@@ -1,0 +1,199 @@
+"""What stands below `ltm sessions`: notes, written, searched, read for facts, cleared."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ltm.core.errors import NotFound
+from ltm.core.model import now
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.forget import confirm
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+if TYPE_CHECKING:
+    from ltm.storage.sessionnotes import SessionNotes
+
+
+def beside(listing: click.Command) -> click.Group:
+    """A command that still does its work when no command below it is meant."""
+
+    def call(**arguments: Any) -> None:
+        if click.get_current_context().invoked_subcommand is None:
+            assert listing.callback is not None
+            listing.callback(**arguments)
+
+    return click.Group(
+        listing.name,
+        commands=[note, summary, search, facts, compress, clear],
+        params=listing.params,
+        callback=call,
+        help=listing.help,
+        invoke_without_command=True,
+    )
+
+
+@make("note")
+@click.argument("session", default="", metavar="[ID]")
+def note(work: Work, session: str) -> None:
+    """Write the note of a session: summary, decisions, patterns, issues. Without ID, the last one.
+
+    It happens by itself at the end of sessions. Notes are private, and a note you edit is yours:
+    it is never written again.
+    """
+    from ltm.storage.sessionlog import SessionLog
+    from ltm.surfaces.noting import note_session
+
+    log = SessionLog(work.places.state_db)
+    try:
+        known = log.sessions(work.places.project.id, 1_000)
+    finally:
+        log.close()
+    meant = [each for each in known if each.id.startswith(session)]
+    found = next((each for each in meant if os.path.isfile(each.transcript)), None)
+    if found is None:
+        raise NotFound(
+            f"no session {session} with a transcript is known"
+            if session
+            else "no session of this project with a transcript is known",
+            hint="see them with: ltm sessions",
+        )
+    written = note_session(work.places, found, work.config.kinds)
+    there = _notes(work).of_session(found.id) if written is None else written
+    if work.as_json:
+        path = there.path if there is not None else ""
+        output.emit({"session": found.id, "path": path, "written": written is not None})
+        return
+    if written is not None:
+        output.say(f"wrote {written.path}")
+    elif there is not None:
+        output.note(f"You edited {there.path}, so it stays as it is.")
+    else:
+        output.note("There is nothing to say about this session, or its note was put away.")
+
+
+@make("summary")
+def summary(work: Work) -> None:
+    """Show the latest sessions, a line each."""
+    from ltm.surfaces.noting import line_of
+
+    found = [(each.name, line_of(each)) for each in _notes(work).every(archived=True)]
+    if work.as_json:
+        output.emit({"notes": [{"name": name, "summary": line} for name, line in found]})
+        return
+    if not found:
+        output.note("There are no notes yet; they are written when sessions end.")
+        return
+    output.table(("session", "summary"), found)
+
+
+@make("search")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True)
+def search(work: Work, words: tuple[str, ...], limit: int) -> None:
+    """Find notes by WORDS, archived ones too. `ltm recall` searches what was said word for word."""
+    from ltm.surfaces.noting import search as look
+
+    found = look(list(_notes(work).every(archived=True)), " ".join(words), limit)
+    if work.as_json:
+        output.emit(
+            {
+                "notes": [
+                    {
+                        "name": each.note.name,
+                        "path": each.note.path,
+                        "session": each.note.session,
+                        "score": round(each.score, 3),
+                        "lines": list(each.lines),
+                    }
+                    for each in found
+                ],
+                "total": len(found),
+            }
+        )
+        return
+    if not found:
+        output.note("No note has any of these words.")
+        return
+    output.table(("session", "says"), [(each.note.name, " / ".join(each.lines)) for each in found])
+
+
+@make("facts")
+@click.argument("names", nargs=-1, metavar="[NOTE]...")
+def facts(work: Work, names: tuple[str, ...]) -> None:
+    """Make memories of decisions, patterns and issues in notes you wrote or changed yourself.
+
+    What ltm wrote there it heard in the session already. Doing it again adds nothing. The form:
+
+    \b
+    ## Decisions        - what: why
+    ## Patterns         - what
+    ## Issues           - what: open|resolved
+    """
+    from ltm.surfaces.noting import facts_from
+
+    notes = list(_notes(work).every())
+    wanted = {name.removesuffix(".md") for name in names}
+    unknown = wanted - {each.name for each in notes}
+    if unknown:
+        raise NotFound(f"there is no note {', '.join(sorted(unknown))}", path=_notes(work).folder)
+    chosen = [each for each in notes if not wanted or each.name in wanted]
+    done = facts_from(work.store, chosen, now())
+    if work.as_json:
+        output.emit(
+            {
+                "notes": len(chosen),
+                "added": done.added,
+                "superseded": done.superseded,
+                "reinforced": done.reinforced,
+                "known": done.skipped,
+            }
+        )
+        return
+    output.say(
+        f"{len(chosen)} notes: {len(done.added)} memories added, {len(done.superseded)} replaced,"
+        f" {len(done.reinforced)} confirmed, {done.skipped} known already"
+    )
+
+
+@make("compress")
+def compress(work: Work) -> None:
+    """Fold notes of 30 days and more into one file a month. It happens by itself."""
+    from ltm.surfaces.noting import tidy_notes
+
+    folded = tidy_notes(work.places, now())
+    if work.as_json:
+        output.emit({"archived": folded})
+    elif folded:
+        output.say(f"{len(folded)} notes are in the archives of their months now.")
+    else:
+        output.note("No note is old enough.")
+
+
+@make("clear")
+@click.option("--undo", is_flag=True, help="Take back what was cleared last.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def clear(work: Work, undo: bool, yes: bool) -> None:
+    """Clear all notes of this project. Memories stay, and --undo takes the last clearing back."""
+    notes = _notes(work)
+    if undo:
+        count, word = notes.undo(), "restored"
+    else:
+        if not yes and not work.as_json:
+            confirm(f"Clear all session notes of {work.places.project.name}?")
+        count, word = notes.clear(now()), "cleared"
+    if work.as_json:
+        output.emit({word: count})
+        return
+    output.say(f"{count} files {word}" if undo else f"{count} notes {word}")
+    if count and not undo:
+        output.note("Take them back with: ltm sessions clear --undo")
+
+
+def _notes(work: Work) -> SessionNotes:
+    from ltm.storage.sessionnotes import SessionNotes
+
+    return SessionNotes(work.places.private)
