@@ -7,8 +7,10 @@ with how many of those looked at were right.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import Any
 
-from benchmarks.friction.speed import measure, measured
+from benchmarks.friction import speed
 from benchmarks.report import keep
 
 
@@ -17,13 +19,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=100)
     parser.add_argument("--kilobytes", type=int, default=30)
+    parser.add_argument("--real", metavar="DIR")
     parser.add_argument("--json")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
-        measure(*given.measure)
+        speed.measure(*given.measure)
         return
-    keep(given.json, "friction", {"speed": measured(given.sessions, given.kilobytes)})
+    figures: dict[str, Any] = {"speed": speed.measured(given.sessions, given.kilobytes)}
+    if given.real:
+        from benchmarks.friction import real
+
+        figures["real"] = real.measured(Path(given.real))
+    keep(given.json, "friction", figures)
 
 
 if __name__ == "__main__":

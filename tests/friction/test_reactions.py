@@ -50,6 +50,9 @@ from ltm.friction.reactions import is_correction, is_curse, is_pasted
         "hmm no. use the old one",
         "ok no, leave it as it was",
         "wait, that's wrong",
+        "still did not do it",
+        "undo changes in the makefile",
+        "why did you remove the check",
     ],
 )
 def test_a_correction_is_heard(text: str) -> None:
@@ -90,6 +93,8 @@ def test_a_correction_is_heard(text: str) -> None:
         "undoubtedly good",
         "wrongly placed imports exist in x.py, sort them",
         "Why did you choose postgres?",
+        "don't we have a folder for that?",
+        "no links",
         "",
         "   ",
     ],

@@ -113,10 +113,10 @@ class TestFailures:
         session.runs("make", "green")
         assert signals(session.path)["no_resolution"] == 0
 
-    def test_a_failed_edit_is_made_good_by_an_edit(self, session: Talk) -> None:
+    def test_a_failed_edit_is_made_good_by_going_on(self, session: Talk) -> None:
         session.user("and the invoices?")
         session.uses("Edit", "String to replace not found", error=True, file_path="/p/a")
-        session.uses("Edit", "done", file_path="/p/a")
+        session.uses("Read", "text", file_path="/p/a")
         assert signals(session.path) == {"exit_error": 1}
 
     def test_a_call_the_user_refused_is_nobodys_failure(self, session: Talk) -> None:

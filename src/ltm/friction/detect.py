@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from ltm.friction.heard import Heard, Signal, seconds_between
-from ltm.friction.loops import COMMANDS, Loops
+from ltm.friction.loops import COMMANDS, EDITS, Loops
 from ltm.friction.reactions import asks, is_correction, is_curse, is_pasted
 from ltm.friction.ruleset import Rules
 from ltm.friction.window import MESSAGES, cut, window
@@ -37,6 +37,8 @@ _LAST = 5
 _ABANDONED = 8
 _QUIET = frozenset(("exit_success", "checkpoint"))
 _BREAKS = frozenset(("exit_error", "false_success", "request_interrupted", "interrupt_cascade"))
+_MATTERS = COMMANDS | EDITS | {""}
+"""Tools whose failure leaves work undone; what was looked for in vain does not."""
 _STASH = re.compile(r"\s*/(?:[\w-]+:)?stash\b", re.IGNORECASE)
 _CLAIM = re.compile(
     r"\b(?:done|completed?|fixed|success(?:ful(?:ly)?)?|works?\s+now|all\s+tests\s+pass)\b|✅",
@@ -221,16 +223,18 @@ class Detector:
         loop = self._loops.result(turn)
         if turn.failed or (not turn.judged and _looks_failed(turn)):
             self._add("exit_error", turn, f"{turn.tool or 'a tool'} failed")
-            if self._claimed:
+            # A file that is not there says nothing about whether the work was done.
+            if self._claimed and (turn.tool in COMMANDS or not turn.tool):
                 self._add("false_success", turn, f"success was claimed, then {turn.tool} failed")
             self._claimed = False
-            self._unresolved = turn.tool or "tool"
+            if turn.tool in _MATTERS:
+                self._unresolved = turn.tool or "tool"
         elif turn.tool in COMMANDS:
             self._add("exit_success", turn, f"{turn.tool} succeeded")
             self._unresolved = ""
             self._claimed = False
-        elif turn.tool == self._unresolved:
-            self._unresolved = ""
+        elif self._unresolved not in COMMANDS:
+            self._unresolved = ""  # what was looked for or edited in vain was found another way
         if loop is not None:
             self._heard.signals.append(loop)
 

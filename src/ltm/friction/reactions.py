@@ -25,7 +25,7 @@ _CORRECTION = re.compile(
       | wrong\b(?=\s*(?:[,.!;:…—–-]|$|\n)|\s+(?:again|file|branch|approach|way|one|place|folder|dir
             |directory|function|version|project|repo|button|page|order))
       | (?:don't|dont|do\s+not)\s+(?!(?:worry|forget|know|think|mind|see|remember|understand|have
-            |hesitate|bother|need|want|get|feel|believe|seem|exist|work)\b)\w+
+            |hesitate|bother|need|want|get|feel|believe|seem|exist|work|we|you|they|i|it)\b)\w+
       | (?:it|that|this)?\s*(?:didn't|didnt|did\s+not|doesn't|doesnt|does\s+not)\s+
             (?:work|help|fix|change)\b
       | (?:that's|thats|that\s+is|this\s+is|it's|its)\s+not\s+
@@ -34,12 +34,13 @@ _CORRECTION = re.compile(
       | not\s+(?:like\s+that|that\s+one|this\s+one)\b
       | stop(?=\s*(?:[,.!;:…—–-]|$|\n)|\s+(?:it|that|now|\w+ing)\b)
       | (?:revert|undo)(?=\s*(?:[,.!;:…—–-]|$|\n)|\s+(?:it|this|that|these|those|your|all\s+your
-            |everything|the\s+last|the\s+change|what)\b)
+            |everything|(?:the\s+|last\s+|my\s+)*chang\w*|the\s+last|what)\b)
       | (?:it(?:'s|s|\s+is)?|that(?:'s|s|\s+is)?|this(?:\s+is)?)?\s*still\s+
             (?:broken|failing|fails|not\s+(?:working|fixed|right|there|what)|doesn't|doesnt
-            |does\s+not|the\s+same|wrong|happening|happens|crashes|crashing)\b
+            |does\s+not|didn't|didnt|did\s+not|the\s+same|wrong|happening|happens|crashes|crashing)\b
       | i\s+said(?=\s*[,:"'“]|\s+(?:no|not|don't|dont|never|always|only|use|to|that|it|you|we|i)\b)
       | i\s+(?:told\s+you|asked\s+(?:you\s+)?(?:for|to)|already\s+(?:said|told|asked))\b
+      | why\s+did\s+you\s+(?:remove|delete|drop|change|rename|skip|ignore|break|overwrite|not)\b
       | why\s+(?:did|are|do|would)\s+you\b(?=.{0,80}\b(?:again|still|keep|when\s+i|instead|not)\b)
       | you\s+(?:forgot|missed|ignored|broke|deleted|removed\s+the|keep\s+\w+ing)\b
     )""",

@@ -1,0 +1,97 @@
+"""The signals of real transcripts, with how many of those that were looked at are right.
+
+`labels.json` holds what somebody found who read the hits in the transcripts: for each a fingerprint
+of session, moment and signal, and whether it was right. No word of the transcripts is in it.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import table
+from ltm.friction.analyse import Analysis, analyse
+from ltm.friction.learn import learn
+from ltm.friction.ruleset import rules
+from ltm.friction.sources import find, group
+from ltm.sessions.packed import unpacked
+from ltm.sessions.transcript import read
+from ltm.sessions.turns import ToolResult, UserText
+from ltm.storage.ledger import opened
+
+LABELS = Path(__file__).parent / "labels.json"
+GOAL = 0.9
+ASKED = ("user_correction", "interrupt_cascade", "tool_loop")
+"""The signals that must reach the goal."""
+
+
+def fingerprint(session: str, at: str, signal: str) -> str:
+    """What a hit is known by, which says nothing about it."""
+    return blake2b(f"{session}|{at}|{signal}".encode(), digest_size=6).hexdigest()
+
+
+def measured(folder: Path) -> dict[str, Any]:
+    """Look through all transcripts below a folder, print tables and give the figures back."""
+    labels: dict[str, bool] = json.loads(LABELS.read_text(encoding="utf-8"))
+    folders = {
+        path.parent for ending in ("jsonl", "jsonl.gz") for path in folder.rglob(f"*.{ending}")
+    }
+    paths = find(str(each) for each in sorted(folders) if "subagents" not in each.name)
+    figures: dict[str, Any] = {}
+    for name, classic in (("now", False), ("classic", True)):
+        found = analyse(group(paths), rules(classic=classic), datetime.now(UTC))
+        figures[name] = _print(name, found, labels)
+        if not classic:
+            figures["preferences"] = _preferences(found, paths)
+    return figures
+
+
+def _print(name: str, found: Analysis, labels: dict[str, bool]) -> dict[str, Any]:
+    hits: Counter[str] = Counter()
+    looked: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for scored in found.sessions:
+        for signal in scored.heard.signals:
+            hits[signal.name] += 1
+            mark = labels.get(fingerprint(scored.heard.session, signal.at, signal.name))
+            if mark is not None:
+                looked[signal.name] += 1
+                right[signal.name] += mark
+    rows: list[list[object]] = []
+    figures: dict[str, Any] = {}
+    for kind, count in sorted(hits.items()):
+        precision = right[kind] / looked[kind] if looked[kind] else None
+        shown = "–" if precision is None else f"{precision:.2f}"
+        rows.append([kind, count, looked[kind], right[kind], shown])
+        figures[kind] = {"hits": count, "looked": looked[kind], "precision": precision}
+    title = f"Rules {name}: {len(found.sessions)} real sessions (goal {GOAL}: {', '.join(ASKED)})"
+    table(title, ["signal", "hits", "looked at", "right", "precision"], rows)
+    return figures
+
+
+def _preferences(found: Analysis, paths: list[str]) -> dict[str, int]:
+    """How many rules were made, and how many of them no word of a user supports."""
+    said: set[str] = set()
+    for path in paths:
+        with unpacked(path) as plain:
+            for turn in read(plain):
+                if isinstance(turn, UserText) or (isinstance(turn, ToolResult) and turn.refused):
+                    said.add(" ".join(turn.text.split()))
+    with tempfile.TemporaryDirectory(prefix="ltm-friction-") as home, opened(home) as ledger:
+        learn(ledger, (each.heard for each in found.sessions), found.rules, lambda cwd: "p")
+        made = ledger.rules("p", datetime.now(UTC))
+    unsupported = [
+        rule for rule in made if not any(rule.statement[:200] in words for words in said)
+    ]
+    figures = {
+        "rules": len(made),
+        "high": sum(rule.tier == "high" for rule in made),
+        "unsupported": len(unsupported),
+    }
+    table("Preferences", ["rules", "high confidence", "unsupported"], [list(figures.values())])
+    return figures
