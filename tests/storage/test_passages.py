@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -318,6 +320,24 @@ def test_purged_words_are_in_no_answer_and_in_no_byte(passages: Passages, tmp_pa
     header = passages.header("one")
     assert header is not None
     assert (header.passages, header.ended) == (300, "2026-03-01T06:41:00Z")
+
+
+def test_a_purge_that_was_cut_short_is_finished_by_the_next(
+    passages: Passages, tmp_path: Path
+) -> None:
+    passages.add(ONE, [passage(1, f"the password is {SECRET}"), passage(2, "then build")])
+    code = (
+        "import os, sys; from ltm.storage.passagerows import PassageRows\n"
+        "from ltm.storage.passages import Passages\n"
+        "PassageRows.wipe = lambda self: os._exit(9)\n"
+        "Passages(sys.argv[1]).purge([1])"
+    )
+    died = subprocess.run([sys.executable, "-c", code, passages.path], check=False)
+    assert died.returncode == 9
+    assert passages.find([SECRET], 5).candidates == ()
+    assert b"quokka" in bytes_of(tmp_path)
+    passages.purge([])
+    assert b"quokka" not in bytes_of(tmp_path)
 
 
 def test_a_title_goes_with_the_words_it_was_made_of(passages: Passages, tmp_path: Path) -> None:

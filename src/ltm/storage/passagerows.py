@@ -51,8 +51,8 @@ CREATE TABLE cursors(
 CREATE TABLE stretches(
   row INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL, size INTEGER NOT NULL);
 CREATE INDEX stretches_session ON stretches(session);
-CREATE TABLE totals(passages INTEGER NOT NULL);
-INSERT INTO totals VALUES(0);
+CREATE TABLE totals(passages INTEGER NOT NULL, traces INTEGER NOT NULL);
+INSERT INTO totals VALUES(0, 0);
 CREATE VIRTUAL TABLE words USING fts5(text, errors, tokenize = "{TOKENIZER}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'col');
 CREATE VIRTUAL TABLE views USING fts5(user, rest, content = '', tokenize = "{TOKENIZER}");
@@ -195,6 +195,26 @@ class PassageRows:
         )
         return int((pages - free) * size)
 
+    def has_traces(self) -> bool:
+        """Whether words of what was removed may still be somewhere in the file."""
+        return bool(self._db.execute("SELECT traces FROM totals").fetchone()[0])
+
+    def wipe(self) -> None:
+        """Leave no trace of what was removed; not in a transaction. It costs the whole file."""
+        # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
+        for table in ("words", "views"):
+            self._db.execute(f"INSERT INTO {table}({table}) VALUES('optimize')")
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def note_wiped(self) -> None:
+        """Note that nothing is left of what was removed, here and beside."""
+        self._db.execute("UPDATE totals SET traces = 0")
+
+    def all(self) -> list[int]:
+        """Every row there is."""
+        return [row for (row,) in self._db.execute("SELECT row FROM passages")]
+
     def remove(self, rows: Iterable[int]) -> int:
         """Drop passages and say how many there were. Their messages stay known, so that reading
         them again adds nothing."""
@@ -218,7 +238,10 @@ class PassageRows:
             self._db.execute("DELETE FROM passages WHERE row = ?", (row,))
         for stretch, former in before.items():
             replace_view(self._db, stretch, former, stretch_words(self._db, stretch))
-        self._db.execute("UPDATE totals SET passages = passages - ?", (len(places),))
+        if places:
+            self._db.execute(
+                "UPDATE totals SET passages = passages - ?, traces = 1", (len(places),)
+            )
         for number in {session for _, session, _ in places.values()}:
             self._count_anew(number)
         return len(places)

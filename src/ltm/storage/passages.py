@@ -111,8 +111,7 @@ class Passages(PassageLookups):
         """
         with self._changing():
             gone = self._rows.remove(rows)
-        if gone:
-            self._wipe()
+        self._wipe()
         return gone
 
     def purge_session(self, session: str) -> int:
@@ -132,8 +131,7 @@ class Passages(PassageLookups):
             gone = self._rows.remove(
                 row for session in doomed for row in self._rows.of_session(session)
             )
-        if gone:
-            self._wipe()
+        self._wipe()
         return gone
 
     def _excess(self, most: int) -> float:
@@ -142,16 +140,14 @@ class Passages(PassageLookups):
         return 0.0 if used <= most else 1 - _ROOM * most / used
 
     def _wipe(self) -> None:
-        # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
+        """Leave no trace of what was removed, also by a process that did not come this far."""
         try:
-            for table in ("words", "views"):
-                self._db.execute(f"INSERT INTO {table}({table}) VALUES('optimize')")
-            self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            left = self._db.execute("SELECT row FROM passages").fetchall()
+            if self._rows.has_traces():
+                self._rows.wipe()
+                keep_only(beside(self.path), self._rows.all())
+                self._rows.note_wiped()
         except sqlite3.Error as error:
             raise self._failed(error) from None
-        keep_only(beside(self.path), [row for (row,) in left])
 
     # -- the file --------------------------------------------------------------------------------
 
