@@ -275,12 +275,15 @@ def test_no_payload_leaves_its_place_in_a_file_the_client_loads() -> None:
     stored = [
         Stored(make(" ".join(each.text.split()), each.text), "private", "", "") for each in ALL
     ]
-    for text in (memory_md(stored, kinds, START), block(stored, kinds, START, 1_000)):
+    parts = [stored[start : start + 40] for start in range(0, len(stored), 40)]
+    views = [memory_md(part, kinds, START) for part in parts]
+    told: list[str] = []
+    for text in (*views, block(stored, kinds, START, 1_000)):
         marks = [line for line in text.split("\n") if line.startswith("<!--")]
         assert marks in ([], ["<!-- MEMORY:START -->", "<!-- MEMORY:END -->"])
-        told = [line for line in text.split("\n") if line.startswith("- ")]
-        assert len(told) == len(ALL)
-        assert not any("<system" in line or "<!--" in line for line in told)
+        told += [line for line in text.split("\n") if line.startswith("- ")]
+    assert len(told) == 2 * len(ALL)
+    assert not any("<system" in line or "<!--" in line for line in told)
 
 
 def test_there_are_two_hundred_of_them_each_with_a_mark_of_its_own() -> None:

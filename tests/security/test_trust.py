@@ -17,7 +17,7 @@ from ltm.storage import signing, trust
 from ltm.storage.config import OPTIONS, Option, load
 from ltm.storage.places import places
 from tests.security.strangers import clone, publish, session_start, tree
-from tests.storage.repos import git
+from tests.storage.repos import git, make_repo
 from tests.stores import make
 from tests.surfaces.cli_runner import Ltm
 
@@ -62,7 +62,7 @@ def test_it_is_listed_and_shown_for_what_it_is(ltm: Ltm, strange: Path) -> None:
     assert ltm.json("show", THEIRS.id)["trusted"] is False
     assert "untrusted: it came with this repository" in ltm.ok("show", THEIRS.id)
     status = ltm.run("status")
-    assert ltm.json("status")["waiting"] == {"quarantined": 0, "untrusted": 1}
+    assert ltm.json("status")["waiting"] == {"quarantined": 0, "untrusted": 1, "stashes": 0}
     assert "ltm trust" in status.stderr
     found = json.loads(ltm.run("doctor", "--json").stdout)["problems"]
     assert any("ltm trust" in problem["message"] for problem in found)
@@ -164,7 +164,7 @@ def test_one_word_is_enough_for_what_is_there_and_what_is_pulled_later(
     assert "8082" in session_start(ltm, strange)
     kept = ltm.json("remember", "We retry three times")
     assert kept["path"].startswith(str(strange)), "new ones are shared from now on"
-    assert ltm.json("status")["waiting"] == {"quarantined": 0, "untrusted": 0}
+    assert ltm.json("status")["waiting"] == {"quarantined": 0, "untrusted": 0, "stashes": 0}
 
 
 def test_whoever_shares_memories_from_here_trusts_them(ltm: Ltm, strange: Path) -> None:
@@ -260,3 +260,62 @@ def test_a_repository_never_chooses_code_places_models_or_words(
         named = option.name.replace(".", " ").replace("_", " ").split()
         words = {"llm", "model", "url", "endpoint", "command", "key", "path", "store", "agent"}
         assert not words & set(named)
+
+
+STATE = {
+    "version": 2,
+    "memories": [{"id": "mem_1700000000000_abc123", "type": "decision", "content": "Ship it raw"}],
+}
+
+
+def test_what_others_committed_waits_when_it_is_imported(ltm: Ltm, tmp_path: Path) -> None:
+    """A project's folder may be imported whole, and a clone holds what its authors put there."""
+    origin = make_repo(tmp_path / "origin")
+    (origin / ".memory").mkdir()
+    (origin / ".memory" / "state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    git(origin, "add", "-A")
+    git(origin, "commit", "-q", "-m", "Settings")
+    ltm.project = clone(origin, tmp_path / "clone")
+    own = ltm.project / ".claude" / "memory"
+    own.mkdir(parents=True)
+    (own / "MEMORY.md").write_text("## Facts\n- We test on Mondays\n\n## Episodes\n")
+    report = ltm.json("import", ".")
+    assert (report["added"], report["quarantined"]) == (2, 1)
+    for text in (ltm.json("inject")["text"], session_start(ltm, ltm.project)):
+        assert "Ship it raw" not in text
+        assert "We test on Mondays" in text
+    (waiting,) = ltm.json("approve")["waiting"]
+    assert "Ship it raw" in waiting["text"]
+    assert ltm.json("import", ".")["added"] == 0
+
+
+@pytest.mark.parametrize("way", ["made here", "trusted", "packed elsewhere"])
+def test_what_one_made_or_trusts_is_told_when_it_is_imported(
+    ltm: Ltm, tmp_path: Path, way: str
+) -> None:
+    ltm.project = make_repo(tmp_path / "mine")
+    (ltm.project / ".memory").mkdir()
+    (ltm.project / ".memory" / "state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    git(ltm.project, "add", "-A")
+    git(ltm.project, "commit", "-q", "-m", "Mine")
+    source = ltm.project
+    if way == "trusted":
+        ltm.project = source = clone(ltm.project, tmp_path / "clone")
+        ltm.ok("init")
+    elif way == "packed elsewhere":
+        source = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", ltm.project / ".memory"))
+    report = ltm.json("import", str(source))
+    assert (report["added"], report["quarantined"]) == (1, 0)
+    assert "Ship it raw" in ltm.json("inject")["text"]
+
+
+def test_a_tracked_archive_of_somebody_else_waits_too(ltm: Ltm, tmp_path: Path) -> None:
+    origin = make_repo(tmp_path / "origin")
+    folder = tmp_path / "packed"
+    folder.mkdir()
+    (folder / "state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    shutil.make_archive(str(origin / "backup"), "zip", folder)
+    git(origin, "add", "-A")
+    git(origin, "commit", "-q", "-m", "Backup")
+    ltm.project = clone(origin, tmp_path / "clone")
+    assert ltm.json("import", "backup.zip")["quarantined"] == 1

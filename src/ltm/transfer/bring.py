@@ -43,7 +43,7 @@ class Bringing:
     at: datetime
     merge: bool = False
     """Take what is newer than the memory here, and leave the rest, instead of refusing."""
-    is_held_back: HeldBack = lambda memory: False
+    is_held_back: HeldBack = lambda memory, path: False
 
     def writing(self, total: int) -> Writing:
         """The way to the disk for so many memories."""

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ltm.core.errors import Refused
+from ltm.core.model import Memory
 from ltm.storage import keyfile
 from ltm.storage.durable import make_folder
+from ltm.storage.githistory import CameAlong
 from ltm.storage.lock import Lock
 from ltm.storage.places import Places, places
 from ltm.storage.store import Store
@@ -100,14 +102,26 @@ def _imported(wish: Wish, store: Store, where: Places, at: datetime, progress: P
 
 
 def _held_back(wish: Wish, where: Places) -> HeldBack:
-    """Whoever imports vouches for what they name, unless they say otherwise, or said so about the
-    repository it lies in. What their own key signed is theirs in any case."""
+    """Whoever imports vouches for what they name, unless they say otherwise, said so about the
+    repository it lies in, or never said anything about it and others put it there. What their own
+    key signed is theirs in any case."""
     there = None if wish.path == "-" else places(os.path.abspath(wish.path), where.agent)
-    refused = there is not None and there.trusted is False
-    if not wish.quarantine and not refused:
-        return lambda memory: False
+    trusted = there.trusted if there is not None else True
+    everything = wish.quarantine or trusted is False
     key = keyfile.load(where.home)
-    return lambda memory: key is None or key.is_doubtful(memory)
+    along = CameAlong()
+
+    def is_held_back(memory: Memory, path: str) -> bool:
+        doubtful = everything or (trusted is None and along.has(_on_disk(path)))
+        return doubtful and (key is None or key.is_doubtful(memory))
+
+    return is_held_back
+
+
+def _on_disk(shown: str) -> str:
+    """The file a shown path means: of what lies in an archive, the archive."""
+    archive, mark, _ = shown.partition(": ")
+    return archive if mark and not os.path.lexists(shown) else shown
 
 
 def _is_ours(origin: Origin, source: str) -> bool:

@@ -24,8 +24,8 @@ _MOST_USES = 10  # more do not raise a memory's priority
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many of how many memories are dealt with."""
 
-HeldBack: TypeAlias = Callable[[Memory], bool]
-"""Whether nobody vouches for a memory, so that it starts in quarantine."""
+HeldBack: TypeAlias = Callable[[Memory, str], bool]
+"""Whether nobody vouches for a memory that stands in a file, so that it starts in quarantine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Writing:
 
     def take(self, target: Target, copy: Copy, path: str, line: int, uses: int = 0) -> None:
         """Have a copy written: a new memory, or one in the place of what it names."""
-        if copy.memory.status is Status.ACTIVE and self._is_held_back(copy.memory):
+        if copy.memory.status is Status.ACTIVE and self._is_held_back(copy.memory, path):
             copy = replace(copy, memory=replace(copy.memory, status=Status.QUARANTINED))
             self._report.quarantined += 1
         self._waiting.append(_Waiting(target, copy, path, line, uses))

@@ -1,0 +1,77 @@
+"""Who made what is in a repository: this clone, or somebody whose work came along with it.
+
+The clone's own log of what happened tells, which no clone and no pull brings along; names and
+addresses in commits are what their authors say they are. What git has let go of after months counts
+as somebody else's: then a person is asked. Git is run in exec form, without a shell. Imports core
+and `repository`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from ltm.core.errors import LtmError
+from ltm.storage.repository import find
+
+_MADE = ("commit", "rebase", "cherry-pick", "am:")
+
+
+def git(folder: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder, whatever becomes of it; `LtmError` when there is no git to run."""
+    try:
+        return subprocess.run(
+            ["git", "-C", folder, "-c", "core.fsmonitor=false", *words],
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        raise LtmError(f"git does not run: {error}", path=folder) from error
+
+
+def made_here(folder: str) -> set[str]:
+    """The commits that were made in this clone. What others wrote is their word."""
+    done = git(folder, "reflog", "show", "--all", "--format=%H%x1f%gs")
+    rows = (row.partition("\x1f") for row in done.stdout.decode(errors="replace").splitlines())
+    return {commit for commit, _, what in rows if what.startswith(_MADE)}
+
+
+class CameAlong:
+    """Tells which files somebody else committed to the repository they lie in."""
+
+    def __init__(self) -> None:
+        self._of_folders: dict[str, set[str]] = {}
+        self._made: dict[str, set[str]] = {}
+
+    def has(self, path: str) -> bool:
+        """Whether a file, or anything in a folder, came along with a clone or a pull.
+
+        Where git is not there to say, it may have.
+        """
+        is_folder = os.path.isdir(path)
+        folder = path if is_folder else os.path.dirname(path)
+        try:
+            if folder not in self._of_folders:
+                self._of_folders[folder] = self._theirs(folder)
+        except LtmError:
+            return True
+        theirs = self._of_folders[folder]
+        return bool(theirs) if is_folder else os.path.basename(path) in theirs
+
+    def _theirs(self, folder: str) -> set[str]:
+        """The files below a folder that others committed, by their paths in it."""
+        repository = find(folder)
+        if repository is None:
+            return set()
+        tracked = set(git(folder, "ls-files", "-z", "--", ".").stdout.split(b"\0"))
+        if repository.common_dir not in self._made:
+            self._made[repository.common_dir] = made_here(folder)
+        made = self._made[repository.common_dir]
+        done = git(folder, "log", "--format=%x01%H", "--name-only", "--relative", "-z", "--", ".")
+        found: set[str] = set()
+        for entry in done.stdout.split(b"\x01")[1:]:
+            commit, *names = entry.split(b"\0")
+            if commit.decode() not in made:
+                touched = {name.strip(b"\n") for name in names}
+                found |= {os.fsdecode(name) for name in touched & tracked if name}
+        return found
