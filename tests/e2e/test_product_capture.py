@@ -11,6 +11,7 @@ CHECK = 'python3 -c "from prices import total; assert total(10) == 11, total(10)
 def test_a_preference_a_decision_and_a_fixed_test_are_told_to_the_next_session(
     product: Harness,
 ) -> None:
+    """Traps 2.5 #3: what was extracted was never told to the next session."""
     prices = product.project / "prices.py"
     prices.write_text("def total(net):\n    return net * 1.2\n")
     first = product.print_session(

@@ -206,6 +206,7 @@ class TestOneMemoryFor:
         assert identify(str(top), ltm_home).id == before.id
 
     def test_folders_below_one_where_ltm_was_initialised(self, code: Path, ltm_home: str) -> None:
+        """traps 2.5 #9: what was kept depended on the folder a command was run in."""
         (code / "notes" / ".claude" / "ltm").mkdir(parents=True)
         (code / "notes" / "deep" / "er").mkdir(parents=True)
         below = identify(str(code / "notes" / "deep" / "er"), ltm_home)

@@ -642,13 +642,14 @@ def test_no_second_drain_is_started_while_one_runs(hooks: Hooks, recorder: Path)
 def test_with_tool_hooks_on_a_long_turn_is_saved_every_so_many_calls(
     hooks: Hooks, recorder: Path
 ) -> None:
+    """Traps 2.5 #2: saving made the agent run commands, which were counted as work again."""
     noted = json.loads((hooks.home / "runtime.json").read_text())
     (hooks.home / "runtime.json").write_text(json.dumps({**noted, "save_interval": 3}))
     try:
         hooks.fire("PostToolUse", tool_name="Bash")
         hooks.fire("PostToolUseFailure", tool_name="Bash")
         assert not recorder.exists()
-        hooks.fire("PostToolUse", tool_name="Bash")
+        assert hooks.fire("PostToolUse", tool_name="Bash").out == ""  # the agent is told nothing
         assert wait_for(recorder)
     finally:
         end_recorders(recorder)
