@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ltm.core.passage import Passage
     from ltm.embed.embedder import Embedder
     from ltm.recall.meaning import Meaning
-    from ltm.storage.passagequery import Candidate, Matches, View
+    from ltm.storage.passagequery import Candidate, Matches
     from ltm.storage.passages import Passages
 
 BY_WORDS = 200
@@ -31,7 +31,7 @@ BY_MEANING = 100
 """Passages found by their meaning."""
 
 BY_SESSION = 50
-"""Sessions found by all that was said in them, and as many by what the user said."""
+"""Sessions found by all that was said in them."""
 
 WIDENED = 30
 """Of the best passages by words, and as many by meaning, those beside them are candidates too: an
@@ -89,10 +89,11 @@ class Said:
         if meaning:
             likeness |= meaning.likeness(question.text, evidence.keys() - near.keys())
         whole = question.wholes(lambda word: matches.holders.get(word, 0) > 0)
+        views = passages.find_views(whole, BY_SESSION, until=end)
         signals = Signals(
             likeness,
-            _best(passages.find_views(whole, BY_SESSION, until=end)),
-            _best(passages.find_views(whole, BY_SESSION, user=True, until=end)),
+            _best((view.session, -view.cost) for view in views),
+            _best((view.session, -view.user_cost) for view in views),
             files,
             {each.row: -each.cost for each in errors.candidates} if errors else {},
         )
@@ -140,7 +141,7 @@ class Said:
 
 
 def _seen(each: Candidate) -> Evidence:
-    return Evidence(each.row, each.session, each.role, _day(each.at), each.words.split(" "))
+    return Evidence(each.row, each.session, each.role, _day(each.at), each.words)
 
 
 def _day(at: str) -> date | None:
@@ -154,9 +155,9 @@ def _rows(matches: Matches | None) -> list[int]:
     return [each.row for each in matches.candidates] if matches else []
 
 
-def _best(views: Iterable[View]) -> dict[str, float]:
+def _best(found: Iterable[tuple[str, float]]) -> dict[str, float]:
     """The best stretch of each session."""
-    found: dict[str, float] = {}
-    for view in views:
-        found[view.session] = max(found.get(view.session, 0.0), -view.cost)
-    return found
+    best: dict[str, float] = {}
+    for session, value in found:
+        best[session] = max(best.get(session, 0.0), value)
+    return best
