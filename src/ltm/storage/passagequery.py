@@ -203,13 +203,10 @@ def _expressions(counts: Mapping[str, int], total: int) -> Iterator[str]:
     if total <= POSTINGS or fitting == len(words):
         yield any_of(words)
     elif fitting:
-        import os
-
-        ranking = sum(each <= int(os.environ["WK"]) * POSTINGS for each in spent)
-        if ranking > fitting:
-            yield f"({any_of(words[:fitting])}) AND ({any_of(words[:ranking])})"
-        else:
-            yield any_of(words[:fitting])
+        ranking = sum(each <= RANKING * POSTINGS for each in spent)
+        # bm25 scores every word of the expression, also those that cannot match alone.
+        also = f" AND ({any_of(words[:ranking])})" if ranking > fitting else ""
+        yield f"({any_of(words[:fitting])}){also}"
     else:
         if len(words) > 1:
             yield f'"{words[0]}" AND ({any_of(words[1:])})'
