@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -41,15 +42,15 @@ def _mending(method: _F) -> _F:
     return cast(_F, call)
 
 
-class Lookups:
+class Lookups(ABC):
     """The questions an index answers."""
 
     _db: sqlite3.Connection
     _vault: Vault
 
+    @abstractmethod
     def _mend(self) -> bool:
         """Make a broken index anew; False when it is not ours to change."""
-        raise NotImplementedError
 
     @_mending
     def get(self, memory_id: str) -> Stored | None:

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ltm.core.errors import StorageFailed
-from ltm.storage.database import connect, transaction
-from ltm.storage.durable import make_folder
-from ltm.storage.state import SCHEMA, TABLES
+from ltm.storage.database import transaction
+from ltm.storage.state import open_log
 
 PAUSES = (60, 300, 1_800, 7_200, 43_200)
 """Seconds to wait after each failure; after the last it is given up."""
@@ -58,13 +57,8 @@ class ModelLog:
     """The log in the state database at `path`. Used by one thread at a time."""
 
     def __init__(self, path: str) -> None:
-        make_folder(os.path.dirname(path))
-        self._db = connect(path, TABLES, SCHEMA)
-        if not self._db.execute("PRAGMA database_list").fetchone()[2]:
-            self._db.close()
-            raise StorageFailed("the state database cannot be written", path=path)
         # A call that was made must be counted, also after a power cut.
-        self._db.execute("PRAGMA synchronous = FULL")
+        self._db = open_log(path)
 
     def close(self) -> None:
         """Give the file back."""

@@ -18,11 +18,9 @@ from hashlib import blake2b
 from typing import Any
 
 from ltm.core import policy
-from ltm.core.errors import StorageFailed
 from ltm.core.model import iso
-from ltm.storage.database import connect, transaction
-from ltm.storage.durable import make_folder
-from ltm.storage.state import SCHEMA, TABLES, note_session
+from ltm.storage.database import transaction
+from ltm.storage.state import note_session, open_log
 
 _KEPT_DAYS = 60
 """Days after which a message is not expected again: clients delete transcripts sooner."""
@@ -63,14 +61,8 @@ class SessionLog:
     """The log in the state database at `path`. Used by one thread at a time."""
 
     def __init__(self, path: str) -> None:
-        make_folder(os.path.dirname(path))
-        self._db = connect(path, TABLES, SCHEMA)
-        if not self._db.execute("PRAGMA database_list").fetchone()[2]:
-            self._db.close()
-            # A copy in memory is good for reading. Here it would only pretend to remember.
-            raise StorageFailed("the state database cannot be written", path=path)
         # What is noted here is deleted elsewhere: it must survive a power cut.
-        self._db.execute("PRAGMA synchronous = FULL")
+        self._db = open_log(path)
 
     def close(self) -> None:
         """Give the file back."""

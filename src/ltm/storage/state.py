@@ -19,7 +19,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from ltm.core.errors import LtmError
+from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.model import Usage, iso, utc
 from ltm.storage import brief
 from ltm.storage.database import connect, look, transaction
@@ -232,6 +232,21 @@ class State:
             make_folder(os.path.dirname(self.path))
             self._db = connect(self.path, TABLES, SCHEMA)
         return self._db
+
+
+def open_log(path: str) -> sqlite3.Connection:
+    """The database for whoever must know that what they note is kept, also after a power cut.
+
+    Raises `StorageFailed` or `sqlite3.Error` where it cannot be.
+    """
+    make_folder(os.path.dirname(path))
+    db = connect(path, TABLES, SCHEMA)
+    if not db.execute("PRAGMA database_list").fetchone()[2]:
+        db.close()
+        # A copy in memory is good for reading. Here it would only pretend to remember.
+        raise StorageFailed("the state database cannot be written", path=path)
+    db.execute("PRAGMA synchronous = FULL")
+    return db
 
 
 def note_session(db: sqlite3.Connection, session: str, project: str, moment: datetime) -> None:
