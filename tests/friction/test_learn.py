@@ -26,7 +26,7 @@ def session(folder: Path, number: int, *corrections: str) -> Talk:
     """A session with these words of the user after some work."""
     made = talk(folder, f"{number:08d}-2222-4333-8444-555555555555")
     made.user(f"please add page {number} to the shop")
-    made.runs("make", "green")
+    made.runs("npm test", "green")
     for text in corrections:
         made.user(text)
         made.says("I see.")

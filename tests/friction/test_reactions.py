@@ -32,7 +32,6 @@ from ltm.friction.reactions import is_correction, is_curse, is_pasted
         "that doesn't work",
         "stop",
         "Stop adding docstrings everywhere",
-        "stop it",
         "revert that",
         "undo your last change",
         "still broken",
@@ -108,6 +107,18 @@ def test_what_only_looks_like_one_is_not(text: str) -> None:
 def test_a_no_to_a_question_is_an_answer(text: str) -> None:
     assert is_correction(text)
     assert not is_correction(text, asked=True)
+
+
+def test_what_is_forbidden_is_a_correction_only_if_it_was_done() -> None:
+    def did() -> str:
+        return "I set engines.vscode to ^1.75 and ran git commit -m x"
+
+    assert is_correction("don't bump engines without asking", did=did)
+    assert is_correction("do not commit this", did=did)
+    assert not is_correction("don't push yet", did=did)
+    assert not is_correction("and dont run the migrations on the shared database", did=did)
+    assert not is_correction("don't do that with this", did=did)
+    assert is_correction("no, use pnpm", did=did)
 
 
 def test_a_question_does_not_excuse_what_was_done() -> None:

@@ -165,13 +165,22 @@ class Detector:
         if not self._acted:
             return  # nothing was done yet that these words could be about
         for name, found in (
-            ("user_correction", is_correction(text, asked=asked)),
+            ("user_correction", is_correction(text, asked=asked, did=self._doings)),
             ("user_curse", is_curse(text)),
         ):
             if found:
                 signal = self._add(name, turn, cut(text, _SAID))
                 signal.statement = cut(text, _STATEMENT)
                 self._unanswered = True
+
+    def _doings(self) -> str:
+        """What the agent said and did in its last messages."""
+        return "\n".join(
+            turn.text[:2_000] if isinstance(turn, AssistantText) else repr(turn.input)[:2_000]
+            for message in self._ring
+            for turn in message
+            if isinstance(turn, AssistantText | ToolUse)
+        )
 
     def _interruption(self, turn: Interruption) -> None:
         before = self._interrupted

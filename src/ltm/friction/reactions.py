@@ -8,6 +8,7 @@ imports the standard library only.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _LONGEST = 4_000
 """Characters of a message that are looked at: longer ones are pastes with a word before them."""
@@ -32,7 +33,7 @@ _CORRECTION = re.compile(
             (?:what|it|right|correct|true|how|the|where|good\s+enough|working|fixed)\b
       | not\s+what\s+i\b
       | not\s+(?:like\s+that|that\s+one|this\s+one)\b
-      | stop(?=\s*(?:[,.!;:…—–-]|$|\n)|\s+(?:it|that|now|\w+ing)\b)
+      | stop(?=\s*(?:[,.!;:…—–-]|$|\n)|\s+\w+ing\b)
       | (?:revert|undo)(?=\s*(?:[,.!;:…—–-]|$|\n)|\s+(?:it|this|that|these|those|your|all\s+your
             |everything|(?:the\s+|last\s+|my\s+)*chang\w*|the\s+last|what)\b)
       | (?:it(?:'s|s|\s+is)?|that(?:'s|s|\s+is)?|this(?:\s+is)?)?\s*still\s+
@@ -66,6 +67,12 @@ _KIND = re.compile(
     re.IGNORECASE,
 )
 _ANSWER = re.compile(r"\s*(?:no(?:pe)?|don'?t|do\s+not|wrong|stop)\b", re.IGNORECASE)
+_FORBIDS = re.compile(
+    r"\s*(?:(?:and|but|please|ok(?:ay)?|hey|oh)[\s,.!:…-]{1,4})?(?:don'?t|do\s+not)\s+([^.!?\n]{1,200})",
+    re.IGNORECASE,
+)
+_MATTER = re.compile(r"[a-z]{3,}")
+_STEM = 5
 _CURSE = re.compile(
     r"\b(?:fuck\w*|motherfuck\w*|shit(?:ty|s)?|bullshit|damn(?:it|ed)?|goddamn\w*|wtf|ffs)\b",
     re.IGNORECASE,
@@ -77,6 +84,11 @@ _PLEASED = re.compile(
     r"|thank\w*|well\s+done|congrat\w*|hell\s+yeah|yeah)\b",
     re.IGNORECASE,
 )
+# What an agent does all the time says nothing about what it did just now.
+_EVERYWHERE = """this that these those them with your please just from into file files code make
+    need have because there anything use the and for not any all our too yet run add put let get
+    set its now"""
+_ANYTHING = frozenset(_EVERYWHERE.split())
 _NEAR = 40
 _SHORT = 120
 
@@ -89,15 +101,22 @@ _MACHINE = re.compile(
 )
 
 
-def is_correction(text: str, *, asked: bool = False) -> bool:
-    """Whether a message begins by contradicting what was done; `asked`: it answers a question."""
+def is_correction(text: str, *, asked: bool = False, did: Callable[[], str] | None = None) -> bool:
+    """Whether a message begins by contradicting what was done.
+
+    `asked` says that it answers a question. `did` gives what the agent said and did just before:
+    "don't push" is an order for later, unless it was about to push.
+    """
     head = text[:_LONGEST]
     first = _FIRST_WORD.match(head)
     if first is None or not _may_begin(first[1].lower()):
         return False
     if _KIND.match(head) or not _CORRECTION.match(head):
         return False
-    return not (asked and _ANSWER.match(head))
+    if asked and _ANSWER.match(head):
+        return False
+    forbids = _FORBIDS.match(head)
+    return forbids is None or did is None or _is_about(forbids[1], did())
 
 
 def is_curse(text: str) -> bool:
@@ -129,6 +148,13 @@ def is_pasted(text: str) -> bool:
 def asks(text: str) -> bool:
     """Whether the agent's words end by asking something, so that a no is an answer."""
     return "?" in text[-200:]
+
+
+def _is_about(sentence: str, did: str) -> bool:
+    """Whether any word of matter in a sentence stands in what the agent did, by its beginning."""
+    done = did.lower()
+    words = (word for word in _MATTER.findall(sentence.lower()) if word not in _ANYTHING)
+    return any(word[:_STEM] in done for word in words)
 
 
 def _may_begin(word: str) -> bool:
