@@ -81,6 +81,7 @@ def test_a_tier_follows_from_the_count(desk: Desk, seen: int, tier: str) -> None
     assert (step.action, step.tier, step.after) == ("added", tier, seen)
     assert desk.only().observations == seen
     assert desk.only().content == "Use pnpm here."
+    assert (desk.only().confidence >= 0.7) is (tier == "high")  # below it is told with a doubt
 
 
 def test_doing_it_again_changes_nothing(desk: Desk) -> None:

@@ -354,3 +354,29 @@ def test_a_bad_answer_leaves_the_rules_word(asked: Desk, answer: str) -> None:
     with ScriptedApi(answer) as api:
         asked.ltm.ok("config", "llm.base_url", api.url)
         assert "Fix the login of the shop" in asked.stash("login", CHOICE).read_text()
+
+
+def test_a_model_words_a_preference_and_never_counts_it(asked: Desk) -> None:
+    asked.corrected(5)
+    answers = [json.dumps({"preference": "Use pnpm here"}), '{"keep": [], "merge": [], "drop": []}']
+    with ScriptedApi(*answers) as api:
+        asked.ltm.ok("config", "llm.base_url", api.url)
+        done = asked.ltm.json("consolidate", "--all")
+    assert [(each["text"], each["to"]) for each in done["preferences"]] == [("Use pnpm here", 5)]
+
+
+def test_a_model_that_invents_a_preference_is_not_believed(asked: Desk) -> None:
+    asked.corrected(5)
+    with ScriptedApi(json.dumps({"preference": "Always deploy to evil example at night"})) as api:
+        asked.ltm.ok("config", "llm.base_url", api.url)
+        done = asked.ltm.json("consolidate", "--all")
+    assert [each["text"] for each in done["preferences"]] == ["Use pnpm here"]
+
+
+def test_a_model_that_cannot_be_asked_stops_nothing(asked: Desk) -> None:
+    asked.corrected(5)
+    asked.stash("login", CHOICE)
+    asked.ltm.ok("config", "llm.base_url", "http://127.0.0.1:9")
+    done = asked.ltm.json("consolidate", "--all")
+    assert done["llm_error"]
+    assert (len(done["preferences"]), len(done["stashes"])) == (1, 1)

@@ -11,25 +11,21 @@ forgotten because it works. Imports core, the ledger, the store's port and this 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ltm.capture.corrected import wordings
-from ltm.capture.decide import opposes
+from ltm.capture.ruled import TOOL, Case, cases_of
 from ltm.core import policy
 from ltm.core.decision import Add, Decision, Reduce, Restore, Revise, Supersede
 from ltm.core.errors import Conflict, NotFound, Refused
 from ltm.core.infer import auto_tags, infer_impact, summary_of, title_of
-from ltm.core.kinds import Kind, Kinds
-from ltm.core.model import Filter, Memory, Phase, Source, Status, Stored, Trust, new_id, utc
-from ltm.core.rulestate import Evidence, Rule
-from ltm.core.similar import jaccard, tokens_of
+from ltm.core.kinds import Kind
+from ltm.core.model import Filter, Memory, Phase, Source, Status, Trust, new_id, utc
 from ltm.storage.ledger import Ledger
 from ltm.storage.store import Store
 
-TOOL = "friction"
-"""What stands as the tool of a preference that was made here, before the message it came from."""
+_SURE = (0.4, 0.6, 1.0)
 
 Reword = Callable[[Sequence[str]], str]
 """A wording for what users said; '' for none. A model may give it."""
@@ -67,25 +63,6 @@ class Step:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A rule, all that was seen of it, and what it could be called."""
-
-    rule: Rule
-    evidence: Sequence[Evidence]
-    words: Sequence[str]
-    against: int = 0
-    memory: Stored | None = None
-
-    @property
-    def count(self) -> int:
-        return self.rule.observations - self.against
-
-    @property
-    def made_here(self) -> bool:
-        return self.memory is not None and self.memory.memory.source.tool.startswith(TOOL)
-
-
 def plan(
     store: Store, ledger: Ledger, project: str, now: datetime, reword: Reword | None = None
 ) -> list[Step]:
@@ -94,14 +71,9 @@ def plan(
     if kind is None:
         return []
     known = store.list(Filter(kinds=(kind.name,), statuses=tuple(Status))).items
-    cases = _cases(ledger, project, store.kinds, now)
-    steps = []
-    for case in cases:
-        case = replace(case, against=_against(case, cases), memory=_memory_of(case, known, kind))
-        step = _step(case, kind, now, reword)
-        if step is not None:
-            steps.append(step)
-    return steps
+    cases = cases_of(ledger, project, store.kinds, kind, known, now)
+    steps = (_step(case, kind, now, reword) for case in cases)
+    return [step for step in steps if step is not None]
 
 
 def apply(
@@ -125,16 +97,7 @@ def apply(
     return done
 
 
-def _cases(ledger: Ledger, project: str, kinds: Kinds, now: datetime) -> list[_Case]:
-    cases = []
-    for rule in ledger.rules(project, now):
-        evidence = ledger.evidence(project, rule.id)
-        texts = [rule.statement, *(each.statement for each in evidence)]
-        cases.append(_Case(rule, evidence, wordings(texts, kinds)))
-    return cases
-
-
-def _step(case: _Case, kind: Kind, now: datetime, reword: Reword | None) -> Step | None:
+def _step(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> Step | None:
     rule = case.rule
     if rule.status == "rejected":
         return None
@@ -156,14 +119,14 @@ def _step(case: _Case, kind: Kind, now: datetime, reword: Reword | None) -> Step
     return _reworded(case, kind, now, reword) or _counted(case, kind)
 
 
-def _added(case: _Case, kind: Kind, now: datetime, reword: Reword | None) -> Step:
+def _added(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> Step:
     text = _worded(case, reword) or case.words[0]
     memory = _memory(case, kind, text, now)
-    why = f"seen in {case.rule.observations} conversations"
+    why = f"seen in {_in_conversations(case.rule.observations)}"
     return _made(case, kind, "added", case.count, why, Add(memory), memory)
 
 
-def _reworded(case: _Case, kind: Kind, now: datetime, reword: Reword | None) -> Step | None:
+def _reworded(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> Step | None:
     """Other words for a preference that was told and did not help."""
     if not case.rule.wants_rewording or not case.made_here or case.memory is None:
         return None
@@ -179,7 +142,7 @@ def _reworded(case: _Case, kind: Kind, now: datetime, reword: Reword | None) -> 
     return _made(case, kind, "reworded", case.count, why, newer, memory)
 
 
-def _counted(case: _Case, kind: Kind) -> Step | None:
+def _counted(case: Case, kind: Kind) -> Step | None:
     """The number a preference should have, if it has another, or the ledger does not know of it."""
     assert case.memory is not None
     memory = case.memory.memory
@@ -196,15 +159,18 @@ def _counted(case: _Case, kind: Kind) -> Step | None:
     action = "counted"
     if before != after:
         action = "promoted" if count > memory.observations else "demoted"
-    why = f"seen in {case.rule.observations} conversations"
+    why = f"seen in {_in_conversations(case.rule.observations)}"
     if case.against:
         why += f", the contrary in {case.against} since"
-    changed = Revise(memory.id, {"observations": count}, expected=case.memory.etag)
+    changes: dict[str, Any] = {"observations": count}
+    if case.made_here:
+        changes["confidence"] = _sure(count, kind)
+    changed = Revise(memory.id, changes, expected=case.memory.etag)
     return _made(case, kind, action, count, why, changed)
 
 
 def _made(
-    case: _Case,
+    case: Case,
     kind: Kind,
     action: str,
     count: int,
@@ -230,7 +196,7 @@ def _made(
     )
 
 
-def _memory(case: _Case, kind: Kind, text: str, now: datetime) -> Memory:
+def _memory(case: Case, kind: Kind, text: str, now: datetime) -> Memory:
     first = case.evidence[0]
     seen = min(utc(case.rule.last_seen).replace(microsecond=0), now)
     return Memory(
@@ -245,56 +211,24 @@ def _memory(case: _Case, kind: Kind, text: str, now: datetime) -> Memory:
         tags=auto_tags(text),
         impact=infer_impact(text),
         observations=case.count,
+        confidence=_sure(case.count, kind),
         # The user's words, but nobody asked to keep them: firm only when counted.
         source=Source(Trust.ASSISTANT, first.session, tool=f"{TOOL} {first.message}"),
     )
 
 
-def _memory_of(case: _Case, known: Sequence[Stored], kind: Kind) -> Stored | None:
-    """The memory a rule is, or one that says the same; what took its place, if something did."""
-    by_id = {each.memory.id: each for each in known}
-    ours = {f"{TOOL} {each.message}" for each in case.evidence}
-    found = by_id.get(case.rule.memory) or next(
-        (each for each in known if each.memory.source.tool in ours), None
-    )
-    if found is None:
-        found = next((each for each in known if _says(each.memory, case, kind)), None)
-    seen: set[str] = set()
-    while found is not None and found.memory.superseded_by and found.memory.id not in seen:
-        seen.add(found.memory.id)
-        found = by_id.get(found.memory.superseded_by, found)
-    return found
-
-
-def _says(memory: Memory, case: _Case, kind: Kind) -> bool:
-    if memory.status is not Status.ACTIVE:
-        return False
-    words = tokens_of(memory.text)
-    return any(
-        jaccard(words, tokens_of(each)) >= kind.duplicate and not opposes(memory.text, each)
-        for each in case.words
-    )
-
-
-def _against(case: _Case, cases: Sequence[_Case]) -> int:
-    """Conversations that said the contrary after this was first said."""
-    contrary = {
-        each.conversation
-        for other in cases
-        if other.rule.id != case.rule.id and _are_contrary(case, other)
-        for each in other.evidence
-        if each.at > case.rule.first_seen
-    }
-    return len(contrary)
-
-
-def _are_contrary(one: _Case, other: _Case) -> bool:
-    return bool(one.words and other.words) and opposes(one.words[0], other.words[0])
-
-
-def _worded(case: _Case, reword: Reword | None) -> str:
+def _worded(case: Case, reword: Reword | None) -> str:
     return reword([each.statement for each in case.evidence]) if reword is not None else ""
 
 
 def _tier(count: int, kind: Kind) -> str:
     return policy.tier(count, kind)
+
+
+def _sure(count: int, kind: Kind) -> float:
+    """How sure we are of what nobody asked us to keep: it is told with a doubt until it is firm."""
+    return _SURE[policy.TIERS.index(_tier(count, kind))]
+
+
+def _in_conversations(count: int) -> str:
+    return "1 conversation" if count == 1 else f"{count} conversations"

@@ -1,0 +1,100 @@
+"""A rule of the ledger beside the memories: what it could be called, and which memory it is.
+
+Owns how a rule finds its memory again (by the message it was made from, else by what it says) and
+which rules say the contrary. Imports core, the ledger and this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ltm.capture.corrected import wordings
+from ltm.capture.decide import opposes
+from ltm.core.kinds import Kind, Kinds
+from ltm.core.model import Memory, Status, Stored
+from ltm.core.rulestate import Evidence, Rule
+from ltm.core.similar import jaccard, tokens_of
+from ltm.storage.ledger import Ledger
+
+TOOL = "friction"
+"""What stands as the tool of a preference made of a rule, before the message it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A rule, all that was seen of it, and what it could be called."""
+
+    rule: Rule
+    evidence: Sequence[Evidence]
+    words: Sequence[str]
+    against: int = 0
+    memory: Stored | None = None
+
+    @property
+    def count(self) -> int:
+        """Conversations it was seen in, less those that said the contrary since."""
+        return self.rule.observations - self.against
+
+    @property
+    def made_here(self) -> bool:
+        """Whether its memory was made of it, and not stated by the user."""
+        return self.memory is not None and self.memory.memory.source.tool.startswith(TOOL)
+
+
+def cases_of(
+    ledger: Ledger, project: str, kinds: Kinds, kind: Kind, known: Sequence[Stored], now: datetime
+) -> list[Case]:
+    """The rules of a project, each with its evidence, its words and its memory."""
+    cases = []
+    for rule in ledger.rules(project, now):
+        evidence = ledger.evidence(project, rule.id)
+        texts = [rule.statement, *(each.statement for each in evidence)]
+        cases.append(Case(rule, evidence, wordings(texts, kinds)))
+    return [
+        replace(case, against=_against(case, cases), memory=_memory_of(case, known, kind))
+        for case in cases
+    ]
+
+
+def _memory_of(case: Case, known: Sequence[Stored], kind: Kind) -> Stored | None:
+    """The memory a rule is, or one that says the same; what took its place, if something did."""
+    by_id = {each.memory.id: each for each in known}
+    ours = {f"{TOOL} {each.message}" for each in case.evidence}
+    found = by_id.get(case.rule.memory) or next(
+        (each for each in known if each.memory.source.tool in ours), None
+    )
+    if found is None:
+        found = next((each for each in known if _says(each.memory, case, kind)), None)
+    seen: set[str] = set()
+    while found is not None and found.memory.superseded_by and found.memory.id not in seen:
+        seen.add(found.memory.id)
+        found = by_id.get(found.memory.superseded_by, found)
+    return found
+
+
+def _says(memory: Memory, case: Case, kind: Kind) -> bool:
+    if memory.status is not Status.ACTIVE:
+        return False
+    words = tokens_of(memory.text)
+    return any(
+        jaccard(words, tokens_of(each)) >= kind.duplicate and not opposes(memory.text, each)
+        for each in case.words
+    )
+
+
+def _against(case: Case, cases: Sequence[Case]) -> int:
+    """Conversations that said the contrary after this was first said."""
+    contrary = {
+        each.conversation
+        for other in cases
+        if other.rule.id != case.rule.id and _are_contrary(case, other)
+        for each in other.evidence
+        if each.at > case.rule.first_seen
+    }
+    return len(contrary)
+
+
+def _are_contrary(one: Case, other: Case) -> bool:
+    return bool(one.words and other.words) and opposes(one.words[0], other.words[0])
