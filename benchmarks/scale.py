@@ -56,6 +56,10 @@ def measure(count: int, folder: Path, runs: int) -> dict[str, Any]:
     recall = timed(lambda: recalled(store, next(again), Filter(), 10), runs)
     listing = timed(lambda: store.list(Filter(), 50), min(runs, 30))
     ltm = str(Path(sys.executable).with_name("ltm"))
+    # By words, as everything measured here: the first question with vectors would make them all.
+    subprocess.run(
+        [ltm, "config", "embed.backend", "none"], env=env, check=True, capture_output=True
+    )
     cold = spawned([ltm, "recall", "class", "instance"], 15, env, project)
     bare = spawned([sys.executable, "-I", "-S", "-c", "pass"], 15)
     store.close()
