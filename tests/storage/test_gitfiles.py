@@ -24,16 +24,10 @@ from ltm.storage.places import places
 
 from .repos import git, make_repo
 
+pytestmark = pytest.mark.usefixtures("user_home")
+
 MEMORY = ".claude/ltm/memories/one.mem_1.md"
 TEXT = "---\nid: mem_1\nkind: fact\n---\n## Summary\nOne.\n\n## Content\n"
-
-
-@pytest.fixture(autouse=True)
-def user_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    home = tmp_path / "user"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    return home
 
 
 @pytest.fixture

@@ -21,15 +21,9 @@ from ltm.storage.repository import settings
 
 from .repos import git, make_repo
 
+pytestmark = pytest.mark.usefixtures("user_home")
+
 HUB = "https://github.com/org/app.git"
-
-
-@pytest.fixture(autouse=True)
-def user_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    home = tmp_path / "user"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    return home
 
 
 @pytest.fixture

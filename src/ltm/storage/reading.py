@@ -1,7 +1,7 @@
 """One reading of a document's keys: each value checked, each complaint with its line.
 
 Owns how forgiving we are with what a person typed. Used by the codec only. Imports core, and from
-storage the document, its keys and its body.
+storage the document, its keys, its body and how a memory is put together.
 """
 
 from __future__ import annotations
@@ -15,17 +15,8 @@ from typing import NoReturn, TypeVar
 
 from ltm.core.errors import BadFile, WrongUsage
 from ltm.core.kinds import Kinds
-from ltm.core.model import (
-    Impact,
-    Memory,
-    Phase,
-    Scope,
-    Source,
-    Status,
-    Trust,
-    choice,
-    is_id,
-)
+from ltm.core.model import Memory, Phase, Trust, choice, is_id
+from ltm.storage.assembling import assembled
 from ltm.storage.body import Sections, first_title
 from ltm.storage.fields import BY_KEY, items, moment, number, phase_of
 from ltm.storage.frontmatter import Document
@@ -50,50 +41,23 @@ class Reading:
     def memory(self, sections: Sections, seen: datetime | None) -> Memory:
         """The memory these keys and sections make."""
         found = self._id()
-        created = self._created(found, seen)
-        updated = self._moment("updated") or created
-        return Memory(
-            id=found,
+        return assembled(
+            self,
+            self,
+            memory_id=found,
             kind=self._kind(),
             title=self._title(sections),
             summary=sections.summary,
             content=sections.content,
-            created=created,
-            updated=updated,
-            confirmed=self._moment("confirmed") or created,
-            scope=self._choice("scope", Scope),
-            tags=self._many("tags"),
-            impact=self._choice("impact", Impact),
-            pinned=self._flag("pinned"),
-            difficulty=self._share("difficulty"),
-            confidence=self._share("confidence"),
-            observations=self._count("observations"),
-            phase=self._phase(),
-            status=self._choice("status", Status),
-            version=self._count("version"),
-            supersedes=self._many("supersedes"),
-            superseded_by=self._text("superseded_by"),
-            merged_from=self._many("merged_from"),
-            previous=self._text("previous"),
-            links=self._many("links"),
-            source=Source(
-                trust=self._choice("trust", Trust),
-                session=self._text("session"),
-                lines=self._text("lines"),
-                tool=self._text("tool"),
-            ),
-            reason=self._text("reason"),
-            state=self._text("state"),
-            legacy_id=self._text("legacy_id"),
-            signature=self._text("signature"),
-            shown_signature=self._text("shown_signature"),
+            created=self._created(found, seen),
+            trust=Trust.USER,
         )
 
     def _bad(self, key: str, message: str, hint: str) -> NoReturn:
         line = self.document.lines.get(key, 1)
         raise BadFile(message, path=self.path, line=line, hint=hint)
 
-    def _text(self, key: str) -> str:
+    def text(self, key: str) -> str:
         value = self.document.fields.get(key, "")
         if isinstance(value, tuple):
             self._bad(key, f"'{key}' is a list", f"write '{key}:' and one text in double quotes")
@@ -101,25 +65,25 @@ class Reading:
 
     def _word(self, key: str) -> str:
         """A value that is one of a few words or a number; empty means the default."""
-        return self._text(key).strip() or BY_KEY[key].default
+        return self.text(key).strip() or BY_KEY[key].default
 
-    def _many(self, key: str) -> tuple[str, ...]:
+    def texts(self, key: str) -> tuple[str, ...]:
         return items(self.document.fields.get(key))
 
     def _id(self) -> str:
-        found = self._text("id").strip()
+        found = self.text("id").strip()
         if not found:
             # A file is named `<slug>.<id>.md`, so a deleted line is no loss.
             found = os.path.basename(self.path).removesuffix(".md").rpartition(".")[2]
         if not is_id(found):
-            problem = f"'{found}' is not a memory's id" if self._text("id") else "'id' is missing"
+            problem = f"'{found}' is not a memory's id" if self.text("id") else "'id' is missing"
             self._bad(
                 "id", problem, "write 'id: mem_' and letters or digits of your choice, in one word"
             )
         return found
 
     def _kind(self) -> str:
-        word = self._text("kind")
+        word = self.text("kind")
         if not word.strip():
             return self.kinds.default.name
         try:
@@ -129,7 +93,7 @@ class Reading:
 
     def _title(self, sections: Sections) -> str:
         # A title is one line; YAML lets a person wrap one, and that person means a space.
-        title = re.sub(r"[\r\n]+", " ", self._text("title"))
+        title = re.sub(r"[\r\n]+", " ", self.text("title"))
         if title.strip():
             return title
         parts = (sections.summary if sections.explicit else "", sections.content)
@@ -138,13 +102,13 @@ class Reading:
             self._bad("title", "'title' is missing", "write 'title:' and a few words")
         return derived
 
-    def _choice(self, key: str, values: type[_T]) -> _T:
+    def choice(self, key: str, default: _T) -> _T:
         try:
-            return choice(values, self._word(key))
+            return choice(type(default), self.text(key).strip() or default.value)
         except WrongUsage as error:
             self._bad(key, f"'{key}': {error.message}", error.hint)
 
-    def _flag(self, key: str) -> bool:
+    def flag(self, key: str) -> bool:
         word = self._word(key).lower()
         if word not in _TRUE | _FALSE:
             self._bad(key, f"'{key}' is neither true nor false", f"write '{key}: true'")
@@ -156,28 +120,31 @@ class Reading:
             self._bad(key, f"'{key}' is not a number", f"write '{key}: {BY_KEY[key].default}'")
         return value
 
-    def _share(self, key: str) -> float:
+    def share(self, key: str, default: float) -> float:
         """A number from 0 to 1; what lies outside is moved to the nearer end."""
-        return min(1.0, max(0.0, self._number(key)))
+        return min(1.0, max(0.0, self._number(key) if self.text(key).strip() else default))
 
-    def _count(self, key: str) -> int:
+    def count(self, key: str) -> int:
         """A whole number from 1 up; what lies outside is moved to the nearer end."""
         return int(min(_MOST, max(1, self._number(key))))
 
-    def _phase(self) -> Phase:
+    def phase(self) -> Phase:
         found = phase_of(self._word("phase"))
         if found is None:
             self._bad("phase", "'phase' is not a phase", "write a number from 0 (full) to 3")
         return Phase(found)
 
     def _moment(self, key: str) -> datetime | None:
-        text = self._text(key).strip()
+        text = self.text(key).strip()
         if not text:
             return None
         found = moment(text)
         if found is None:
             self._bad(key, f"'{key}' is not a moment", f"write '{key}: 2026-11-15T16:22:00Z'")
         return found
+
+    def moment(self, key: str, default: datetime) -> datetime:
+        return self._moment(key) or default
 
     def _created(self, memory_id: str, seen: datetime | None) -> datetime:
         found = self._moment("created") or _id_moment(memory_id) or self._moment("updated") or seen

@@ -13,17 +13,8 @@ from typing import Any, NoReturn, TypeVar
 
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.kinds import Kinds
-from ltm.core.model import (
-    Impact,
-    Memory,
-    Phase,
-    Scope,
-    Source,
-    Status,
-    Trust,
-    choice,
-    is_id,
-)
+from ltm.core.model import Memory, Phase, Trust, choice, is_id
+from ltm.storage.assembling import assembled
 from ltm.storage.fields import moment
 from ltm.storage.scalars import is_text
 
@@ -38,42 +29,16 @@ def checked(record: Any, kinds: Kinds) -> Memory:
     reading = _Reading(record)
     source = record.get("source", {})
     origin = _Reading(source if isinstance(source, dict) else reading.bad("source"), "source.")
-    created = reading.moment("created")
-    return Memory(
-        id=reading.id(),
+    return assembled(
+        reading,
+        origin,
+        memory_id=reading.id(),
         kind=reading.kind(kinds),
         title=reading.title(),
         summary=reading.text("summary"),
         content=reading.text("content"),
-        created=created,
-        updated=reading.moment("updated", created),
-        confirmed=reading.moment("confirmed", created),
-        scope=reading.choice("scope", Scope.PROJECT),
-        tags=reading.texts("tags"),
-        impact=reading.choice("impact", Impact.MEDIUM),
-        pinned=reading.flag("pinned"),
-        difficulty=reading.share("difficulty", 0.0),
-        confidence=reading.share("confidence", 1.0),
-        observations=reading.count("observations"),
-        phase=Phase(reading.number("phase", 0, 0, 3)),
-        status=reading.choice("status", Status.ACTIVE),
-        version=reading.count("version"),
-        supersedes=reading.texts("supersedes"),
-        superseded_by=reading.text("superseded_by"),
-        merged_from=reading.texts("merged_from"),
-        previous=reading.text("previous"),
-        links=reading.texts("links"),
-        source=Source(
-            trust=origin.choice("trust", Trust.IMPORT),
-            session=origin.text("session"),
-            lines=origin.text("lines"),
-            tool=origin.text("tool"),
-        ),
-        reason=reading.text("reason"),
-        state=reading.text("state"),
-        legacy_id=reading.text("legacy_id"),
-        signature=reading.text("signature"),
-        shown_signature=reading.text("shown_signature"),
+        created=reading.moment("created"),
+        trust=Trust.IMPORT,
     )
 
 
@@ -138,6 +103,9 @@ class _Reading:
 
     def count(self, name: str) -> int:
         return self.number(name, 1, 1, _MOST)
+
+    def phase(self) -> Phase:
+        return Phase(self.number("phase", 0, 0, 3))
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
         value = self._record.get(name, default)
