@@ -158,6 +158,14 @@ def test_what_the_user_answers_to_a_question_is_kept(kept: Kept, transcript: Tra
     assert any("SQLite" in text for _, text in kept.said())
 
 
+def test_a_commit_is_found_by_its_hash(kept: Kept, transcript: Transcript) -> None:
+    transcript.calls("Bash", "c1", command="git commit -m 'Rename the cookie'")
+    transcript.result("[main abcdef1] Rename the cookie\n 1 file changed", "c1")
+    kept.keep(transcript)
+    (found,) = kept.passages.find(["abcdef1"], 5).candidates
+    assert (found.turn, found.part) == (1, 1)
+
+
 def test_a_call_the_user_refused_is_nobodys_failure(kept: Kept, transcript: Transcript) -> None:
     transcript.calls("Bash", "b1", command="rm -rf build")
     refused = "The user doesn't want to proceed with this tool use."
@@ -288,6 +296,8 @@ def test_line_by_line_it_gives_the_same_as_at_once(
     transcript.result("no such memory", "m1", error=True)
     transcript.calls("Bash", "b9", command="pytest | tail -1")
     transcript.result("1 failed", "b9")
+    transcript.calls("Bash", "c1", command="git commit -qam 'Rename the cookie'; git log | tail -1")
+    transcript.result("[main abcdef1] Rename the cookie\n 1 file changed", "c1")
     kept.keep(transcript)
     growing, other = Transcript(tmp_path / "growing.jsonl"), Kept(tmp_path / "other")
     for line in transcript.path.read_bytes().splitlines(keepends=True):
@@ -296,6 +306,7 @@ def test_line_by_line_it_gives_the_same_as_at_once(
         growing.raw(line[50:])
         other.keep(growing)
     assert other.all() == kept.all()
+    assert other.said()[-1] == (TOOL, "committed abcdef1: Rename the cookie")
     words = query_terms("npm login test failed")
     assert other.passages.find(words, 50) == kept.passages.find(words, 50)
     assert other.passages.find_views(words, 5) == kept.passages.find_views(words, 5)

@@ -34,10 +34,10 @@ from ltm.core.passage import ASSISTANT, TOOL, USER, Passage
 from ltm.core.redact import redacted
 from ltm.core.sentences import shortened
 from ltm.sessions.entries import without_insertions
+from ltm.sessions.transcript import committed
 from ltm.sessions.turns import (
     AssistantText,
     Command,
-    Commit,
     ToolResult,
     ToolUse,
     Turn,
@@ -100,9 +100,6 @@ class Cutter:
                     yield from self._called(turn)
                 case ToolResult():
                     yield from self._answered(turn)
-                case Commit(hash=commit, subject=subject):
-                    text = redacted(f"committed {commit[:12]}: {shortened(subject, PART)}")
-                    yield self._passage(turn, TOOL, text)
                 case _:
                     continue
 
@@ -121,8 +118,9 @@ class Cutter:
             return
         if turn.tool in _ANSWERING:
             self._note_call(turn.id, "answers")
-        elif turn.tool in SHELLS and hides_failure(given):
-            self._note_call(turn.id, "hides")
+        elif turn.tool in SHELLS:
+            commits = "commits" if "commit" in given else ""
+            self._note_call(turn.id, "hides" if hides_failure(given) else commits)
         if not given or turn.tool in _LOOKING:
             return
         told = redacted(opening(sound(given), 4 * PART) or sound(given)[:PART])
@@ -148,7 +146,14 @@ class Cutter:
             for piece in parts(redacted(opening(text, 3 * PART))):
                 yield self._passage(turn, TOOL, piece, files=self._files_in(piece))
 
+        elif what in ("commits", "hides"):
+            for commit, _, subject in committed(turn.text):
+                text = redacted(f"committed {commit[:12]}: {shortened(sound(subject), PART)}")
+                yield self._passage(turn, TOOL, text)
+
     def _note_call(self, call: str, what: str) -> None:
+        if not what:
+            return
         if len(self._calls) >= 4 * _OPEN:
             self._calls.clear()  # calls that never got a result
         self._calls[call] = what

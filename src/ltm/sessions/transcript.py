@@ -139,16 +139,22 @@ def read(path: str, cursor: Cursor | None = None, seen: Seen | None = None) -> R
     return Reading(path, cursor, Recent() if seen is None else seen)
 
 
+def committed(output: str) -> Iterator[tuple[str, str, str]]:
+    """Hash, branch and subject of each commit that the output of a command tells of."""
+    for found in _COMMITTED.finditer(output[:_HEAD_OF_RESULT]):
+        yield found["hash"], found["branch"], found["subject"].strip()
+
+
 def _commits(call: ToolUse, result: ToolResult) -> Iterator[Commit]:
     command = call.input.get("command")
     if not isinstance(command, str) or "commit" not in command:
         return
-    for found in _COMMITTED.finditer(result.text[:_HEAD_OF_RESULT]):
+    for commit, branch, subject in committed(result.text):
         yield Commit(
-            hash=found["hash"],
-            branch=found["branch"],
-            subject=found["subject"].strip(),
-            own=found["subject"].strip() in command,
+            hash=commit,
+            branch=branch,
+            subject=subject,
+            own=subject in command,
             uuid=result.uuid,
             at=result.at,
             line=result.line,
