@@ -1,7 +1,7 @@
 """Every trap earlier tools fell into has a test that names it.
 
 A test says in its docstring which trap it keeps us out of: "traps 2.1 #14". The table below says
-what went wrong there, in a few words; sections are numbered by the tool (2.1 and 2.3 to 2.5), 2.6
+what went wrong there, in a few words; sections are numbered by the tool (2.1 to 2.5), 2.6
 is where the tools contradict each other. What cannot happen here stands in `ELSEWHERE`, with the
 reason.
 """
@@ -42,6 +42,24 @@ TRAPS: dict[str, tuple[str, ...]] = {
         "what was forgotten stayed in git's archive",
         "one argument had two names",
     ),
+    "2.2": (
+        "a healthy habit was the worst of signals, and so was a folder of its name",
+        "success could not be seen, so that every failure was one for good",
+        "results in lists were not looked at",
+        "words of success and of denial that were matched wrongly",
+        "the description and the code had different weights",
+        "the last signals were not the latest, and one loop counted three times",
+        "what a client writes in the user's name was taken for the user's words",
+        "a fork was another session",
+        "one bad line dropped a session, and a folder that is not there was no error",
+        "an import line that loads nothing",
+        "the same evidence promoted by repetition, and nothing without a stash",
+        "two observations stood under medium",
+        "a manifest without hashes, written at the end, and no way without a model",
+        "a hook that was said not to exist, and memory outside the project",
+        "what of it belongs in git was left open",
+        "one script in two places",
+    ),
     "2.3": (
         "twenty thousand tokens into a field of ten thousand characters",
         "a word of success after the JSON",
@@ -80,6 +98,20 @@ TRAPS: dict[str, tuple[str, ...]] = {
         "snapshots by way of the user's own branches",
         "a duplicate that was announced and never happened",
     ),
+    "2.5": (
+        "the end of every turn was taken for the end of the session, and answered",
+        "saving asked the model for tool calls, which were counted again",
+        "facts were kept and never told",
+        "a file that was cut off wiped all facts, and counters lost counts",
+        "facts were extracted again at every run, and cut at the wrong colon",
+        "ids were used again after a clear",
+        "a transcript was copied at every turn, secrets and all, into git",
+        "an archive doubled after a crash, and thirty days were not enough",
+        "files went wherever the process happened to run",
+        "only one way to begin a session was listened to",
+        "clearing was a deletion by the model",
+        "a compaction took what was not saved yet",
+    ),
     "2.6": (
         "MEMORY.md and memory.md are one file on some disks",
         "two owners of one pair of marks",
@@ -95,6 +127,7 @@ TRAPS: dict[str, tuple[str, ...]] = {
 }
 
 ELSEWHERE = {
+    ("2.2", 16): "nothing here is a script in a repository: there is one installed command",
     ("2.4", 16): "nothing here takes snapshots of a work tree or makes branches",
 }
 

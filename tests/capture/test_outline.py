@@ -57,6 +57,19 @@ def test_an_outline_holds_goal_state_decisions_next_steps_files_and_what_still_f
     assert {each.kind for each in found.found} >= {"decision", "gotcha"}
 
 
+def test_a_short_first_message_is_the_goal_and_a_later_yes_is_nothing(tmp_path: Path) -> None:
+    transcript = Transcript(tmp_path / "t.jsonl", "one")
+    transcript.user("Implement spotter-gqc")
+    transcript.says("Shall I push it?")
+    transcript.user("yes please")
+    transcript.says("Pushed.")
+    transcript.user(
+        "<command-name>/review</command-name><command-args>the last pull</command-args>"
+    )
+    transcript.user("<command-name>/ltm:stash</command-name><command-args>x</command-args>")
+    assert outlined(transcript).asked == ("Implement spotter-gqc", "/review the last pull")
+
+
 def test_a_stash_says_all_of_it_and_can_be_read_back(tmp_path: Path) -> None:
     text = stash_text(
         outlined(worked(tmp_path / "t.jsonl")), KINDS, name="login", project="p", at=AT

@@ -19,20 +19,10 @@ from tests.sessions.writing import Transcript
 from tests.stores import make
 
 SAME = "Uploads above ten megabytes are refused by the proxy in front"
-SUBJECTS = [
-    "alpha",
-    "bravo",
-    "charlie",
-    "delta",
-    "echo",
-    "foxtrot",
-    "golf",
-    "hotel",
-    "india",
-    "juliet",
-    "kilo",
-    "lima",
-]
+SUBJECTS = (
+    *("alpha", "bravo", "charlie", "delta", "echo", "foxtrot"),
+    *("golf", "hotel", "india", "juliet", "kilo", "lima"),
+)
 
 
 class Desk:

@@ -89,6 +89,7 @@ def desk(ltm: Ltm) -> Desk:
 
 
 def test_a_stash_becomes_memories_and_an_episode(desk: Desk) -> None:
+    """traps 2.2 #14: commands are enough, without any hook, and all of it is the project's."""
     desk.stash("login", CHOICE)
     done = desk.ltm.json("consolidate", "--all")
     (stash,) = done["stashes"]

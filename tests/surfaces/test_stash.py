@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -128,6 +129,16 @@ def test_the_list_shows_what_waits_and_five_are_worth_a_word(ltm: Ltm) -> None:
     assert (listed["waiting"], len(listed["stashes"])) == (5, 5)
     assert "5 stashes wait" in ltm.run("status").stderr
     assert "5 stashes wait" in ltm.ok("inject")
+
+
+def test_from_a_folder_below_it_goes_to_the_top_of_the_project(ltm: Ltm) -> None:
+    """traps 2.5 #9: not wherever the process happens to run."""
+    subprocess.run(["git", "init", "-q", str(ltm.project)], check=True)
+    session(ltm, "one", "Fix the login test today.")
+    below = ltm.project / "src" / "deep"
+    below.mkdir(parents=True)
+    done = ltm.json("stash", "x", cwd=below)
+    assert done["path"] == str(ltm.project / ".claude/stash/x.md")
 
 
 def test_an_empty_list_says_how_to_begin(ltm: Ltm) -> None:

@@ -24,7 +24,7 @@ from ltm.core.model import Trust
 from ltm.core.redact import redacted
 from ltm.core.screen import one_line
 from ltm.core.sentences import shortened
-from ltm.sessions.turns import AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
+from ltm.sessions.turns import AssistantText, Command, Commit, ToolResult, ToolUse, Turn, UserText
 
 _LOOKED_AT = 20_000
 _LINE, _STATE, _PLAN = 300, 700, 3_000
@@ -139,9 +139,10 @@ class Outliner:
     def _note(self, turn: Turn) -> None:
         match turn:
             case UserText(text=text):
-                asked = _opening_of(text)
-                if asked:
-                    self._asked = [*self._asked[:1], *self._asked[1:][-_ASKED + 2 :], asked]
+                asked = _opening_of(text, _FEWEST if self._asked else 2)
+                self._ask(asked)
+            case Command(name=name, arguments=words) if words and "ltm" not in name:
+                self._ask(shortened(one_line(redacted(f"{name} {words[:_LOOKED_AT]}")), _LINE))
             case AssistantText(broken_off=False, text=text):
                 self._states = [*self._states, _last_words(text)][-_STATES:]
                 self._complete = is_complete(text)
@@ -159,6 +160,11 @@ class Outliner:
                         del self._failing[each]
             case Commit(own=True):
                 self._commits.append(redacted(one_line(f"{turn.hash[:8]} {turn.subject}"))[:_LINE])
+
+    def _ask(self, asked: str) -> None:
+        """Keep the first thing that was asked, and the latest few."""
+        if asked:
+            self._asked = [*self._asked[:1], *self._asked[1:][-_ASKED + 2 :], asked]
 
     def _note_call(self, turn: ToolUse) -> None:
         plan, command = turn.input.get("plan"), turn.input.get("command")
@@ -188,10 +194,10 @@ def outline_of(
     return outliner.outline()
 
 
-def _opening_of(text: str) -> str:
+def _opening_of(text: str, fewest: int) -> str:
     """What a message asks for: the first sentences its writer wrote; '' for a mere yes."""
     spoken = [each.text for each in said(redacted(opening(text, _LOOKED_AT)))]
-    if sum(len(each.split()) for each in spoken) < _FEWEST:
+    if sum(len(each.split()) for each in spoken) < fewest:
         return ""
     return shortened(one_line(" ".join(spoken[:3])), _LINE)
 
