@@ -97,6 +97,7 @@ ROWS: tuple[Row, ...] = (
         "servers started, killed and restarted together",
         "exactly one, 0 orphans, 0 inherited listeners",
         quick=(tried("tests/surfaces/test_http_serve.py", "tests/surfaces/test_mcp_lifetime.py"),),
+        full=(program("benchmarks.soak.lifecycle", minutes=15),),
     ),
     Row(
         "R15",
@@ -271,7 +272,7 @@ ROWS: tuple[Row, ...] = (
         "S15",
         "floods of handshakes, slow clients, huge bodies",
         "memory flat, others served",
-        instead="not tried yet",
+        full=(program("benchmarks.soak.flood"),),
     ),
     Row(
         "S16",
