@@ -247,3 +247,30 @@ def test_no_text_breaks_it(text: str) -> None:
     for each in says(text):
         assert each.text
         assert 0 < each.weight <= 1
+
+
+@pytest.mark.parametrize(
+    "lead", ["Rewrite this paragraph in simpler words:", "good, next one:", "Translate this:"]
+)
+def test_a_paragraph_handed_over_to_be_reworked_is_nobodys_word(lead: str) -> None:
+    assert says(f"{lead}\n\nUsers must always save before closing.") == []
+
+
+def test_what_every_one_of_them_needs_is_told_with_what_it_is_about() -> None:
+    (found,) = says("you forgot the down migration. every migration needs one")
+    assert found.text == "You forgot the down migration. Every migration needs one."
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("please stop summarising what you did", "preference"),
+        ("flashing needs the jumper J3 closed, otherwise it times out", "gotcha"),
+        ("If you bypass the repository layer, it won't be logged.", "gotcha"),
+        ("patient names never appear in subjects", "pattern"),
+        ("use the big runner for anything longer than ten minutes", "preference"),
+    ],
+)
+def test_more_ways_to_say_what_lasts(said: str, kind: str) -> None:
+    (found,) = says(said)
+    assert found.kind == kind

@@ -60,7 +60,8 @@ DOUBTS: tuple[Cue, ...] = (
         -0.4,
         r"""\b(?:fails?|failed|failing|crash(?:es|ed|ing)?|broken|not working|doesn't work
         |didn't (?:work|help)|still|stuck|hangs?|flaky|weird|strange|too (?:slow|long|big|small)
-        |throws?|missing|shows? (?:up|the|a|an|nothing)|restarts?|wtf|is down|are down|problem
+        |throws?|missing|shows? (?:up(?! as)|the|a|an|nothing)|restarts?|wtf|is down|are down
+        |problem
         |issue|bug|error|500
         |404|exception|ugly|blank|blurry|flickers?|flickering|jumps?|overlaps?|overlapping|cut off
         |a gap|too \w+|awful|terrible|horrible|annoying|lovely|boring|looks|wrong|lost|empty|slow

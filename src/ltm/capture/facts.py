@@ -180,7 +180,8 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "warned",
         0.5,
-        r"""\bif (?:you|we|anybody|somebody|someone|one) (?!want|like|need|think|can
+        r"""\b(?:needs?|requires?|has to|have to|must)\b.{3,80}(?:, otherwise|, or else
+        |,? or it)\b|\bif (?:you|we|anybody|somebody|someone|one) (?!want|like|need|think|can
         |could)[^,]{4,80}
         , (?:it|that|they|everything|nothing|the [\w-]+) (?:won't|will|breaks?|fails?|stops?|is|are
         |gets?)\b""",

@@ -212,6 +212,8 @@ def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
     failed = f"`{command}` failed with: {failure.error.rstrip(':. ')}"
     text = joined(failed, how, failure.cause)
     short = f"{error}: {_in_short(failure, passing)}"
+    if short.split(" ", 1)[0].endswith(":"):
+        short = short[0].upper() + short[1:]  # the name of a program, as it introduces itself
     title = failure.cause.rstrip(".") if 0 < len(failure.cause) <= _TITLE else short
     return Candidate(
         kind="gotcha",

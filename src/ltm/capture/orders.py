@@ -118,6 +118,14 @@ ORDERS: tuple[Cue, ...] = (
         (?:(?:\w+ly|only|always|never) )?(?:must|should|have|need|are|may|get|go
         |start|end|live|come|read|run|use|break)\b""",
     ),
+    cue(
+        "all of them have it",
+        0.1,
+        r"\A(?:every|each|all) (?:[\w-]+ ){1,3}(?:needs?|gets?|has|have)\b",
+        "pattern",
+        3,
+        lasting=True,
+    ),
     cue("only", 0.2, r"\b(?:only|exclusively|solely|at most|not even)\b"),
     cue(
         "unless",
@@ -239,6 +247,7 @@ ORDERS: tuple[Cue, ...] = (
         lasting=True,
     ),
     cue("none of that", 0.3, r"[,:] (?:so )?no \w+|\bso no \w+"),
+    cue("order not to", 0.5, r"\A(?:please )?stop \w+ing\b", "preference", 5, lasting=True),
     cue(
         "without asking",
         0.3,

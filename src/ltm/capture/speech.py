@@ -40,6 +40,14 @@ _MATERIAL = re.compile(
     r"|what does|here(?:'s| is| are)|the (?:docs?|manual|readme|ticket|spec|error|log)\b.*\bsays?)",
     re.IGNORECASE,
 )
+_REWORKED = re.compile(
+    r"\b(?:translate|rewrite|rephrase|reword|proofread|summari[sz]e|shorten|simplify|convert"
+    r"|correct)\b",
+    re.IGNORECASE,
+)
+_ANOTHER = re.compile(
+    r"\b(?:next|this|another|last|second|third) (?:one|paragraph|text)\W*\Z", re.I
+)
 _LONG_LINE = 60
 _GLANCE = 200
 
@@ -65,7 +73,7 @@ def said(text: str) -> tuple[Said, ...]:
     found: list[Said] = []
     lead = ""
     for block in _blocks(lines[:heading]):
-        if _hands_over(lead) and len(block) > 1:
+        if _is_material(lead, block):
             continue
         found += _of_block(block, lead)
         lead = block[-1].strip() if not _BULLET.match(block[-1]) else lead
@@ -141,6 +149,13 @@ def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[
         elif not material:
             paragraph.append(line.strip())
     yield from _joined(paragraph)
+
+
+def _is_material(lead: str, block: list[str]) -> bool:
+    """Whether a block is what the line before it hands over, even if it is a single line."""
+    if not _hands_over(lead):
+        return lead.rstrip().endswith(":") and bool(_ANOTHER.search(lead))
+    return len(block) > 1 or bool(_REWORKED.search(lead))
 
 
 def _hands_over(lead: str) -> bool:

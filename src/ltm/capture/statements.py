@@ -65,6 +65,7 @@ _REJECTION = re.compile(
     r"|don'?t do (?:that|it|this)\b|i (?:don'?t|do not) (?:want|like|agree))",
     re.IGNORECASE,
 )
+_ONE_OF_THOSE = re.compile(r"\b(?:needs?|gets?|has|have) (?:one|some|both)\W*\Z", re.IGNORECASE)
 _GRAVE = re.compile(r"\b(?:never|must|critical|crucial|vital|essential)\b", re.IGNORECASE)
 
 
@@ -171,7 +172,7 @@ def _candidate(
 
 def _needs(before: Weighed, each: Weighed, claim: str) -> bool:
     """Whether a claim is understood only with the sentence before it."""
-    if _PRONOUN.match(claim):
+    if _PRONOUN.match(claim) or _ONE_OF_THOSE.search(claim):
         return not (before.explicit or before.lasting)
     if "chosen" not in each.cues:
         return False

@@ -21,6 +21,8 @@ _WISH = cue(
     |\bi always (?:want|need|like|expect)\b|\bmy preference\b
     |\bwe(?:(?:'d| would| generally| usually| strongly| much))* (?:prefer|rather)\b
     |\A(?:please )?(?:prefer|avoid|favou?r)\b
+    |\bi (?:really |also )?(?:like|love|appreciate) (?!it\b|that\b|this\b|how\b|the\b|your\b)
+    (?:[\w-]+ ){1,3}(?:in|with|without|as|over|better)\b
     |\bi want (?:\w+ ){1,4}as (?!soon|much|many|well|possible|fast|quick)\w+""",
     "preference",
     7,
