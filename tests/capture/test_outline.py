@@ -97,7 +97,7 @@ def test_an_episode_has_three_to_five_lines(tmp_path: Path) -> None:
     told = episode(read(text), KINDS, SOURCE, "2026-11-15T10:00:00Z", "login")
     assert told is not None
     assert 3 <= len(told.text.splitlines()) <= 5
-    assert told.title == "2026-11-15 login"
+    assert told.title == "login"
 
 
 def test_an_episode_holds_no_line_of_a_commands_output(tmp_path: Path) -> None:

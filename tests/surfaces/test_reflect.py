@@ -97,9 +97,10 @@ def test_a_stash_becomes_memories_and_an_episode(desk: Desk) -> None:
     kept = {each["kind"]: each for each in desk.memories()}
     assert CHOSEN in kept["decision"]["content"]
     assert kept["decision"]["reason"] == "the proxy drops long headers"
-    assert kept["episode"]["title"] == "2026-11-15 login"
+    assert kept["episode"]["title"] == "login"
     assert 3 <= len(kept["episode"]["content"].splitlines()) <= 5
     assert kept["episode"]["status"] == "active"
+    assert desk.ltm.ok("inject").count("Goal: Fix the login of the shop") == 1
     assert desk.ltm.json("stash", "--list")["waiting"] == 0
     assert any(path.endswith("MEMORY.md") for path in done["written"])
 
@@ -165,9 +166,7 @@ def test_a_later_stash_of_the_same_session_takes_the_place_of_its_episode(desk: 
     transcript.says("It is deployed to the staging host.")
     desk.ltm.ok("stash", "second", *words)
     desk.ltm.ok("consolidate", "--all")
-    told = {
-        each["title"][11:]: each["status"] for each in desk.memories() if each["kind"] == "episode"
-    }
+    told = {each["title"]: each["status"] for each in desk.memories() if each["kind"] == "episode"}
     assert told == {"first": "superseded", "second": "active"}
 
 

@@ -41,7 +41,8 @@ def keep_late(
 
 def keep_episode(store: Store, candidate: Candidate, done: Captured, *, now: datetime) -> None:
     """Append an episode; a later one of the same session takes the place of the earlier."""
-    memory = as_memory(candidate, now)
+    # Its first line is its summary, as it stands, so that nobody is told the same twice.
+    memory = replace(as_memory(candidate, now), summary=candidate.text.split("\n")[0])
     if memory.source.trust is Trust.TOOL:
         memory = replace(memory, status=Status.QUARANTINED)
     same = [

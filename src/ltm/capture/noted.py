@@ -165,7 +165,7 @@ def episode(noted: Noted, kinds: Kinds, source: Source, at: str, name: str) -> C
     if not told:
         return None
     text = "\n".join(f"- {line}" for line in told[:most])
-    title = shortened(one_line(f"{at[:10]} {name}"), 80)
+    title = shortened(one_line(name), 80)
     return Candidate("episode", redacted(text), 1.0, source, title=redacted(title), at=at)
 
 

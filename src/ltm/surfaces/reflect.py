@@ -49,7 +49,9 @@ _TRUST = {"written": Trust.ASSISTANT, "edited": Trust.ASSISTANT, "": Trust.TOOL}
 class Reflected:
     """What came of it."""
 
+    dry_run: bool = False
     sessions: int = 0
+    """Sessions that had more to say."""
     captured: Captured = field(default_factory=Captured)
     stashes: list[dict[str, Any]] = field(default_factory=list)
     preferences: list[preferences.Step] = field(default_factory=list)
@@ -64,7 +66,8 @@ class Reflected:
         """Whether nothing changed, or nothing would."""
         heard = self.captured
         learned = heard.added or heard.superseded or heard.reinforced
-        return not (learned or self.stashes or self.preferences or self.merged)
+        waits = self.dry_run and self.sessions
+        return not (waits or learned or self.stashes or self.preferences or self.merged)
 
 
 def reflect(
@@ -78,18 +81,18 @@ def reflect(
     environ: Mapping[str, str] = os.environ,
 ) -> Reflected:
     """Make memories of all there is, or only say what would be made."""
-    done = Reflected()
+    done = Reflected(dry_run)
     make_folder(places.private)
     with Lock(os.path.join(places.private, "reflect.lock")), _Asking(places, config, environ) as ai:
         stashes = Stashes(places.project.root, places.private)
         waiting = [each for each in stashes.every() if not each.processed]
         done.problems += stashes.problems
         with _log(places) as log:
-            unread = [] if dry_run else _unread(log, places)
+            unread = _unread(log, places)
+            done.sessions = len(unread)
             parts = len(unread) + len(waiting) + 3
-            for session in unread:
+            for session in unread if not dry_run else ():
                 done.captured += learn_from(log, session, now, environ)
-                done.sessions += 1
                 tell(parts)
         for stash in waiting:
             _take(store, stash, done, now, dry_run)

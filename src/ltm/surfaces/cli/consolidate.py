@@ -68,10 +68,12 @@ def _all(work: Work, dry_run: bool) -> None:
 
         done = reflect(work.store, work.places, work.config, now=now(), dry_run=dry_run, tell=tell)
     if work.as_json:
-        output.emit(_record(done, dry_run))
+        output.emit(_record(done))
         return
     heard = done.captured
-    if done.sessions:
+    if done.sessions and dry_run:
+        output.say(f"{done.sessions} sessions have more to say")
+    elif done.sessions:
         output.say(
             f"{done.sessions} sessions read: {len(heard.added)} memories added,"
             f" {len(heard.superseded)} replaced, {len(heard.reinforced)} confirmed"
@@ -101,10 +103,10 @@ def _all(work: Work, dry_run: bool) -> None:
         output.note("Nothing was changed.")
 
 
-def _record(done: Reflected, dry_run: bool) -> dict[str, object]:
+def _record(done: Reflected) -> dict[str, object]:
     heard = done.captured
     return {
-        "dry_run": dry_run,
+        "dry_run": done.dry_run,
         "sessions": {
             "read": done.sessions,
             "added": heard.added,
