@@ -247,7 +247,7 @@ ORDERS: tuple[Cue, ...] = (
         lasting=True,
     ),
     cue("none of that", 0.3, r"[,:] (?:so )?no \w+|\bso no \w+"),
-    cue("order not to", 0.5, r"\A(?:please )?stop \w+ing\b", "preference", 5, lasting=True),
+    cue("stop doing that", 0.3, r"\A(?:please )?stop \w+ing\b", "preference", 5, lasting=True),
     cue(
         "without asking",
         0.3,
