@@ -474,6 +474,37 @@ def test_what_others_read_is_not_disturbed_by_a_purge(passages: Passages) -> Non
     other.close()
 
 
+def test_who_looks_for_long_sees_what_comes_later(tmp_path: Path) -> None:
+    path = str(tmp_path / "sessions.db")
+    writer = Passages(path)
+    writer.add(ONE, [passage(1, "retry once")])
+    writer.close()
+    reader = Passages(path, readonly=True)
+    assert texts_found(reader, "retry") == ["retry once"]
+    writer = Passages(path)
+    writer.add(ONE, [passage(turn, f"retry {turn}") for turn in range(2, 200)])
+    assert len(texts_found(reader, "retry", 500)) == 199
+    writer.close()
+    assert len(texts_found(reader, "retry", 500)) == 199
+    reader.close()
+
+
+def test_where_nothing_can_be_written_what_is_there_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "project" / "sessions.db"
+    writer = Passages(str(path))
+    writer.add(ONE, [passage(1, "retry once")])
+    writer.close()
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    try:
+        for readonly in (True, False):
+            reader = Passages(str(path), readonly=readonly)
+            assert texts_found(reader, "retry") == ["retry once"]
+            reader.close()
+    finally:
+        path.parent.chmod(0o700)
+
+
 def test_a_write_that_is_refused_changes_nothing(tmp_path: Path) -> None:
     passages = Passages(str(tmp_path / "sessions.db"))
     passages.add(ONE, [passage(1, "how do we retry?")], cursor="after 1")

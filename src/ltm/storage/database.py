@@ -65,13 +65,14 @@ def connect(path: str, tables: str, schema: int) -> sqlite3.Connection:
     return copy(path, tables, schema)
 
 
-def look(path: str, schema: int) -> sqlite3.Connection:
+def look(path: str, schema: int, *, long: bool = False) -> sqlite3.Connection:
     """The database at `path` to read from only: nothing is written, and nobody is waited for.
 
     For a hook. A database that is missing, broken, locked or of another schema is a
-    `sqlite3.Error`; what somebody is writing at the moment may not be seen yet.
+    `sqlite3.Error`; what somebody is writing at the moment may not be seen yet. Who looks for
+    `long` sees what is written later, for which SQLite may have to make its files beside it.
     """
-    logged = os.path.exists(f"{path}-wal")
+    logged = long or os.path.exists(f"{path}-wal")
     for options in ("mode=ro", "mode=ro&immutable=1") if logged else ("mode=ro&immutable=1",):
         db = sqlite3.connect(_uri(path, options), uri=True, timeout=0, isolation_level=None)
         try:

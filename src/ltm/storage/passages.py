@@ -188,7 +188,7 @@ class Passages(PassageLookups):
         self._readonly = True
         try:
             if os.path.exists(self.path):
-                return look(self.path, SCHEMA)
+                return look(self.path, SCHEMA, long=True)
         except sqlite3.Error as error:
             self.problem = Problem(self.path, f"cannot be read: {error}")
         return empty(TABLES, SCHEMA)
