@@ -244,7 +244,14 @@ def keep_said(work: Work) -> None:
     keep(work)
 
 
-STEPS: tuple[Step, ...] = (count, learn, keep_said, tell_handlers)
+def note(work: Work) -> None:
+    """Write the note of a session that is over, as `surfaces.noting` says."""
+    from ltm.surfaces.noting import note_over
+
+    note_over(work)
+
+
+STEPS: tuple[Step, ...] = (count, learn, keep_said, note, tell_handlers)
 """What follows from every event, in this order."""
 
 

@@ -32,8 +32,6 @@ _LEAST_BYTES = {"Stop": 600}
 """A turn that added less than about three lines waits for the next."""
 
 _CAUGHT_UP = 20
-_OVER = ("SessionEnd", "SessionStart")
-_NOTED = "note"
 _CAPTURES = "captures"
 """Under this name the log keeps how many captures a project had since it was consolidated."""
 
@@ -45,8 +43,6 @@ def learn(work: Work) -> None:
     for session in sessions_to_read(work):
         if has_grown(work.log, session, _LEAST_BYTES.get(event.event, 1)):
             learn_from(work.log, session, work.at, environ)
-        if event.event in _OVER:
-            _note(work.log, session, environ)
         note_due(work.home, work.log, session, event.event)
         if event.event == "SessionEnd":
             _tidy_up(session, work.at, environ)
@@ -134,25 +130,8 @@ def has_grown(log: SessionLog, session: Session, least: int) -> bool:
     return size < read or size - read >= least
 
 
-def _note(log: SessionLog, session: Session, environ: Mapping[str, str]) -> None:
-    """Write the note of a session that is over or died, unless that was done with what it said."""
-    from ltm.surfaces.noting import note_session
-
-    try:
-        size = str(os.stat(session.transcript).st_size)
-    except (OSError, ValueError):
-        return
-    if not os.path.isdir(session.cwd) or log.cursor(session.id, _NOTED, session.transcript) == size:
-        return
-    found = places(session.cwd, environ=environ)
-    note_session(found, session, load(found.home, found.settings).kinds)
-    with log.transaction():
-        log.keep_cursor(session.id, _NOTED, session.transcript, size)
-
-
 def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> None:
     """At the end of a session: one memory where several say the same, then what fades."""
-    from ltm.surfaces.noting import tidy_notes
     from ltm.upkeep.apply import run
     from ltm.upkeep.plan import limits_of
 
@@ -165,7 +144,6 @@ def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> Non
         merged = consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))
         if run(store, now=now, limits=limits_of(config)).done or merged:
             _write_views(store, found, now)
-        tidy_notes(found, now)
     finally:
         store.close()
 

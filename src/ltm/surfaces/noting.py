@@ -6,10 +6,12 @@ decisions, patterns and issues become memories, once.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from ltm.capture.late import keep_late
 from ltm.capture.noted import SUMMARY, note_text, read, taught
@@ -19,14 +21,23 @@ from ltm.core.model import Memory, Source, Trust, iso
 from ltm.core.sentences import shortened
 from ltm.core.similar import jaccard, tokens_of
 from ltm.core.words import query_terms, terms
+from ltm.storage.config import load
 from ltm.storage.notefile import Note
 from ltm.storage.passages import Passages
-from ltm.storage.places import Places
+from ltm.storage.places import Places, places
 from ltm.storage.sessionlog import Session
 from ltm.storage.sessionnotes import SessionNotes
 from ltm.storage.stashes import Stashes
 from ltm.storage.store import Store
+from ltm.surfaces.learn import sessions_to_read
 from ltm.surfaces.stashing import outline_in
+
+if TYPE_CHECKING:
+    from ltm.surfaces.drain import Work
+
+_OVER = ("SessionEnd", "SessionStart")
+_NOTED = "note"
+"""Under this name the log keeps how long a transcript was when its note was written."""
 
 _LINE = 160
 _SHOWN = 3
@@ -43,15 +54,37 @@ class Found:
     lines: tuple[str, ...]
 
 
-def note_session(places: Places, session: Session, kinds: Kinds) -> Note | None:
+def note_over(work: Work) -> None:
+    """Write the note of a session that ended, and of those that died unheard when one begins.
+
+    A session is read for it once, and again only when it said more.
+    """
+    if work.event.event not in _OVER:
+        return
+    for session in sessions_to_read(work):
+        try:
+            size = str(os.stat(session.transcript).st_size)
+        except (OSError, ValueError):
+            continue
+        known = work.log.cursor(session.id, _NOTED, session.transcript)
+        if known == size or not os.path.isdir(session.cwd):
+            continue
+        where = places(session.cwd, environ={**work.environ, "LTM_HOME": work.home})
+        note_session(where, session, load(where.home, where.settings).kinds)
+        tidy_notes(where, work.at)
+        with work.log.transaction():
+            work.log.keep_cursor(session.id, _NOTED, session.transcript, size)
+
+
+def note_session(where: Places, session: Session, kinds: Kinds) -> Note | None:
     """Write the note of a session; None if there is nothing to say, or a person's words stand."""
-    passages = Passages(places.sessions_db, readonly=True)
+    passages = Passages(where.sessions_db, readonly=True)
     purged = passages.is_purged(session.id)
     passages.close()
     outline = outline_in(session.transcript, session.id, kinds)
     if purged or not (outline.asked or outline.found):
         return None
-    notes = SessionNotes(places.private)
+    notes = SessionNotes(where.private)
     note = notes.write(
         session.id,
         outline.started or session.started,
@@ -61,9 +94,9 @@ def note_session(places: Places, session: Session, kinds: Kinds) -> Note | None:
     return note
 
 
-def tidy_notes(places: Places, now: datetime) -> list[str]:
+def tidy_notes(where: Places, now: datetime) -> list[str]:
     """Fold old notes into their archives and bring the summary up to date; what was folded."""
-    notes = SessionNotes(places.private)
+    notes = SessionNotes(where.private)
     folded = notes.compress(now)
     if folded:
         notes.summarise(line_of)
@@ -103,7 +136,7 @@ def line_of(note: Note) -> str:
     return shortened(" ".join(lines[:2]), _LINE)
 
 
-def purge_noted(places: Places, memory: Memory) -> int:
+def purge_noted(where: Places, memory: Memory) -> int:
     """Take out of notes and stashes every line that says what a memory says; how many."""
     words = tokens_of(memory.text)
 
@@ -113,8 +146,8 @@ def purge_noted(places: Places, memory: Memory) -> int:
             return True
         return max(len(said & words) / len(words), jaccard(said, words)) < _QUOTED
 
-    stashes = Stashes(places.project.root, places.private)
-    return SessionNotes(places.private).rewrite(keep) + stashes.rewrite(keep)
+    stashes = Stashes(where.project.root, where.private)
+    return SessionNotes(where.private).rewrite(keep) + stashes.rewrite(keep)
 
 
 def _telling(note: Note, words: set[str]) -> tuple[str, ...]:
