@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ltm.core.errors import BadFile, Conflict, LtmError, StorageFailed
+from ltm.core.errors import BadFile, Conflict, LtmError
 from ltm.storage.durable import (
     failed,
     is_temporary,
@@ -201,11 +201,11 @@ class Vault:
         """The kept versions of a memory as (version, path), oldest first."""
         return self.archived_of({memory_id}).get(memory_id, [])
 
-    def archived_of(self, ids: Collection[str]) -> dict[str, list[tuple[int, str]]]:
-        """The same for many memories, of which those that have none are left out."""
+    def archived_of(self, ids: Collection[str] | None = None) -> dict[str, list[tuple[int, str]]]:
+        """The same for many memories, or for all, of which those that have none are left out."""
         names = self._archives()
         found: dict[str, list[tuple[int, float, str]]] = {}
-        for memory_id in ids:
+        for memory_id in names if ids is None else ids:
             for name in names.get(memory_id, ()):
                 match = re.match(_ARCHIVED, name)
                 if match is None:
@@ -222,19 +222,6 @@ class Vault:
             memory_id: [(version, path) for version, _, path in sorted(kept)]
             for memory_id, kept in found.items()
         }
-
-    def archives_by_id(self) -> dict[str, list[str]]:
-        """The paths of all kept versions, by the id of their memory; none if none can be seen."""
-        found: dict[str, list[str]] = {}
-        try:
-            listed = self._archives()
-        except StorageFailed:
-            return found
-        for memory_id, names in listed.items():
-            for name in sorted(names):
-                if re.match(_ARCHIVED, name):
-                    found.setdefault(memory_id, []).append(os.path.join(self.archives, name))
-        return found
 
     def list_once(self) -> None:
         """From now on, take the archive to hold what it holds now and what is added through here.

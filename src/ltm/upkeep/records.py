@@ -41,7 +41,12 @@ def records(store: FileStore, home: str) -> list[Finding]:
     found += slipped(held)
     elsewhere = _ids_in(name for _, _, names in os.walk(home) for name in names)
     for vault in store.vaults:
-        archived = vault.archives_by_id()
+        try:
+            archived = vault.archived_of()
+        except LtmError as error:
+            found.append(Finding(told(error, vault.archives)))
+            lost.append(vault.archives)  # whose memories may be in it, nobody can say
+            continue
         elsewhere |= archived.keys()
         found += _archives(store, vault, archived, here)
     # An id that is nowhere on this machine may be in a file we cannot read, or on another branch.
@@ -199,13 +204,14 @@ def _loose_ends(
 
 
 def _archives(
-    store: FileStore, vault: Vault, archived: dict[str, list[str]], known: set[str]
+    store: FileStore, vault: Vault, archived: dict[str, list[tuple[int, str]]], known: set[str]
 ) -> list[Finding]:
     """Kept versions that cannot be read, and those whose memory is gone."""
     from ltm.storage import codec, frontmatter
 
     found: list[Finding] = []
-    for memory_id, paths in archived.items():
+    for memory_id, kept in archived.items():
+        paths = [path for _, path in kept]
         if memory_id not in known:
             message = f"is kept of a memory that is not here ({len(paths)} versions of {memory_id})"
             found.append(Finding(Problem(paths[-1], message), ill=False))
