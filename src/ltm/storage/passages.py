@@ -155,7 +155,7 @@ class Passages(PassageLookups):
     def _changing(self) -> Iterator[None]:
         """All of a change, or nothing of it and the reason."""
         if self._readonly:
-            raise StorageFailed("sessions cannot be kept here", path=self.path)
+            raise StorageFailed("what was said in sessions cannot be changed here", path=self.path)
         try:
             with transaction(self._db):
                 yield
@@ -165,7 +165,9 @@ class Passages(PassageLookups):
             raise self._failed(error) from None
 
     def _failed(self, error: sqlite3.Error) -> StorageFailed:
-        return StorageFailed(f"sessions could not be kept: {error}", path=self.path)
+        return StorageFailed(
+            f"what was said in sessions cannot be changed: {error}", path=self.path
+        )
 
     def _use(self, db: sqlite3.Connection) -> None:
         self._db = db
