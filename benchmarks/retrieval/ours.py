@@ -12,6 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -46,6 +47,12 @@ class Ours:
         for number, group in enumerate(groups):
             self._ingest(number, group)
         self.ingest_seconds = time.perf_counter() - started
+
+    def without_vectors(self) -> Ours:
+        """The same sessions, asked by words only."""
+        other = copy(self)
+        other._vectors = False
+        return other
 
     def rankings(self, groups: list[Group]) -> list[Ranking]:
         """What is found for every question."""

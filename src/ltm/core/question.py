@@ -109,5 +109,5 @@ def _role(text: str) -> str:
 
 
 def _paths(text: str) -> tuple[str, ...]:
-    words = (word.strip(_EDGES) for word in text.split())
+    words = (word.rstrip(_EDGES).lstrip(_EDGES.replace(".", "")) for word in text.split())
     return tuple(dict.fromkeys(word for word in words if _PATH.match(word)))[:_MOST_PATHS]

@@ -10,6 +10,7 @@ and how it opens a quarter; age only settles ties. Imports core.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple, TypeVar
@@ -36,9 +37,9 @@ TIME = 0.5
 FILE, ERROR = 0.5, 0.5
 """It names the very file that is asked about; its error text is the one that is asked about."""
 
-VOICE, OPENING = 0.25, 0.25
-"""It is said by whom the question is after; it opens with a word of the question, as a heading or
-the name of a speaker does."""
+VOICE, SPEAKER = 0.25, 0.25
+"""It is said by the side the question is after, user or agent; or by somebody the question names:
+it opens with a word of the question with which one passage in `_NAMED` opens."""
 
 RECENT = 0.1
 """What is new, before what is old: half of it is left after `FADING` days."""
@@ -47,6 +48,7 @@ FADING = 30
 
 _K = TypeVar("_K")
 _BESIDE = ((1, 0.5), (2, 0.25))  # how far away another passage is, and what its words count
+_NAMED = 10  # what fewer passages open with is a word like any other, and no name of a speaker
 _SATURATION, _LENGTH = 1.2, 0.75  # BM25's usual constants
 
 
@@ -59,6 +61,11 @@ class Evidence(NamedTuple):
     day: date | None
     words: str
     """All its terms, in order, with a blank between."""
+
+    @property
+    def opening(self) -> str:
+        """Its first term."""
+        return self.words.partition(" ")[0]
 
     @property
     def length(self) -> int:
@@ -119,6 +126,10 @@ class Ranking:
             ("session", SESSION, _shares(signals.sessions)),
             ("user", USERS, _shares(signals.users)),
         )
+        openings = Counter(each.opening for each in candidates.values())
+        self._speakers = {
+            word for word in self._weights if openings[word] * _NAMED >= len(candidates)
+        }
         days = {each.day for each in candidates.values()}
         self._days = {day: _times(question, day, today) for day in days}
         scores = {row: self._score(row, each) for row, each in candidates.items()}
@@ -132,7 +143,7 @@ class Ranking:
         found = {name: shares.get(row, 0.0) for name, _, shares in self._by_row}
         found |= {name: shares.get(each.session, 0.0) for name, _, shares in self._by_session}
         found["time"], found["recent"] = self._days[each.day]
-        found["voice"], found["opening"] = self._manner(each)
+        found["voice"], found["speaker"] = self._manner(each)
         return found
 
     def words(self, row: int) -> tuple[list[str], list[str]]:
@@ -142,8 +153,8 @@ class Ranking:
 
     def _score(self, row: int, each: Evidence) -> float:
         time, recent = self._days[each.day]
-        voice, opening = self._manner(each)
-        score = TIME * time + RECENT * recent + VOICE * voice + OPENING * opening
+        voice, speaker = self._manner(each)
+        score = TIME * time + RECENT * recent + VOICE * voice + SPEAKER * speaker
         for _, weight, shares in self._by_row:
             score += weight * shares.get(row, 0.0)
         for _, weight, by_session in self._by_session:
@@ -151,9 +162,9 @@ class Ranking:
         return score
 
     def _manner(self, each: Evidence) -> tuple[bool, bool]:
-        """Whether it is said by whom the question is after, and opens with a word of it."""
+        """Whether it is said by the side, and by the one, that the question is after."""
         voice = bool(self._question.role) and each.role == self._question.role
-        return voice, each.words.partition(" ")[0] in self._weights
+        return voice, each.opening in self._speakers
 
     def _window(self, each: Evidence) -> tuple[Mapping[str, float], float]:
         """The counts of a passage with those beside it, and the length these are found in.

@@ -30,7 +30,7 @@ CURATED = 1.25
 
 PER_SESSION = 3
 """One part in so many of a list may be of one session, and always so many hits, before the rest of
-that session counts half: who reads a list wants to see where else it was spoken of."""
+that session comes last: who reads a list wants to see where else it was spoken of."""
 
 _BEST = 3  # of each layer, among which the best answer is looked for
 _MARKS = "?!.,;:\"'()"
@@ -97,10 +97,11 @@ def reasons_of(question: str, matched: Matched) -> str:
 
 
 def _chosen(ranking: Ranking, said: Said, limit: int) -> list[tuple[Passage, float]]:
-    """The best passages, one a turn; of a session that had its share, the rest count half."""
+    """The best passages, one a turn; of a session that had its share, the rest come last."""
     first = list(islice(ranking.scores, 2 * limit + 20))
     texts = said.read(first)
     chosen: list[tuple[Passage, float]] = []
+    rest: list[tuple[Passage, float]] = []
     turns: set[tuple[str, int]] = set()
     counts: dict[str, int] = {}
     for row in first:
@@ -110,7 +111,10 @@ def _chosen(ranking: Ranking, said: Said, limit: int) -> list[tuple[Passage, flo
         turns.add((passage.session, passage.turn))
         counts[passage.session] = counts.get(passage.session, 0) + 1
         full = counts[passage.session] > max(PER_SESSION, limit // PER_SESSION)
-        chosen.append((passage, ranking.scores[row] / (2 if full else 1)))
+        (rest if full else chosen).append((passage, ranking.scores[row]))
+    if rest:
+        last, best = chosen[-1][1], rest[0][1] or 1.0
+        chosen += [(passage, last * score / best) for passage, score in rest]
     return chosen
 
 

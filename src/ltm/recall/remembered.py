@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.core.model import Filter, Memory, Stored
-from ltm.core.ranking import FADING, LIKENESS, NEAR, OPENING, RECENT, TIME
+from ltm.core.ranking import FADING, LIKENESS, NEAR, RECENT, TIME
 from ltm.core.relevance import Matched
 from ltm.core.timephrases import closeness
 from ltm.core.words import terms
@@ -25,6 +25,9 @@ BY_MEANING = 30
 """Memories found by their meaning alone."""
 
 WORDS = 1.0
+KIND = 0.25
+"""What it counts that a question names the kind: who asks for decisions wants decisions."""
+
 DOUBTED = 0.5
 """What is left of a memory's score when nothing is left of its confidence."""
 
@@ -72,7 +75,7 @@ def _standing(question: Question, memory: Memory, today: date) -> float:
     score = RECENT * float(0.5 ** (age / FADING))
     score += TIME * closeness(question.spans, memory.created.date())
     if not question.weights.keys().isdisjoint(terms(memory.kind)):
-        score += OPENING  # a kind is a heading: who asks for decisions wants decisions
+        score += KIND
     return score
 
 

@@ -1,0 +1,143 @@
+"""What happened when: sessions and memories in the order of time, or the turns around a hit.
+
+Owns the flow behind `ltm timeline` and the tool of that name, and what a citation such as
+`3f2a41c7:120-134` refers to. Imports core, storage and this package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from ltm.core.errors import NotFound
+from ltm.core.model import Filter, Status, Stored, iso
+from ltm.core.passage import Header, Passage
+from ltm.recall.quote import Quote
+from ltm.recall.said import Said
+from ltm.recall.search import MOST, recall
+from ltm.storage.passagelookups import line_range
+from ltm.storage.store import Store
+
+BESIDE = 3
+"""Turns before and after a hit that are told."""
+
+_CITATION = re.compile(r"(?P<session>[\w.-]{4,}):(?P<lines>\d+(?:-\d+)?)\Z")
+
+
+class Event(NamedTuple):
+    """One thing that happened: a session, a memory that was made, or something that was said."""
+
+    at: str
+    what: Header | Stored | Passage
+
+
+class Told(NamedTuple):
+    """Events in the order of time, the last ones of all there are."""
+
+    events: tuple[Event, ...]
+    total: int
+
+
+def is_citation(name: str) -> bool:
+    """Whether a name is a session and lines, and so no memory's."""
+    return _CITATION.match(name.strip()) is not None
+
+
+def cited(said: Said, name: str) -> list[Passage]:
+    """The passages a citation names, as hits show it; `NotFound` where there are none."""
+    found = _CITATION.match(name.strip())
+    if found is not None and said.anything():
+        session = session_named(said, found["session"])
+        passages = said.passages.at_lines(session, found["lines"])
+        if passages:
+            return passages
+    raise NotFound(f"nothing is kept at '{name}'", hint="find what is kept with: ltm recall WORDS")
+
+
+def session_named(said: Said, name: str) -> str:
+    """The id of the session a person means by its id or the beginning of it."""
+    known = said.passages.known_as(name) if said.anything() and name else []
+    if len(known) > 1:
+        raise NotFound(f"several sessions begin with '{name}'", hint="give more of the id")
+    if not known:
+        raise NotFound(f"nothing is kept of session '{name}'", hint="list them: ltm sessions")
+    return known[0]
+
+
+def around(store: Store, said: Said, name: str, beside: int = BESIDE) -> Told:
+    """What was said around a hit: a citation's lines, or those a memory came from."""
+    if is_citation(name):
+        passages = cited(said, name)
+    else:
+        memory = store.read(name).memory
+        origin = memory.source
+        first, _ = line_range(origin.lines)
+        passages = []
+        if origin.session and first and said.anything():
+            passages = said.passages.at_lines(origin.session, origin.lines)
+        if not passages:
+            raise NotFound(
+                f"what {memory.id} came from is not kept", hint=f"see it with: ltm show {memory.id}"
+            )
+    first_turn, last_turn = passages[0].turn, passages[-1].turn
+    near = said.passages.around(
+        passages[0].session, first_turn, beside, beside + last_turn - first_turn
+    )
+    return Told(tuple(Event(each.at, each) for each in near), len(near))
+
+
+def retell(
+    store: Store,
+    said: Said,
+    limit: int,
+    *,
+    words: str = "",
+    since: date | None = None,
+    until: date | None = None,
+    session: str = "",
+) -> Told:
+    """Sessions and memories as they came about; with `words` what answers them, in that order.
+
+    Both days belong to the time that is told of. With `session`, what was said in that session and
+    the memories that came of it. Of more than `limit` events the last ones are told.
+    """
+    if session:
+        events = list(_of_session(store, said, session))
+    elif words.strip():
+        events = list(_answering(store, said, words))
+    else:
+        events = list(_all(store, said, since, until))
+    low = since.isoformat() if since else ""
+    high = (until + timedelta(days=1)).isoformat() if until else "~"
+    inside = sorted((each for each in events if low <= each.at < high), key=lambda each: each.at)
+    return Told(tuple(inside[-limit:]), len(inside))
+
+
+def _all(store: Store, said: Said, since: date | None, until: date | None) -> Iterable[Event]:
+    if said.anything():
+        low = since.isoformat() if since else ""
+        high = (until + timedelta(days=1)).isoformat() if until else ""
+        for header in said.passages.sessions(10_000, since=low, until=high):
+            # One that goes on over midnight belongs to the days asked for, too.
+            yield Event(max(header.started, low), header)
+    for stored in store.list(Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED))).items:
+        yield Event(iso(stored.memory.created), stored)
+
+
+def _answering(store: Store, said: Said, words: str) -> Iterable[Event]:
+    for hit in recall(store, words, Filter(), MOST // 4, said=said).hits:
+        if isinstance(hit, Quote):
+            yield Event(hit.passage.at, hit.passage)
+        else:
+            yield Event(iso(hit.stored.memory.created), hit.stored)
+
+
+def _of_session(store: Store, said: Said, name: str) -> Iterable[Event]:
+    session = session_named(said, name)
+    for passage in said.passages.of_session(session):
+        yield Event(passage.at, passage)
+    for stored in store.list(Filter(naming=session)).items:
+        if stored.memory.source.session == session:
+            yield Event(iso(stored.memory.created), stored)
