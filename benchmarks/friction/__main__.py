@@ -1,7 +1,7 @@
 """Friction, measured: `python -m benchmarks.friction`.
 
-Speed on a corpus whose signals are known, and, with `--real DIR`, the signals of real transcripts
-with how many of those looked at were right.
+Speed on a corpus whose signals are known; the signals of sessions written for another purpose; and,
+with `--real DIR`, those of real transcripts: how many of the hits that were looked at are right.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ def main() -> None:
         speed.measure(*given.measure)
         return
     figures: dict[str, Any] = {"speed": speed.measured(given.sessions, given.kilobytes)}
-    if given.real:
-        from benchmarks.friction import real
+    from benchmarks.friction import real
 
+    figures["written"] = real.measured_written()
+    if given.real:
         figures["real"] = real.measured(Path(given.real))
     keep(given.json, "friction", figures)
 

@@ -1,7 +1,8 @@
 """Sessions whose friction is known: so many of each scenario, in the client's own format.
 
 Every scenario says which signals it must give by the rules as they are now and by the classic ones,
-beyond those of the quiet work around it. What they weigh follows from the documented weights.
+beyond those of the quiet work around it. What they weigh follows from the documented weights. Lines
+are as long as in real transcripts, where a result of a tool takes 4 kB and a call more than one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from benchmarks.corpus import sentences
 
 CWD = "/home/dev/shop"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-_ENDING = 9_000
+_ENDING = 24_000
 """Bytes that the scenario itself takes, about."""
 
 
@@ -97,6 +98,13 @@ class Writer:
         name = f"toolu_{self.session[:8]}_{self.calls:04d}"
         use = {"type": "tool_use", "id": name, "name": tool, "input": given}
         self._assistant(use)
+        # Every client that runs a hook says so; real transcripts have several of these a call.
+        hook = {
+            "type": "hook_progress",
+            "hookEvent": "PreToolUse",
+            "hookName": f"PreToolUse:{tool}",
+        }
+        self.add("progress", data=hook, parentToolUseID=name, toolUseID=name)
         answer = {"type": "tool_result", "tool_use_id": name, "content": result}
         if error is not None:
             answer["is_error"] = error
@@ -112,7 +120,7 @@ class Writer:
     def quiet(self, calls: int) -> None:
         """Work that goes well and gives no signal by either rules."""
         for _ in range(calls):
-            text = " ".join(self.rng.choices(self.pool, k=6))
+            text = " ".join(self.rng.choices(self.pool, k=12))
             self.call("Read", text, file_path=f"{CWD}/src/page_{self.rng.randrange(10**6)}.tsx")
 
     def green(self) -> None:
@@ -344,14 +352,21 @@ SCENARIOS = (
 )
 
 
-def write(folder: Path, sessions: int = 100, kilobytes: int = 30, seed: int = 1) -> list[Scenario]:
-    """So many sessions of about so many kilobytes each; which scenario each of them is."""
+def write(
+    folder: Path, sessions: int = 100, kilobytes: int = 30, *, calm: bool = False, seed: int = 1
+) -> list[Scenario]:
+    """So many sessions of about so many kilobytes each; which scenario each of them is.
+
+    With `calm` every second session goes well, as most real ones do.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(seed)
     pool = [each for each in sentences() if "xit code" not in each]
     played: list[Scenario] = []
     for number in range(sessions):
-        scenario = SCENARIOS[number % len(SCENARIOS)]
+        scenario = SCENARIOS[(number // 2 if calm else number) % len(SCENARIOS)]
+        if calm and number % 2:
+            scenario = SCENARIOS[0]
         name = str(UUID(int=rng.getrandbits(128), version=4))
         writer = Writer(rng, pool, START + timedelta(hours=7 * number), name)
         writer.add("user", isMeta=True, message={"role": "user", "content": "<x-y>hi</x-y>"})

@@ -14,6 +14,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from benchmarks.capture.script import FRESH, LATER, SCRIPTS, read_all
+from benchmarks.capture.writing import Transcript
 from benchmarks.report import table
 from ltm.friction.analyse import Analysis, analyse
 from ltm.friction.learn import learn
@@ -26,8 +28,8 @@ from ltm.storage.ledger import opened
 
 LABELS = Path(__file__).parent / "labels.json"
 GOAL = 0.9
-ASKED = ("user_correction", "interrupt_cascade", "tool_loop")
-"""The signals that must reach the goal."""
+_GOALS = "user_correction, interrupt_cascade, tool_loop"
+_PARTS = (SCRIPTS, LATER, FRESH)
 
 
 def fingerprint(session: str, at: str, signal: str) -> str:
@@ -45,13 +47,32 @@ def measured(folder: Path) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for name, classic in (("now", False), ("classic", True)):
         found = analyse(group(paths), rules(classic=classic), datetime.now(UTC))
-        figures[name] = _print(name, found, labels)
+        title = f"Real sessions, rules {name}: {len(found.sessions)} (goal {GOAL}: {_GOALS})"
+        figures[name] = _print(title, found, labels)
         if not classic:
             figures["preferences"] = _preferences(found, paths)
     return figures
 
 
-def _print(name: str, found: Analysis, labels: dict[str, bool]) -> dict[str, Any]:
+def measured_written() -> dict[str, Any]:
+    """The same for the sessions that were written to measure what capture hears.
+
+    They were not written for friction, so they show how people correct agents without meaning to.
+    A hit is known by the words, because moments differ from run to run.
+    """
+    labels: dict[str, bool] = json.loads(LABELS.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix="ltm-friction-") as folder:
+        scripts = [script for part in _PARTS for script in read_all(part)]
+        for script in scripts:
+            Transcript(script, Path(folder) / f"{script.name}.jsonl")
+        found = analyse(group(find([folder])), rules(), datetime.now(UTC))
+    for scored in found.sessions:
+        for signal in scored.heard.signals:
+            signal.at = signal.statement
+    return _print(f"Written sessions: {len(found.sessions)}", found, labels)
+
+
+def _print(title: str, found: Analysis, labels: dict[str, bool]) -> dict[str, Any]:
     hits: Counter[str] = Counter()
     looked: Counter[str] = Counter()
     right: Counter[str] = Counter()
@@ -69,7 +90,6 @@ def _print(name: str, found: Analysis, labels: dict[str, bool]) -> dict[str, Any
         shown = "–" if precision is None else f"{precision:.2f}"
         rows.append([kind, count, looked[kind], right[kind], shown])
         figures[kind] = {"hits": count, "looked": looked[kind], "precision": precision}
-    title = f"Rules {name}: {len(found.sessions)} real sessions (goal {GOAL}: {', '.join(ASKED)})"
     table(title, ["signal", "hits", "looked at", "right", "precision"], rows)
     return figures
 

@@ -8,6 +8,7 @@ read from. Imports core, `storage.ledger` and this package.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -55,13 +56,12 @@ def _learn(ledger: Ledger, project: str, heard: Sequence[Heard], rules: Rules) -
         talks.append(Conversation(project, name, each.session, _iso(each.started)))
         new += [replace(e, conversation=name) for e in seen if e.message not in known]
     gathered = _gathered(former, new)
-    added = ledger.note(talks, gathered)
     texts: dict[str, list[str]] = {}
     for found in (*former, *gathered):
         texts.setdefault(found.rule, []).append(found.statement)
-    for rule in {found.rule for found in gathered}:
-        ledger.restate(project, rule, most_typical(texts[rule]))
-    return added
+    changed = {e.rule for e in gathered}
+    wordings = {(project, rule): most_typical(texts[rule]) for rule in changed}
+    return ledger.note(talks, gathered, wordings)
 
 
 def _evidence(project: str, heard: Heard, rules: Rules) -> list[Evidence]:
@@ -83,27 +83,28 @@ def _evidence(project: str, heard: Heard, rules: Rules) -> list[Evidence]:
 
 def _gathered(former: Sequence[Evidence], new: Sequence[Evidence]) -> list[Evidence]:
     """New evidence with the rule it belongs to: one that says the same, else a new one."""
-    said: dict[str, list[frozenset[str]]] = {}
+    said: dict[str, Counter[frozenset[str]]] = {}
     for each in former:
-        said.setdefault(each.rule, []).append(phrases(each.statement))
+        said.setdefault(each.rule, Counter())[phrases(each.statement)] += 1
     placed: list[Evidence] = []
     for each in new:
         words = phrases(each.statement)
         rule = _best(words, said) or f"ag-{len(said) + 1:03d}"
-        said.setdefault(rule, []).append(words)
+        said.setdefault(rule, Counter())[words] += 1
         placed.append(replace(each, rule=rule))
     return placed
 
 
-def _best(words: frozenset[str], said: dict[str, list[frozenset[str]]]) -> str:
+def _best(words: frozenset[str], said: dict[str, Counter[frozenset[str]]]) -> str:
     """The rule that says the same as these words: half of its evidence must, not one odd one."""
     best, rule = 0.0, ""
     for name, texts in said.items():
-        near = sum(alike(words, text) for text in texts)
-        if near * 2 >= len(texts):
-            closeness = sum(overlap(words, text) for text in texts) / len(texts)
-            if closeness > best:
-                best, rule = closeness, name
+        total = texts.total()
+        near = sum(times for text, times in texts.items() if alike(words, text))
+        if near * 2 >= total:
+            shared = sum(overlap(words, text) * times for text, times in texts.items())
+            if shared / total > best:
+                best, rule = shared / total, name
     return rule
 
 

@@ -25,7 +25,9 @@ _SHARED_BY = 12
 """Files that may share a message; one that more of them have is no message but boilerplate."""
 _CHUNK = 8 * 1024 * 1024
 _OVERLAP = 128
-_UUID = re.compile(rb'"uuid": ?"([^"\\]{8,64})"')
+_UUID = b'"uuid":'
+_SHORTEST, _LONGEST = 8, 64
+"""Characters of a uuid that names a message."""
 _CWD = re.compile(rb'"cwd": ?"((?:[^"\\]|\\.){1,4096})"')
 _BRANCH = re.compile(rb'"gitBranch": ?"((?:[^"\\]|\\.){1,400})"')
 
@@ -142,12 +144,23 @@ def _look(source: Source) -> set[int]:
                 source.cwd = _unescaped(cwd[1])
                 branch = _BRANCH.search(data)
                 source.branch = _unescaped(branch[1]) if branch else ""
-            if not source.first and (first := _UUID.search(data)):
-                source.first = first[1].decode("utf-8", "replace")
+            uuids = _uuids(data)
+            if not source.first and uuids:
+                source.first = uuids[0].decode("utf-8", "replace")
             # Numbers, because the texts themselves would take ten times the memory.
-            found.update(map(hash, _UUID.findall(data)))
+            found.update(map(hash, uuids))
             rest = data[-_OVERLAP:]
     return found
+
+
+def _uuids(data: bytes) -> list[bytes]:
+    """The uuids in a stretch of lines; split and not searched for, which takes half the time."""
+    named = (part[: _LONGEST + 3].split(b'"', 2) for part in data.split(_UUID)[1:])
+    return [
+        words[1]
+        for words in named
+        if len(words) == 3 and not words[0].strip() and len(words[1]) >= _SHORTEST
+    ]
 
 
 def _unescaped(text: bytes) -> str:

@@ -22,6 +22,9 @@ from ltm.storage.plainfile import is_inside
 FOLDER = os.path.join(".claude", "friction")
 """Where the files are written inside a project."""
 
+# Made once: `json.dumps` makes one for each call that does not want plain ASCII.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
 IGNORE = "# What people typed is quoted here: not for the repository.\n*\n"
 
 
@@ -52,7 +55,7 @@ def files(found: Analysis, rules: Sequence[Rule] = ()) -> dict[str, str]:
     """The text of every file by its name."""
     return {
         "friction_raw.jsonl": "".join(
-            f"{_json(signal.record(each.heard.name))}\n"
+            f"{_encode(signal.record(each.heard.name))}\n"
             for each in found.sessions
             for signal in each.heard.signals
         ),
@@ -67,15 +70,11 @@ def files(found: Analysis, rules: Sequence[Rule] = ()) -> dict[str, str]:
 
 def _list(records: Iterable[dict[str, Any]]) -> str:
     """One record a line: quick to write, and a change shows where it is."""
-    lines = ",\n".join(map(_json, records))
+    lines = ",\n".join(map(_encode, records))
     return f"[\n{lines}\n]\n" if lines else "[]\n"
 
 
 def _object(record: dict[str, Any]) -> str:
     """One key a line."""
-    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(record[key])}" for key in record)
+    lines = ",\n".join(f"{_encode(key)}: {_encode(record[key])}" for key in record)
     return f"{{\n{lines}\n}}\n"
-
-
-def _json(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False)

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import fields
 from datetime import datetime
 
 from ltm.core.errors import NotFound, StorageFailed
@@ -31,6 +31,7 @@ from ltm.storage.database import PATIENCE_MS, is_busy, is_unwritable, make, tran
 from ltm.storage.durable import make_folder
 
 FILE = "friction.db"
+_FIELDS = tuple(field.name for field in fields(Evidence))
 SCHEMA = 1
 
 _TABLES = """
@@ -75,17 +76,23 @@ class Ledger:
 
     # -- what was seen ---------------------------------------------------------------------------
 
-    def note(self, conversations: Iterable[Conversation], evidence: Iterable[Evidence]) -> int:
+    def note(
+        self,
+        conversations: Iterable[Conversation],
+        evidence: Iterable[Evidence],
+        wordings: Mapping[tuple[str, str], str] | None = None,
+    ) -> int:
         """Keep what was seen; what is known already stays as it is. How much of it was new.
 
         Evidence names the rule it belongs to; the rule is made when it is the first of it.
+        `wordings` gives rules, by project and id, the words of their evidence that say it best.
         """
         new = 0
         with transaction(self._db):
             self._db.executemany(
                 "INSERT INTO conversations VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
                 " started = min(started, excluded.started)",
-                [astuple(each) for each in conversations],
+                [(each.project, each.id, each.session, each.started) for each in conversations],
             )
             for each in evidence:
                 self._db.execute(
@@ -94,16 +101,14 @@ class Ledger:
                 )
                 new += self._db.execute(
                     "INSERT OR IGNORE INTO evidence VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    astuple(each),
+                    tuple(getattr(each, name) for name in _FIELDS),
                 ).rowcount
+            for (project, rule), statement in (wordings or {}).items():
+                self._db.execute(
+                    "UPDATE rules SET statement = ? WHERE project = ? AND id = ?",
+                    (statement, project, rule),
+                )
         return new
-
-    def restate(self, project: str, rule: str, statement: str) -> None:
-        """Give a rule other words: those of its evidence that say it best."""
-        self._db.execute(
-            "UPDATE rules SET statement = ? WHERE project = ? AND id = ?",
-            (statement, project, rule),
-        )
 
     def evidence(self, project: str, rule: str = "") -> list[Evidence]:
         """What was seen in a project, or of one rule, the oldest first."""
@@ -122,12 +127,12 @@ class Ledger:
         for each in self.evidence(project):
             seen.setdefault(each.rule, []).append(each)
         attempts: dict[str, list[Attempt]] = {}
-        for rule, *fields in self._db.execute(
+        for rule, *tried in self._db.execute(
             "SELECT rule, memory, at, ended, outcome FROM attempts WHERE project = ?"
             " ORDER BY number",
             (project,),
         ):
-            attempts.setdefault(rule, []).append(Attempt(*fields))
+            attempts.setdefault(rule, []).append(Attempt(*tried))
         started = self._started(project)
         named = self._db.execute("SELECT id, statement FROM rules WHERE project = ?", (project,))
         found = [
