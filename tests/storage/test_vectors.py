@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from ltm.core.errors import Busy
 from ltm.storage import vectors as module
-from ltm.storage.vectorblock import packed
+from ltm.storage.vectorblock import best, packed
 from ltm.storage.vectorfile import FILE, beside, keep_only
-from ltm.storage.vectors import BLOCK, Vectors, best, vectors_of
+from ltm.storage.vectors import BLOCK, Vectors, vectors_of
 from tests.storage.directions import DIMENSIONS, MODEL, direction, directions
 from tests.storage.vectorwriter import EACH
 

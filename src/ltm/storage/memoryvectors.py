@@ -12,8 +12,8 @@ from collections.abc import Collection, Sequence
 from ltm.core.model import Filter, Stored
 from ltm.storage.database import transaction
 from ltm.storage.index import Index
-from ltm.storage.vectorblock import Block, Floats, packed
-from ltm.storage.vectors import Vectors, best, starting_over
+from ltm.storage.vectorblock import Block, Floats, best, packed
+from ltm.storage.vectors import Vectors, starting_over
 
 _FIRST = 256  # nearest memories looked at before those a filter leaves are counted
 

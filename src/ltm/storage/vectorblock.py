@@ -110,3 +110,12 @@ def unpacked(data: bytes, count: int, stamp: int = 0) -> Block:
         np.frombuffer(body, np.int8, offset=12 * count).reshape(count, -1),
         stamp,
     )
+
+
+def best(scores: Floats, limit: int) -> Integers:
+    """Where the highest scores are, best first; among equals the one that stands later."""
+    if limit < len(scores):
+        at = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
+    else:
+        at = np.arange(len(scores))
+    return at[np.lexsort((-at, -scores[at]))]

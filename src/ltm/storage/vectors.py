@@ -19,7 +19,7 @@ import numpy as np
 
 from ltm.core.errors import Busy, StorageFailed
 from ltm.storage.database import connect, discard, empty, is_busy, is_unwritable, transaction
-from ltm.storage.vectorblock import Block, Floats, Integers, packed, unpacked
+from ltm.storage.vectorblock import Block, Floats, Integers, best, packed, unpacked
 from ltm.storage.vectorfile import beside
 
 SCHEMA = 1
@@ -298,12 +298,3 @@ def _opened(path: str) -> sqlite3.Connection:
 
 def _maker(model: str, dimensions: int, source: str) -> str:
     return f"{model} {dimensions} {source}"
-
-
-def best(scores: Floats, limit: int) -> Integers:
-    """Where the highest scores are, best first; among equals the one that stands later."""
-    if limit < len(scores):
-        at = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
-    else:
-        at = np.arange(len(scores))
-    return at[np.lexsort((-at, -scores[at]))]
