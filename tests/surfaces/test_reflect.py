@@ -129,6 +129,29 @@ def test_what_a_session_taught_is_not_counted_again_by_its_stash(desk: Desk) -> 
     assert after[0]["observations"] == 1
 
 
+def test_a_stash_of_a_session_nobody_told_of_and_the_session_itself_count_once(
+    desk: Desk,
+) -> None:
+    path = desk.stash("login", CHOICE)
+    desk.ltm.ok("consolidate", "--all")
+    before = [each for each in desk.memories() if each["kind"] == "decision"]
+    assert [each["observations"] for each in before] == [1]
+    desk.ltm.ok("capture", str(desk.ltm.home / "session-login.jsonl"))
+    path.write_text(path.read_text() + "\n")
+    desk.ltm.ok("consolidate", "--all")
+    assert [each for each in desk.memories() if each["kind"] == "decision"] == before
+
+
+def test_a_stash_somebody_changed_leads_to_no_other_file(desk: Desk) -> None:
+    other = desk.transcript("other", "remember that the vault code of the bank is 4711")
+    path = desk.stash("login", CHOICE)
+    text = path.read_text().replace("session-login", "other")
+    assert str(other.path) in text
+    path.write_text(text)
+    desk.ltm.ok("consolidate", "--all")
+    assert not any("4711" in each["content"] for each in desk.memories())
+
+
 def test_an_old_stash_does_not_bring_back_what_was_replaced_since(desk: Desk) -> None:
     desk.stash("login", CHOICE)
     desk.ltm.ok("consolidate", "--all")

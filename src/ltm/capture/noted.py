@@ -56,7 +56,9 @@ class Noted:
         return [line for line in found if not _PLACEHOLDER.match(line)]
 
 
-def stash_text(outline: Outline, kinds: Kinds, *, name: str, project: str, at: datetime) -> str:
+def stash_text(
+    outline: Outline, kinds: Kinds, *, name: str, project: str, at: datetime, transcript: str = ""
+) -> str:
     """An outline as a stash: everything the next session needs to go on."""
     meta = {
         "name": name,
@@ -65,6 +67,7 @@ def stash_text(outline: Outline, kinds: Kinds, *, name: str, project: str, at: d
         "started": outline.started,
         "stashed": iso(at),
         "lines": outline.lines,
+        "transcript": transcript,
     }
     head = "\n".join(
         f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in meta.items()
@@ -92,9 +95,8 @@ def note_text(outline: Outline, kinds: Kinds, *, name: str) -> str:
         summary.append(f"Commits: {'; '.join(outline.commits)}.")
     if outline.steps:
         summary.append(f"Next: {'; '.join(outline.steps)}.")
-    taught = dict(_taught(outline.found, kinds))
-    for section in _NOTED:
-        taught.setdefault(section.capitalize(), "")
+    always = {section.capitalize(): "" for section in _NOTED}
+    taught = {**always, **dict(_taught(outline.found, kinds))}
     text = "\n".join(f"- {one_line(each)}" for each in summary if each) or "- Nothing was said."
     parts = [(SUMMARY, text), *taught.items()]
     return redacted(f"# Session {name}\n{_sections(parts, empty=True)}")

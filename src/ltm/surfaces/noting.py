@@ -133,7 +133,7 @@ def search(notes: Sequence[Note], words: str, limit: int) -> list[Found]:
 def line_of(note: Note) -> str:
     """A note in one line: what its session was about, and how it ended."""
     lines = read(note.text).lines(SUMMARY) or read(note.text).lines("")
-    return shortened(" ".join(lines[:2]), _LINE)
+    return shortened(" – ".join(lines[:2]), _LINE)
 
 
 def purge_noted(where: Places, memory: Memory) -> int:

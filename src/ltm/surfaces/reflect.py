@@ -33,7 +33,7 @@ from ltm.storage.places import Places
 from ltm.storage.sessionlog import Session, SessionLog
 from ltm.storage.stashes import Stash, Stashes
 from ltm.storage.store import Store
-from ltm.surfaces.learn import has_grown, learn_from
+from ltm.surfaces.learn import begin, has_grown, learn_from
 from ltm.upkeep.consolidate import Step
 from ltm.upkeep.consolidate import apply as merge
 from ltm.upkeep.consolidate import plan as repetitions
@@ -88,11 +88,13 @@ def reflect(
         waiting = [each for each in stashes.every() if not each.processed]
         done.problems += stashes.problems
         with _log(places) as log:
+            if not dry_run:
+                _introduce(log, places, waiting)
             unread = _unread(log, places)
             done.sessions = len(unread)
             parts = len(unread) + len(waiting) + 3
             for session in unread if not dry_run else ():
-                done.captured += learn_from(log, session, now, environ)
+                done.captured += learn_from(log, session, now, environ, where=places)
                 tell(parts)
         for stash in waiting:
             _take(store, stash, done, now, dry_run)
@@ -119,6 +121,21 @@ def _log(places: Places) -> Iterator[SessionLog]:
         yield log
     finally:
         log.close()
+
+
+def _introduce(log: SessionLog, places: Places, stashes: Sequence[Stash]) -> None:
+    """Note the sessions behind stashes that no hook told of.
+
+    What they taught is heard there first, so that it counts once, however the session is read
+    later. A stash that changed since we wrote it could name any file, and is not asked.
+    """
+    for stash in stashes:
+        about = read(stash.text).meta
+        path, session = about.get("transcript", ""), about.get("session", "")
+        ours = stash.ours == "written" and bool(session) and os.path.isfile(path)
+        if ours and log.get(session) is None:
+            project = places.project
+            begin(log, path, session, project.id, project.root, about.get("started", ""))
 
 
 def _unread(log: SessionLog, places: Places) -> list[Session]:

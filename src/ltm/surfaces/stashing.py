@@ -61,7 +61,14 @@ def stash(
         )
     outline, model = _worded(outline, path, places, config, environ)
     wanted = wanted or _named_after(outline, at)
-    text = stash_text(outline, config.kinds, name=wanted, project=places.project.name, at=at)
+    text = stash_text(
+        outline,
+        config.kinds,
+        name=wanted,
+        project=places.project.name,
+        at=at,
+        transcript=path,
+    )
     put = Stashes(places.project.root, places.private).put(wanted, text)
     return Stashed(put, wanted, found, outline.turns, model)
 
