@@ -40,6 +40,8 @@ class Kind:
     """Only the newest is in force: a new one takes the place of the one before."""
     duplicate: float = 0.6
     """Word overlap (Jaccard) from which two memories of this kind say the same."""
+    explains: int = 0
+    """Place among the answers to why something is as it is, lowest first; 0 = after all others."""
     inferred: int = 0
     """Order in which `words` are tried on plain text, lowest first; 0 = never inferred."""
     words: tuple[str, ...] = ()
@@ -78,6 +80,7 @@ _TABLE: tuple[Kind, ...] = (
     Kind(
         name="architecture",
         dsl="ARCH",
+        explains=3,
         heading="Architecture",
         lines=25,
         aliases=("architectural", "arch"),
@@ -91,6 +94,7 @@ _TABLE: tuple[Kind, ...] = (
     Kind(
         name="decision",
         dsl="DECI",
+        explains=1,
         heading="Key Decisions",
         lines=25,
         aliases=("decisions", "deci"),
@@ -102,6 +106,7 @@ _TABLE: tuple[Kind, ...] = (
     Kind(
         name="pattern",
         dsl="PATT",
+        explains=4,
         heading="Patterns & Conventions",
         lines=25,
         aliases=("patterns", "patt", "convention", "conventions"),
@@ -111,6 +116,7 @@ _TABLE: tuple[Kind, ...] = (
     Kind(
         name="gotcha",
         dsl="LEARN",
+        explains=2,
         heading="Gotchas & Pitfalls",
         lines=20,
         aliases=("gotchas", "learning", "learnings", "learn", "pitfall", "lesson"),

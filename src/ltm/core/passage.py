@@ -42,6 +42,12 @@ class Passage(NamedTuple):
     session: str = ""
     """The session it is from; '' while it is not kept."""
 
+    @property
+    def citation(self) -> str:
+        """How it is cited: the session and the lines of its transcript, as `3f2a…:120-134`."""
+        lines = f"{self.first}-{self.last}" if self.last > self.first else f"{self.first}"
+        return f"{self.session}:{lines}"
+
 
 class Header(NamedTuple):
     """A session whose passages are kept."""

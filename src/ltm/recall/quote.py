@@ -30,8 +30,7 @@ class Quote(NamedTuple):
     @property
     def id(self) -> str:
         """How it is cited: the session and the lines of its transcript, as `3f2a…:120-134`."""
-        first, last = self.passage.first, self.passage.last
-        return f"{self.passage.session}:{first}{f'-{last}' if last > first else ''}"
+        return self.passage.citation
 
     @property
     def tokens(self) -> int:

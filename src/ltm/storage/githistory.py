@@ -14,6 +14,7 @@ import subprocess
 from ltm.core.errors import LtmError
 from ltm.storage.repository import find
 
+_FOLLOWING = 2.0  # seconds in which git may tell former names; a long history takes longer
 _MADE = ("commit", "rebase", "cherry-pick", "am:")
 
 
@@ -27,6 +28,27 @@ def git(folder: str, *words: str) -> subprocess.CompletedProcess[bytes]:
         )
     except OSError as error:
         raise LtmError(f"git does not run: {error}", path=folder) from error
+
+
+def former_names(folder: str, path: str) -> list[str]:
+    """The paths a file had before it was renamed, newest first, as the repository has them.
+
+    What git cannot tell, or not soon, is left out.
+    """
+    # fmt: off
+    asked = [
+        "git", "-C", folder, "-c", "core.fsmonitor=false", "-c", "core.quotePath=false",
+        "log", "--follow", "--diff-filter=R", "--name-status", "--relative", "--format=", "-z",
+        "--", path,
+    ]
+    # fmt: on
+    try:
+        done = subprocess.run(asked, capture_output=True, check=False, timeout=_FOLLOWING)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return []
+    fields = [os.fsdecode(each.strip(b"\n")) for each in done.stdout.split(b"\0")]
+    # Each renaming is its mark, the path before and the path after.
+    return list(dict.fromkeys(fields[at + 1] for at in range(0, len(fields) - 2, 3)))
 
 
 def made_here(folder: str) -> set[str]:

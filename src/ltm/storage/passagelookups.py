@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from ltm.core.filenames import is_inside, parts_of, same_end
 from ltm.core.passage import Header, Passage
 from ltm.core.words import query_terms
 from ltm.storage import passagequery
@@ -115,15 +116,29 @@ class PassageLookups:
     @_mending
     def naming_file(self, path: str, limit: int = 100) -> list[Passage]:
         """The passages that name a file, newest first; a path names all it is the end of."""
-        wanted = _parts(path)
+        wanted = parts_of(path)
         rows = self._db.execute(
             "SELECT row, path FROM files WHERE name = ? ORDER BY row DESC", (base_name(path),)
         )
         found: dict[int, None] = {}
         for row, known in rows:
-            parts = _parts(known)
-            shared = min(len(parts), len(wanted))
-            if parts[-shared:] == wanted[-shared:]:
+            if same_end(parts_of(known), wanted):
+                found[row] = None
+                if len(found) == limit:
+                    break
+        return self.read(found)
+
+    @_mending
+    def in_folder(self, path: str, limit: int = 100) -> list[Passage]:
+        """The passages that name anything in a folder of the project, newest first."""
+        wanted = parts_of(path)
+        inside = "/".join(wanted)
+        rows = self._db.execute(
+            "SELECT row, path FROM files WHERE instr(path, ?) ORDER BY row DESC", (inside + "/",)
+        )
+        found: dict[int, None] = {}
+        for row, known in rows:
+            if is_inside(parts_of(known)[:-1], wanted):
                 found[row] = None
                 if len(found) == limit:
                     break
@@ -191,6 +206,16 @@ class PassageLookups:
         return Header(*row) if row else None
 
     @_mending
+    def known_as(self, name: str) -> list[str]:
+        """The sessions whose id is this, or begins like this; at most two, enough to tell."""
+        rows = self._db.execute(
+            "SELECT id FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY id != ? LIMIT 2",
+            (len(name), name, name),
+        )
+        found = [each for (each,) in rows]
+        return found[:1] if found[:1] == [name] else found
+
+    @_mending
     def sessions(self, limit: int = 100, *, since: str = "", until: str = "") -> list[Header]:
         """The sessions that were going on in a span of time, the one that ended last first."""
         rows = self._db.execute(
@@ -228,10 +253,6 @@ def line_range(lines: str) -> tuple[int, int]:
 
 def _span(since: str, until: str) -> tuple[str, str]:
     return since or ANY_TIME[0], until or ANY_TIME[1]
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
 
 
 def _bytes(path: str) -> int:

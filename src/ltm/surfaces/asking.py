@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ltm.recall.said import Said
 
 if TYPE_CHECKING:
+    from ltm.core.passage import Passage
     from ltm.embed.embedder import Embedder
     from ltm.recall.quote import Quote
     from ltm.storage.config import Config
@@ -53,3 +54,18 @@ def quote_record(quote: Quote) -> dict[str, Any]:
 def quote_title(quote: Quote) -> str:
     """Who said it and when."""
     return f"{quote.passage.role}, {quote.passage.at[:10] or 'at an unknown time'}"
+
+
+def passage_record(passage: Passage) -> dict[str, Any]:
+    """A passage as JSON, whole, with where it stands."""
+    from ltm.core.tokens import estimate
+
+    return {
+        "id": passage.citation,
+        "role": passage.role,
+        "at": passage.at,
+        "turn": passage.turn,
+        "text": passage.text,
+        "files": list(passage.files),
+        "tokens": estimate(passage.text),
+    }

@@ -1,0 +1,110 @@
+"""`ltm timeline`: what happened when."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import click
+
+from ltm.core.errors import WrongUsage
+from ltm.core.model import Stored, now
+from ltm.core.passage import Header
+from ltm.core.screen import one_line
+from ltm.core.sentences import shortened
+from ltm.core.timephrases import Span, spans
+from ltm.recall.retell import Event, around, retell
+from ltm.surfaces.asking import passage_record
+from ltm.surfaces.cli import output
+from ltm.surfaces.cli.telling import memory_record
+from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import command as make
+
+_LONG = 160
+
+
+@make("timeline")
+@click.argument("words", nargs=-1)
+@click.option("--since", metavar="DAY", help="From this day on: 2026-03-01, or 'last week'.")
+@click.option("--until", metavar="DAY", help="Up to and with this day.")
+@click.option("--session", metavar="ID", help="What was said in this session.")
+@click.option("--around", "hit", metavar="HIT", help="What was said around a hit of `ltm recall`.")
+@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True)
+def command(
+    work: Work,
+    words: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    session: str | None,
+    hit: str | None,
+    limit: int,
+) -> None:
+    """Tell what happened when: sessions and the memories that were made, in the order of time.
+
+    With WORDS, what answers them. HIT is a memory's id or a citation such as 3f2a41c7:120; then the
+    turns before and after it are shown.
+    """
+    if sum(map(bool, (words, session, hit))) > 1:
+        raise WrongUsage("words, --session and --around go one at a time", hint="use one of them")
+    if hit:
+        told = around(work.store, work.said, hit)
+    else:
+        told = retell(
+            work.store,
+            work.said,
+            limit,
+            words=" ".join(words),
+            since=_day(since).start if since else None,
+            until=_day(until).end - timedelta(days=1) if until else None,
+            session=session or "",
+        )
+    if work.as_json:
+        output.emit({"events": [_record(each) for each in told.events], "total": told.total})
+        return
+    if not told.events:
+        output.note("Nothing is known of that time. All there is: ltm timeline")
+        return
+    if told.total > len(told.events):
+        earlier = told.total - len(told.events)
+        output.note(f"{earlier} earlier ones; see them with --limit {told.total}")
+    output.table(("when", "what", "id", "about"), [_row(each) for each in told.events])
+
+
+def _day(said: str) -> Span:
+    """The days somebody means by a date or a phrase."""
+    try:
+        first = date.fromisoformat(said.strip())
+        return Span(first, first + timedelta(days=1), said)
+    except ValueError:
+        found = spans(said, now().date())
+    if not found:
+        raise WrongUsage(f"'{said}' names no day", hint="write 2026-03-01, or 'last week'")
+    return found[0]
+
+
+def _row(event: Event) -> tuple[str, str, str, str]:
+    when = event.at[:16].replace("T", " ")
+    what = event.what
+    if isinstance(what, Header):
+        about = f"{what.title} ({what.turns} turns)"
+        return when, "session", what.id, about
+    if isinstance(what, Stored):
+        memory = what.memory
+        return when, "memory", output.shown_id(memory.id), output.headline(memory)
+    return when, what.role, what.citation, shortened(one_line(what.text), _LONG)
+
+
+def _record(event: Event) -> dict[str, object]:
+    what = event.what
+    if isinstance(what, Header):
+        return {
+            "at": event.at,
+            "what": "session",
+            "id": what.id,
+            "title": what.title,
+            "started": what.started,
+            "ended": what.ended,
+            "turns": what.turns,
+        }
+    if isinstance(what, Stored):
+        return {"at": event.at, "what": "memory", **memory_record(what)}
+    return {"what": "said", **passage_record(what)}
