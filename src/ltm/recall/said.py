@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from ltm.storage.passagequery import Candidate, Matches
     from ltm.storage.passages import Passages
 
-BY_WORDS = 200
+BY_WORDS = 150
 """Passages found by their words."""
 
-BY_MEANING = 100
+BY_MEANING = 50
 """Passages found by their meaning."""
 
 BY_SESSION = 50
 """Sessions found by all that was said in them."""
 
-WIDENED = 30
+WIDENED = 20
 """Of the best passages by words, and as many by meaning, those beside them are candidates too: an
 answer often has none of the words its question was asked with."""
 
