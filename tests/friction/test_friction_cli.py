@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -134,15 +135,19 @@ def test_an_empty_folder_is_an_error_and_writes_nothing(ltm: Ltm, tmp_path: Path
 
 
 def test_without_a_path_this_projects_sessions_are_read(ltm: Ltm) -> None:
+    """Its folder, parts of it and parts that are gone; not another project, also not inside."""
+    subprocess.run(["git", "init", "-q", "."], cwd=ltm.project, check=True)
+    inner = ltm.project / "inner"
+    inner.mkdir()
+    subprocess.run(["git", "init", "-q", "."], cwd=inner, check=True)
+    (ltm.project / "src").mkdir()
     client = ltm.home / ".claude" / "projects"
-    for number, cwd in ((1, ltm.project), (2, ltm.project / "src"), (3, ltm.home)):
-        cwd.mkdir(exist_ok=True)
+    folders = (ltm.project, ltm.project / "src", ltm.project / "gone", ltm.home, inner)
+    for number, cwd in enumerate(folders):
         made = talk(client / f"folder-{number}", f"{number:08d}-2222-4333-8444-555555555555")
         made.add("user", message={"role": "user", "content": "add a page"}, cwd=str(cwd))
-    answer = ltm.json("friction", "-n")
-    assert answer["sessions_analyzed"] == 2
-    done = ltm.run("friction", "--project", str(ltm.home), "-n", "--json")
-    assert json.loads(done.stdout)["sessions_analyzed"] == 1
+    assert ltm.json("friction", "-n")["sessions_analyzed"] == 3
+    assert ltm.json("friction", "-n", "--project", str(inner))["sessions_analyzed"] == 1
 
 
 def test_bad_lines_and_unreadable_files_are_told(ltm: Ltm, sessions: Path) -> None:

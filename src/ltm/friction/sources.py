@@ -99,8 +99,9 @@ def of_project(root: str, project: str, home: str, environ: Mapping[str, str]) -
         cwd = next((cwd for path in reversed(paths) if (cwd := origin(path).cwd)), "")
         if not cwd:
             continue
-        there = os.path.isdir(cwd)
-        if (there and identify(cwd, home).id == project) or is_inside(cwd, root):
+        # A folder inside may be a project of its own; one that is gone cannot be asked.
+        own = identify(cwd, home).id == project if os.path.isdir(cwd) else is_inside(cwd, root)
+        if own:
             found += [path for path in paths if _SKIPPED not in os.path.basename(path)]
     return found
 
