@@ -141,6 +141,14 @@ def test_from_a_folder_below_it_goes_to_the_top_of_the_project(ltm: Ltm) -> None
     assert done["path"] == str(ltm.project / ".claude/stash/x.md")
 
 
+def test_it_says_so_when_git_would_take_a_stash_along(ltm: Ltm) -> None:
+    subprocess.run(["git", "init", "-q", str(ltm.project)], check=True)
+    session(ltm, "one", "Fix the login test today.")
+    assert "git does not leave it out" not in ltm.run("stash", "x").stderr
+    (ltm.project / ".claude/stash/.gitignore").write_text("!*\n")
+    assert "git does not leave it out" in ltm.run("stash", "y").stderr
+
+
 def test_an_empty_list_says_how_to_begin(ltm: Ltm) -> None:
     done = ltm.run("stash", "--list")
     assert (done.returncode, done.stdout) == (0, "")

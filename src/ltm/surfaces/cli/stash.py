@@ -66,6 +66,8 @@ def command(
     )
     if done.stash.name != done.wanted:
         output.note(f"{done.wanted} is taken, so this one is {done.stash.name}.")
+    if _is_shared(work, done.stash.path):
+        output.note("git does not leave it out: see .claude/stash/.gitignore before you commit.")
     if done.model not in ("none", "worded"):
         output.note(f"The model did not help: {done.model}")
     nudge(waiting)
@@ -114,6 +116,14 @@ def _list(work: Work) -> None:
         ],
     )
     nudge(sum(not each.processed for each in found))
+
+
+def _is_shared(work: Work, path: str) -> bool:
+    """Whether git would take a stash along, because somebody's own rules say so."""
+    from ltm.storage.gitfiles import is_ignored
+
+    project = work.places.project
+    return bool(project.common_dir) and not is_ignored(project.root, path)
 
 
 def _stashes(work: Work) -> Stashes:
