@@ -403,3 +403,35 @@ def test_a_model_that_cannot_be_asked_stops_nothing(asked: Desk) -> None:
     done = asked.ltm.json("consolidate", "--all")
     assert done["llm_error"]
     assert (len(done["preferences"]), len(done["stashes"])) == (1, 1)
+
+
+# -- the whole loop ------------------------------------------------------------------------------
+
+
+def test_what_is_corrected_again_and_again_becomes_a_preference_and_its_effect_is_told(
+    desk: Desk, tmp_path: Path
+) -> None:
+    def talked(number: int, day: str, *said: str) -> None:
+        session = f"{number:08d}-0000-4000-8000-000000000000"
+        transcript = Transcript(tmp_path / "in" / f"{session}.jsonl", session)
+        for text in ("Set up the new package for the shop.", *said):
+            transcript.user(
+                text, cwd=str(desk.ltm.project), timestamp=f"{day}T10:0{number % 10}:00Z"
+            )
+            transcript.says("Done.", timestamp=f"{day}T10:0{number % 10}:30Z")
+
+    for number in range(5):
+        talked(number, "2026-11-01", "no, use pnpm and not npm")
+    desk.ltm.ok("friction", str(tmp_path / "in"))
+    done = desk.ltm.json("consolidate", "--all")
+    assert [(each["text"], each["tier"]) for each in done["preferences"]] == [
+        ("Use pnpm and not npm", "high")
+    ]
+    tomorrow = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}"
+    for number in range(5, 9):
+        talked(number, tomorrow)
+    desk.ltm.ok("friction", str(tmp_path / "in"))
+    (effect,) = desk.ltm.json("friction", "--effect")["effects"]
+    assert effect["verdict"] == "stopped"
+    assert (effect["before"]["seen"], effect["after"]["seen"]) == (5, 0)
+    assert desk.ltm.json("consolidate", "--all")["preferences"] == []
