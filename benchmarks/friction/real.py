@@ -2,6 +2,11 @@
 
 `labels.json` holds what somebody found who read the hits in the transcripts: for each a fingerprint
 of session, moment and signal, and whether it was right. No word of the transcripts is in it.
+
+What the figures do not say: the working sessions of people that were labelled hold not one
+correction, cascade or loop; all of those are from the real client with its user played by a script.
+Of the sessions written for capture, 10 of 15 corrections were right at first; "don't" now counts
+only for what was just done, because of them.
 """
 
 from __future__ import annotations
