@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from ltm.core.screen import one_line
+from ltm.recall.quote import Quote, cited_as
+from ltm.surfaces.asking import quote_title
 from ltm.surfaces.cli import output
+from ltm.surfaces.cli.hits import record
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
@@ -22,24 +25,13 @@ def command(work: Work, question: tuple[str, ...]) -> None:
     from ltm.surfaces.ask import ask
 
     asked = " ".join(question)
-    found = ask(work.store, work.places, work.config, asked)
+    found = ask(work.store, work.places, work.config, asked, said=work.said)
     if work.as_json:
         output.emit(
             {
                 "answer": found.text or None,
                 "cited": list(found.cited),
-                "evidence": [
-                    {
-                        "id": hit.stored.memory.id,
-                        "title": hit.stored.memory.title,
-                        "kind": hit.stored.memory.kind,
-                        "score": round(hit.score, 4),
-                        "why": hit.why,
-                        "text": hit.stored.memory.text,
-                        "source": output.source(hit.stored),
-                    }
-                    for hit in found.hits
-                ],
+                "evidence": [record(hit) for hit in found.hits],
                 "total": found.total,
                 "note": found.note,
             }
@@ -53,8 +45,13 @@ def command(work: Work, question: tuple[str, ...]) -> None:
         output.say("")
     if found.note:
         output.note(found.note)
-    shown = [hit for hit in found.hits if not found.cited or hit.stored.memory.id in found.cited]
+    shown = [hit for hit in found.hits if not found.cited or cited_as(hit) in found.cited]
     for hit in shown[:_SHOWN]:
+        if isinstance(hit, Quote):
+            output.say(f"{one_line(hit.id)}  {one_line(quote_title(hit))}")
+            if not found.text:
+                output.say(f"    {one_line(hit.excerpt)}")
+            continue
         memory = hit.stored.memory
         output.say(f"{output.shown_id(memory.id)}  {output.headline(memory)}")
         if not found.text:

@@ -6,6 +6,7 @@ line library, a quarter of the time it would take. Imports core, recall and how 
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from ltm.core.model import Filter, Hit
@@ -19,12 +20,18 @@ from ltm.surfaces.cli.call import Work
 
 
 def answer(
-    work: Work, question: str, wanted: Filter, limit: int | None = None, *, sessions: bool = True
+    work: Work,
+    question: str,
+    wanted: Filter,
+    limit: int | None = None,
+    *,
+    sessions: bool = True,
+    as_of: datetime | None = None,
 ) -> None:
-    """Print what answers a question."""
+    """Print what answers a question, as on a day where one is given."""
     most = limit or work.config.get("recall.limit")
     said = work.said if sessions else None
-    found = recall(work.store, question, wanted, most, said=said)
+    found = recall(work.store, question, wanted, most, said=said, as_of=as_of)
     if work.as_json:
         output.emit({"hits": [record(hit) for hit in found.hits], "total": found.total})
         return

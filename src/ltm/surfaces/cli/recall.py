@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
 from ltm.surfaces.cli.hits import answer
@@ -13,12 +15,19 @@ from ltm.surfaces.cli.work import command as make
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", "-n", type=click.IntRange(1, 200), help="How many at the most.")
 @click.option("--sessions/--no-sessions", default=True, help="Also what was said in sessions.")
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="Answer as on that day (2026-03-31): leave out what was said later.",
+)
 @filter_options
 def command(
     work: Work,
     query: tuple[str, ...],
     limit: int | None,
     sessions: bool,
+    as_of: datetime | None,
     kinds: tuple[str, ...],
     tags: tuple[str, ...],
     phase: int | None,
@@ -31,4 +40,4 @@ def command(
     sessions out.
     """
     chosen = wanted(work, kinds, tags, phase, status, scope)
-    answer(work, " ".join(query), chosen, limit, sessions=sessions)
+    answer(work, " ".join(query), chosen, limit, sessions=sessions, as_of=as_of)
