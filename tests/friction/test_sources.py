@@ -154,6 +154,19 @@ class TestBrokenInput:
         for classic in (False, True):
             assert heard(tmp_path, classic=classic).summary["sessions_analyzed"] == 1
 
+    @pytest.mark.parametrize("classic", [False, True])
+    def test_entries_with_nothing_but_their_words_are_a_session(
+        self, tmp_path: Path, classic: bool
+    ) -> None:
+        path = tmp_path / "bare.jsonl"
+        said = ["add a page", "no, use pnpm", "/stash"]
+        texts = [{"type": "user", "message": {"content": text}} for text in said]
+        texts.insert(1, {"type": "assistant", "message": {"content": "I ran npm."}})
+        path.write_text("".join(json.dumps(text) + "\n" for text in texts))
+        found = heard(path, classic=classic)
+        assert [each.quality for each in found.sessions] == ["BAD"]
+        assert found.sessions[0].heard.turns == 3
+
     def test_names_of_one_folder_in_two_places_stay_apart(self, tmp_path: Path) -> None:
         """traps 2.2 #9: no short names that collide, the folder from the events, UTC."""
         for name, cwd in ((A, "/one/shop"), (B, "/two/shop")):

@@ -61,7 +61,7 @@ def analyse(
     outside = empty = 0
     for files in sources.conversations:
         each = hear(files, rules, found)
-        if not each.started:
+        if not each.messages:
             empty += 1
         elif since is not None and _moment(each.ended) < since:
             outside += 1

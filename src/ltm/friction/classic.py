@@ -74,6 +74,7 @@ class ClassicDetector:
                 self._before.append(Signal("compaction", at, "summary"))
         if what not in ("user", "assistant"):
             return
+        self._heard.messages += 1
         self._ring.append((entry, line))
         events, cascades = len(self._events), len(self._cascades)
         uuid = _text(entry.get("uuid"))

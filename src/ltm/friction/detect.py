@@ -84,6 +84,7 @@ class Detector:
         if first.sidechain:
             return
         heard = self._heard
+        heard.messages += 1
         if first.at:
             heard.started = heard.started or first.at
             heard.ended = max(heard.ended, first.at)
