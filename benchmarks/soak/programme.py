@@ -72,7 +72,8 @@ ROWS: tuple[Row, ...] = (
         "R10",
         "200 damages to the index",
         "100 % seen or harmless, rebuilt by itself, the same answers; 10,000 memories in 10 s",
-        quick=(tried("tests/storage/test_index.py"),),
+        quick=(tried("tests/faults/test_damage.py", "tests/storage/test_index.py"),),
+        full=(tried("tests/faults/test_damage.py", LTM_FAULTS="all"),),
     ),
     Row(
         "R11",

@@ -33,6 +33,8 @@ TEXTS = st.lists(
     min_size=1,
     max_size=6,
 ).map(" ".join)
+_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
+# What a process leaves when it ends is the same on any disk; power cuts are tried elsewhere.
 _TOUCHING = ("open", "os.rename", "os.remove", "os.mkdir", "sqlite3.connect", "os.utime")
 
 
@@ -72,7 +74,7 @@ class Oracle(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.top = Path(tempfile.mkdtemp(prefix="ltm-oracle-"))
+        self.top = Path(tempfile.mkdtemp(prefix="ltm-oracle-", dir=_MEMORY))
         self.model: dict[str, Known] = {}
         self.forgotten: dict[str, Known] = {}
         self.store = self.open()

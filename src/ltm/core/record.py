@@ -41,7 +41,17 @@ def as_record(memory: Memory) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> Memory:
-    """The memory a record describes; keys that are no field of a memory are ignored."""
+    """The memory a record describes; keys that are no field of a memory are ignored.
+
+    `ValueError` when it describes none.
+    """
+    try:
+        return _memory(record)
+    except (TypeError, AttributeError, KeyError) as error:
+        raise ValueError(f"not the record of a memory: {error}") from error
+
+
+def _memory(record: Mapping[str, Any]) -> Memory:
     values = {name: record[name] for name in _NAMES if name in record}
     for name in _MOMENTS & values.keys():
         values[name] = utc(values[name])

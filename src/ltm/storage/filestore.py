@@ -203,6 +203,12 @@ class FileStore:
         for _, index in self._vaults.fresh():
             index.rebuild()
 
+    def check(self, *, at_once: bool = False) -> None:
+        """See whether the indexes are as they were written, and make those anew that are not: once
+        a day, because it reads all of them."""
+        for _, index in self._vaults.fresh():
+            index.check(at_once=at_once)
+
     def is_current(self) -> bool:
         """Whether every vault that exists has an index that knows its files, at first sight."""
         known = {vault.folder: index for vault, index in self._vaults.fresh()}

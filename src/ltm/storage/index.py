@@ -108,6 +108,28 @@ class Index(Lookups):
                 raise self._vault.lock.busy() from error
         self._start_over()
 
+    def check(self, *, at_once: bool = False) -> None:
+        """Once a day, or at once: is the index as it was written? If not, it is made anew.
+
+        Most damage shows to whoever meets it. This finds the rest: a bit that fell over in a row
+        nobody compares with its file. It reads the whole index, so no question waits for it.
+        """
+        today = int(time.time() // 86_400)
+        try:
+            if not at_once and self._rows.meta("checked") == today:
+                return
+            sound = self._rows.is_sound()
+        except (sqlite3.Error, ValueError) as error:
+            if isinstance(error, sqlite3.Error) and (is_busy(error) or is_unwritable(error)):
+                return
+            sound = False
+        if not sound:
+            self._start_over()
+        try:
+            self._rows.set_meta("checked", today)
+        except sqlite3.Error:
+            pass  # then it is looked at once more
+
     def _go_on_in_memory(self) -> None:
         """The disk is full or read-only. The index there is good as far as it goes: the rest is
         added to a copy of it in memory, and reading goes on."""

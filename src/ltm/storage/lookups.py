@@ -143,10 +143,20 @@ class Lookups(ABC):
             found += [self._stored(*row) for row in rows]
         return found
 
-    @_mending
     def stored(self, candidate: query.Candidate) -> Stored:
         """The memory of a match."""
-        return self._stored(candidate.file, candidate.data, candidate.etag)
+        try:
+            return self._stored(candidate.file, candidate.data, candidate.etag)
+        except ValueError:
+            if not self._mend():
+                raise
+            row = self._db.execute(
+                "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE file = ?",
+                (candidate.file,),
+            ).fetchone()
+            if row is None:
+                raise
+            return self._stored(*row)
 
     @_mending
     def newest(self, kind: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from zlib import crc32
 
 from ltm.core.model import Memory
 from ltm.core.record import as_record
@@ -14,7 +15,7 @@ from ltm.core.words import TOKENIZER, terms
 from ltm.storage.database import make
 from ltm.storage.vault import Seen
 
-SCHEMA = 2
+SCHEMA = 3
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
 TABLES = f"""
@@ -25,7 +26,7 @@ CREATE TABLE memories(
   row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL UNIQUE, etag TEXT NOT NULL,
   kind TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL, phase INTEGER NOT NULL,
   created TEXT NOT NULL);
-CREATE TABLE texts(row INTEGER PRIMARY KEY, data TEXT NOT NULL);
+CREATE TABLE texts(row INTEGER PRIMARY KEY, data TEXT NOT NULL, sum INTEGER NOT NULL);
 CREATE INDEX memories_newest ON memories(status, created);
 CREATE INDEX memories_kind ON memories(kind, status, created);
 CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
@@ -34,6 +35,9 @@ CREATE TABLE meta(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZER}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 """
+
+
+_SHORT = "id, file, etag, kind, scope, status, phase, created"
 
 
 class Rows:
@@ -51,23 +55,22 @@ class Rows:
 
     def put_memory(self, name: str, tag: str, memory: Memory) -> None:
         """Note what a file says."""
+        short = (
+            memory.id,
+            name,
+            tag,
+            memory.kind,
+            str(memory.scope),
+            str(memory.status),
+            int(memory.phase),
+            memory.created.isoformat(),
+        )
         row = self._db.execute(
-            "INSERT INTO memories(id, file, etag, kind, scope, status, phase, created)"
-            " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                memory.id,
-                name,
-                tag,
-                memory.kind,
-                str(memory.scope),
-                str(memory.status),
-                int(memory.phase),
-                memory.created.isoformat(),
-            ),
+            f"INSERT INTO memories({_SHORT}) VALUES(?, ?, ?, ?, ?, ?, ?, ?)", short
         ).lastrowid
         # Apart from the rest, so that matching and sorting touch short rows only.
         data = json.dumps(as_record(memory), ensure_ascii=False, separators=(",", ":"))
-        self._db.execute("INSERT INTO texts VALUES(?, ?)", (row, data))
+        self._db.execute("INSERT INTO texts VALUES(?, ?, ?)", (row, data, _sum(*short, data)))
         self._db.executemany(
             "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
         )
@@ -81,6 +84,24 @@ class Rows:
             ),
         )
         self._grow(1)
+
+    def is_sound(self) -> bool:
+        """Whether everything is as it was written; looks at every page, and takes a while.
+
+        SQLite finds pages that are none and entries that do not belong together. A letter that
+        turned into another is found by the sums.
+        """
+        if self._db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            return False
+        self._db.execute("INSERT INTO words(words) VALUES('integrity-check')")
+        rows = self._db.execute(f"SELECT {_SHORT}, data, sum FROM memories JOIN texts USING(row)")
+        held = 0
+        for *values, known in rows:
+            if _sum(*values) != known:
+                return False
+            held += 1
+        (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
+        return bool(held == texts == self.meta("memories"))
 
     def remove(self, name: str) -> None:
         """Drop a file and what it said."""
@@ -132,3 +153,7 @@ class Rows:
         for table in ("vocabulary", "words", "meta", "tags", "texts", "memories", "files"):
             self._db.execute(f"DROP TABLE {table}")
         make(self._db, TABLES)
+
+
+def _sum(*values: object) -> int:
+    return crc32("\0".join(map(str, values)).encode())

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _PART = 1024 * 1024  # of a transcript, at each end, in which an earlier answer is looked for
 _FIRST_LOOK = 0.6  # seconds a Python with everything has to read what is in no index yet
-_PROMPT_CHARS = 1_500
-_PROMPT_HITS = 5
 
 
 def at_start(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
@@ -32,7 +30,7 @@ def at_start(record: Mapping[str, object], environ: Mapping[str, str] = os.envir
     """
     if record.get("source") == "resume" and _was_told(str(record.get("transcript", ""))):
         return ""
-    folder = _folder(record)
+    folder = folder_of(record)
     kept = brief.load(find_home(environ), folder, environ)
     return compose_brief(folder, environ, readonly=True) if kept is None else kept
 
@@ -45,7 +43,7 @@ def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.en
     from ltm.storage.opening import BUILT_IN, open_files
     from ltm.storage.places import places
 
-    found = places(_folder(record), environ=environ)
+    found = places(folder_of(record), environ=environ)
     config = load(found.home, found.settings)
     if not config.get("inject.subagents") or config.get("store") != BUILT_IN:
         return ""
@@ -54,44 +52,6 @@ def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.en
         return tell(store, found, config, now(), short=True).text
     finally:
         store.close()
-
-
-def at_prompt(
-    record: Mapping[str, object], prompt: str, environ: Mapping[str, str] = os.environ
-) -> str:
-    """The memories that fit a prompt, if the user wants that; a command or notice is no prompt."""
-    if not prompt.strip() or prompt.lstrip().startswith(("/", "<", "!")):
-        return ""
-    from ltm.core.model import Filter, now
-    from ltm.inject.compose import SHORT_TOKENS, composed
-    from ltm.inject.tell import doubt
-    from ltm.storage.config import load
-    from ltm.storage.opening import BUILT_IN, open_files
-    from ltm.storage.places import places
-
-    found = places(_folder(record), environ=environ)
-    config = load(found.home, found.settings)
-    if not config.get("recall.per_prompt") or config.get("store") != BUILT_IN:
-        return ""
-    store = open_files(found, config, readonly=True)
-    try:
-        hits = store.search(prompt, Filter(), _PROMPT_HITS).items
-    finally:
-        store.close()
-    return composed(
-        [hit.stored for hit in hits],
-        {},
-        config.kinds,
-        agent=found.agent,
-        project=found.project.name,
-        now=now(),
-        sessions=0,
-        format=config.get("inject.format"),
-        budget_tokens=SHORT_TOKENS,
-        max_chars=_PROMPT_CHARS,
-        claude_md_text="",
-        is_tampered=doubt(found),
-    ).text
 
 
 def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) -> str:
@@ -115,6 +75,8 @@ def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) ->
     watched = brief.stamps(_watched(found, folder))
     files = open_files(found, config, readonly=readonly)
     try:
+        if not readonly:
+            files.check()
         text = tell(files, found, config, now()).text
         current = files.is_current()
         if current:
@@ -200,7 +162,8 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
         place = above
 
 
-def _folder(record: Mapping[str, object]) -> str:
+def folder_of(record: Mapping[str, object]) -> str:
+    """The folder an event happened in."""
     folder = record.get("cwd") or os.environ.get("CLAUDE_PROJECT_DIR")
     if isinstance(folder, str) and folder:
         return folder
