@@ -18,7 +18,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=100)
-    parser.add_argument("--kilobytes", type=int, default=30)
+    parser.add_argument("--kilobytes", type=int, default=24)
     parser.add_argument("--real", metavar="DIR")
     parser.add_argument("--json")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
