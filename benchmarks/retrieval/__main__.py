@@ -52,6 +52,7 @@ def main() -> None:
         asked: dict[str, Callable[[list[Group]], list[Ranking]]] = {
             "grep": plain.grep,
             "BM25": plain.bm25,
+            "BM25, told the day": plain.dated_bm25,
         }
         for system, ask in asked.items():
             systems[system] = ask(groups)

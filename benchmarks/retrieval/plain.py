@@ -1,7 +1,8 @@
 """What anybody has without a memory tool: grep, and plain BM25.
 
-Both get the same texts, a document for every turn. They know nothing of dates or sessions beyond
-what a turn says; a session ranks by its best turn.
+Both get the same texts, a document for every turn with who says it; a session ranks by its best
+turn. BM25 is measured twice: as it comes, and leaving out what was said after the day of the
+question, as our recall and peers do where they are told the day.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+from datetime import datetime
 
 from benchmarks.retrieval.data import Group, Ranking
 
@@ -51,19 +53,24 @@ def grep(groups: list[Group]) -> list[Ranking]:
     return found
 
 
-def bm25(groups: list[Group]) -> list[Ranking]:
+def dated_bm25(groups: list[Group]) -> list[Ranking]:
+    """The same, leaving out what was said after the day of the question."""
+    return bm25(groups, dated=True)
+
+
+def bm25(groups: list[Group], *, dated: bool = False) -> list[Ranking]:
     """SQLite's full-text search with its own stems, stop words left out of the question."""
     found: list[Ranking] = []
     for group in groups:
         db = sqlite3.connect(":memory:")
         db.execute(
-            "CREATE VIRTUAL TABLE t USING fts5(turn UNINDEXED, session UNINDEXED, body,"
-            " tokenize = 'porter unicode61')"
+            "CREATE VIRTUAL TABLE t USING fts5(turn UNINDEXED, session UNINDEXED, day UNINDEXED,"
+            " body, tokenize = 'porter unicode61')"
         )
         db.executemany(
-            "INSERT INTO t VALUES(?, ?, ?)",
+            "INSERT INTO t VALUES(?, ?, ?, ?)",
             (
-                (turn.id, session.id, f"{turn.role}: {turn.text}")
+                (turn.id, session.id, _day(session.date), f"{turn.role}: {turn.text}")
                 for session in group.sessions
                 for turn in session.turns
             ),
@@ -72,13 +79,17 @@ def bm25(groups: list[Group]) -> list[Ranking]:
             started = time.process_time()
             expression = " OR ".join(f'"{word}"' for word in words_of(asked.text))
             rows = db.execute(
-                "SELECT turn, session FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?",
-                (expression, MOST),
+                "SELECT turn, session FROM t WHERE t MATCH ? AND day <= ? ORDER BY rank LIMIT ?",
+                (expression, _day(asked.date) if dated and asked.date else "~", MOST),
             ).fetchall()
             taken = (time.process_time() - started) * 1000
             found.append(_ranking(group, asked.id, rows, taken))
         db.close()
     return found
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.date().isoformat() if moment else ""
 
 
 def _ranking(
