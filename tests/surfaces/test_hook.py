@@ -266,6 +266,37 @@ def test_a_prompt_is_told_what_fits_it_if_that_is_wanted(hooks: Hooks) -> None:
         assert hooks.fire("UserPromptSubmit", prompt=other).out == ""
 
 
+def test_no_memory_is_told_twice_in_a_session(hooks: Hooks) -> None:
+    """Neither with two prompts, nor with a prompt after the start, nor after resuming."""
+    hooks.remember("The billing service listens on port 8082")
+    configure(hooks, "[recall]\nper_prompt = true\n")
+    asked = "on which port is billing?"
+    assert "8082" in hooks.fire("UserPromptSubmit", prompt=asked).told
+    assert hooks.fire("UserPromptSubmit", prompt=f"again: {asked}").out == ""
+    start(hooks, "resume")
+    assert hooks.fire("UserPromptSubmit", prompt=asked).out == ""
+    other = {"session_id": "session-2"}
+    assert "8082" in hooks.fire("SessionStart", source="startup", **other).told
+    assert hooks.fire("UserPromptSubmit", prompt=asked, **other).out == ""
+    assert "8082" in hooks.fire("UserPromptSubmit", prompt=asked, session_id="session-3").told
+
+
+def test_what_a_session_was_told_is_noted_without_its_words(hooks: Hooks) -> None:
+    hooks.remember("The zanzibar service listens on port 8082")
+    configure(hooks, "[recall]\nper_prompt = true\n")
+    start(hooks)
+    hooks.fire("UserPromptSubmit", prompt="where does zanzibar listen?", session_id="session-2")
+    noted = list((hooks.home / "told").iterdir())
+    assert len(noted) == 2
+    assert not any(b"zanzibar" in each.read_bytes() for each in noted)
+
+
+def test_nothing_is_noted_where_prompts_are_told_nothing(hooks: Hooks) -> None:
+    hooks.remember("Use port 8082")
+    start(hooks)
+    assert not (hooks.home / "told").exists()
+
+
 def test_only_the_users_own_config_switches_answers_on(hooks: Hooks) -> None:
     hooks.remember("Use port 8082")
     shared = hooks.project / ".claude" / "ltm"

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -68,7 +69,9 @@ def test_the_server_says_and_keeps_exactly_what_the_hook_does(hooks: Hooks) -> N
                 tool_name="Bash",
                 tool_response={"success": False},
             )
+            rmtree(hooks.home / "told", ignore_errors=True)  # each says it as the first
             ran = hooks.send(json.dumps(payload).encode())
+            rmtree(hooks.home / "told", ignore_errors=True)
             answer = server.tell(route, payload)
             assert answer.body == ran.out.encode()
             assert answer.status == (200 if ran.out else 204)

@@ -135,12 +135,19 @@ def _text_for(event: str, payload: dict[str, object], record: dict[str, object],
     if event == "SessionStart":
         from ltm.surfaces.answer import at_start
 
-        return at_start(record)
-    if event in _SWITCHES and _may_be_on(home, _SWITCHES[event]):
-        from ltm.surfaces.answer import at_prompt, at_subagent
+        text = at_start(record)
+        if text and _may_be_on(home, _SWITCHES["UserPromptSubmit"]):
+            from ltm.surfaces.prompt import note_start
 
+            note_start(home, str(record.get("session", "")), text)
+        return text
+    if event in _SWITCHES and _may_be_on(home, _SWITCHES[event]):
         if event == "SubagentStart":
+            from ltm.surfaces.answer import at_subagent
+
             return at_subagent(record)
+        from ltm.surfaces.prompt import at_prompt
+
         return at_prompt(record, str(payload.get("prompt", "")))
     return ""
 

@@ -20,7 +20,7 @@ from ltm.surfaces.cli.work import command as make
 # By name, never the folder as a whole: LTM_HOME may have been pointed at anything. Keys stay even
 # when memories go: nobody can make them again.
 _LOCKS = (".lock", "drain.lock", "llm.lock", "server.lock")
-_OURS = (*_LOCKS, "briefs", "hook.log", "hook.log.1", "runtime.json", "setup")
+_OURS = (*_LOCKS, "briefs", "told", "hook.log", "hook.log.1", "runtime.json", "setup")
 _MEMORIES = ("agents", "config.toml", "projects", "spool")
 
 
