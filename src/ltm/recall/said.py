@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from ltm.storage.passagequery import Candidate, Matches
     from ltm.storage.passages import Passages
 
-BY_WORDS = 150
+BY_WORDS = 100
 """Passages found by their words."""
 
-BY_MEANING = 50
+BY_MEANING = 30
 """Passages found by their meaning."""
 
 BY_SESSION = 50
 """Sessions found by all that was said in them."""
 
-WIDENED = 20
+WIDENED = 10
 """Of the best passages by words, and as many by meaning, those beside them are candidates too: an
 answer often has none of the words its question was asked with."""
 
