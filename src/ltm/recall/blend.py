@@ -9,7 +9,7 @@ memory and the lines it came from are one hit. Imports core and this package.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -186,9 +186,15 @@ def _why(question: Question, ranking: Ranking, row: int) -> str:
 
 
 def _own_words(question: str, there: Collection[str]) -> list[str]:
+    having = set(there)
+    return [word for word, own in _spoken(question) if not own.isdisjoint(having)][:8]
+
+
+@lru_cache(maxsize=8)
+def _spoken(question: str) -> list[tuple[str, frozenset[str]]]:
+    """The words of a question as they were typed, each with its terms."""
     words = dict.fromkeys(question.split())
-    found = [word.strip(_MARKS) for word in words if not set(terms(word)).isdisjoint(there)]
-    return found[:8]
+    return [(word.strip(_MARKS), frozenset(terms(word))) for word in words]
 
 
 def _terms(matched: Matched) -> set[str]:
