@@ -247,7 +247,8 @@ def test_a_repository_never_chooses_code_places_models_or_words(
     shared.mkdir(parents=True)
     home = tmp_path / "home"
     home.mkdir()
-    value = {bool: "true", int: str(option.least + 1), str: '"/bin/evil"'}[option.type]
+    number = str(option.least + 1)
+    value = {bool: "true", int: number, float: number, str: '"/bin/evil"'}[option.type]
     if option.choices:
         value = json.dumps(option.choices[-1])
     (shared / "config.toml").write_text(f"{option.name} = {value}\n")
