@@ -45,6 +45,8 @@ def cited_as(hit: Hit | Quote) -> str:
 
 def excerpt(text: str, words: Collection[str]) -> str:
     """The part of a text that has the most of some terms, in `EXCERPT` characters."""
+    if len(text) <= EXCERPT:
+        return " ".join(text.split())
     parts = sentences(text)
     if not parts:
         return ""

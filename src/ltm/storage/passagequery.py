@@ -87,13 +87,15 @@ def find(
     for expression in _expressions(counts, total):
         given = f"{{{column}}} : ({expression})"
         floor = _floor(db, "words", given, low, high)
-        # CROSS JOIN keeps SQLite from asking the full-text index once per passage.
+        # CROSS JOIN keeps SQLite from asking the full-text index once per passage. Without a span
+        # there is nothing to look up in passages, which saves a quarter of the time.
+        joined = "" if span == ANY_TIME else " CROSS JOIN passages p ON p.row = words.rowid"
+        in_span = " AND p.at >= ? AND p.at < ?" if joined else ""
         found = db.execute(
-            f"SELECT words.rowid, bm25(words, {weights}) AS cost FROM words"
-            " CROSS JOIN passages p ON p.row = words.rowid"
-            " WHERE words MATCH ? AND words.rowid BETWEEN ? AND ? AND p.at >= ? AND p.at < ?"
+            f"SELECT words.rowid, bm25(words, {weights}) AS cost FROM words{joined}"
+            f" WHERE words MATCH ? AND words.rowid BETWEEN ? AND ?{in_span}"
             " ORDER BY cost, words.rowid DESC LIMIT ?",
-            (given, floor, high, *span, limit),
+            (given, floor, high, *(span if joined else ()), limit),
         )
         for row, cost in found:
             costs.setdefault(row, cost)
