@@ -203,10 +203,30 @@ def test_options_that_need_hooks_of_their_own_get_them_from_setup(product: Harne
     session = product.print_session("which port do we use?", Script([look, "8081."]))
 
     assert_quiet(session)
-    assert [each.hook for each in session.injections("UserPromptSubmit")] == ["UserPromptSubmit"]
-    assert PORT in session.injections("UserPromptSubmit")[0].text
+    assert session.injections("UserPromptSubmit") == []
     assert PORT in session.channel.of_kind("subagent")[0].text
-    assert len(told(session.requests[0])) == 2  # at the start, and with the prompt
+    assert len(told(session.requests[0])) == 1  # at the start, so not with the prompt again
+
+
+def test_a_prompt_carries_a_memory_that_fits_it_and_carries_it_once(product: Harness) -> None:
+    ltm(product, "remember", PORT)
+    ltm(product, "config", "recall.per_prompt", "true")
+    ltm(product, "config", "inject.max_chars", "200")  # too few to tell anything at the start
+    ltm(product, "setup")
+
+    unrelated = product.print_session("write a poem about penguins on ice", ["Ice."])
+    related = product.print_session("which port did we choose?", ["8081."])
+    again = product.print_session(
+        "so we chose which port, again?", ["8081."], resume=related.session_id
+    )
+
+    assert told(unrelated.requests[0]) == []
+    (carried,) = related.injections("UserPromptSubmit")
+    assert PORT in carried.text
+    assert len(told(related.requests[0])) == 1
+    assert len(told(again.requests[-1])) == 1  # what the client repeats of the first prompt
+    for session in (unrelated, related, again):
+        assert_quiet(session)
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ TOOLS = {
     "ltm_fix",
     "memory_search",
     "memory_related",
+    "memory_timeline",
     "memory_ask",
 }
 

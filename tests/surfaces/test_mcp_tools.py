@@ -188,7 +188,7 @@ def test_recall_says_how_many_more_there_are(desk: Desk) -> None:
         desk.keep(f"The archive of {place} stores barrels number {place * 3}.")
     text = desk.wire.call("recall", query="archive", limit=2)
     assert len(ids_of(text)) == 2
-    assert "3 memories found" in text
+    assert "3 records found" in text
     assert "1 more" in text
 
 

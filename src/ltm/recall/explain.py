@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ltm.core.filenames import is_tag_of, names_file, names_folder, parts_of
 from ltm.core.model import Filter, Memory, Stored
 from ltm.core.passage import TOOL, Header, Passage
+from ltm.recall.forgotten import leave_out_forgotten
 from ltm.recall.said import Said
 from ltm.storage.store import Store
 
@@ -47,6 +48,7 @@ def explain(
     store: Store, said: Said, paths: Sequence[str], limit: int, *, folder: bool = False
 ) -> Explained:
     """What is known about a file that has, or had, these paths in its project."""
+    leave_out_forgotten(store, said)
     memories = _memories(store, paths, folder)
     sessions = _sessions(said, paths, folder)
     if memories:
@@ -84,13 +86,14 @@ def _sessions(said: Said, paths: Sequence[str], folder: bool) -> list[Touched]:
     look = lookups.in_folder if folder else lookups.naming_file
     by_session: dict[str, dict[int, Passage]] = {}
     for path in paths:
-        for each in look(path, _LOOKED_AT):
+        for each in said.shown(look(path, _LOOKED_AT)):
             by_session.setdefault(each.session, {})[each.row] = each
     found: list[Touched] = []
     for session, passages in by_session.items():
         header = lookups.header(session)
         if header is not None:
-            found.append(_touched(header, sorted(passages.values(), key=lambda each: -each.row)))
+            newest = sorted(passages.values(), key=lambda each: -each.row)
+            found.append(_touched(said.titled(header), newest))
     return sorted(found, key=lambda each: each.header.ended, reverse=True)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ltm.core.errors import NotFound
 from ltm.core.model import Filter, Status, Stored, iso
 from ltm.core.passage import Header, Passage
+from ltm.recall.forgotten import leave_out_forgotten
 from ltm.recall.quote import Quote
 from ltm.recall.said import Said
 from ltm.recall.search import MOST, recall
@@ -23,7 +24,7 @@ from ltm.storage.store import Store
 BESIDE = 3
 """Turns before and after a hit that are told."""
 
-_CITATION = re.compile(r"(?P<session>[\w.-]{4,}):(?P<lines>\d+(?:-\d+)?)\Z")
+_CITATION = re.compile(r"(?P<session>[\w.-]+):(?P<lines>\d+(?:-\d+)?)\Z")
 
 
 class Event(NamedTuple):
@@ -45,12 +46,13 @@ def is_citation(name: str) -> bool:
     return _CITATION.match(name.strip()) is not None
 
 
-def cited(said: Said, name: str) -> list[Passage]:
+def cited(store: Store, said: Said, name: str) -> list[Passage]:
     """The passages a citation names, as hits show it; `NotFound` where there are none."""
     found = _CITATION.match(name.strip())
     if found is not None and said.anything():
         session = session_named(said, found["session"])
-        passages = said.passages.at_lines(session, found["lines"])
+        leave_out_forgotten(store, said)
+        passages = said.shown(said.passages.at_lines(session, found["lines"]))
         if passages:
             return passages
     raise NotFound(f"nothing is kept at '{name}'", hint="find what is kept with: ltm recall WORDS")
@@ -68,22 +70,25 @@ def session_named(said: Said, name: str) -> str:
 
 def around(store: Store, said: Said, name: str, beside: int = BESIDE) -> Told:
     """What was said around a hit: a citation's lines, or those a memory came from."""
+    leave_out_forgotten(store, said)
     if is_citation(name):
-        passages = cited(said, name)
+        passages = cited(store, said, name)
     else:
         memory = store.read(name).memory
         origin = memory.source
         first, _ = line_range(origin.lines)
         passages = []
         if origin.session and first and said.anything():
-            passages = said.passages.at_lines(origin.session, origin.lines)
+            passages = said.shown(said.passages.at_lines(origin.session, origin.lines))
         if not passages:
             raise NotFound(
                 f"what {memory.id} came from is not kept", hint=f"see it with: ltm show {memory.id}"
             )
     first_turn, last_turn = passages[0].turn, passages[-1].turn
-    near = said.passages.around(
-        passages[0].session, first_turn, beside, beside + last_turn - first_turn
+    near = said.shown(
+        said.passages.around(
+            passages[0].session, first_turn, beside, beside + last_turn - first_turn
+        )
     )
     return Told(tuple(Event(each.at, each) for each in near), len(near))
 
@@ -103,6 +108,7 @@ def retell(
     Both days belong to the time that is told of. With `session`, what was said in that session and
     the memories that came of it. Of more than `limit` events the last ones are told.
     """
+    leave_out_forgotten(store, said)
     if session:
         events = list(_of_session(store, said, session))
     elif words.strip():
@@ -121,7 +127,7 @@ def _all(store: Store, said: Said, since: date | None, until: date | None) -> It
         high = (until + timedelta(days=1)).isoformat() if until else ""
         for header in said.passages.sessions(10_000, since=low, until=high):
             # One that goes on over midnight belongs to the days asked for, too.
-            yield Event(max(header.started, low), header)
+            yield Event(max(header.started, low), said.titled(header))
     for stored in store.list(Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED))).items:
         yield Event(iso(stored.memory.created), stored)
 
@@ -136,7 +142,7 @@ def _answering(store: Store, said: Said, words: str) -> Iterable[Event]:
 
 def _of_session(store: Store, said: Said, name: str) -> Iterable[Event]:
     session = session_named(said, name)
-    for passage in said.passages.of_session(session):
+    for passage in said.shown(said.passages.of_session(session)):
         yield Event(passage.at, passage)
     for stored in store.list(Filter(naming=session)).items:
         if stored.memory.source.session == session:

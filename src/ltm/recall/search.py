@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltm.core.model import Filter, Hit, now
 from ltm.core.question import understood
 from ltm.recall.blend import blended, hit_of
+from ltm.recall.forgotten import leave_out_forgotten
 from ltm.recall.remembered import remembered
 from ltm.storage.store import Store
 
@@ -48,9 +49,10 @@ def recall(
 ) -> Recalled:
     """What answers a question, best first: memories, and with `said` what sessions hold too.
 
-    A filter other than the usual one asks for memories only. `as_of` answers as on that day: what
-    was said later is left out, and "last week" is seen from there. `counts` says whether being
-    found is a use: yes when a person or agent asked, no when we look something up ourselves.
+    A filter that chooses among memories asks for memories only; one that widens does not. `as_of`
+    answers as on that day: what was said later is left out, and "last week" is seen from there.
+    `counts` says whether being found is a use: yes when a person or agent asked, no when we look
+    something up ourselves.
     """
     most = max(1, min(limit, MOST))
     day = (as_of or now()).date()
@@ -58,7 +60,8 @@ def recall(
     embedder = said.embedder if said is not None else None
     found, total = remembered(store, asked, wanted, most, day, embedder)
     hits: Sequence[Hit | Quote]
-    if said is not None and wanted == Filter() and said.anything():
+    if said is not None and _chooses_none(wanted) and said.anything():
+        leave_out_forgotten(store, said)
         quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
         hits = blended(asked, found, quoted, said, most)
         total += len(quoted.ranking.scores)
@@ -68,3 +71,10 @@ def recall(
     if counts and result.memories:
         store.used(hit.stored.memory.id for hit in result.memories)
     return result
+
+
+def _chooses_none(wanted: Filter) -> bool:
+    """Whether a filter lets all active memories through, whatever else."""
+    usual = Filter()
+    widened = set(usual.statuses) <= set(wanted.statuses)
+    return widened and wanted._replace(statuses=usual.statuses) == usual

@@ -14,6 +14,7 @@ from ltm.core.model import Filter, Stored
 from ltm.core.passage import ASSISTANT, TOOL, Passage
 from ltm.core.sameerror import SAME, bare, likeness, signs
 from ltm.core.words import query_terms
+from ltm.recall.forgotten import leave_out_forgotten
 from ltm.recall.said import Said
 from ltm.storage.store import Store
 
@@ -61,6 +62,7 @@ def solve(store: Store, said: Said, error: str, limit: int) -> Solved:
     asked = [found for found in map(signs, lines) if found]
     if not asked:
         return Solved((), (), 0)
+    leave_out_forgotten(store, said)
     words = " ".join(map(bare, lines))
     memories = _memories(store, words, asked)
     cases = _cases(said, words, asked)
@@ -86,7 +88,7 @@ def _cases(said: Said, words: str, asked: Sequence[frozenset[str]]) -> list[Case
         return []
     matches = said.passages.find_errors(query_terms(words), _PASSAGES)
     found: dict[tuple[str, int], Case] = {}
-    for passage in said.passages.read(each.row for each in matches.candidates):
+    for passage in said.shown(said.passages.read(each.row for each in matches.candidates)):
         like = max((likeness(asked, text) for text in passage.errors), default=0.0)
         if like >= SAME:
             case = _case(said, passage, like)
@@ -101,7 +103,7 @@ def _cases(said: Said, words: str, asked: Sequence[frozenset[str]]) -> list[Case
 
 def _case(said: Said, error: Passage, like: float) -> Case:
     """What led to an error, and what followed it."""
-    near = said.passages.around(error.session, error.turn, 1, _TURNS)
+    near = said.shown(said.passages.around(error.session, error.turn, 1, _TURNS))
     at = next((n for n, each in enumerate(near) if each.row == error.row), len(near))
     before, after = near[:at], near[at + 1 :]
     command = next((each for each in reversed(before) if each.commands), None)

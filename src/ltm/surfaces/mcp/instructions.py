@@ -11,8 +11,8 @@ _PARAGRAPHS = (
     " /clear and compaction, and is searched, not read whole.",
     "- recall BEFORE you redo work: at the start of a task, on an error that may have been met"
     " before, before choosing or changing a design. Ask with words, a path, an identifier or the"
-    " error text; get_memory opens a hit, memory_related shows what belongs to it, memory_ask"
-    " collects evidence.",
+    " error text; get_memory opens a hit, memory_timeline shows what was said around it,"
+    " memory_related what belongs to it, memory_ask collects evidence.",
     '- store_memory WHEN a decision, lesson, preference, dead end or "remember this" is stated or'
     " found: at once, one self-contained point each, with the reason. Not for what the code or git"
     " already says, and never for secrets.",

@@ -42,7 +42,7 @@ def listed(call: Call) -> list[Entry]:
 
 def read(call: Call, uri: str) -> str:
     """The card of the memory an address names."""
-    from ltm.surfaces.mcp.looking import card
+    from ltm.surfaces.mcp.opening import card
 
     if not uri.startswith(PREFIX):
         raise NotFound(f"there is no resource '{uri[:200]}'", hint=f"there is {PREFIX}<id>")

@@ -86,18 +86,26 @@ TOOLS: tuple[Tool, ...] = (
         description=(
             "Find what earlier sessions learned or decided, before redoing work, on an error, or"
             " before a design choice. Any words, path, identifier or error text. Shows the best"
-            " few with their beginning, why they match, and their price in tokens."
+            " few, memories and lines of sessions, with their beginning, why they match, and their"
+            " price in tokens."
         ),
         function=_later("looking", "recall"),
-        properties={"query": _text(), "limit": _number(1, 50)},
+        properties={
+            "query": _text(),
+            "limit": _number(1, 50),
+            "tokens": _number(100, 4_000, "Most to spend on the list"),
+        },
         required=("query",),
         effect=READS,
     ),
     Tool(
         name="get_memory",
-        description="Open one memory: its whole text, where it came from, what it replaces.",
-        function=_later("looking", "get_memory"),
-        properties={"id": _ID, "offset": _OFFSET},
+        description=(
+            "Open one memory: its whole text, where it came from, what it replaces. Or the lines of"
+            " a session that a hit or a source cites."
+        ),
+        function=_later("opening", "get_memory"),
+        properties={"id": _text("Whole id, or its end, or session:lines"), "offset": _OFFSET},
         required=("id",),
         aliases=_NAMED,
         effect=READS,
@@ -133,6 +141,23 @@ TOOLS: tuple[Tool, ...] = (
         function=_later("looking", "memory_related"),
         properties={"id": _ID, "tags": _TAGS, "kind": _text(), "limit": _number(1, 50)},
         aliases=_NAMED | {"type": "kind"},
+        effect=READS,
+    ),
+    Tool(
+        name="memory_timeline",
+        description=(
+            "What was said before and after a hit (around), or what happened when: sessions and"
+            " memories in the order of time."
+        ),
+        function=_later("telling", "memory_timeline"),
+        properties={
+            "around": _text("A hit's id"),
+            "query": _text(),
+            "since": _text("2026-03-01"),
+            "until": _text(),
+            "limit": _number(1, 100),
+        },
+        aliases={"id": "around"},
         effect=READS,
     ),
     Tool(
