@@ -58,7 +58,8 @@ DOUBTS: tuple[Cue, ...] = (
     cue(
         "a complaint",
         -0.4,
-        r"""\b(?:fails?|failed|failing|crash(?:es|ed|ing)?|broken|not working|doesn't work
+        r"""\b(?:(?:users?|customers?|people|nobody|i) (?:can't|cannot)
+        |fails?|failed|failing|crash(?:es|ed|ing)?|broken|not working|doesn't work
         |didn't (?:work|help)|still|stuck|hangs?|flaky|weird|strange|too (?:slow|long|big|small)
         |throws?|missing|shows? (?:up(?! as)|the|a|an|nothing)|restarts?|wtf|is down|are down
         |problem

@@ -30,9 +30,9 @@ _THIRD = """(?:get|stay|follow|come|run|use|send|expect|cost|keep|trigger|own|li
     |check|convert|sync|poll|publish|subscribe|consume|produce|emit|store|cache|log|report|charge
     |limit|cap|deliver|arrive|feed|generate|create|build|compile|scale|rotate|expose|proxy|forward
     |route|encrypt|encode|decode|parse|strip|truncate|round|sort|default|leave|work in|belong)"""
-_HOLDS = rf"""(?:is|are|ha(?:s|ve)(?! to\b)|can|cannot|can't|goes|doesn't|isn't|aren't|carries
-    |applies|matches|leaves|passes|{_THIRD}s|(?<=s )(?:{_THIRD}|go|don't|carry)|works (?:only|with
-    |on|from|in|without))"""
+_DOES = rf"""(?:goes|doesn't|carries|applies|matches|leaves|passes|{_THIRD}s
+    |(?<=s )(?:{_THIRD}|go|don't|carry)|works (?:only|with|on|from|in|without))"""
+_IS = "(?:is|are|ha(?:s|ve)(?! to\\b)|can|cannot|can't|isn't|aren't)"
 
 FACTS: tuple[Cue, ...] = (
     # Choices.
@@ -133,13 +133,22 @@ FACTS: tuple[Cue, ...] = (
         2,
         lasting=True,
     ),
+    # What something does is how it is made. What it is may be over by tomorrow ("the build is
+    # red"), so that form alone is not enough.
     cue(
         "plain fact",
         0.5,
-        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?(?<!to ){_HOLDS}\b(?! (?:now|ok|okay|fine
-        |good|great
-        |nice
-        |done|perfect|cool|better|gone|ready|not (?:ok|good|bad|right))\b)""",
+        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?(?<!to ){_DOES}\b(?! (?:now|ok|okay|fine
+        |good|great|nice|done|perfect|cool|better|gone|ready|not (?:ok|good|bad|right))\b)""",
+        "fact",
+        2,
+        lasting=True,
+    ),
+    cue(
+        "plain fact",
+        0.35,
+        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?(?<!to ){_IS}\b(?! (?:now|ok|okay|fine
+        |good|great|nice|done|perfect|cool|better|gone|ready|not (?:ok|good|bad|right))\b)""",
         "fact",
         1,
         lasting=True,

@@ -47,6 +47,7 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"(?:it|they|this|that|those|these|he|she)(?:'s|'re)?\b", re.IGNORECASE)
+_MEANS_IT = re.compile(r"\b(?:it|this|that|those|these|them|there)\b", re.IGNORECASE)
 _EXPLAINS = re.compile(
     r"(?:(?:that's |this is |it's )?because|(?:the )?reason(?: is|:)(?: that)?|otherwise|or else)"
     r"\s+",
@@ -174,7 +175,7 @@ def _needs(before: Weighed, each: Weighed, claim: str) -> bool:
     """Whether a claim is understood only with the sentence before it."""
     if _PRONOUN.match(claim) or _ONE_OF_THOSE.search(claim):
         return not (before.explicit or before.lasting)
-    if "chosen" not in each.cues:
+    if "chosen" not in each.cues or not _MEANS_IT.search(claim):
         return False
     left = without_lead(before.text).strip(" .!")  # "Biome. We moved everything else to it."
     return bool(left) and len(left.split()) <= _FRAGMENT and not before.lasting and "," not in left
