@@ -92,8 +92,10 @@ def _sessions(said: Said, paths: Sequence[str], folder: bool) -> list[Touched]:
     for session, passages in by_session.items():
         header = lookups.header(session)
         if header is not None:
+            if said.left_out:
+                header = said.left_out.titled(lookups, header)
             newest = sorted(passages.values(), key=lambda each: -each.row)
-            found.append(_touched(said.titled(header), newest))
+            found.append(_touched(header, newest))
     return sorted(found, key=lambda each: each.header.ended, reverse=True)
 
 

@@ -70,10 +70,10 @@ def session_named(said: Said, name: str) -> str:
 
 def around(store: Store, said: Said, name: str, beside: int = BESIDE) -> Told:
     """What was said around a hit: a citation's lines, or those a memory came from."""
-    leave_out_forgotten(store, said)
     if is_citation(name):
         passages = cited(store, said, name)
     else:
+        leave_out_forgotten(store, said)
         memory = store.read(name).memory
         origin = memory.source
         first, _ = line_range(origin.lines)
@@ -118,7 +118,15 @@ def retell(
     low = since.isoformat() if since else ""
     high = (until + timedelta(days=1)).isoformat() if until else "~"
     inside = sorted((each for each in events if low <= each.at < high), key=lambda each: each.at)
-    return Told(tuple(inside[-limit:]), len(inside))
+    return Told(tuple(_titled(said, each) for each in inside[-limit:]), len(inside))
+
+
+def _titled(said: Said, event: Event) -> Event:
+    """A session without a title that was taken from what is left out."""
+    what = event.what
+    if said.left_out and isinstance(what, Header):
+        return Event(event.at, said.left_out.titled(said.passages, what))
+    return event
 
 
 def _all(store: Store, said: Said, since: date | None, until: date | None) -> Iterable[Event]:
@@ -127,7 +135,7 @@ def _all(store: Store, said: Said, since: date | None, until: date | None) -> It
         high = (until + timedelta(days=1)).isoformat() if until else ""
         for header in said.passages.sessions(10_000, since=low, until=high):
             # One that goes on over midnight belongs to the days asked for, too.
-            yield Event(max(header.started, low), said.titled(header))
+            yield Event(max(header.started, low), header)
     for stored in store.list(Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED))).items:
         yield Event(iso(stored.memory.created), stored)
 

@@ -18,8 +18,9 @@ from ltm.core.question import Question
 from ltm.core.ranking import Evidence, Ranking, Signals, rarity
 
 if TYPE_CHECKING:
-    from ltm.core.passage import Header, Passage
+    from ltm.core.passage import Passage
     from ltm.embed.embedder import Embedder
+    from ltm.recall.forgotten import Forgotten
     from ltm.recall.meaning import Meaning
     from ltm.storage.passagequery import Candidate, Matches
     from ltm.storage.passages import Passages
@@ -59,9 +60,8 @@ class Said:
         self._path = path
         self._embedder = embedder
         self._opened: list[Passages | Meaning] = []
-        self.left_out: frozenset[int] = frozenset()
-        """Rows of passages that are no answer to anything (see `forgotten`)."""
-        self._gone: tuple[str, ...] = ()
+        self.left_out: Forgotten | None = None
+        """What is no answer to anything, where there is such."""
 
     def close(self) -> None:
         """Give back what was opened."""
@@ -112,20 +112,9 @@ class Said:
         self._opened.append(opened)
         return opened
 
-    def leave_out(self, passages: Iterable[Passage]) -> None:
-        """Let these passages be no answer to anything from now on."""
-        gone = list(passages)
-        self.left_out = frozenset(each.row for each in gone)
-        self._gone = tuple(" ".join(each.text.split()) for each in gone)
-
-    def titled(self, header: Header) -> Header:
-        """A session without its title, where that was taken from what is left out."""
-        told = bool(header.title) and any(text.startswith(header.title) for text in self._gone)
-        return header._replace(title="") if told else header
-
     def shown(self, passages: Iterable[Passage]) -> list[Passage]:
         """These passages without those that are left out."""
-        return [each for each in passages if each.row not in self.left_out]
+        return self.left_out.shown(self.passages, passages) if self.left_out else list(passages)
 
     def read(self, rows: Iterable[int]) -> dict[int, Passage]:
         """The passages at these rows."""
@@ -155,11 +144,15 @@ class Said:
         best = [*list(found)[:WIDENED], *list(near)[:WIDENED]]
         for each in (*self.passages.beside(others, 0), *self.passages.beside(best, _REACH)):
             found.setdefault(each.row, each)
-        return {
-            row: _seen(each)
-            for row, each in found.items()
-            if row not in self.left_out and (not end or each.at < end)
-        }
+        if self.left_out:
+            gone = self.left_out.rows(self.passages, {each.session for each in found.values()})
+            says = self.left_out.says
+            found = {
+                row: each
+                for row, each in found.items()
+                if row not in gone and not says(set(each.words.split(" ")))
+            }
+        return {row: _seen(each) for row, each in found.items() if not end or each.at < end}
 
 
 def _seen(each: Candidate) -> Evidence:
