@@ -30,9 +30,6 @@ def at_prompt(
     if not prompt.strip() or prompt.lstrip().startswith(_NO_PROMPT):
         return ""
     from ltm.core.model import now
-    from ltm.inject.compose import SHORT_TOKENS, composed
-    from ltm.inject.loaded import loaded_text
-    from ltm.inject.tell import client_folder, doubt
     from ltm.recall.prompted import fitting
     from ltm.storage.config import load
     from ltm.storage.opening import BUILT_IN, open_files
@@ -51,6 +48,12 @@ def at_prompt(
         fit = fitting(store, prompt, at.date(), known)
     finally:
         store.close()
+    if not fit:
+        return ""  # as mostly: what composes a text is not loaded then
+    from ltm.inject.compose import SHORT_TOKENS, composed
+    from ltm.inject.loaded import loaded_text
+    from ltm.inject.tell import client_folder, doubt
+
     tampered = doubt(found)
     fresh = [each for each in fit if mark_of(_line(each, config, at, tampered)) not in known]
     if not fresh:
