@@ -158,9 +158,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "R24",
-        "mutants of core and storage",
-        "75 % killed",
-        instead="not tried yet",
+        "150 faults put into core, storage and the HTTP guard, one at a time",
+        "75 % noticed by a test; 95 % of lines and branches run by one",
+        full=(program("benchmarks.soak.mutants", minutes=20),),
     ),
     Row(
         "S1",
