@@ -42,6 +42,13 @@ class Operation:
     is_new: Callable[[Scene, Memories], bool]
     repeated: tuple[int, ...] = (0,)
     """Exit codes of the same command said again."""
+    touched: tuple[str, ...] = ()
+    """Further memories that it may change; `*` for all."""
+
+    def may_change(self, scene: Scene, memory: str) -> bool:
+        """Whether it is this command's business to change a memory."""
+        roles = (self.target, *self.touched)
+        return "*" in roles or memory in [scene.roles.get(role) for role in roles]
 
     def argv(self, scene: Scene) -> list[str]:
         return [word.format(**scene.roles) for word in self.words]
@@ -89,6 +96,29 @@ def restorable(text: str) -> Callable[[Scene, Memories], bool]:
 def purged(role: str, text: bytes) -> Callable[[Scene, Memories], bool]:
     """The memory in a role is gone, and no file holds a byte of it."""
     return lambda scene, found: scene.roles[role] not in found and scene.holding(text) == []
+
+
+def saying(words: str) -> Callable[[Scene, Memories], bool]:
+    """Exactly one memory in force has these words."""
+
+    def holds(scene: Scene, found: Memories) -> bool:
+        active = [each["content"] for each in found.values() if each["status"] == "active"]
+        return sum(words in content for content in active) == 1
+
+    return holds
+
+
+def nothing_lost(scene: Scene, found: Memories) -> bool:
+    """Every text there ever was is in some file, in force or kept as a version."""
+    files = b"\n".join(scene.files().values()).decode()
+    texts = [each["content"] for each in scene.before.values() if each["content"]]
+    return all(text in files for text in texts)
+
+
+def merged(scene: Scene, found: Memories) -> bool:
+    """Of two that say the same, one is in force."""
+    states = [found[scene.roles[role]]["status"] for role in ("twin", "other twin")]
+    return states.count("active") == 1 and nothing_lost(scene, found)
 
 
 PLAIN = "The gateway drops one request in a hundred, zanzibarquux says"
@@ -145,7 +175,45 @@ OPERATIONS = (
         ("init", "--move", "--json"),
         "",
         lambda scene, found: True,
-        lambda scene, found: len(list(scene.project.glob(".claude/ltm/memories/*.md"))) == 4,
+        lambda scene, found: len(list(scene.project.glob(".claude/ltm/memories/*.md"))) == 6,
+    ),
+    Operation(
+        "capture",
+        ("capture", "../session.jsonl", "--json"),
+        "",
+        lambda scene, found: True,
+        saying("linter"),
+    ),
+    Operation(
+        "import",
+        ("import", "../notes", "--from", "markdown", "--json"),
+        "",
+        lambda scene, found: True,
+        saying("Larches lose their needles"),
+    ),
+    Operation(
+        "consolidate",
+        ("consolidate", "--json"),
+        "",
+        nothing_lost,
+        merged,
+        touched=("twin", "other twin"),
+    ),
+    Operation(
+        "upkeep",
+        ("upkeep", "--json"),
+        "*",
+        nothing_lost,
+        # Killed before it began, it leaves its batch to the next session.
+        nothing_lost,
+    ),
+    Operation(
+        "doctor --fix",
+        ("doctor", "--fix", "--json"),
+        "",
+        lambda scene, found: True,
+        lambda scene, found: len(found) == len(scene.before),
+        repeated=(0, 1),
     ),
 )
 
@@ -222,7 +290,7 @@ def examine(
     for path in point.temporary():
         yield "temporary", f"left {path.relative_to(point.top)}"
     for memory, before in point.before.items():
-        if memory != point.roles.get(operation.target) and found.get(memory) != before:
+        if not operation.may_change(point, memory) and found.get(memory) != before:
             yield "lost", f"another memory changed: {before['title']}"
     is_new = operation.is_new(point, found)
     if acknowledged and not is_new:

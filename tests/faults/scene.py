@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ltm.core.model import Filter, Status
+from ltm.core.model import Filter, Status, new_id, now
 from ltm.core.record import as_record
 from ltm.storage.config import load
 from ltm.storage.durable import is_temporary
 from ltm.storage.filestore import FileStore
 from ltm.storage.opening import open_files
 from ltm.storage.places import places
+from tests.sessions.writing import Transcript
 
 ANY = Filter(statuses=tuple(Status))
 
@@ -113,13 +114,24 @@ def make_scene(top: Path) -> Scene:
             ("edited", "Releases are tagged by hand on Tuesdays, mandalorquux says"),
             ("forgotten", "The staging database is reset every night, valdiviaquux says"),
             ("other", "Uploads above ten megabytes are refused by the proxy"),
+            ("twin", "Deployments leave the platform team on Thursdays after the weekly standup"),
         )
     }
     remember(store, Wish("I prefer short answers in every project", scope="agent"))
+    # As two branches bring it along; here it would have been seen that this is known.
+    again = "Deployments leave the platform team on Thursdays after the usual weekly standup"
+    twin = replace(store.read(ids["twin"]).memory, id=new_id(now()), content=again)
+    ids["other twin"] = store.create(twin).memory.id
     store.update(ids["edited"], {"content": "Releases are tagged by a robot, mandalorquux says"})
     store.delete(ids["forgotten"])
     store.used([ids["plain"]])
     store.close()
+    (scene.home / "config.toml").write_text("max_memories = 2\n")
+    (top / "notes").mkdir()
+    (top / "notes" / "trees.md").write_text("# Trees\n\nLarches lose their needles in autumn.\n")
+    transcript = Transcript(top / "session.jsonl")
+    transcript.user("Always run the linter before you push.")
+    transcript.assistant({"type": "text", "text": "I will."})
     for path in scene.home.rglob("*.md"):
         # An index reads a file that is only just written once more, and every copy of the scene
         # would begin with that.

@@ -7,7 +7,7 @@ import sys
 import click
 
 from ltm.core.decision import Forget, Purge
-from ltm.core.errors import WrongUsage
+from ltm.core.errors import LtmError, StorageFailed, WrongUsage
 from ltm.core.screen import one_line
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
@@ -37,7 +37,14 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
         purge_noted(work.places, stored.memory)
     applied = work.store.apply(Purge(stored.memory.id) if purge else Forget(stored.memory.id))
     if purge:
-        write(work)  # the views quote it too
+        try:
+            write(work)  # the views quote it too
+        except LtmError as error:
+            raise StorageFailed(
+                f"the memory is purged, but the views may still quote it: {error.message}",
+                path=error.path,
+                hint="run 'ltm sync' when that is mended",
+            ) from error
     if work.as_json:
         value = {"id": stored.memory.id, "status": applied.action}
         output.emit({**value, "passages": passages} if purge else value)
