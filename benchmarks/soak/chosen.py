@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,7 @@ class _Trace:
     def __init__(self, folder: Path) -> None:
         # Only where lines are asked for: it lies in a folder of its own.
         coverage: Any = importlib.import_module("coverage")
-        self._times = folder / f"times-{os.getpid()}.json"
-        self._seconds: dict[str, float] = {}
+        self._times = folder / f"times-{os.getpid()}.jsonl"
         self._coverage = coverage.Coverage(
             data_file=str(folder / f"lines-{os.getpid()}"),
             source=["ltm.core", "ltm.storage", "ltm.surfaces.http"],
@@ -35,30 +35,36 @@ class _Trace:
         self._coverage.start()
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self._coverage.switch_context(item.nodeid)
-        yield
+        done = yield
         self._coverage.switch_context("")
-        return None
+        return done
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not report.passed:
-            self._seconds[report.nodeid] = float("inf")  # says nothing about a fault
-        else:
-            self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0) + report.duration
+        # What does not pass without a fault says nothing about one.
+        seconds = report.duration if report.passed else math.inf
+        with self._times.open("a") as out:
+            out.write(json.dumps([report.nodeid, seconds]) + "\n")
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         self._coverage.stop()
         self._coverage.save()
-        self._times.write_text(json.dumps(self._seconds))
+
+
+# Begun here, and not when pytest is ready: by then it has loaded modules of the product.
+_TRACE = (
+    _Trace(Path(os.environ[TRACED]))
+    if TRACED in os.environ and "PYTEST_XDIST_WORKER" in os.environ
+    else None
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to note lines before any module of the product is loaded."""
-    folder = os.environ.get(TRACED)
-    spread: Any = config.getoption("numprocesses", None)
-    if folder and not spread:  # of many processes, those that run tests
-        config.pluginmanager.register(_Trace(Path(folder)))
+    """Note lines test by test, in the processes that run tests."""
+    if _TRACE is not None:
+        config.pluginmanager.register(_TRACE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
