@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.core.sameerror import SAME, likeness, signs
+from ltm.core.sameerror import SAME, bare, likeness, signs
 
 
 def alike(asked: str, known: str) -> bool:
@@ -65,3 +65,8 @@ def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
 def test_a_number_never_makes_an_error_another(one: int, other: int) -> None:
     form = "worker {} died at line {} of 0x{:x}: broken pipe in consumer"
     assert signs(form.format(one, one, one)) == signs(form.format(other, other, other))
+
+
+@pytest.mark.parametrize("folders", ["", "src/", "/home/ada/app/src/", "C:\\work\\app\\", "../x/"])
+def test_the_folders_of_a_path_are_no_part_of_an_error(folders: str) -> None:
+    assert bare(f"{folders}db.py:12: no such column") == "db.py: : no such column"

@@ -162,3 +162,19 @@ def test_two_processes_that_stash_under_one_name_both_keep_theirs(
     texts = {each.text for each in stashes.every()}
     assert texts == {f"{who} {n}" for who in "ab" for n in range(10)}
     assert {each.ours for each in stashes.every()} == {"written"}
+
+
+def test_lines_that_must_not_be_kept_are_dropped_and_what_was_done_stays_done(
+    stashes: Stashes,
+) -> None:
+    stashes.put("done", "keep this\ndrop this\ndrop that\n")
+    stashes.put("waits", "keep this\n")
+    (done,) = [each for each in stashes.every() if each.name == "done"]
+    stashes.mark(done)
+    assert stashes.rewrite(lambda line: not line.startswith("drop")) == 2
+    after = {each.name: each for each in stashes.every()}
+    assert after["done"].text.endswith("keep this\n")
+    assert "drop" not in after["done"].text
+    assert [each.name for each in stashes.every() if each.processed] == ["done"]
+    assert after["done"].ours == done.ours
+    assert stashes.rewrite(lambda line: not line.startswith("drop")) == 0

@@ -300,7 +300,7 @@ def test_undo_overwrites_nothing_that_came_since(tmp_path: Path) -> None:
     notes.clear(NOW)
     written(notes, NOW, "two", "new")
     notes.undo()
-    assert [each.session for each in notes.every()] == ["two"]
+    assert {each.session: each.name[15:] for each in notes.every()} == {"two": "", "one": "_2"}
 
 
 def test_two_processes_note_sessions_of_one_minute_side_by_side(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ OLD = timedelta(days=30)
 LATEST = 50
 """Notes in the summary."""
 
-_NAME = re.compile(r"\A\d{4}-\d\d-\d\d_\d{4}(?:_\d+)?\Z")
+_NAME = re.compile(r"\A(\d{4}-\d\d-\d\d_\d{4})(?:_\d+)?\Z")
 _MONTH = re.compile(r"\A\d{4}-\d\d\Z")
 
 
@@ -169,12 +169,23 @@ class SessionNotes:
             top = os.path.join(trash, cleared[-1])
             for folder, _, names in os.walk(top):
                 for name in names:
-                    here = os.path.join(self.folder, os.path.relpath(folder, top), name)
-                    if not os.path.lexists(here):
-                        os.rename(os.path.join(folder, name), here)
-                        count += name.endswith(".md") and name != SUMMARY
+                    self._take_back(os.path.join(folder, name), os.path.relpath(folder, top))
+                    count += name.endswith(".md") and name != SUMMARY
             shutil.rmtree(top, ignore_errors=True)
         return count
+
+    def _take_back(self, path: str, where: str) -> None:
+        """Put a cleared file back beside what has taken its name since."""
+        name = os.path.basename(path)
+        stem = name.removesuffix(".md")
+        here = os.path.join(self.folder, where, name)
+        if not os.path.lexists(here):
+            os.rename(path, here)
+        elif where == ARCHIVE:
+            self._fold(stem, list(notes_in(path)))
+        elif name != SUMMARY:  # which is made anew from the notes
+            begun = _NAME.match(stem)
+            os.rename(path, self._path(self._free(begun[1] if begun else stem)))
 
     def purge(self, session: str) -> int:
         """Delete for good the note of a session, wherever it is; how many there were."""
