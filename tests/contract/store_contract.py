@@ -187,6 +187,18 @@ class StoreContract:
         assert reopen().read(stored.memory.id).memory.content == "theirs"
         assert reopen().list(ANY_STATUS).total == 1
 
+    def test_what_was_done_is_said_by_its_name(self, reopen: Open) -> None:
+        store = reopen()
+        added = store.apply(Add(make()))
+        memory = added.stored.memory
+        revised = store.apply(Revise(memory.id, {"content": "Other words."}))
+        reinforced = store.apply(Reinforce(memory.id))
+        assert (added.action, revised.action, reinforced.action) == (
+            "added",
+            "revised",
+            "reinforced",
+        )
+
     def test_a_forgotten_memory_is_out_of_sight_and_comes_back_whole(self, reopen: Open) -> None:
         """traps 2.3 #3: forgotten text must not be listed, searched or shown."""
         store = reopen()

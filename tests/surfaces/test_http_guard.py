@@ -264,6 +264,21 @@ def test_health_tells_nothing_but_that_it_is_there(guarded: Guard) -> None:
     assert (status, json.loads(body)) == (200, {"status": "ok"})
 
 
+def test_an_answer_keeps_its_own_headers_and_gets_the_proof_and_a_refusal_does_not(
+    guarded: Guard,
+) -> None:
+    _, told, _ = anyio.run(ask, guarded, "GET", "/health", ALL_RIGHT, b"")
+    assert told["content-type"] == "application/json"
+    assert told["ltm-proof"] == "proof"
+    unknown = [each for each in ALL_RIGHT if each[0] != "Authorization"]
+    status, refused, body = anyio.run(ask, guarded, "GET", "/health", unknown, b"")
+    assert (status, body, refused["www-authenticate"]) == (401, b"", "Bearer")
+    assert "ltm-proof" not in refused
+    for headers in (told, refused):
+        assert headers["cache-control"] == "no-store"
+        assert headers["x-content-type-options"] == "nosniff"
+
+
 # -- bodies --------------------------------------------------------------------------------------
 
 
