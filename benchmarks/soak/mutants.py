@@ -38,6 +38,7 @@ _ROOT = Path(__file__).parents[2]
 _TESTS = (
     *("core", "storage", "contract", "capture", "recall", "inject", "upkeep", "sessions"),
     *("friction", "transfer", "embed", "surfaces/test_http_guard.py"),
+    "surfaces/test_session_notes.py",
 )
 _LEFT_OUT = ("hostile_megabyte", "git_merge", "processes", "season", "labelled")
 """Words in the names of tests that take too long for this."""

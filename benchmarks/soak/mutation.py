@@ -145,10 +145,17 @@ def _left_out(statement: ast.stmt, inside: bool) -> Iterator[tuple[ast.stmt | as
         )
         if inside and (kept or isinstance(statement, _WITHOUT_EFFECT_ELSE)):
             yield statement, "pass"
-        if isinstance(statement, ast.Return) and statement.value is not None:
+        if isinstance(statement, ast.Return) and not _says_no(statement.value):
             yield statement, "return None"
         if isinstance(statement, ast.If | ast.While):
             yield statement.test, f"not ({ast.unparse(statement.test)})"
+
+
+def _says_no(value: ast.expr | None) -> bool:
+    """Whether None in its place would be the same, or the same to every `if`."""
+    return value is None or (
+        isinstance(value, ast.Constant) and (value.value is None or value.value is False)
+    )
 
 
 def _changed(nodes: list[ast.expr]) -> Iterator[tuple[ast.expr, str]]:
