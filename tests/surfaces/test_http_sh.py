@@ -297,7 +297,7 @@ def test_a_stopped_server_costs_no_event_and_makes_none_two(hooks: ShHooks, serv
     (kept,) = hooks.waiting()
     assert kept["event"] == "Stop"
     (_, path), *_ = spool.waiting(str(hooks.home), hooks.environ)
-    spool.remove(path)  # as if it had been drained meanwhile
+    spool.remove([path])  # as if it had been drained meanwhile
     server.process.send_signal(signal.SIGCONT)
     # Requests are taken in the order they came: after this one, the old one was dealt with.
     assert server.tell("session_end", hooks.payload("SessionEnd")).status == 204

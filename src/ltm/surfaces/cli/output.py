@@ -17,10 +17,10 @@ from ltm.core.screen import one_line, visible
 
 
 def emit(value: Any) -> None:
-    """Print exactly one JSON value."""
-    print(
-        json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None), flush=True
-    )
+    """Print exactly one JSON value, in escapes where the terminal knows no other letters."""
+    plain = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+    indent = 2 if sys.stdout.isatty() else None
+    print(json.dumps(value, ensure_ascii=plain, indent=indent), flush=True)
 
 
 def say(text: str) -> None:
