@@ -18,7 +18,7 @@ from uuid import UUID
 
 from benchmarks.corpus import sentences
 
-CWD = "/home/dev/shop"
+CWD = "/projects/shop"
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 _ENDING = 24_000
 """Bytes that the scenario itself takes, about."""

@@ -18,6 +18,7 @@ from ltm.friction.heard import Window
 from ltm.friction.ruleset import Rules
 from ltm.friction.score import Scored
 
+# A value of the file's format, which other tools look for: nobody wrote an instruction yet.
 UNWRITTEN = "# TODO: Write prevention instruction based on pattern above"
 """What stands in the place of an instruction until somebody has written one."""
 

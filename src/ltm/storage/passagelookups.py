@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -59,15 +60,15 @@ class Size:
     """What the file takes on the disk."""
 
 
-class PassageLookups:
+class PassageLookups(ABC):
     """The questions a project's passages answer."""
 
     path: str
     _db: sqlite3.Connection
 
+    @abstractmethod
     def _put_aside(self, error: Exception) -> None:
         """Go on without a file that is damaged."""
-        raise NotImplementedError
 
     # -- finding ---------------------------------------------------------------------------------
 
