@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import zip_longest
 
 from ltm.storage.plainfile import read_plain
 
@@ -55,7 +56,7 @@ def notes_in(path: str) -> Iterator[Note]:
     except OSError:
         return
     marks = list(_PART.finditer(text))
-    for mark, after in zip(marks, [*marks[1:], None], strict=True):
+    for mark, after in zip_longest(marks, marks[1:]):
         body = text[mark.end() : after.start() if after else len(text)]
         yield note_in(mark[1], path, body.removesuffix("\n---\n\n"), archived=True)
 

@@ -79,7 +79,7 @@ class SessionNotes:
             name = former.name if former is not None else self._free(_name_for(started))
             text = compose(name)
             note = Note(name, self._path(name), text, session)
-            if former is None or former.text != text:
+            if former is None or former.text.strip() != text.strip():
                 write_file(note.path, marked(text, session).encode())
         return note
 
