@@ -74,7 +74,7 @@ _ONE_BLOCK = re.compile(r"\s*<([a-z]+[-_][a-z-_]+)[ >].*</\1>\s*\Z", re.DOTALL)
 
 def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
     """The turns an entry holds, in order."""
-    reader = _READERS.get(entry.get("type", ""))
+    reader = _READERS.get(_text(entry.get("type")))
     if reader is None:
         return []
     common = {
