@@ -1,0 +1,271 @@
+"""A local database gets in nobody's way: what is broken is begun anew, what is held is respected."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ltm.storage import database
+
+TABLES = "CREATE TABLE word (text TEXT);\nCREATE TABLE other (number INTEGER)"
+SCHEMA = 7
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "some.db")
+
+
+def opened(path: str, schema: int = SCHEMA) -> sqlite3.Connection:
+    return database.connect(path, TABLES, schema)
+
+
+def put(path: str, *words: str) -> None:
+    with closing(opened(path)) as db, database.transaction(db):
+        db.executemany("INSERT INTO word VALUES (?)", [(word,) for word in words])
+
+
+def words_in(db: sqlite3.Connection) -> list[str]:
+    return [text for (text,) in db.execute("SELECT text FROM word ORDER BY rowid")]
+
+
+def damage(path: str) -> None:
+    Path(path).write_bytes(b"this is no database at all " * 100)
+
+
+def other_schema(path: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("CREATE TABLE later (x); PRAGMA user_version = 8")
+
+
+def foreign(path: str) -> None:
+    """Somebody else's, without any number of a schema."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("CREATE TABLE theirs (x)")
+
+
+UNUSABLE = pytest.mark.parametrize("spoil", [damage, other_schema, foreign])
+
+
+def test_what_was_committed_is_there_for_the_next_and_for_nobody_else(path: str) -> None:
+    before = os.umask(0)
+    try:
+        put(path, "one", "two")
+    finally:
+        os.umask(before)
+    assert Path(path).stat().st_mode & 0o777 == 0o600
+    with closing(opened(path)) as db:
+        assert words_in(db) == ["one", "two"]
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert db.execute("PRAGMA secure_delete").fetchone() == (1,)
+        assert db.execute("PRAGMA synchronous").fetchone() == (1,)
+
+
+@UNUSABLE
+def test_what_can_be_derived_is_begun_anew_where_it_is(
+    path: str, spoil: Callable[[str], None]
+) -> None:
+    spoil(path)
+    Path(f"{path}-journal").write_bytes(b"left over")
+    put(path, "one")
+    with closing(opened(path)) as db:
+        assert words_in(db) == ["one"]
+    assert sorted(os.listdir(os.path.dirname(path))) == ["some.db"]
+
+
+@UNUSABLE
+def test_what_cannot_be_derived_is_moved_aside_with_all_that_belongs_to_it(
+    path: str, spoil: Callable[[str], None]
+) -> None:
+    for number in (1, 2):
+        spoil(path)
+        was = Path(path).read_bytes()
+        db, aside = database.keep(path, TABLES, SCHEMA)
+        assert words_in(db) == []
+        db.close()
+        assert aside == f"{path}.damaged{number}"
+        assert Path(aside).read_bytes() == was
+        os.unlink(path)
+    # The log is a part of the database: words may be in it and nowhere else.
+    Path(path).write_bytes(b"x")
+    Path(f"{path}-wal").write_bytes(b"log")
+    assert database.set_aside(path) == f"{path}.damaged3"
+    assert Path(f"{path}.damaged3-wal").read_bytes() == b"log"
+    assert not os.path.exists(f"{path}-wal")
+
+
+def test_a_sound_one_is_kept_as_it_is(path: str) -> None:
+    put(path, "one")
+    db, aside = database.keep(path, TABLES, SCHEMA)
+    with closing(db):
+        assert (words_in(db), aside) == (["one"], "")
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_one_that_somebody_holds_is_neither_replaced_nor_moved(
+    path: str, keeps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "PATIENCE_MS", 0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        holder.execute("CREATE TABLE word (text TEXT)")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            (database.keep if keeps else database.connect)(path, TABLES, SCHEMA)
+        holder.execute("COMMIT")
+        assert words_in(holder) == []
+    assert not os.path.exists(f"{path}.damaged1")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_where_nothing_can_be_written_reading_goes_on_and_keeping_says_no(
+    path: str, there: bool
+) -> None:
+    if there:
+        put(path, "one")
+    os.mkdir(f"{path}-wal")  # so SQLite cannot make its log, as on a disk without room
+    with closing(opened(path)) as db:
+        assert words_in(db) == (["one"] if there else [])
+        with database.transaction(db):
+            db.execute("INSERT INTO word VALUES ('two')")  # for as long as this process runs
+        assert words_in(db)[-1] == "two"
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        database.keep(path, TABLES, SCHEMA)
+    assert database.is_unwritable(caught.value)
+    assert not os.path.exists(f"{path}.damaged1")
+
+
+def test_where_there_is_no_place_for_a_file_it_is_in_memory(tmp_path: Path) -> None:
+    path = str(tmp_path / "no folder" / "some.db")
+    with closing(opened(path)) as db:
+        assert words_in(db) == []
+    with pytest.raises(FileNotFoundError):
+        database.keep(path, TABLES, SCHEMA)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_is_not_written_through(path: str, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"not ours")
+    os.symlink(precious, path)
+    with closing(opened(path)) as db:
+        assert words_in(db) == []
+    assert precious.read_bytes() == b"not ours"
+    assert os.path.islink(path)
+
+
+def test_a_change_is_there_whole_or_not_at_all(path: str) -> None:
+    with closing(opened(path)) as db:
+        with pytest.raises(KeyError), database.transaction(db):
+            db.execute("INSERT INTO word VALUES ('half')")
+            raise KeyError
+        assert not db.in_transaction
+        assert words_in(db) == []
+        with pytest.raises(KeyError), database.transaction(db):
+            db.execute("ROLLBACK")  # as SQLite does by itself when the disk is full
+            raise KeyError
+        with database.transaction(db):
+            db.execute("INSERT INTO word VALUES ('whole')")
+        assert not db.in_transaction
+        assert words_in(db) == ["whole"]
+
+
+def test_a_change_holds_the_file_from_its_first_moment(path: str) -> None:
+    with closing(opened(path)) as one, closing(opened(path)) as two, database.transaction(one):
+        two.execute("PRAGMA busy_timeout = 0")
+        with pytest.raises(sqlite3.OperationalError) as caught, database.transaction(two):
+            raise AssertionError("two changes at once")
+        assert database.is_busy(caught.value)
+
+
+class TestLooking:
+    def test_what_is_not_there_is_an_error_and_is_not_made(self, path: str) -> None:
+        with pytest.raises(sqlite3.DatabaseError):
+            database.look(path, SCHEMA)
+        with pytest.raises(sqlite3.DatabaseError):
+            database.look(path, SCHEMA, long=True)
+        assert os.listdir(os.path.dirname(path)) == []
+
+    @UNUSABLE
+    def test_what_is_unusable_is_an_error_and_stays(
+        self, path: str, spoil: Callable[[str], None]
+    ) -> None:
+        spoil(path)
+        was = Path(path).read_bytes()
+        with pytest.raises(sqlite3.DatabaseError, match=r"schema \w+ is not 7"):
+            database.look(path, SCHEMA)
+        assert Path(path).read_bytes() == was
+
+    def test_nothing_can_be_changed(self, path: str) -> None:
+        put(path, "one")
+        with closing(database.look(path, SCHEMA)) as db:
+            assert words_in(db) == ["one"]
+            with pytest.raises(sqlite3.OperationalError, match="readonly"):
+                db.execute("DELETE FROM word")
+        assert os.listdir(os.path.dirname(path)) == ["some.db"]
+
+    @pytest.mark.parametrize("name", ["a?b.db", "a#b.db", "100%25.db", "a b&mode=rwc.db"])
+    def test_any_name_means_that_file(self, name: str, tmp_path: Path) -> None:
+        path = str(tmp_path / name)
+        put(path, "one")
+        with closing(database.look(path, SCHEMA)) as db:
+            assert words_in(db) == ["one"]
+        assert os.listdir(tmp_path) == [name]
+
+    def test_what_is_only_in_the_log_yet_is_seen(self, path: str) -> None:
+        with closing(opened(path)) as writer:
+            with database.transaction(writer):
+                writer.execute("INSERT INTO word VALUES ('one')")
+            with closing(database.look(path, SCHEMA)) as db:
+                assert words_in(db) == ["one"]
+
+    def test_a_log_that_cannot_be_used_costs_what_is_in_it_only(self, path: str) -> None:
+        put(path, "one")
+        os.mkdir(f"{path}-wal")
+        with closing(database.look(path, SCHEMA)) as db:
+            assert words_in(db) == ["one"]
+
+    def test_who_looks_for_long_sees_what_comes_later(self, path: str) -> None:
+        put(path, "one")
+        with closing(database.look(path, SCHEMA, long=True)) as db:
+            put(path, "two")
+            assert words_in(db) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_BUSY, "busy"),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, "busy"),
+        (sqlite3.SQLITE_LOCKED, "busy"),
+        (sqlite3.SQLITE_CORRUPT, "damaged"),
+        (sqlite3.SQLITE_NOTADB, "damaged"),
+        (sqlite3.SQLITE_CORRUPT_VTAB, "damaged"),
+        (sqlite3.SQLITE_READONLY, "unwritable"),
+        (sqlite3.SQLITE_READONLY_DBMOVED, "unwritable"),
+        (sqlite3.SQLITE_FULL, "unwritable"),
+        (sqlite3.SQLITE_IOERR_FSYNC, "unwritable"),
+        (sqlite3.SQLITE_CANTOPEN, "unwritable"),
+        (sqlite3.SQLITE_PERM, "unwritable"),
+        (sqlite3.SQLITE_ERROR, ""),
+    ],
+)
+def test_trouble_has_one_cause(code: int, kind: str) -> None:
+    """The disk, the file or somebody else: each is answered in another way."""
+    error = sqlite3.OperationalError()
+    error.sqlite_errorcode = code
+    asked = {
+        "busy": database.is_busy,
+        "damaged": database.is_damaged,
+        "unwritable": database.is_unwritable,
+    }
+    assert [name for name, is_so in asked.items() if is_so(error)] == ([kind] if kind else [])
+
+
+def test_trouble_that_is_not_sqlites_own_has_no_such_cause() -> None:
+    ours = sqlite3.DatabaseError("schema 8 is not 7")
+    assert not (database.is_busy(ours) or database.is_damaged(ours) or database.is_unwritable(ours))
