@@ -21,7 +21,7 @@ from ltm.storage.config import FILE
 from ltm.storage.durable import make_folder, remove_file, write_file
 from ltm.storage.places import SHARED, leads_out
 from ltm.storage.plainfile import read_plain
-from ltm.storage.repository import Repository, find, settings
+from ltm.storage.repository import Repository, find, settings, without_gits_own
 
 _README = """\
 # What this project's agents remember
@@ -147,7 +147,7 @@ def is_ignored(root: str, path: str = _PROBE) -> bool:
     try:
         done = subprocess.run(
             ["git", "-C", root, "check-ignore", "-q", "--", path],
-            env=_environ(),
+            env=without_gits_own(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -265,7 +265,7 @@ def _git_config(path: str, *words: str) -> bool:
     try:
         done = subprocess.run(
             ["git", "config", "--file", path, *words],
-            env=_environ(),
+            env=without_gits_own(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
@@ -276,8 +276,3 @@ def _git_config(path: str, *words: str) -> bool:
         reason = done.stderr.decode(errors="replace").strip() or f"git ended with {done.returncode}"
         raise StorageFailed(f"git could not change its config: {reason}", path=path)
     return True
-
-
-def _environ() -> dict[str, str]:
-    """Our environment without git's own: inside a git hook it points at another repository."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

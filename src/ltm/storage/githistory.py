@@ -12,7 +12,7 @@ import os
 import subprocess
 
 from ltm.core.errors import LtmError
-from ltm.storage.repository import find
+from ltm.storage.repository import find, without_gits_own
 
 _FOLLOWING = 2.0  # seconds in which git may tell former names; a long history takes longer
 _MADE = ("commit", "rebase", "cherry-pick", "am:")
@@ -23,6 +23,7 @@ def git(folder: str, *words: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
             ["git", "-C", folder, "-c", "core.fsmonitor=false", *words],
+            env=without_gits_own(),
             capture_output=True,
             check=False,
         )
@@ -43,7 +44,9 @@ def former_names(folder: str, path: str) -> list[str]:
     ]
     # fmt: on
     try:
-        done = subprocess.run(asked, capture_output=True, check=False, timeout=_FOLLOWING)
+        done = subprocess.run(
+            asked, env=without_gits_own(), capture_output=True, check=False, timeout=_FOLLOWING
+        )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []
     fields = [os.fsdecode(each.strip(b"\n")) for each in done.stdout.split(b"\0")]
@@ -91,9 +94,11 @@ class CameAlong:
         made = self._made[repository.common_dir]
         done = git(folder, "log", "--format=%x01%H", "--name-only", "--relative", "-z", "--", ".")
         found: set[str] = set()
-        for entry in done.stdout.split(b"\x01")[1:]:
-            commit, *names = entry.split(b"\0")
+        # Each entry is a commit and then, after a line end, names: any byte but 0 may be in them.
+        for entry in (b"\0" + done.stdout).split(b"\0\x01")[1:]:
+            commit, _, names = entry.partition(b"\0\n")
             if commit.decode() not in made:
-                touched = {name.strip(b"\n") for name in names}
-                found |= {os.fsdecode(name) for name in touched & tracked if name}
+                found.update(
+                    os.fsdecode(name) for name in tracked & set(names.split(b"\0")) if name
+                )
         return found
