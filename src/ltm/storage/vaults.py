@@ -33,8 +33,8 @@ class Vaults:
         vaults: Sequence[Vault],
         kinds: Kinds,
         *,
-        readonly: bool = False,
-        key: Key | None = None,
+        readonly: bool,
+        key: Key | None,
     ) -> None:
         """With `readonly`, indexes are used as they are and a vault without one is empty."""
         self.trusted = tuple(vault for vault in vaults if vault.trusted)
