@@ -56,7 +56,7 @@ def test_a_second_run_changes_nothing_and_every_step_can_be_undone(
     whole = ltm.json("show", crowded[0])["content"]
     assert [each["id"] for each in ltm.json("upkeep")["actions"]] == [crowded[0]]
     after = files(ltm)
-    assert ltm.json("upkeep") == {"actions": [], "skipped": []}
+    assert ltm.json("upkeep") == {"actions": [], "skipped": [], "held": []}
     assert ltm.run("upkeep").stderr == "Nothing is due.\n"
     assert files(ltm) == after
     short = ltm.json("show", crowded[0])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ltm.core.model import Impact, Memory
+from ltm.core.model import Impact, Memory, Phase, Status
 
 if TYPE_CHECKING:
     from ltm.core.kinds import Kind
@@ -93,6 +93,11 @@ def idle_allowance(impact: Impact, config: Limits) -> int | None:
 def is_spared(memory: Memory) -> bool:
     """Whether a memory never fades and never gives way."""
     return memory.pinned or memory.impact is Impact.CRITICAL
+
+
+def is_active(memory: Memory) -> bool:
+    """Whether a memory is in use: in force, and not archived."""
+    return memory.status is Status.ACTIVE and memory.phase is not Phase.ARCHIVED
 
 
 def is_over(memory: Memory, kind: Kind, now: datetime) -> bool:

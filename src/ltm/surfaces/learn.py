@@ -19,6 +19,7 @@ from ltm.storage.config import load
 from ltm.storage.opening import open_store, vaults_of
 from ltm.storage.places import Places, places
 from ltm.storage.sessionlog import Session, SessionLog
+from ltm.surfaces import masses
 from ltm.surfaces.hear import note_due
 from ltm.upkeep import consolidate
 
@@ -45,7 +46,7 @@ def learn(work: Work) -> None:
             learn_from(work.log, session, work.at, environ)
         note_due(work.home, work.log, session, event.event)
         if event.event == "SessionEnd":
-            _tidy_up(session, work.at, environ)
+            _tidy_up(work.log, session, work.at, environ)
 
 
 def sessions_to_read(work: Work) -> list[Session]:
@@ -73,7 +74,8 @@ def learn_from(
             store, log, session.id, session.transcript, now=now, difficulty=session.difficulty
         )
         if done.added and _is_time(log, found.project.id, store):
-            consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))
+            _, held = consolidate.run(store, now, least=consolidate.LEAST)
+            masses.note(log, found.project.id, masses.CONSOLIDATE, held)
         if done.added or done.superseded:
             _write_views(store, found, now)
     finally:
@@ -130,7 +132,7 @@ def has_grown(log: SessionLog, session: Session, least: int) -> bool:
     return size < read or size - read >= least
 
 
-def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> None:
+def _tidy_up(log: SessionLog, session: Session, now: datetime, environ: Mapping[str, str]) -> None:
     """At the end of a session: one memory where several say the same, then what fades."""
     from ltm.upkeep.apply import run
     from ltm.upkeep.plan import limits_of
@@ -141,8 +143,11 @@ def _tidy_up(session: Session, now: datetime, environ: Mapping[str, str]) -> Non
     config: Config = load(found.home, found.settings)
     store = open_store(found, config)
     try:
-        merged = consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))
-        if run(store, now=now, limits=limits_of(config)).done or merged:
+        merged, held = consolidate.run(store, now, least=consolidate.LEAST)
+        masses.note(log, found.project.id, masses.CONSOLIDATE, held)
+        faded = run(store, now=now, limits=limits_of(config))
+        masses.note(log, found.project.id, masses.UPKEEP, faded.held)
+        if faded.done or merged:
             _write_views(store, found, now)
     finally:
         store.close()

@@ -21,6 +21,7 @@ from ltm.capture.late import is_known_since, keep_episode, keep_late
 from ltm.capture.noted import episode, moment, read, taught
 from ltm.capture.pipeline import Captured
 from ltm.core.errors import LtmError, ModelFailed
+from ltm.core.fuse import Mass
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source, Trust, iso
 from ltm.llm.model import Model, open_model
@@ -33,7 +34,9 @@ from ltm.storage.places import Places
 from ltm.storage.sessionlog import Session, SessionLog
 from ltm.storage.stashes import Stash, Stashes
 from ltm.storage.store import Store
+from ltm.surfaces import masses
 from ltm.surfaces.learn import begin, has_grown, learn_from
+from ltm.upkeep.consent import let_through
 from ltm.upkeep.consolidate import Step
 from ltm.upkeep.consolidate import apply as merge
 from ltm.upkeep.consolidate import plan as repetitions
@@ -56,6 +59,8 @@ class Reflected:
     stashes: list[dict[str, Any]] = field(default_factory=list)
     preferences: list[preferences.Step] = field(default_factory=list)
     merged: list[Step] = field(default_factory=list)
+    held: tuple[Mass, ...] = ()
+    """What was too much at once without consent."""
     written: tuple[str, ...] = ()
     problems: list[tuple[str, str]] = field(default_factory=list)
     model: str = ""
@@ -77,6 +82,7 @@ def reflect(
     *,
     now: datetime,
     dry_run: bool = False,
+    consent: bool = False,
     tell: Tell = lambda parts: None,
     environ: Mapping[str, str] = os.environ,
 ) -> Reflected:
@@ -104,9 +110,13 @@ def reflect(
         _count(store, places, done, now, ai, dry_run)
         tell(parts)
         done.merged = repetitions(store, now)
+        through, done.held = let_through(store, done.merged, consent=consent)
         if not dry_run:
-            done.merged = merge(store, done.merged)
-            done.merged += merge(store, ai.proposed(store))
+            done.merged = merge(store, through)
+            through, held = let_through(store, ai.proposed(store), consent=consent)
+            done.merged += merge(store, through)
+            done.held += held
+            masses.note_in(places, masses.CONSOLIDATE, done.held)
             tell(parts)
             _publish(store, places, done, now)
         tell(parts)

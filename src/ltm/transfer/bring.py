@@ -8,6 +8,7 @@ one knows it again and goes on. Imports core and this package.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,8 +16,10 @@ from typing import TypeAlias
 
 from ltm.core.decision import Copy
 from ltm.core.errors import Refused
+from ltm.core.fuse import Mass, masses
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Scope, Status, new_id
+from ltm.core.policy import is_active
 from ltm.transfer import native
 from ltm.transfer.item import Item, as_copy, born, clean
 from ltm.transfer.known import Held, exact, sense, text_key
@@ -43,6 +46,8 @@ class Bringing:
     at: datetime
     merge: bool = False
     """Take what is newer than the memory here, and leave the rest, instead of refusing."""
+    consent: bool = False
+    """Also take what puts a mass of the memories here out of use."""
     is_held_back: HeldBack = lambda memory, path: False
 
     def writing(self, total: int) -> Writing:
@@ -57,17 +62,24 @@ def bring_export(work: Bringing) -> None:
     """Take in an export of ours, or a vault that lies elsewhere, every field as it is there.
 
     Without `merge`, a memory that is here and different is refused, and so is a file that brings
-    nothing new; what a run that was cut short has written is no obstacle.
+    nothing new; what a run that was cut short has written is no obstacle. A file in which most of
+    the memories here were forgotten or archived needs consent.
     """
     export = VaultFolder(work.origin) if work.origin.is_folder else native.Export(work.origin)
     path = work.origin.shown(work.origin.path)
     work.report.sources.append(native.NAME)
-    new, same, other = _compared(work, export)
+    new, same, other, too_many = _compared(work, export)
     if not work.merge and (other or (same and not new)):
         raise Refused(
             f"{same + other} of these memories are here already",
             path=path,
             hint="add --merge to leave them, and to take those that are newer in the file",
+        )
+    if too_many and not (work.consent or work.report.dry_run):
+        raise Refused(
+            f"would put {' and '.join(map(str, too_many))} out of use at once",
+            path=path,
+            hint="they are forgotten or archived in it; if that is right, add --yes",
         )
     writing = work.writing(new + same + other)
     for entry in export.entries(work.kinds, telling=False):
@@ -86,18 +98,25 @@ def bring_export(work: Bringing) -> None:
     writing.finish()
 
 
-def _compared(work: Bringing, export: Ours) -> tuple[int, int, int]:
-    """How many memories of the file are new here, the same here, and different here."""
+def _compared(work: Bringing, export: Ours) -> tuple[int, int, int, tuple[Mass, ...]]:
+    """How many memories of the file are new here, the same here, and different here; and which
+    masses of those here it would put out of use."""
     new = same = other = 0
+    leaving: Counter[Scope] = Counter()
+    active: dict[Scope, int] = {}
     for entry in export.entries(work.kinds, telling=True):
-        _, held = _found(work, export, entry.copy.memory)
+        memory = entry.copy.memory
+        target, held = _found(work, export, memory)
+        if held is not None and held.active and not is_active(memory):
+            leaving[held.scope] += memory.updated > held.updated
+            active[held.scope] = target.known.active(held.scope)
         if held is None:
             new += 1
         elif held.exact == exact(native.cleaned(entry.copy)[0].memory):
             same += 1
         else:
             other += 1
-    return new, same, other
+    return new, same, other, masses(leaving, active)
 
 
 def _found(work: Bringing, export: Ours, memory: Memory) -> tuple[Target, Held | None]:

@@ -47,6 +47,8 @@ class Wish:
     """Lift the limits that keep bombs out, for a source the person trusts."""
     quarantine: bool = False
     """Let it all wait for a person's approval, for a source they do not trust."""
+    consent: bool = False
+    """Also take what puts a mass of the memories here out of use."""
 
 
 def import_memories(
@@ -87,6 +89,7 @@ def _imported(wish: Wish, store: Store, where: Places, at: datetime, progress: P
                 progress,
                 at,
                 merge=wish.merge,
+                consent=wish.consent,
                 is_held_back=_held_back(wish, where),
             )
             if _is_ours(origin, wish.source):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from ltm.core.model import Filter, Memory, Scope, Stored, Trust
+from ltm.core.policy import is_active
 from ltm.core.record import as_record
 from ltm.storage.store import Store
 
@@ -31,6 +33,8 @@ class Held:
     scope: Scope
     etag: str
     path: str
+    active: bool
+    """Whether it is in use: in force, and not archived."""
     exact: bytes
     """Fingerprint of every field."""
     sense: bytes
@@ -46,8 +50,13 @@ class Known:
         self._reusing = reusing
         self._legacy: dict[tuple[str, str, str], Held] = {}
         self._texts: dict[bytes, Held] = {}
+        self._active: Counter[Scope] = Counter()
         for stored in store.every(Filter(statuses=())):
             self._note(stored)
+
+    def active(self, scope: Scope) -> int:
+        """How many memories of a scope are in use."""
+        return self._active[scope]
 
     def by_legacy(self, source: str, legacy_id: str, created: datetime) -> Held | None:
         """The memory that was taken in from there under this id."""
@@ -71,10 +80,12 @@ class Known:
             memory.scope,
             stored.etag,
             stored.path,
+            is_active(memory),
             exact(memory),
             sense(memory),
         )
         self.ids[memory.id] = held
+        self._active[memory.scope] += held.active
         if memory.source.trust is Trust.IMPORT and memory.legacy_id:
             key = self._key(memory.source.tool, memory.legacy_id, memory.created)
             self._legacy.setdefault(key, held)

@@ -1,19 +1,21 @@
 """Doing what a plan says: each action as one decision, unless the memory changed meanwhile.
 
-Imports core, the store's port and `plan`.
+Imports core, the store's port, `plan` and `consent`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ltm.core.decision import Reduce
 from ltm.core.errors import Conflict, NotFound, Refused
+from ltm.core.fuse import Mass
 from ltm.core.model import Scope
 from ltm.core.policy import Limits
+from ltm.upkeep.consent import let_through
 from ltm.upkeep.plan import ACTIVE, EVICT, REVIVE, Action, plan
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ class Outcome:
 
     done: tuple[Action, ...] = ()
     skipped: tuple[tuple[Action, str], ...] = ()
+    held: tuple[Mass, ...] = ()
+    """What was too much at once, and waits for a person."""
 
 
 def apply(store: Store, actions: Iterable[Action]) -> Outcome:
@@ -48,8 +52,18 @@ def apply(store: Store, actions: Iterable[Action]) -> Outcome:
     return Outcome(tuple(done), tuple(skipped))
 
 
-def run(store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None) -> Outcome:
-    """Upkeep as it happens at the end of a session: meet what is new, plan, and do it."""
+def run(
+    store: Store,
+    *,
+    now: datetime,
+    limits: Mapping[Scope, Limits] | None = None,
+    consent: bool = False,
+) -> Outcome:
+    """Upkeep as it happens at the end of a session: meet what is new, plan, and do it.
+
+    Without a person's consent no mass of memories leaves the active set at once.
+    """
     with store.in_a_row():
         store.seen([each.memory.id for each in store.list(ACTIVE).items])
-        return apply(store, plan(store, now=now, limits=limits))
+        actions, held = let_through(store, plan(store, now=now, limits=limits), consent=consent)
+        return replace(apply(store, actions), held=held)

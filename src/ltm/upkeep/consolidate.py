@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from ltm.core.decision import Merge, Reduce
 from ltm.core.errors import Conflict, NotFound, Refused
+from ltm.core.fuse import Mass
 from ltm.core.likeness import alike
-from ltm.core.model import Memory, Phase, Stored, Trust, Usage
+from ltm.core.model import Memory, Phase, Scope, Stored, Trust, Usage
 from ltm.core.phases import whole
 from ltm.core.policy import is_hidden, is_spared
 from ltm.core.sentences import sentences
 from ltm.core.similar import tokens_of
+from ltm.upkeep.consent import let_through
 from ltm.upkeep.plan import ACTIVE
 
 if TYPE_CHECKING:
@@ -49,6 +51,12 @@ class Step:
     """The memories it takes in."""
     reason: str
     decision: Merge | Reduce
+    scope: Scope
+
+    @property
+    def leaving(self) -> int:
+        """How many memories the step puts out of use."""
+        return len(self.ids) or 1
 
     def as_record(self) -> dict[str, Any]:
         """The step in the fields scripts read."""
@@ -80,6 +88,14 @@ def plan(store: Store, now: datetime, *, least: int = 2) -> list[Step]:
         if memory.id not in gone and _is_outdated(memory, used, store, now):
             steps.append(_archive(stored[memory.id]))
     return steps
+
+
+def run(
+    store: Store, now: datetime, *, least: int = 2, consent: bool = False
+) -> tuple[list[Step], tuple[Mass, ...]]:
+    """Plan and do it: the steps that were taken, and what is too much without consent."""
+    steps, held = let_through(store, plan(store, now, least=least), consent=consent)
+    return apply(store, steps), held
 
 
 def apply(store: Store, steps: Iterable[Step]) -> list[Step]:
@@ -144,6 +160,7 @@ def _merge(group: list[Memory], stored: dict[str, Stored], texts: Mapping[str, M
             content if content != said else "",
             {each.id: stored[each.id].etag for each in group},
         ),
+        scope=best.scope,
     )
 
 
@@ -154,6 +171,7 @@ def _archive(stored: Stored) -> Step:
         ids=(),
         reason="it has been out of date for as long as it was in date",
         decision=Reduce(stored.memory.id, Phase.ARCHIVED, expected=stored.etag),
+        scope=stored.memory.scope,
     )
 
 

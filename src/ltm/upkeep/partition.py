@@ -93,13 +93,14 @@ def _merge(group: Sequence[Stored], content: str) -> Step | None:
     ids = tuple(each.id for each in others)
     etags = {each.memory.id: each.etag for each in group}
     reason = f"a model says that {len(group)} memories say the same"
-    return Step(best.id, "merge", ids, reason, Merge(best.id, ids, text, etags))
+    return Step(best.id, "merge", ids, reason, Merge(best.id, ids, text, etags), best.scope)
 
 
 def _archive(stored: Stored) -> Step:
     name = stored.memory.id
     reason = "a model says that a newer memory makes it untrue"
-    return Step(name, "archive", (), reason, Reduce(name, Phase.ARCHIVED, expected=stored.etag))
+    decision = Reduce(name, Phase.ARCHIVED, expected=stored.etag)
+    return Step(name, "archive", (), reason, decision, stored.memory.scope)
 
 
 def _named_once(value: Mapping[str, Any], stored: Mapping[str, Stored]) -> set[str]:

@@ -50,6 +50,12 @@ class Action:
     vault: str
     etag: str
     """The memory as it was looked at: if somebody changes it meanwhile, the step is not taken."""
+    scope: Scope
+
+    @property
+    def leaving(self) -> int:
+        """How many memories the step puts out of use."""
+        return int(self.to_phase is Phase.ARCHIVED)
 
     def as_record(self) -> dict[str, Any]:
         """The action in the fields scripts read."""
@@ -196,4 +202,6 @@ def _candidate(stored: Stored, usage: Usage) -> Candidate:
 
 def _step(stored: Stored, action: str, to: Phase, reason: str) -> Action:
     memory = stored.memory
-    return Action(memory.id, action, memory.phase, to, reason, stored.vault, stored.etag)
+    return Action(
+        memory.id, action, memory.phase, to, reason, stored.vault, stored.etag, memory.scope
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ltm.core.model import now
+from ltm.surfaces import masses
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -15,6 +16,7 @@ from ltm.surfaces.cli.work import command as make
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ltm.core.fuse import Mass
     from ltm.surfaces.reflect import Reflected
     from ltm.upkeep.consolidate import Step
 
@@ -22,39 +24,61 @@ if TYPE_CHECKING:
 @make("consolidate")
 @click.option("--all", "everything", is_flag=True, help="Also sessions, stashes and preferences.")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
-def command(work: Work, everything: bool, dry_run: bool) -> None:
+@click.option("--yes", "-y", is_flag=True, help="Also what would take in very many at once.")
+def command(work: Work, everything: bool, dry_run: bool, yes: bool) -> None:
     """Merge memories that say the same, and archive what has long been out of date.
 
     By rules; where you switched a model on (see llm.backend), it may then propose more, of which
     only what can be checked is done. The best wording stays and gains what the others add; the
     others are kept, marked as replaced, and come back with `ltm restore`. It happens by itself
-    while sessions run and at their end, by rules.
+    while sessions run and at their end, by rules. More than 30 % of the active memories go only
+    with --yes.
 
     With --all, first everything that waits becomes memory: what sessions said since they were last
     read, stashes (`ltm stash`), and what you keep having to correct (`ltm friction`), counted: seen
     in fewer than 3 conversations it is a guess, from 5 on it is told. Then MEMORY.md and the block
     in CLAUDE.md are written. Doing it again changes nothing.
     """
-    if everything:
-        _all(work, dry_run)
-        return
+    held = _all(work, dry_run, yes) if everything else _repetitions(work, dry_run, yes)
+    if held and not dry_run:
+        click.get_current_context().exit(1)
+
+
+def _repetitions(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
+    from ltm.upkeep.consent import let_through
     from ltm.upkeep.consolidate import apply, plan
 
     steps = plan(work.store, now())
+    through, held = let_through(work.store, steps, consent=yes)
     if not dry_run:
-        steps = apply(work.store, steps)
-        steps += apply(work.store, _proposed(work))
+        steps = apply(work.store, through)
+        through, more = let_through(work.store, _proposed(work), consent=yes)
+        steps += apply(work.store, through)
+        held += more
+        masses.note_in(work.places, masses.CONSOLIDATE, held)
     if work.as_json:
-        output.emit({"actions": [step.as_record() for step in steps]})
-        return
-    if not steps:
+        output.emit(
+            {
+                "actions": [step.as_record() for step in steps],
+                "held": [mass.as_record() for mass in held],
+            }
+        )
+        return held
+    _show_held(held)
+    if steps:
+        _show(steps)
+        output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")
+    elif not held:
         output.note("Nothing says the same twice.")
-        return
-    _show(steps)
-    output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")
+    return held
 
 
-def _all(work: Work, dry_run: bool) -> None:
+def _show_held(held: Sequence[Mass]) -> None:
+    for mass in held:
+        output.note(masses.told(masses.CONSOLIDATE, str(mass)))
+
+
+def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
     from ltm.surfaces.reflect import reflect
 
     bar = click.progressbar(
@@ -66,10 +90,18 @@ def _all(work: Work, dry_run: bool) -> None:
             bar.length = total
             bar.update(1)
 
-        done = reflect(work.store, work.places, work.config, now=now(), dry_run=dry_run, tell=tell)
+        done = reflect(
+            work.store,
+            work.places,
+            work.config,
+            now=now(),
+            dry_run=dry_run,
+            consent=yes,
+            tell=tell,
+        )
     if work.as_json:
         output.emit(_record(done))
-        return
+        return done.held
     heard = done.captured
     if done.sessions and dry_run:
         output.say(f"{done.sessions} sessions have more to say")
@@ -91,16 +123,18 @@ def _all(work: Work, dry_run: bool) -> None:
             f" {step.reason})"
         )
     _show(done.merged)
+    _show_held(done.held)
     for path in done.written:
         output.say(f"wrote {path}")
     for path, message in done.problems:
         output.note(f"problem: {path}: {message}")
     if done.model:
         output.note(f"The model did not help: {done.model}")
-    if done.is_empty:
+    if done.is_empty and not done.held:
         output.note("Nothing waits to be remembered.")
     elif dry_run:
         output.note("Nothing was changed.")
+    return done.held
 
 
 def _record(done: Reflected) -> dict[str, object]:
@@ -116,6 +150,7 @@ def _record(done: Reflected) -> dict[str, object]:
         "stashes": done.stashes,
         "preferences": [step.as_record() for step in done.preferences],
         "actions": [step.as_record() for step in done.merged],
+        "held": [mass.as_record() for mass in done.held],
         "written": list(done.written),
         "problems": [{"path": path, "message": message} for path, message in done.problems],
         "llm_error": done.model,

@@ -12,6 +12,7 @@ from ltm.storage import keyfile
 from ltm.storage.passages import Passages
 from ltm.storage.stashes import Stashes
 from ltm.storage.waiting import waiting
+from ltm.surfaces import masses
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.spend import model_figures
 
@@ -58,6 +59,7 @@ def figures(work: Work) -> dict[str, Any]:
             "untrusted": untrusted,
             "stashes": Stashes(places.project.root, places.private).waiting(),
         },
+        "held": masses.waiting(places),
         "signing": "" if key is None else key.id,
         "sessions": work.store.sessions(),
         "said": _said(places.sessions_db),

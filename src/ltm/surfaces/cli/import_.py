@@ -39,6 +39,7 @@ from ltm.transfer.table import NAMES
 )
 @click.option("--large", is_flag=True, help="Read more than 100 MB or 100,000 entries.")
 @click.option("--quarantine", is_flag=True, help="Let all of it wait for 'ltm approve'.")
+@click.option("--yes", "-y", is_flag=True, help="Also what puts very many memories out of use.")
 def command(
     work: Work,
     path: str,
@@ -49,6 +50,7 @@ def command(
     source_project: str,
     large: bool,
     quarantine: bool,
+    yes: bool,
 ) -> None:
     """Take in memories from PATH: an export of ltm, or the files of another memory tool.
 
@@ -60,7 +62,7 @@ def command(
 
     with _bar() as progress:
         report = import_memories(
-            Wish(path, source, merge, dry_run, remap_agent, source_project, large, quarantine),
+            Wish(path, source, merge, dry_run, remap_agent, source_project, large, quarantine, yes),
             work.store,
             work.places,
             at=now(),

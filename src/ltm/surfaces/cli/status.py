@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+from ltm.surfaces import masses
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.figures import figures
 from ltm.surfaces.cli.stash import nudge
@@ -44,6 +45,8 @@ def command(work: Work) -> None:
             f"{waiting['untrusted']} memories came with this repository and are not told; see them"
             " with 'ltm list', and if you trust them: ltm trust"
         )
+    for name, said in value["held"].items():
+        output.note(masses.told(name, said))
     nudge(waiting["stashes"])
     for problem in work.store.problems():
         output.note(f"problem: {problem.path}:{problem.line}: {problem.message}")

@@ -2,38 +2,64 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ltm.core.model import now
+from ltm.surfaces import masses
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
+if TYPE_CHECKING:
+    from ltm.upkeep.apply import Outcome
+
 
 @make("upkeep")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
-def command(work: Work, dry_run: bool) -> None:
+@click.option("--yes", "-y", is_flag=True, help="Also what would archive very many at once.")
+def command(work: Work, dry_run: bool, yes: bool) -> None:
     """Shorten memories that were not needed for long, least needed first. All of it can be undone.
 
-    It happens by itself at the end of sessions. Critical and pinned memories never fade.
+    It happens by itself at the end of sessions. Critical and pinned memories never fade. More than
+    30 % of the active memories are archived at once only with --yes.
     """
     from ltm.upkeep.apply import Outcome, run
+    from ltm.upkeep.consent import let_through
     from ltm.upkeep.plan import limits_of, plan
 
     limits = limits_of(work.config)
     if dry_run:
-        outcome = Outcome(tuple(plan(work.store, now=now(), limits=limits)))
+        due = plan(work.store, now=now(), limits=limits)
+        outcome = Outcome(tuple(due), held=let_through(work.store, due, consent=yes)[1])
     else:
-        outcome = run(work.store, now=now(), limits=limits)
-    actions = outcome.done
+        outcome = run(work.store, now=now(), limits=limits, consent=yes)
+        masses.note_in(work.places, masses.UPKEEP, outcome.held)
     if work.as_json:
         skipped = [{**action.as_record(), "skipped": why} for action, why in outcome.skipped]
-        output.emit({"actions": [each.as_record() for each in actions], "skipped": skipped})
-        return
+        output.emit(
+            {
+                "actions": [each.as_record() for each in outcome.done],
+                "skipped": skipped,
+                "held": [each.as_record() for each in outcome.held],
+            }
+        )
+    else:
+        _show(outcome, dry_run)
+    if outcome.held and not dry_run:
+        click.get_current_context().exit(1)
+
+
+def _show(outcome: Outcome, dry_run: bool) -> None:
+    actions = outcome.done
     for action, why in outcome.skipped:
         output.note(f"{output.shown_id(action.id)} was left as it is: {why}")
+    for mass in outcome.held:
+        output.note(masses.told(masses.UPKEEP, str(mass)))
     if not actions:
-        output.note("Nothing is due.")
+        if not outcome.held:
+            output.note("Nothing is due.")
         return
     output.table(
         ("id", "action", "phase", "reason"),

@@ -1,0 +1,48 @@
+"""What of a plan may be done without asking: all of it, but no mass of memories at once.
+
+Owns what counts as leaving: a memory that is archived, or taken in by another, is no longer active.
+Shortening is no leaving. Imports core and the store's port.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from ltm.core.fuse import Mass, masses
+from ltm.core.model import Phase, Scope, Status
+
+if TYPE_CHECKING:
+    from ltm.storage.store import Store
+
+
+class Leaving(Protocol):
+    """A step of a plan, with how many memories it puts out of use, and whose."""
+
+    @property
+    def scope(self) -> Scope: ...
+
+    @property
+    def leaving(self) -> int: ...
+
+
+S = TypeVar("S", bound=Leaving)
+
+
+def let_through(
+    store: Store, steps: Sequence[S], *, consent: bool = False
+) -> tuple[list[S], tuple[Mass, ...]]:
+    """The steps that may be taken, and the masses that wait for consent; with it, none waits."""
+    leaving: Counter[Scope] = Counter()
+    for step in steps:
+        leaving[step.scope] += step.leaving
+    if consent or not leaving.total():
+        return list(steps), ()
+    active: Counter[Scope] = Counter()
+    for _, scope, status, phase, count in store.counts():
+        if status == Status.ACTIVE and phase != Phase.ARCHIVED:
+            active[Scope(scope)] += count
+    held = masses(leaving, active)
+    waiting = {each.scope for each in held}
+    return [step for step in steps if not (step.leaving and step.scope in waiting)], held
