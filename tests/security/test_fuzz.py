@@ -14,6 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.soak.fuzz_openapi import description
+from benchmarks.soak.fuzz_seeds import seeds
+from benchmarks.soak.fuzz_targets import TARGETS
+from benchmarks.soak.fuzz_tools import judged
 from ltm.core.errors import LtmError, WrongUsage
 from ltm.surfaces.mcp.arguments import checked
 from ltm.surfaces.mcp.call import Call
@@ -145,6 +149,40 @@ def test_no_path_in_any_argument_leads_outside(hooks: Hooks, name: str) -> None:
     assert all(path.is_relative_to(hooks.home) for path in memories)
 
 
+FOUND = [
+    ("transcript", b'{"type": {"role": "user"}, "uuid": "u1"}\n{"type": []}\n'),
+]
+"""What fuzzers found, and which target found it."""
+
+SEEDS = {target: seeds(target) for target in TARGETS}
+
+
+@pytest.mark.parametrize(("target", "data"), FOUND)
+def test_what_a_fuzzer_found_is_found_no_more(target: str, data: bytes) -> None:
+    TARGETS[target](data)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_the_fuzzer_begins_with_is_in_order(target: str) -> None:
+    assert SEEDS[target]
+    for data in SEEDS[target]:
+        TARGETS[target](data)
+    count("S8", parser_inputs=len(SEEDS[target]))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@MANY
+@given(data=st.data())
+def test_a_parser_takes_any_bytes(target: str, data: st.DataObject) -> None:
+    """Pieces of real inputs in any order, with anything between them."""
+    whole = data.draw(st.sampled_from(SEEDS[target]))
+    pieces = data.draw(st.lists(st.tuples(st.integers(0, len(whole)), st.binary(max_size=8))))
+    for place, put in pieces:
+        whole = whole[:place] + put + whole[place + len(put) :]
+    TARGETS[target](whole)
+    count("S8", parser_inputs=1)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Server(Hooks(tmp_path_factory.mktemp("routes"))) as running:
@@ -194,3 +232,49 @@ def test_a_route_answers_anything_or_refuses_it(
 
 def test_the_server_is_well_after_all_that(server: Server) -> None:
     assert server.ask("GET", "/health", [server.authorized]).status == 200
+
+
+def message(way: str, text: str | dict[str, Any], at: float = 0.0) -> str:
+    return json.dumps([way, at, text if isinstance(text, str) else json.dumps(text)])
+
+
+def called(number: int, arguments: object, **answer: Any) -> list[str]:
+    """A call of a tool that takes one text, and its answer."""
+    params = {"name": "t", "arguments": arguments}
+    asked = {"id": number, "method": "tools/call", "params": params}
+    return [message(">", asked), message("<", {"id": number, **answer}, 0.5)]
+
+
+SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}}
+LISTED = [
+    message(">", {"id": 0, "method": "tools/list"}),
+    message("<", {"id": 0, "result": {"tools": [{"name": "t", "inputSchema": SCHEMA}]}}),
+]
+TAKEN = {"result": {"isError": False}}
+REFUSED = {"result": {"isError": True}}
+
+
+def test_arguments_outside_of_the_schema_that_are_taken_are_seen() -> None:
+    calls = [called(1, {"q": "x"}, **TAKEN), called(2, {"q": 1}, **TAKEN)]
+    calls += [called(3, {"other": 1}, **REFUSED), called(4, [], error={"code": -32602})]
+    found = judged([*LISTED, *(line for call in calls for line in call)])
+    assert (found.calls, found.requests, found.wrong, found.refused) == (4, 5, 3, 2)
+    assert (len(found.taken), found.slowest, found.hangs, found.crashes) == (1, 0.5, 0, [])
+
+
+def test_a_server_that_hangs_dies_or_stumbles_is_seen() -> None:
+    assert judged([*LISTED, called(1, {})[0]]).hangs == 1
+    assert judged([message(">", ""), message("!", "0")]).crashes == []
+    assert len(judged([message("!", "-11"), message(">", "")]).crashes) == 1
+    told = {"result": {"content": [{"text": "this should not have happened: KeyError"}]}}
+    assert len(judged([*LISTED, *called(1, {}, **told)]).crashes) == 1
+
+
+def test_every_route_is_described_to_the_fuzzer(server: Server, hooks: Hooks) -> None:
+    """Each that the hypothesis tests know, and the description leaves no event out."""
+    paths = description(str(hooks.home))["paths"]
+    assert {route for route in ROUTES if route not in ("/", "/hook/x")} <= set(paths)
+    for path, methods in paths.items():
+        for method in methods:
+            answer = server.ask(method.upper(), path, [server.authorized, JSON])
+            assert answer.status not in (404, 405)

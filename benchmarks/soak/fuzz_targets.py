@@ -1,0 +1,122 @@
+"""What a fuzzer gives bytes to, and what must hold whatever they are (row S8).
+
+Each target returns for any bytes at all. An error of ours is an answer; any other exception is a
+find, and so is a promise that does not hold. Tests give saved finds to the same functions. Imports
+the product and nothing of any fuzzer.
+"""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from ltm.core.errors import BadFile, LtmError
+from ltm.core.kinds import Kinds
+from ltm.core.model import Filter
+from ltm.core.passage import USER, Header, Passage
+from ltm.recall.said import Said
+from ltm.recall.search import recall
+from ltm.sessions.transcript import read
+from ltm.storage import codec, frontmatter
+from ltm.storage.filestore import FileStore
+from ltm.storage.merge import merge
+from ltm.storage.passages import Passages
+from tests.stores import file_store, make
+
+DIVIDER = b"\n%%%%\n"
+"""Between the three versions of a file that `merged` is given."""
+
+_KINDS = Kinds()
+_NAME = "x.md"
+
+
+def front_matter(data: bytes) -> None:
+    """A file is read or refused; what was read is written as it was; a memory survives a turn."""
+    try:
+        document = frontmatter.parse(data, _NAME)
+        memory = codec.decode(document, _NAME, _KINDS)
+    except LtmError:
+        return
+    assert document.to_bytes() == data, "not written as it was read"
+    try:
+        written = codec.to_bytes(memory, document, _KINDS)
+    except LtmError:
+        return  # a text that no file can hold is refused before it is written
+    again = codec.decode(frontmatter.parse(written, _NAME), _NAME, _KINDS)
+    assert again == memory, "not read as it was written"
+
+
+def transcript(data: bytes) -> None:
+    """A transcript is read to its end, and from any cursor on nothing comes twice."""
+    path = _folder() / "transcript.jsonl"
+    path.write_bytes(data)
+    reading = read(str(path))
+    for _ in reading:
+        pass
+    assert not list(read(str(path), reading.cursor)), "read twice"
+
+
+def question(data: bytes) -> None:
+    """Any question is answered from memories and from what was said."""
+    store, said = _store()
+    recall(store, data.decode("utf-8", "surrogateescape"), Filter(), 10, counts=False, said=said)
+
+
+def merged(data: bytes) -> None:
+    """Two versions make one, the same memory whoever merges, and what could be read still can."""
+    base, _, rest = data.partition(DIVIDER)
+    ours, _, theirs = rest.partition(DIVIDER)
+    found = merge(base, ours, theirs, _NAME)
+    other = merge(base, theirs, ours, _NAME)
+    if _reads(ours) and _reads(theirs):
+        assert _reads(found), "two files that could be read make one that cannot"
+        assert _reads(other), "two files that could be read make one that cannot"
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "front_matter": front_matter,
+    "transcript": transcript,
+    "question": question,
+    "merge": merged,
+}
+
+
+def _reads(data: bytes) -> bool:
+    try:
+        frontmatter.parse(data, _NAME)
+    except BadFile:
+        return False
+    return True
+
+
+@cache
+def _folder() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="ltm-fuzz-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+@cache
+def _store() -> tuple[FileStore, Said]:
+    """A few memories and a session that questions are asked of."""
+    store = file_store(_folder())
+    for title, text in (
+        ("Retries double", "The gateway retries with backoff, in src/gateway/retry.py"),
+        ("Kafka retention", "kafka retention is seven days; ValueError: offset out of range"),
+        ("Übergröße 測試", "große Dateien und 日本語のテキスト, émigré naïve"),
+    ):
+        store.create(make(title, text))
+    path = str(_folder() / "sessions.db")
+    passages = Passages(path)
+    passages.add(
+        Header("s1", "/p", "/t/s1.jsonl"),
+        [
+            Passage(turn, 0, USER, text, at=f"2026-11-01T10:{turn:02d}:00Z", first=turn, last=turn)
+            for turn, text in enumerate(("why does the gateway retry", "yesterday it broke"), 1)
+        ],
+    )
+    passages.close()
+    return store, Said(path)
