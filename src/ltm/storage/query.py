@@ -88,12 +88,13 @@ def search(db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: 
             " ORDER BY cost, words.rowid DESC LIMIT ?",
             (*given, most),
         )
-        rows = [row for row, _ in ranked]
+        # What one expression found stays: a title that says it is better than what is newest.
+        rows = list(dict.fromkeys([*rows, *(row for row, _ in ranked)]))[:most]
         if len(rows) == most:
             break
     total = len(rows)
     if total == most:
-        total = db.execute(f"SELECT count(*) {source}", given).fetchone()[0]
+        total = max(total, db.execute(f"SELECT count(*) {source}", given).fetchone()[0])
     candidates = db.execute(
         "SELECT file, data, etag, title, tags, content FROM memories JOIN texts USING(row)"
         f" JOIN words ON words.rowid = row WHERE row IN ({', '.join('?' * len(rows))})",
