@@ -1,40 +1,44 @@
-"""Many writers on one store, and none of their work lost: `python -m benchmarks.writers`.
+"""Row R6, many writers on one store: `python -m benchmarks.writers [--processes 16]`.
 
-Sixteen processes make 250 changes each (remember, edit, forget, restore, and confirming memories
-they all share), most through the library and some through the command line. Every change that was
-acknowledged must be found again. The baseline, in the same run, is the design that suggests itself:
-one `index.json`, read, changed, written to a temporary file and renamed, without a lock.
+Sixteen processes make 250 changes each at once, through the library, the command line, MCP servers
+of their own and the HTTP server they share: they remember, edit, tag, forget and restore memories
+of their own, and confirm and count up memories they all share. What was acknowledged is compared
+with the files. The baseline, in the same run, is the design that suggests itself: one `index.json`,
+read, changed, written to a temporary file and renamed, without a lock.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks import naive
+from benchmarks.hands import COUNTER, SHARED, WAYS, World
 from benchmarks.report import keep, table
 from benchmarks.together import begin, let_go, wait_for_start
 from ltm.capture.remember import Wish, remember
-from ltm.core.decision import Forget, Reinforce, Restore, Revise
-from ltm.core.model import Filter, Status
-from ltm.storage.config import load
-from ltm.storage.filestore import FileStore
-from ltm.storage.opening import open_files
-from ltm.storage.places import places
+from ltm.core.kinds import Kinds
+from ltm.core.model import Filter, Memory, Status
+from ltm.storage import codec, frontmatter
+from tests.figures import count
+from tests.surfaces.http_runner import Server
 
-SHARED = 4
+SPREAD = (
+    *("library", "MCP", "HTTP", "command line") * 2,
+    *("library", "MCP", "HTTP", "library") * 2,
+)
+"""The way of each writer; a run with fewer has the first ones."""
+
+_SHARED = 4
 _LETTERS = "bcdfghjklmnpqrstvwxz"
-_CYCLE = ("remember", "confirm", "edit", "forget", "restore")
 
 
 def words(chance: random.Random) -> str:
@@ -42,225 +46,215 @@ def words(chance: random.Random) -> str:
     return " ".join("".join(chance.choices(_LETTERS, k=7)) for _ in range(12))
 
 
-class Library:
-    """Changes through the library."""
-
-    def __init__(self, folder: Path) -> None:
-        self.store = opened(folder)
-
-    def remember(self, text: str) -> str:
-        wish = Wish(text, kind="fact", scope="project")
-        return remember(self.store, wish).applied.stored.memory.id
-
-    def confirm(self, memory_id: str) -> None:
-        self.store.apply(Reinforce(memory_id))
-
-    def edit(self, memory_id: str, text: str) -> None:
-        self.store.apply(Revise(memory_id, {"content": text}))
-
-    def forget(self, memory_id: str) -> None:
-        self.store.apply(Forget(memory_id))
-
-    def restore(self, memory_id: str) -> None:
-        self.store.apply(Restore(memory_id))
-
-
-class CommandLine:
-    """Changes through the installed `ltm`, one process for each."""
-
-    def __init__(self, folder: Path) -> None:
-        self.shared = {each.memory.id: each.memory.content for each in shared(opened(folder))}
-        self.ltm = str(Path(sys.executable).with_name("ltm"))
-        self.project = folder / "project"
-        self.env = environ(folder)
-
-    def remember(self, text: str) -> str:
-        return str(self._run("remember", text, "--kind", "fact", "--scope", "project")["id"])
-
-    def confirm(self, memory_id: str) -> None:
-        # Saying what is known confirms it.
-        said = self._run("remember", self.shared[memory_id], "--kind", "fact", "--scope", "project")
-        assert (said["id"], said["action"]) == (memory_id, "reinforced"), said
-
-    def edit(self, memory_id: str, text: str) -> None:
-        self._run("edit", memory_id, "--content", text)
-
-    def forget(self, memory_id: str) -> None:
-        self._run("forget", memory_id)
-
-    def restore(self, memory_id: str) -> None:
-        self._run("restore", memory_id)
-
-    def _run(self, *said: str) -> Any:
-        done = subprocess.run(
-            [self.ltm, *said, "--json"],
-            cwd=self.project,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(done.stderr)
-        return json.loads(done.stdout)
-
-
-WAYS: dict[str, Callable[[Path], Library | CommandLine]] = {
-    "library": Library,
-    "command line": CommandLine,
-}
-
-
-def environ(folder: Path) -> dict[str, str]:
-    """The surroundings of every writer."""
-    return {**os.environ, "LTM_HOME": str(folder / "home")}
-
-
-def opened(folder: Path) -> FileStore:
-    """The store that all writers share."""
-    where = places(str(folder / "project"), environ=environ(folder))
-    return open_files(where, load(where.home, where.shared))
-
-
-def shared(store: FileStore) -> list[Any]:
-    """The memories that all writers confirm."""
-    return list(store.list(Filter(tags=("shared",))).items)
-
-
-def work(way: str, folder: Path, changes: int, seed: int) -> None:
+def work(way: str, world: World, changes: int, seed: int) -> None:
     """Make changes and print what was acknowledged, one JSON value a line; then how it went."""
     chance = random.Random(seed)
-    everybodys = [each.memory.id for each in shared(opened(folder))]
-    hands = WAYS[way](folder)
+    shared = world.tagged(SHARED)
+    (counter,) = world.tagged(COUNTER)
+    hands = WAYS[way](world)
     wait_for_start()
     mine: list[str] = []
     errors: list[str] = []
     last = ""
     for number in range(changes):
-        step = _CYCLE[number % len(_CYCLE)]
+        step = hands.STEPS[number % len(hands.STEPS)]
         text = words(chance)
+        told: dict[str, Any]
         try:
-            if step == "remember":
-                last = hands.remember(text)
-                mine.append(last)
-                print(json.dumps({"id": last, "content": text, "status": "active"}))
-            elif step == "confirm":
-                each = chance.choice(everybodys)
-                hands.confirm(each)
-                print(json.dumps({"confirmed": each}))
-            elif step == "edit":
-                last = chance.choice(mine)
-                hands.edit(last, text)
-                print(json.dumps({"id": last, "content": text, "status": "active"}))
-            elif step == "forget":
-                hands.forget(last)
-                print(json.dumps({"id": last, "status": "forgotten"}))
-            else:
-                hands.restore(last)
-                print(json.dumps({"id": last, "status": "active"}))
+            match step:
+                case "remember":
+                    last = hands.remember(text)
+                    mine.append(last)
+                    told = {"id": last, "content": text, "status": "active"}
+                case "confirm":
+                    each = chance.choice(list(shared))
+                    hands.confirm(each, shared[each])
+                    told = {"confirmed": each}
+                case "count":
+                    hands.count(counter)
+                    told = {"counted": counter}
+                case "edit":
+                    place = chance.randrange(len(mine))
+                    old, last = mine[place], hands.edit(mine[place], text)
+                    mine[place] = last
+                    told = {"id": last, "content": text, "status": "active", "replaced": old}
+                case "tag":
+                    hands.tag(last, f"t{number}")
+                    told = {"id": last, "tags": [f"t{number}"]}
+                case "forget":
+                    hands.forget(last)
+                    told = {"id": last, "status": "forgotten"}
+                case _:
+                    hands.restore(last)
+                    told = {"id": last, "status": "active"}
         except Exception as error:  # whatever a person would have seen counts
-            errors.append(f"{step}: {type(error).__name__}: {error}")
+            errors.append(f"{way}, {step}: {type(error).__name__}: {error}")
+        else:
+            print(json.dumps(told))
+    hands.close()
     print(json.dumps({"errors": errors}))
 
 
-def run_writers(folder: Path, processes: int, changes: int, through_cli: int) -> dict[str, Any]:
+@dataclass
+class Told:
+    """What writers were told is done."""
+
+    through: Counter[str] = field(default_factory=Counter)
+    """How many changes, by the way they were made."""
+    shared: Counter[str] = field(default_factory=Counter)
+    """How often each shared memory was confirmed or counted up."""
+    last: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What each memory of one writer must be in the end."""
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    """Every text a memory was ever given."""
+    owners: dict[str, set[int]] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+    def note(self, writer: int, way: str, value: dict[str, Any]) -> None:
+        """One line of a writer."""
+        if "errors" in value:
+            self.errors += value["errors"]
+            return
+        self.through[way] += 1
+        common = value.get("confirmed") or value.get("counted")
+        if common:
+            self.shared[common] += 1
+            return
+        memory_id = value.pop("id")
+        replaced = value.pop("replaced", memory_id)
+        self.owners.setdefault(memory_id, set()).add(writer)
+        self.last.setdefault(memory_id, {}).update(value)
+        if replaced != memory_id:
+            self.last[replaced]["status"] = "superseded"
+        if "content" in value:
+            self.texts.setdefault(memory_id, []).append(value["content"])
+
+
+def run_writers(top: Path, ways: tuple[str, ...], changes: int) -> dict[str, Any]:
     """All writers at once, and what became of their work."""
-    (folder / "project").mkdir()
-    store = opened(folder)
+    world = World(top)
+    store = world.open()
     chance = random.Random(0)
-    for _ in range(SHARED):
-        remember(store, Wish(words(chance), kind="fact", scope="project", tags=("shared",)))
-    ways = ["command line"] * through_cli + ["library"] * (processes - through_cli)
-    number = ("--changes", changes)
-    writers = [
-        begin("benchmarks.writers", "--work", way, "--folder", folder, "--seed", seed, *number)
-        for seed, way in enumerate(ways, start=1)
-    ]
-    begun = let_go(writers)
-    said: list[tuple[str, list[Any]]] = []
-    taken: dict[str, float] = {}
-    for way, each in sorted(
-        zip(ways, writers, strict=True), key=lambda pair: pair[0], reverse=True
-    ):
-        assert each.stdout is not None
-        said.append((way, [json.loads(line) for line in each.stdout.readlines()]))
-        each.wait()
-        taken[way] = time.perf_counter() - begun
+    for _ in range(_SHARED):
+        remember(store, Wish(words(chance), kind="fact", scope="project", tags=(SHARED,)))
+    remember(store, Wish("0", kind="fact", scope="project", tags=(COUNTER,)))
     store.close()
-    return {**examine(folder, said), "taken_s": taken}
+    told = Told()
+    with Server(world.hooks) as server:
+        writers = [
+            begin("benchmarks.writers", "--work", way, top, seed, "--changes", changes)
+            for seed, way in enumerate(ways, start=1)
+        ]
+        begun = let_go(writers)
+        taken: dict[str, float] = {}
+        # The quick ones first: the slow ones' lines wait in their pipes until then.
+        for way in WAYS:
+            for number, each in enumerate(writers):
+                if ways[number] == way:
+                    for line in each.communicate()[0].splitlines():
+                        told.note(number, way, json.loads(line))
+                    taken[way] = time.perf_counter() - begun
+        code, complaints = server.end()
+    if code or complaints:
+        told.errors.append(f"ltm serve ended with {code}: {complaints}")
+    return {**examine(world, told), "taken_s": taken}
 
 
-def examine(folder: Path, said: list[tuple[str, list[Any]]]) -> dict[str, Any]:
-    """What was acknowledged, and what of it is not there."""
-    acknowledged: Counter[str] = Counter()
-    confirmed: Counter[str] = Counter()
-    owners: dict[str, set[int]] = {}
-    last: dict[str, dict[str, str]] = {}
-    errors: list[str] = []
-    for number, (way, values) in enumerate(said):
-        for value in values:
-            if "errors" in value:
-                errors += value["errors"]
-                continue
-            acknowledged[way] += 1
-            if "confirmed" in value:
-                confirmed[value["confirmed"]] += 1
-                continue
-            owners.setdefault(value["id"], set()).add(number)
-            last.setdefault(value["id"], {}).update(
-                {name: value[name] for name in ("content", "status") if name in value}
-            )
-    store = opened(folder)
-    found = {
+def examine(world: World, told: Told) -> dict[str, Any]:
+    """What was acknowledged, and what of it the files do not say."""
+    held: dict[str, list[Memory]] = {}
+    kept: list[str] = []
+    for path in sorted(world.hooks.home.rglob("*.md")):
+        memory = codec.decode(frontmatter.parse(path.read_bytes(), str(path)), str(path), Kinds())
+        kept.append(memory.content)
+        if path.parent.name == "memories":
+            held.setdefault(memory.id, []).append(memory)
+    found = {memory_id: each[0] for memory_id, each in held.items()}
+    every = set(kept)
+    lost = reverted = 0
+    for memory_id, wanted in told.last.items():
+        if wanted["status"] == "forgotten":
+            wanted = {**wanted, "content": ""}
+        there = _shown(found[memory_id]) if memory_id in found else {}
+        if {name: there.get(name) for name in wanted} != wanted:
+            older = there.get("content") in told.texts[memory_id][:-1]
+            reverted, lost = reverted + older, lost + (not older)
+    for memory_id, times in told.shared.items():
+        memory = found[memory_id]
+        is_counter = COUNTER in memory.tags
+        seen = int(memory.content) if is_counter else memory.observations - 1
+        lost += abs(times - seen)
+    lost += sum(text not in every for texts in told.texts.values() for text in texts)
+    twice = sum(len(each) > 1 for each in (*held.values(), *told.owners.values()))
+    return {
+        "acknowledged": told.through.total(),
+        "through": dict(told.through),
+        "lost": lost,
+        "reverted": reverted,
+        "duplicate_ids": twice,
+        "not_asked_for": len(found.keys() - told.last.keys()) - _SHARED - 1,
+        "locked_shown": sum("locked" in each for each in told.errors),
+        "errors": told.errors,
+        "unlike_index": _unlike_index(world, found),
+    }
+
+
+def _shown(memory: Memory) -> dict[str, Any]:
+    return {
+        "content": memory.content,
+        "status": str(memory.status),
+        "tags": list(memory.tags),
+    }
+
+
+def _unlike_index(world: World, found: dict[str, Memory]) -> int:
+    """How many memories the index shows otherwise than the files, and files it cannot read."""
+    store = world.open()
+    shown = {
         each.memory.id: each.memory for each in store.list(Filter(statuses=tuple(Status))).items
     }
-    lost = 0
-    for memory_id, wanted in last.items():
-        memory = found.get(memory_id)
-        there = {} if memory is None else {"content": memory.content, "status": str(memory.status)}
-        if wanted["status"] == "forgotten":
-            wanted = {"content": "", "status": "forgotten"}
-        lost += there != wanted
-    for memory_id, times in confirmed.items():
-        lost += abs(times + 1 - found[memory_id].observations)
-    problems = len(store.problems())
+    broken = len(store.problems())
     store.close()
-    return {
-        "acknowledged": sum(acknowledged.values()),
-        "through": dict(acknowledged),
-        "lost": lost,
-        "duplicate_ids": sum(len(each) > 1 for each in owners.values()),
-        "locked_shown": sum("locked" in each for each in errors),
-        "errors": errors,
-        "broken_files": problems,
-    }
+    ids = found.keys() | shown.keys()
+    return broken + sum(found.get(each) != shown.get(each) for each in ids)
+
+
+WRONG = ("lost", "reverted", "duplicate_ids", "not_asked_for", "unlike_index")
+"""Figures that must be 0."""
+
+
+def held(ours: dict[str, Any], wanted: int) -> bool:
+    """Whether every change was acknowledged, and nothing is wrong with any."""
+    clean = not ours["errors"] and not any(ours[name] for name in WRONG)
+    return clean and ours["acknowledged"] == wanted
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, print, note; fail if anything was lost or anybody saw an error."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--processes", type=int, default=16)
+    parser.add_argument("--processes", type=int, default=len(SPREAD))
     parser.add_argument("--changes", type=int, default=250)
-    parser.add_argument("--cli", type=int, default=2, help="processes that use the command line")
     parser.add_argument("--json")
-    for hidden in ("--work", "--folder", "--seed"):
-        parser.add_argument(hidden, help=argparse.SUPPRESS)
+    parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        work(given.work, Path(given.folder), given.changes, int(given.seed))
+        way, top, seed = given.work
+        work(way, World(Path(top)), given.changes, int(seed))
         return
+    ways = SPREAD[: given.processes]
     with tempfile.TemporaryDirectory(prefix="ltm-writers-") as folder:
-        ours = run_writers(Path(folder), given.processes, given.changes, given.cli)
+        ours = run_writers(Path(folder), ways, given.changes)
     with tempfile.TemporaryDirectory(prefix="ltm-naive-") as folder:
         theirs = naive.run(Path(folder), 8, 200)
     rate = {way: ours["through"][way] / ours["taken_s"][way] for way in ours["through"]}
-    print_table(given.processes, ours, theirs, rate)
+    print_table(len(ways), ours, theirs, rate)
     for error in ours["errors"][:10]:
         print("error:", error)
     keep(given.json, "writers", {"ours": ours, "naive": theirs, "writes_per_s": rate})
-    wanted = (given.processes * given.changes, 0, 0, 0)
-    got = (ours["acknowledged"], ours["lost"], ours["duplicate_ids"], len(ours["errors"]))
-    sys.exit(0 if got == wanted else 1)
+    names = ("acknowledged", *WRONG, "locked_shown")
+    count("R6", writers=len(ways), **{name: ours[name] for name in names})
+    count("R6", errors_shown=len(ours["errors"]))
+    sys.exit(0 if held(ours, len(ways) * given.changes) else 1)
 
 
 def print_table(
@@ -275,10 +269,12 @@ def print_table(
             ["acknowledged", ours["acknowledged"], theirs["acknowledged"]],
             *[[f"  through the {way}", times, ""] for way, times in ours["through"].items()],
             ["lost", ours["lost"], theirs["lost"]],
+            ["reverted", ours["reverted"], ""],
             ["duplicate ids", ours["duplicate_ids"], ""],
+            ["memories nobody asked for", ours["not_asked_for"], ""],
             ["errors shown", len(ours["errors"]), theirs["errors"]],
             ['  of them "database is locked"', ours["locked_shown"], ""],
-            ["broken files", ours["broken_files"], ""],
+            ["index unlike the files", ours["unlike_index"], ""],
             *[[f"writes/s through the {way}", each, ""] for way, each in rate.items()],
             ["writes/s, nothing synced", "", naive_rate],
         ],

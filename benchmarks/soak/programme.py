@@ -45,9 +45,13 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "R6",
-        "16 writers at once, 250 changes each",
-        "4,000 acknowledged, 0 lost, 0 duplicate ids, 0 'database is locked'",
-        quick=(tried("tests/storage/test_filestore_processes.py"),),
+        "16 writers at once, 250 changes each, by the library, commands, MCP and HTTP",
+        "4,000 acknowledged, 0 lost, 0 reverted, 0 duplicate ids, 0 'database is locked'",
+        quick=(
+            tried(
+                "tests/storage/test_filestore_processes.py", "tests/faults/test_mixed_writers.py"
+            ),
+        ),
         full=(program("benchmarks.writers"),),
     ),
     Row(

@@ -181,6 +181,7 @@ class StoreContract:
             Purge(stored.memory.id, expected=stored.etag),
             Restore(stored.memory.id, expected=stored.etag),
             Supersede((stored.memory.id,), make("newer"), expected=stored.etag),
+            Contradict(stored.memory.id, make("otherwise"), expected=stored.etag),
         ):
             with pytest.raises(Conflict, match=stored.memory.id):
                 one.apply(decision)

@@ -31,26 +31,29 @@ def decide(
     Only memories of the candidate's kind and scope are compared. `replaces` is the text of the
     memory the candidate claims to replace; without a match the candidate is kept all the same.
     What waits in quarantine is compared with nothing: its words are not to stand for a person's,
-    and only a user who says the very same lets it out.
+    and only a user who says the very same lets it out. Every change of one older memory asks that
+    it still is what the candidate was compared with.
     """
     peers = _peers(candidate, existing)
     for each in peers:
         if each.memory.status is Status.QUARANTINED and _vouches(candidate, each):
-            return Reinforce(each.memory.id, candidate.source)
+            return Reinforce(each.memory.id, candidate.source, expected=each.etag)
     peers = [each for each in peers if each.memory.status is not Status.QUARANTINED]
     if replaces:
         overlap, closest = _closest(replaces, peers)
         if closest is not None and overlap > REPLACES:
-            return Supersede((closest.memory.id,), candidate)
+            return Supersede((closest.memory.id,), candidate, expected=closest.etag)
     if kinds[candidate.kind].single and peers and _words(candidate) != _words(peers[0].memory):
         return Supersede(tuple(each.memory.id for each in peers), candidate)
     overlap, closest = _closest(candidate.text, peers)
     if closest is None or overlap < kinds[candidate.kind].duplicate:
         opposed = _opposed(candidate, peers)
-        return Add(candidate) if opposed is None else Contradict(opposed.memory.id, candidate)
+        if opposed is None:
+            return Add(candidate)
+        return Contradict(opposed.memory.id, candidate, expected=opposed.etag)
     if tokens_of(candidate.text) <= tokens_of(closest.memory.text):
-        return Reinforce(closest.memory.id, candidate.source)
-    return Supersede((closest.memory.id,), candidate)
+        return Reinforce(closest.memory.id, candidate.source, expected=closest.etag)
+    return Supersede((closest.memory.id,), candidate, expected=closest.etag)
 
 
 def _vouches(candidate: Memory, waiting: Stored) -> bool:
@@ -64,10 +67,9 @@ def decide_warily(
 ) -> Decision | None:
     """The same for what a model wrote down, which may change nothing but what it names.
 
-    Every change asks that the older memory still is what it was compared with. A repetition counts
-    only if nobody confirmed the memory since it was said, because rules hear the same session, and
-    ends a quarantine only if it is the user's very word. What only a tool said adds itself and
-    touches nothing. None: there is nothing to do.
+    A repetition counts only if nobody confirmed the memory since it was said, because rules hear
+    the same session, and ends a quarantine only if it is the user's very word. What only a tool
+    said adds itself and touches nothing. None: there is nothing to do.
     """
     peers = _peers(candidate, existing)
     trusted = candidate.source.trust is not Trust.TOOL

@@ -14,8 +14,9 @@ from datetime import datetime
 from ltm.capture.candidate import Candidate, as_memory
 from ltm.capture.decide import decide, decide_warily
 from ltm.capture.rules import Listener
-from ltm.core.decision import Add, Applied, Decision
-from ltm.core.errors import Conflict, Refused
+from ltm.capture.settle import settle
+from ltm.core.decision import Applied, Decision
+from ltm.core.errors import Refused
 from ltm.core.model import Filter, Memory, Status, Stored, Trust
 from ltm.core.redact import redacted
 from ltm.core.similar import jaccard, tokens_of
@@ -28,7 +29,6 @@ READER, STATE = "capture", "capture state"
 _KNOWN = (Status.ACTIVE, Status.QUARANTINED)
 _PEERS = 20
 _STRETCH = 5_000  # turns that are heard before what they taught is kept
-_ATTEMPTS = 5
 
 Choose = Callable[..., Decision | None]
 """`decide`, or another rule with the same arguments; None when there is nothing to do."""
@@ -129,17 +129,13 @@ def keep(
 
 
 def _settle(store: Store, memory: Memory, replaces: str, choose: Choose) -> Applied | None:
-    """Decide and make it happen; decide anew when somebody changed what the decision was about."""
+    """Decide by what is known and make it happen; None when there is nothing to do."""
     try:
-        for _ in range(_ATTEMPTS):
-            decision = choose(
-                memory, _peers(store, memory, replaces), store.kinds, replaces=replaces
-            )
-            try:
-                return None if decision is None else store.apply(decision)
-            except Conflict:
-                continue
-        return store.apply(Add(memory))  # nothing is lost by keeping it beside the other
+        return settle(
+            store,
+            memory,
+            lambda: choose(memory, _peers(store, memory, replaces), store.kinds, replaces=replaces),
+        )
     except Refused:
         return None
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ltm.capture.decide import decide
-from ltm.core.decision import Applied
+from ltm.capture.settle import settle
+from ltm.core.decision import Applied, Decision
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.infer import infer, summary_of, title_of
 from ltm.core.model import (
@@ -70,13 +71,15 @@ def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembe
 
         old = store.read(wish.replaces.strip()).memory.id
         return Remembered(store.apply(Supersede((old,), memory)), inferred, secrets)
-    peers = store.search(
-        memory.text[:2000],
-        Filter(kinds=(memory.kind,), statuses=(Status.ACTIVE, Status.QUARANTINED)),
-        _PEERS,
-    )
-    decision = decide(memory, (each.stored for each in peers.items), store.kinds)
-    return Remembered(store.apply(decision), inferred, secrets)
+    wanted = Filter(kinds=(memory.kind,), statuses=(Status.ACTIVE, Status.QUARANTINED))
+
+    def choose() -> Decision:
+        peers = store.search(memory.text[:2000], wanted, _PEERS)
+        return decide(memory, (each.stored for each in peers.items), store.kinds)
+
+    applied = settle(store, memory, choose)
+    assert applied is not None  # a person's wish is always something to do
+    return Remembered(applied, inferred, secrets)
 
 
 def draft(

@@ -89,10 +89,13 @@ class Changes:
         self._introduce()
         vault.prepare()
         with self._vaults.locked(vault) as (index,):
-            if index.get(memory.id):
-                raise Refused(f"a memory with the id {memory.id} is already there")
-            linked = replace(memory, previous=memory.previous or index.newest(memory.kind))
-            return Applied("added", self._files.write(vault, index, self._seals.new(vault, linked)))
+            return Applied("added", self._write_new(vault, index, memory))
+
+    def _write_new(self, vault: Vault, index: Index, memory: Memory) -> Stored:
+        if index.get(memory.id):
+            raise Refused(f"a memory with the id {memory.id} is already there")
+        linked = replace(memory, previous=memory.previous or index.newest(memory.kind))
+        return self._files.write(vault, index, self._seals.new(vault, linked))
 
     def _adopt(self, decision: change.Adopt) -> Applied:
         """Check and encode all, then write each, its kept versions first."""
@@ -176,13 +179,16 @@ class Changes:
 
     def _contradict(self, decision: change.Contradict) -> Applied:
         """Keep the new one first, as when it supersedes."""
-        added = self._add(change.Add(decision.by))
         vault, _ = self._vaults.find(decision.id)
-        with self._vaults.locked(vault) as (index,):
+        home = self._homes[decision.by.scope]
+        self._introduce()
+        home.prepare()
+        with self._vaults.locked(home, vault) as (index, other):
             name, data, memory = self._files.current(vault, decision.id, decision.expected)
+            stored = self._write_new(home, index, decision.by)
             after = change.contradicted(memory, self._clock())
-            self._files.replace(vault, index, name, data, memory, after)
-        return Applied("contradicted", added.stored)
+            self._files.replace(vault, other, name, data, memory, after)
+            return Applied("contradicted", stored)
 
     def _merge(self, decision: change.Merge) -> Applied:
         """Write the one that takes in first: a crash in between leaves too many, never too few."""

@@ -107,10 +107,29 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
+@contextmanager
+def snapshot(db: sqlite3.Connection) -> Iterator[None]:
+    """Within this, all questions are answered from one state, whatever others write meanwhile."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
 def make(db: sqlite3.Connection, tables: str) -> None:
     """Make the tables; call it in a transaction."""
     for statement in tables.split(";\n"):
         db.execute(statement)
+
+
+DAMAGE = (sqlite3.Error, ValueError, TypeError)
+"""What reading from a damaged database raises: besides its own errors, those of values that are no
+longer what was written, such as a text that became bytes."""
 
 
 def is_busy(error: sqlite3.Error) -> bool:

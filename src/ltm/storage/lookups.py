@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from ltm.core.model import Filter, Problem, Stored
 from ltm.core.record import from_record
 from ltm.storage import query
-from ltm.storage.database import is_busy
+from ltm.storage.database import DAMAGE, is_busy, snapshot
 from ltm.storage.vault import Vault
 
 _PAGE = 200  # memories that a walk over all of them holds at once
@@ -32,7 +32,7 @@ def _mending(method: _F) -> _F:
     def call(self: Lookups, *values: Any, **named: Any) -> Any:
         try:
             return method(self, *values, **named)
-        except (sqlite3.Error, ValueError) as error:
+        except DAMAGE as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
                 raise
             if not self._mend():
@@ -114,7 +114,8 @@ class Lookups(ABC):
     @_mending
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> query.Found:
         """The best matches for any of the words, at least `limit` if there are so many."""
-        return query.search(self._db, words, wanted, limit)
+        with snapshot(self._db):  # a memory that is written anew meanwhile gets another row
+            return query.search(self._db, words, wanted, limit)
 
     @_mending
     def mark(self) -> int:
@@ -147,7 +148,7 @@ class Lookups(ABC):
         """The memory of a match."""
         try:
             return self._stored(candidate.file, candidate.data, candidate.etag)
-        except ValueError:
+        except (ValueError, TypeError):
             if not self._mend():
                 raise
             row = self._db.execute(
