@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from ltm.sessions import figures
 from ltm.sessions.tally import Tally
 from ltm.sessions.transcript import read
+from ltm.storage.sessionlog import SessionLog
 from tests.sessions.writing import Transcript
 
 
@@ -51,3 +54,27 @@ def test_the_first_and_last_moment_whatever_the_order_of_lines(transcript: Trans
     transcript.user("c", timestamp=None)
     counted = tally(transcript)
     assert (counted.first[-7:], counted.last[-7:]) == ("01.000Z", "05.000Z")
+
+
+def test_the_session_log_counts_what_the_whole_transcript_says(
+    transcript: Transcript, tmp_path: Path
+) -> None:
+    """Lines that cannot count are not parsed for it; none that counts may be among them."""
+    at = datetime(2026, 11, 15, tzinfo=UTC)
+    log = SessionLog(str(tmp_path / "state.db"))
+    with log.transaction():
+        log.begin("s", "p", "/p", str(transcript.path), at)
+    for n in range(12):
+        transcript.user(f"what does tool_result mean? ({n})")
+        transcript.calls("Bash", f"t{n}", command="make test")
+        transcript.result([{"type": "text", "text": "out"}], f"t{n}", error=n % 3 == 0)
+        if n % 4 == 0:
+            transcript.compacted()
+        session = log.get("s")
+        assert session is not None
+        figures.update(log, session, at)
+    session, counted = log.get("s"), tally(transcript)
+    log.close()
+    assert session is not None
+    assert (session.ok, session.failed, session.compactions) == (8, 4, 3)
+    assert (counted.ok, counted.failed, counted.compactions) == (8, 4, 3)

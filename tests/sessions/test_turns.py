@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.sessions.entries import turns_of
+from ltm.sessions.entries import holds_nothing, turns_of
 from ltm.sessions.transcript import read
 from ltm.sessions.turns import (
     Aside,
@@ -303,3 +303,35 @@ def test_no_shape_of_an_entry_is_an_error(
         turns_of(json.loads(json.dumps({**value, "type": kind})), 1)
     blocks = [{"type": name, **message} for name in ("text", "tool_use", "tool_result")]
     turns_of({"type": kind, "message": {"content": blocks}, "isSidechain": True}, 1)
+
+
+_ENTRY = {
+    "message": {"role": "user", "type": "message", "content": 'always "type":"progress" tabs'},
+    "attachment": {"type": "queued_command", "prompt": "never use spaces"},
+    "data": {"type": "progress"},
+    "subtype": "compact_boundary",
+}
+
+
+@given(
+    st.sampled_from(["user", "assistant", "system", "attachment", "progress", "mode", ""]),
+    st.permutations(["type", *_ENTRY]),
+    st.sampled_from([(",", ":"), (", ", ": ")]),
+)
+def test_no_line_with_a_turn_is_passed_over_however_it_is_written(
+    kind: str, order: list[str], separators: tuple[str, str]
+) -> None:
+    entry = {name: {"type": kind, **_ENTRY}[name] for name in order}
+    line = json.dumps(entry, separators=separators).encode()
+    assert not (holds_nothing(line) and turns_of(entry, 1))
+
+
+def test_lines_as_clients_write_them_are_passed_over_unparsed(transcript: Transcript) -> None:
+    transcript.add("progress", data={"type": "hook", "message": {"type": "user"}})
+    transcript.attachment("edited_text_file", snippet="x")
+    transcript.line("file-history-snapshot", snapshot={"type": "user"})
+    transcript.attachment("queued_command", prompt="and add a test")
+    transcript.user("fix it")
+    lines = transcript.path.read_bytes().splitlines()
+    assert [holds_nothing(line) for line in lines] == [True, True, True, False, False]
+    assert words(transcript) == ["and add a test", "fix it"]

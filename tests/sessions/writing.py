@@ -35,7 +35,8 @@ class Transcript:
             **fields,
         }
         entry = {key: value for key, value in entry.items() if value is not None}
-        self.raw(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+        text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+        self.raw(text.encode() + b"\n")
         return str(entry.get("uuid", ""))
 
     def raw(self, data: bytes) -> None:

@@ -80,7 +80,8 @@ def said(text: str) -> tuple[Said, ...]:
     return tuple(found)
 
 
-def told(text: str) -> list[Said]:
+@lru_cache(maxsize=4)
+def told(text: str) -> tuple[Said, ...]:
     """The sentences of a report as agents write them: also below headings and in lists."""
     found: list[Said] = []
     lead = ""
@@ -95,7 +96,7 @@ def told(text: str) -> list[Said]:
             lead = each[-1].strip() if not _BULLET.match(each[-1]) else lead
         block = []
         lead = line if heading else lead
-    return found
+    return tuple(found)
 
 
 def _without_tagged(text: str) -> str:

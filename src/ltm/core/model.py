@@ -226,7 +226,8 @@ def utc(text: str) -> datetime:
 
 def iso(moment: datetime) -> str:
     """A moment as `2026-11-15T16:22:00Z`: whole seconds, always UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    plain = moment.astimezone(UTC).replace(tzinfo=None)  # strftime takes five times as long
+    return plain.isoformat(timespec="seconds") + "Z"
 
 
 def now() -> datetime:

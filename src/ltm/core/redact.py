@@ -39,9 +39,10 @@ def redact(text: str) -> Redacted:
             text, kinds = public, {"private": None}
     # What stood before a secret can hide the next one, so it is looked at again once it is gone.
     for _ in range(_ROUNDS):
-        spans = _merged(_found(text))
-        if not spans:
+        found = list(_found(text))
+        if not found:
             break
+        spans = _merged(found)
         kinds.update(dict.fromkeys(kind for _, _, kind in spans))
         text = _replaced(text, spans)
     return Redacted(text, tuple(kinds))

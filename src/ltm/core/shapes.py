@@ -51,7 +51,7 @@ def by_shape(text: str) -> Iterator[Span]:
                 yield span
                 done = span[1]
     for needed, shape in _insides():
-        if needed in text:
+        if needed in text and shape.may_be_in(text):
             for match in shape.regex().finditer(text):
                 start, end = match.span(match.lastindex or 0)
                 if not _is_example(text[start:end]):

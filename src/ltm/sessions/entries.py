@@ -38,7 +38,10 @@ NOISE = tuple(
         "tools-used",
     )
 )
-"""How lines begin that hold no turn, so that nobody needs to parse them."""
+"""How lines begin that say nothing to anybody, for readers that want more than turns."""
+
+_TYPE = b'"type":"'
+_QUEUED = b"queued_command"
 
 _INTERRUPTED = "[Request interrupted by user"
 _REFUSED = "The user doesn't want to "
@@ -70,6 +73,19 @@ _INSERTED = re.compile(
     re.DOTALL,
 )
 _ONE_BLOCK = re.compile(r"\s*<([a-z]+[-_][a-z-_]+)[ >].*</\1>\s*\Z", re.DOTALL)
+
+
+def holds_nothing(line: bytes) -> bool:
+    """Whether a line tells by its type that it holds no turn, so that nobody needs to parse it.
+
+    Half of the bytes of some transcripts: progress of tools, whole requests, snapshots of files.
+    """
+    at = line.find(_TYPE)
+    if at < 0 or line.find(b"{", 1, at) > 0:
+        return False  # written in another way, or the type of something inside
+    at += len(_TYPE)
+    kind = line[at : line.find(b'"', at)]
+    return kind not in _TYPES or (kind == b"attachment" and _QUEUED not in line)
 
 
 def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
@@ -227,7 +243,7 @@ def _system(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
 def _attachment(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
     """What was typed while the agent worked. All other attachments are the client's or ours."""
     about = entry.get("attachment")
-    if not isinstance(about, dict) or about.get("type") != "queued_command":
+    if not isinstance(about, dict) or about.get("type") != _QUEUED.decode():
         return
     if about.get("commandMode", "prompt") != "prompt":
         return
@@ -268,3 +284,4 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any], dict[str, Any]], Iterator[Tu
     "system": _system,
     "attachment": _attachment,
 }
+_TYPES = frozenset(name.encode() for name in _READERS)

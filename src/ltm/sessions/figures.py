@@ -16,6 +16,8 @@ from ltm.sessions.transcript import read
 from ltm.storage.sessionlog import Session, SessionLog
 
 READER = "figures"
+_COUNTED = (b"tool_result", b"compact_boundary")
+"""What stands in every line that counts."""
 
 
 def update(log: SessionLog, session: Session, at: datetime) -> None:
@@ -39,7 +41,7 @@ def transcripts(path: str) -> list[str]:
 
 def _update_from(log: SessionLog, session: str, path: str, at: datetime) -> None:
     former = log.cursor(session, READER, path)
-    reading = read(path, cursor_of(former), log.turns_read(READER, at))
+    reading = read(path, cursor_of(former), log.turns_read(READER, at), only=_COUNTED)
     stretches = reading.stretches()
     while True:
         # Short transactions: others count the use of memories in the same database.

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from ltm.sessions.entries import NOISE, turns_of
+from ltm.sessions.entries import holds_nothing, turns_of
 from ltm.sessions.lines import Cursor, Lines
 from ltm.sessions.turns import Commit, ToolResult, ToolUse, Turn
 
@@ -56,9 +56,12 @@ class Recent:
 class Reading:
     """The turns of a transcript after a cursor; `cursor` is the place after those handed out."""
 
-    def __init__(self, path: str, cursor: Cursor | None, seen: Seen) -> None:
+    def __init__(
+        self, path: str, cursor: Cursor | None, seen: Seen, only: tuple[bytes, ...] = ()
+    ) -> None:
         self._lines = Lines(path, cursor)
         self._seen = seen
+        self._only = only
         self._calls: dict[str, ToolUse] = {}
         self.unreadable = 0
         """Lines that are no JSON, or that are too long."""
@@ -89,7 +92,9 @@ class Reading:
     def messages(self) -> Iterator[list[Turn]]:
         """The turns of each message that holds any."""
         for line in self._lines:
-            if line.startswith(NOISE):
+            if self._only and not any(mark in line for mark in self._only):
+                continue
+            if holds_nothing(line):
                 continue
             entry = self._parse(line)
             if entry is None:
@@ -131,12 +136,19 @@ class Reading:
         return turns + commits if commits else turns
 
 
-def read(path: str, cursor: Cursor | None = None, seen: Seen | None = None) -> Reading:
+def read(
+    path: str,
+    cursor: Cursor | None = None,
+    seen: Seen | None = None,
+    *,
+    only: tuple[bytes, ...] = (),
+) -> Reading:
     """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
 
     A file that is not there, or is no plain file, has none. The cursor is told by the reading.
+    `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
     """
-    return Reading(path, cursor, Recent() if seen is None else seen)
+    return Reading(path, cursor, Recent() if seen is None else seen, only)
 
 
 def committed(output: str) -> Iterator[tuple[str, str, str]]:
