@@ -17,6 +17,7 @@ from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory
 from ltm.storage.database import (
+    DAMAGE,
     connect,
     copy,
     discard,
@@ -85,7 +86,7 @@ class Index(Lookups):
         try:
             if not self._unchanged():
                 self._update()
-        except (sqlite3.Error, ValueError) as error:
+        except DAMAGE as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
                 return  # somebody else is bringing it up to date: answer from what is there
             if isinstance(error, sqlite3.Error) and is_unwritable(error):
@@ -103,7 +104,7 @@ class Index(Lookups):
             if self._db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
                 self._update(anew=True)
                 return
-        except (sqlite3.Error, ValueError) as error:
+        except DAMAGE as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
                 raise self._vault.lock.busy() from error
         self._start_over()
@@ -119,7 +120,7 @@ class Index(Lookups):
             if not at_once and self._rows.meta("checked") == today:
                 return
             sound = self._rows.is_sound()
-        except (sqlite3.Error, ValueError) as error:
+        except DAMAGE as error:
             if isinstance(error, sqlite3.Error) and (is_busy(error) or is_unwritable(error)):
                 return
             sound = False
@@ -209,7 +210,7 @@ class Index(Lookups):
     def _unchanged(self) -> bool:
         if self._rows.meta("stamp") != self._vault.stamp():
             return False
-        if self._rows.meta("many"):
+        if self._rows.meta("memories") > STAT_BUDGET:
             return self._names_unchanged() and self._slice_unchanged()
         known = self._db.execute("SELECT file, mtime, size FROM files").fetchall()
         return len(self._vault.names()) == len(known) and self._vault.is_as(known)
@@ -276,7 +277,6 @@ class Index(Lookups):
                     self._read_file(trusted, "" if problem else tag)
             self._rows.set_meta("mark", time.time_ns())
             self._rows.set_meta("stamp", stamp)
-            self._rows.set_meta("many", int(len(seen) > STAT_BUDGET))
 
     def _read_file(self, seen: Seen, known_tag: str) -> None:
         """Take one changed file in, as a memory or as a problem."""

@@ -19,7 +19,7 @@ from ltm.core.filenames import is_inside, parts_of, same_end
 from ltm.core.passage import Header, Passage
 from ltm.core.words import query_terms
 from ltm.storage import passagequery
-from ltm.storage.database import is_busy
+from ltm.storage.database import DAMAGE, is_busy
 from ltm.storage.passagequery import ANY_TIME, Candidate, Matches, View
 from ltm.storage.passagerows import base_name
 
@@ -41,7 +41,7 @@ def _mending(method: _F) -> _F:
     def call(self: PassageLookups, *values: Any, **named: Any) -> Any:
         try:
             return method(self, *values, **named)
-        except (sqlite3.Error, ValueError) as error:
+        except DAMAGE as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
                 raise
             self._put_aside(error)

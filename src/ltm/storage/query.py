@@ -10,14 +10,16 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ltm.core.model import Filter, Impact, Status
+from ltm.core.model import Filter, Status
 from ltm.core.relevance import TAGS, TEXT, TITLE
 
 POSTINGS = 3_000
 """How many matches one search may score, which bounds its time at any size. In a vault with more
-memories, words too common to fit help to rank the matches of the rarer words and bring in none of
-their own; if all words are common, memories that have them in title or tags compete, else the
-newest. Scoring costs about 2 µs a match and word."""
+memories, or if a whole text is asked for, words too common to fit help to rank the matches of the
+rarer words and bring in none of their own; if all words are common, memories that have them in
+title or tags compete, else the newest. Scoring costs about 2 µs a match and word."""
+
+_FEW = 6  # words of a question, all of which bring in matches in a vault of up to so many memories
 
 CANDIDATES = 50
 """At least so many of the index's best matches are ranked anew, with figures of all vaults."""
@@ -61,14 +63,13 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
         clauses.append("m.row IN (SELECT row FROM tags WHERE tag = ?)")
         values.append(tag.lower())
     if wanted.naming:
-        clauses.append("m.id <> ? AND m.row IN (SELECT row FROM texts WHERE instr(data, ?))")
-        values.extend((wanted.naming, f'"{wanted.naming}"'))
+        clauses.append("m.row IN (SELECT row FROM names WHERE name = ?)")
+        values.append(wanted.naming)
     if wanted.ids is not None:
         clauses.append("m.id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(wanted.ids))
     if wanted.spared:
-        clauses.append("m.row IN (SELECT row FROM texts WHERE instr(data, ?) OR instr(data, ?))")
-        values.extend(('"pinned":true', f'"impact":"{Impact.CRITICAL}"'))
+        clauses.append("m.spared")
     return " AND ".join(clauses), values
 
 
@@ -128,7 +129,7 @@ def _expressions(
     known = sorted((count, word) for word, count in holders.items() if count)
     if not known:
         return
-    if memories <= POSTINGS:
+    if memories <= POSTINGS and len(known) <= _FEW:
         yield _any([word for _, word in known]), 0
         return
     rare: list[str] = []

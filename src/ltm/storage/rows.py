@@ -15,7 +15,7 @@ from ltm.core.words import TOKENIZER, terms
 from ltm.storage.database import make
 from ltm.storage.vault import Seen
 
-SCHEMA = 3
+SCHEMA = 4
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
 TABLES = f"""
@@ -25,19 +25,22 @@ CREATE TABLE files(
 CREATE TABLE memories(
   row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL UNIQUE, etag TEXT NOT NULL,
   kind TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL, phase INTEGER NOT NULL,
-  created TEXT NOT NULL);
+  created TEXT NOT NULL, spared INTEGER NOT NULL);
 CREATE TABLE texts(row INTEGER PRIMARY KEY, data TEXT NOT NULL, sum INTEGER NOT NULL);
-CREATE INDEX memories_newest ON memories(status, created);
+CREATE INDEX memories_newest ON memories(status, created, phase);
+CREATE INDEX memories_spared ON memories(row) WHERE spared;
 CREATE INDEX memories_kind ON memories(kind, status, created);
 CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
 CREATE INDEX tags_row ON tags(row);
+CREATE TABLE names(name TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(name, row)) WITHOUT ROWID;
+CREATE INDEX names_row ON names(row);
 CREATE TABLE meta(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZER}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 """
 
 
-_SHORT = "id, file, etag, kind, scope, status, phase, created"
+_SHORT = "id, file, etag, kind, scope, status, phase, created, spared"
 
 
 class Rows:
@@ -55,6 +58,8 @@ class Rows:
 
     def put_memory(self, name: str, tag: str, memory: Memory) -> None:
         """Note what a file says."""
+        from ltm.core.policy import is_spared  # not needed by whoever only asks
+
         short = (
             memory.id,
             name,
@@ -64,15 +69,19 @@ class Rows:
             str(memory.status),
             int(memory.phase),
             memory.created.isoformat(),
+            int(is_spared(memory)),
         )
         row = self._db.execute(
-            f"INSERT INTO memories({_SHORT}) VALUES(?, ?, ?, ?, ?, ?, ?, ?)", short
+            f"INSERT INTO memories({_SHORT}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", short
         ).lastrowid
         # Apart from the rest, so that matching and sorting touch short rows only.
         data = json.dumps(as_record(memory), ensure_ascii=False, separators=(",", ":"))
         self._db.execute("INSERT INTO texts VALUES(?, ?, ?)", (row, data, _sum(*short, data)))
         self._db.executemany(
             "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
+        )
+        self._db.executemany(
+            "INSERT INTO names VALUES(?, ?)", [(each, row) for each in _named(memory)]
         )
         self._db.execute(
             "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)",
@@ -109,6 +118,7 @@ class Rows:
         if found:
             self._db.execute("DELETE FROM words WHERE rowid = ?", found)
             self._db.execute("DELETE FROM tags WHERE row = ?", found)
+            self._db.execute("DELETE FROM names WHERE row = ?", found)
             self._db.execute("DELETE FROM texts WHERE row = ?", found)
             self._db.execute("DELETE FROM memories WHERE row = ?", found)
             self._grow(-1)
@@ -150,9 +160,15 @@ class Rows:
 
     def empty(self) -> None:
         """Make all tables anew; call it in a transaction."""
-        for table in ("vocabulary", "words", "meta", "tags", "texts", "memories", "files"):
+        for table in ("vocabulary", "words", "meta", "names", "tags", "texts", "memories", "files"):
             self._db.execute(f"DROP TABLE {table}")
         make(self._db, TABLES)
+
+
+def _named(memory: Memory) -> set[str]:
+    """The ids a memory names, and the session it came from."""
+    named = {memory.superseded_by, memory.previous, memory.source.session}
+    return named.union(memory.supersedes, memory.merged_from, memory.links) - {"", memory.id}
 
 
 def _sum(*values: object) -> int:

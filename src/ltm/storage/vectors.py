@@ -18,7 +18,15 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from ltm.core.errors import Busy, StorageFailed
-from ltm.storage.database import connect, discard, empty, is_busy, is_unwritable, transaction
+from ltm.storage.database import (
+    DAMAGE,
+    connect,
+    discard,
+    empty,
+    is_busy,
+    is_unwritable,
+    transaction,
+)
 from ltm.storage.vectorblock import Block, Floats, Integers, best, packed, unpacked
 from ltm.storage.vectorfile import beside
 
@@ -51,7 +59,7 @@ def starting_over(method: _F) -> _F:
     def call(self: Vectors, *values: Any) -> Any:
         try:
             return method(self, *values)
-        except (sqlite3.Error, ValueError) as error:
+        except DAMAGE as error:
             self._start_over(error)
             return method(self, *values)
 
@@ -254,7 +262,7 @@ class Vectors:
     def _set_meta(self, name: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
 
-    def _start_over(self, error: sqlite3.Error | ValueError) -> None:
+    def _start_over(self, error: Exception) -> None:
         """Be empty, since what is there is broken; raise where only the moment is."""
         if isinstance(error, sqlite3.Error):
             if is_busy(error):
