@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -145,3 +147,100 @@ def test_the_longest_name_a_disk_allows_can_be_written(tmp_path: Path) -> None:
     name = "🎇" * 62 + ".md"
     write_file(str(tmp_path / name), b"x")
     assert os.listdir(tmp_path) == [name]
+
+
+def test_what_is_in_the_way_of_a_folder_or_cannot_be_deleted_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StorageFailed, match="a file stands where a folder is needed"):
+        make_folder(str(tmp_path / "file" / "inside"))
+    with pytest.raises(StorageFailed, match="could not make the folder") as caught:
+        make_folder(str(tmp_path / ("x" * 300)))
+    assert caught.value.path == str(tmp_path / ("x" * 300))
+    with pytest.raises(StorageFailed, match="could not delete the file") as caught:
+        remove_file(str(tmp_path))
+    assert caught.value.path == str(tmp_path)
+
+
+def test_a_folder_somebody_else_makes_at_the_same_moment_is_as_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = os.mkdir
+
+    def twice(path: str, mode: int) -> None:
+        really(path, mode)
+        really(path, mode)
+
+    monkeypatch.setattr(os, "mkdir", twice)
+    make_folder(str(tmp_path / "both"))
+    assert (tmp_path / "both").is_dir()
+
+
+@pytest.mark.parametrize("code", [errno.EINVAL, errno.ENOTSUP, errno.EIO])
+def test_only_a_disk_that_cannot_sync_folders_is_forgiven_for_not_doing_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    really = os.fsync
+
+    def refuse(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(code, "as some disks do")
+        really(handle)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    path = str(tmp_path / "a.md")
+    if code == errno.EIO:
+        with pytest.raises(StorageFailed):
+            write_file(path, b"x")
+    else:
+        write_file(path, b"x")
+        assert remove_file(path)
+
+
+def test_on_a_disk_without_locks_files_are_written_and_nothing_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(handle: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    write_file(str(tmp_path / "a.md"), b"x")
+    left = tmp_path / ".b.md.0123456789ab.tmp"
+    left.write_bytes(b"half")
+    sweep(str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == [left.name, "a.md"]
+
+
+def test_a_sweeper_that_is_quicker_than_our_lock_costs_a_name_and_no_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    really, gone = fcntl.flock, list[str]()
+
+    def late(handle: int, how: int) -> None:
+        really(handle, how)
+        if not gone:
+            gone.extend(os.listdir(tmp_path))
+            os.unlink(tmp_path / gone[0])
+
+    monkeypatch.setattr("fcntl.flock", late)
+    write_file(str(tmp_path / "a.md"), b"whole")
+    assert len(gone) == 1
+    assert is_temporary(gone[0])
+    assert (tmp_path / "a.md").read_bytes() == b"whole"
+    assert os.listdir(tmp_path) == ["a.md"]
+
+
+def test_a_disk_that_takes_a_little_at_a_time_gets_all_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: really(handle, bytes(data)[:3]))
+    write_file(str(tmp_path / "a.md"), b"0123456789")
+    assert (tmp_path / "a.md").read_bytes() == b"0123456789"
+
+
+def test_a_file_bears_the_moment_it_was_written(tmp_path: Path) -> None:
+    before = time.time_ns()
+    write_file(str(tmp_path / "a.md"), b"x")
+    assert before <= (tmp_path / "a.md").stat().st_mtime_ns <= time.time_ns()

@@ -189,3 +189,32 @@ def test_twenty_processes_at_once_lose_nothing(home: str, environ: dict[str, str
     assert [each.wait() for each in running] == [0] * 20
     assert len(records(home, environ)) == 200
     assert {record["session"] for record in records(home, environ)} == {str(n) for n in range(20)}
+
+
+def test_an_event_that_somebody_else_removed_is_removed(home: str, environ: dict[str, str]) -> None:
+    spool.put(home, STOP, environ)
+    spool.put(home, STOP, environ)
+    assert spool.is_waiting(home, environ)
+    paths = [path for _, path in spool.waiting(home, environ)]
+    os.unlink(paths[0])
+    spool.remove(paths)
+    assert not spool.is_waiting(home, environ)
+    with pytest.raises(StorageFailed, match="could not delete the file"):
+        spool.remove([home])
+
+
+def test_sweeping_stops_at_nothing(home: str, environ: dict[str, str]) -> None:
+    spool.sweep(home)
+    spool.put(home, STOP, environ)
+    folder = Path(home, spool.FOLDER)
+    (folder / ".x.tmp").mkdir()
+    (folder / ".y.tmp").symlink_to("nowhere")
+    (folder / ".z.tmp").write_text("half")
+    for name in (".x.tmp", ".z.tmp"):
+        os.utime(folder / name, (0, 0))
+    spool.sweep(home)
+    assert sorted(each.name for each in folder.iterdir() if each.suffix == ".tmp") == [
+        ".x.tmp",
+        ".y.tmp",
+    ]
+    assert spool.is_waiting(home, environ)

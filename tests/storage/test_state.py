@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from ltm.core.errors import StorageFailed
 from ltm.core.model import Usage
-from ltm.storage.state import State
+from ltm.storage.state import State, open_log
 from tests.stores import begin
 
 DAY = timedelta(days=1)
@@ -166,3 +168,52 @@ def test_many_memories_are_looked_up_at_once(state: State) -> None:
     ids = [f"m{n}" for n in range(1201)]
     state.seen(ids)
     assert state.usage(ids, "p").keys() == set(ids)
+
+
+def test_where_nothing_can_be_kept_nothing_is_counted_and_nobody_is_hurt(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    state = State(str(tmp_path / "file" / "state.db"))
+    state.used(["mem_a"], MONDAY)
+    state.seen(["mem_a"])
+    state.stepped("mem_a")
+    state.forget("mem_a")
+    state.take_batch("p", "private")
+    assert state.usage(["mem_a"], "p") == {}
+    assert state.used_again() == []
+    assert (state.sessions("p"), state.active_days("p")) == (0, 0)
+    assert not state.batch_taken("p", "private")
+    state.close()
+
+
+def test_damage_that_shows_to_a_question_is_no_use_at_all(state: State) -> None:
+    state.used(["mem_a"], MONDAY)
+    state._open().execute("DROP TABLE usage")
+    state._open().execute("DROP TABLE days")
+    assert state.usage(["mem_a"], "p") == {}
+    assert state.used_again() == []
+    assert state.active_days("p") == 0
+    state.forget("mem_a")
+    state.used(["mem_a"], MONDAY)
+
+
+def test_who_only_looks_sees_and_makes_nothing(state: State, tmp_path: Path) -> None:
+    looking = State(str(tmp_path / "none.db"), readonly=True)
+    assert looking.usage(["mem_a"], "p") == {}
+    looking.used(["mem_a"], MONDAY)
+    assert not (tmp_path / "none.db").exists()
+    state.used(["mem_a"], MONDAY)
+    state.close()
+    looking = State(state.path, readonly=True)
+    assert looking.usage(["mem_a"], "p")["mem_a"].uses == 1
+    looking.used(["mem_a"], MONDAY)
+    assert looking.usage(["mem_a"], "p")["mem_a"].uses == 1
+    looking.close()
+
+
+def test_a_log_that_would_only_pretend_to_remember_is_refused(tmp_path: Path) -> None:
+    os.mkdir(tmp_path / "state.db")
+    with pytest.raises(StorageFailed, match="cannot be written"):
+        open_log(str(tmp_path / "state.db"))
+    log = open_log(str(tmp_path / "deep" / "state.db"))
+    assert log.execute("PRAGMA synchronous").fetchone() == (2,), "kept also after a power cut"
+    log.close()
