@@ -355,6 +355,23 @@ class TestManyFiles:
         Path(made[3].path).unlink()
         assert store.list(ALL).total == 25
 
+    def test_a_vault_that_grew_by_our_own_writes_is_looked_at_in_slices_too(
+        self, store: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for n in range(25):
+            store.create(memory(f"title {n}"))
+        store.list(ALL)
+        looked: list[int] = []
+        look = Vault.is_as
+
+        def is_as(vault: Vault, known: list[tuple[str, int, int]]) -> bool:
+            looked.append(len(known))
+            return look(vault, known)
+
+        monkeypatch.setattr(Vault, "is_as", is_as)
+        store.list(ALL)
+        assert looked == [10]
+
     def test_edits_in_place_are_seen_within_one_round(self, store: FileStore) -> None:
         made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
         for _ in range(3):
