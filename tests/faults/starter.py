@@ -4,7 +4,8 @@ It loads the command line once and forks for each command, so that hundreds of r
 watched, starved and killed in a test. A child waits until its parent is told to let it go: by then
 a tracer is attached, and what the tracer counts is the command's work and not Python's start.
 
-One JSON value per line. In: `{"argv", "cwd", "env", "out"}`, then anything at all to let it go.
+One JSON value per line. In: `{"argv", "cwd", "env", "out"}` and perhaps `short`, the most bytes
+that any write takes, then anything at all to let it go.
 Out: `{"pid"}`, then `{"status"}`: the exit code, or minus the signal that ended it.
 """
 
@@ -47,6 +48,7 @@ def main() -> None:
             _redirect(wish["out"])
             os.read(ours, 1)
             os.close(ours)
+            _shorten(wish.get("short", 0))
             os._exit(_run(wish["argv"], wish["cwd"], wish["env"]))
         os.close(ours)
         print(json.dumps({"pid": pid}), flush=True)
@@ -63,6 +65,13 @@ def _redirect(out: str) -> None:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(handle, number)
         os.close(handle)
+
+
+def _shorten(most: int) -> None:
+    """Let every write take a few bytes only, as a disk, a pipe or a signal may."""
+    if most:
+        write = os.write
+        os.write = lambda handle, data: write(handle, data[:most])
 
 
 def _run(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> int:

@@ -1,20 +1,33 @@
 """A disk that says no, at each step of a change (reliability R4).
 
 Whatever the disk refuses: the person is told the cause and the path, the old file is there byte for
-byte, nothing half-written is left, and the same command works once the disk gives way. What is only
-derived, the index, may fail without anybody noticing.
+byte, nothing half-written is left, what was acknowledged holds, and the same command works once the
+disk gives way. What is only derived, the index, may fail without anybody noticing.
+
+A sample of the points is tried; LTM_FAULTS=all tries each call with four of the faults.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from ltm.core.errors import LtmError
+from ltm.storage import spool
+from tests.faults.crashing import OPERATIONS, Operation, is_json, saying, spread, torn
 from tests.faults.scene import Scene, make_scene
-from tests.faults.tracing import Ended, Starter, strace_or_outcome
+from tests.faults.tracing import CALLS, Ended, Starter, strace_or_outcome
+from tests.figures import count
+
+ALL = os.environ.get("LTM_FAULTS") == "all"
+POINTS = 14
+"""Faults for each command, unless all are asked for."""
 
 CAUSES = {
     "ENOSPC": "the disk is full",
@@ -24,13 +37,57 @@ CAUSES = {
     "EIO": "input/output error",
     "EMFILE": "too many files are open",
 }
-OPERATIONS = {
-    "remember": ("remember", "Builds run on two cores only", "--json"),
-    "edit": ("edit", "{plain}", "--content", "Entirely new words", "--json"),
-    "forget": ("forget", "{plain}", "--json"),
-    "purge": ("forget", "{edited}", "--purge", "--yes", "--json"),
-}
-CALLS = ("openat", "write", "fsync", "rename", "unlink")
+PASSING = {"EINTR": "error=EINTR", "nothing written": "retval=0"}
+"""What is no refusal: the call is made again."""
+
+_AGAIN = {"EINTR": ("openat", "write", "fsync"), "nothing written": ("write",)}
+_AT_ONCE = ("remember", "edit", "forget", "restore")
+"""Commands of one change: refused means that no byte is different."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A command, and what is done to a scene before it."""
+
+    operation: Operation
+    prepare: Callable[[Scene], None] = lambda scene: None
+
+    def copy(self, scene: Scene, folder: Path) -> Scene:
+        made = scene.copied(folder)
+        self.prepare(made)
+        return made
+
+
+def leave_event(scene: Scene) -> None:
+    """A session ended, and its event waits."""
+    record = {
+        "event": "SessionEnd",
+        "session": "s1",
+        "cwd": str(scene.project),
+        "transcript": str(scene.top / "session.jsonl"),
+    }
+    for event in ("SessionStart", "SessionEnd"):
+        spool.put(str(scene.home), {**record, "event": event}, scene.env)
+
+
+def lose_index(scene: Scene) -> None:
+    for path in scene.home.rglob("index.db*"):
+        path.unlink()
+
+
+DRAIN = Operation("drain", ("drain", "--json"), "*", lambda *_: True, saying("linter"))
+REBUILD = Operation(
+    "rebuild",
+    ("list", "--json"),
+    "",
+    lambda *_: True,
+    lambda scene, found: len(found) == len(scene.before),
+)
+TRIED = (
+    *(Tried(each) for each in OPERATIONS),
+    Tried(DRAIN, leave_event),
+    Tried(REBUILD, lose_index),
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,76 +102,138 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     return make_scene(tmp_path_factory.mktemp("scene") / "template")
 
 
-def steps(ended: Ended) -> list[tuple[str, int]]:
-    """The calls of a command that touch its own files, databases apart, while changing them."""
+def steps(ended: Ended, scene: Scene) -> list[tuple[str, int, str]]:
+    """The calls of a command that touch its own files, while changing them: (call, which of them,
+    the line about it)."""
     found = []
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     begun = False
     for line in ended.log.splitlines():
         call = line.split(None, 1)[-1].partition("(")[0]
-        counts[call] = counts.get(call, 0) + 1
+        counts[call] += 1
         # Before the first lock a command only looks around.
-        begun = begun or '/.lock"' in line
-        if begun and call in CALLS and "/home/" in line and ".db" not in line:
-            found.append((call, counts[call]))
+        begun = begun or ".lock" in line or "O_CREAT" in line
+        place = line.partition("(")[2].removeprefix(f"AT_FDCWD<{scene.project}>")
+        ours = str(scene.home) in place or str(scene.project) in place
+        if begun and call in CALLS and ours and "/.git/" not in line:
+            found.append((call, counts[call], line))
     return found
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+def can_happen(fault: str, call: str, line: str) -> bool:
+    """Whether a system may answer a call like that; a folder is opened without interruption."""
+    return call in _AGAIN.get(fault, (call,)) and not (fault == "EINTR" and "O_DIRECTORY" in line)
+
+
+def faults(ended: Ended, scene: Scene) -> list[tuple[str, int, str]]:
+    """(call, which of them, what happens to it): each call meets some of the faults in turn."""
+    names = [*CAUSES, *PASSING]
+    chosen = []
+    for number, (call, place, line) in enumerate(steps(ended, scene)):
+        able = [each for each in names if can_happen(each, call, line)]
+        for turn in range(4 if ALL else 1):
+            chosen.append((call, place, able[(number + turn * 3) % len(able)]))
+    return chosen if ALL else spread(chosen, POINTS)
+
+
+@pytest.mark.parametrize("tried", TRIED, ids=lambda each: each.operation.name)
 def test_a_refusal_is_told_and_changes_nothing(
-    name: str, scene: Scene, starter: Starter, tmp_path: Path
+    tried: Tried, scene: Scene, starter: Starter, tmp_path: Path
 ) -> None:
-    argv = [word.format(**scene.roles) for word in OPERATIONS[name]]
-    whole = scene.copied(tmp_path / "whole")
-    ended = starter.run(argv, whole.project, whole.env)
+    operation = tried.operation
+    whole = tried.copy(scene, tmp_path / "whole")
+    ended = starter.run(operation.argv(whole), whole.project, whole.env)
     assert ended.status == 0, ended.err
+    figures: Counter[str] = Counter(points=0, lost=0, torn=0, changed=0, unnamed=0, unusable=0)
     wrong: list[str] = []
-    tried = 0
-    for number, (call, place) in enumerate(steps(ended)):
-        # Every step meets two of the six, and every two steps another two.
-        errors = list(CAUSES)
-        for error in (errors[number % 6], errors[(number + 2) % 6]):
-            point = scene.copied(tmp_path / "point")
-            inject = f"{call}:error={error}:when={place}"
-            refused = starter.run(argv, point.project, point.env, inject=inject)
-            wrong += [f"{inject}: {each}" for each in examine(name, argv, point, refused, starter)]
-            tried += "(INJECTED)" in refused.log
-            shutil.rmtree(point.top)
+    for call, place, fault in faults(ended, whole):
+        point = tried.copy(scene, tmp_path / "point")
+        how = PASSING.get(fault, f"error={fault}")
+        inject = f"{call}:{how}:when={place}"
+        refused = starter.run(operation.argv(point), point.project, point.env, inject=inject)
+        if "(INJECTED)" in refused.log:
+            figures["points"] += 1
+            for what, details in examine(
+                operation, fault, memory_files(scene), point, refused, starter
+            ):
+                figures[what] += 1
+                wrong.append(f"{inject} {fault}: {what}: {details}")
+        shutil.rmtree(point.top)
+    count("R4", **figures)
     assert not wrong, "\n".join(wrong)
-    assert tried >= 20
+    assert figures["points"] >= 6
 
 
 def examine(
-    name: str, argv: list[str], point: Scene, refused: Ended, starter: Starter
-) -> Iterator[str]:
-    """What is wrong after a refusal."""
-    (line,) = [each for each in refused.log.splitlines() if "(INJECTED)" in each] or [""]
-    if not line:
-        return  # this time it made fewer calls
-    cause = CAUSES[line.partition(" = -1 ")[2].split()[0]]
-    if refused.status == 1:
-        if "should not have happened" in refused.err or "Traceback" in refused.err:
-            yield f"surprised us: {refused.err}"
-        if cause not in refused.err or str(point.home) not in refused.err:
-            yield f"does not name cause and path: {refused.err} ({line})"
-    elif refused.status != 0:
-        yield f"ended with {refused.status}: {refused.err}"
-    found = point.memories()
+    operation: Operation,
+    fault: str,
+    before: dict[str, bytes],
+    point: Scene,
+    refused: Ended,
+    starter: Starter,
+) -> Iterator[tuple[str, str]]:
+    """What is wrong after a refusal, as (what, details)."""
+    line = next(each for each in refused.log.splitlines() if "(INJECTED)" in each)
+    said = refused.err + refused.out
+    if "should not have happened" in said or "Traceback" in said:
+        yield "unnamed", f"surprised us: {said} ({line})"
+    elif refused.status not in operation.repeated and refused.status != 1:
+        yield "unusable", f"ended with {refused.status}: {said}"
+    elif fault in PASSING and refused.status not in operation.repeated:
+        yield "unusable", f"does not try again: {said} ({line})"
+    elif refused.status == 1 and 1 not in operation.repeated:
+        named = CAUSES.get(fault, "") in said or ".db" in line
+        if not named or not (str(point.home) in said or str(point.project) in said):
+            yield "unnamed", f"does not name cause and path: {said} ({line})"
+    yield from torn(point)
+    try:
+        found = point.memories()
+    except (LtmError, AssertionError, OSError) as error:
+        yield "unusable", f"cannot be opened: {error!r}"
+        return
     for path in point.temporary():
-        yield f"left {path.relative_to(point.top)}"
-    changed = [each for each, before in point.before.items() if found.get(each) != before]
+        yield "torn", f"left {path.relative_to(point.top)}"
+    yield from changed(operation, before, point, refused, line)
+    is_new = operation.is_new(point, found)
+    if is_acknowledged(refused) and not is_new:
+        yield "lost", f"was acknowledged: {line}"
+    if not is_new and not operation.is_old(point, found):
+        yield "torn", f"neither old nor new: {line}"
+    again = starter.run(operation.argv(point), point.project, point.env, traced=False)
+    if again.status not in operation.repeated:
+        yield "unusable", f"does not work when the fault is gone: {again.err} ({line})"
+    elif not operation.is_new(point, point.memories()):
+        yield "unusable", f"said again, it did not do its work: {line}"
+
+
+def is_acknowledged(ended: Ended) -> bool:
+    """Whether a command said that it did its work; a drain says how much of it."""
+    if ended.status != 0 or not is_json(ended.out):
+        return False
+    return not ended.value().get("errors")
+
+
+def changed(
+    operation: Operation, before: dict[str, bytes], point: Scene, refused: Ended, line: str
+) -> Iterator[tuple[str, str]]:
+    """Memory files of before that are not as they were, although nobody had the right to."""
     # Only the very last promise of the disk can fail with the new file in its place.
-    promise = "fsync(" in line and "/memories>" in line
-    # And what is purged stays so when a view cannot be written without it, which is said.
-    promise = promise or "the memory is purged, but" in refused.err
-    if refused.status == 1 and not promise and (changed or len(found) != len(point.before)):
-        yield f"changed something all the same: {line}"
-    again = starter.run(argv, point.project, point.env, traced=False)
-    if again.status not in ((0, 1) if name == "purge" else (0,)):
-        yield f"does not work when the fault is gone: {again.err}"
+    promised = "fsync(" in line and "/memories>" in line
+    own = refused.status == 0 or promised or operation.name not in _AT_ONCE
+    after = memory_files(point)
+    for name, data in before.items():
+        (memory,) = [each for each in point.before if each in name] or [""]
+        if after.get(name) != data and not (own and operation.may_change(point, memory)):
+            yield "changed", f"{name}: {line}"
 
 
-def test_a_refused_edit_leaves_the_file_byte_for_byte(
+def memory_files(scene: Scene) -> dict[str, bytes]:
+    """The files of memories by their names, which they keep wherever they are moved."""
+    files = scene.files().items()
+    return {name.rpartition("/")[2]: data for name, data in files if "/memories/" in name}
+
+
+def test_a_refused_edit_leaves_every_file_byte_for_byte(
     scene: Scene, starter: Starter, tmp_path: Path
 ) -> None:
     before = scene.files()
@@ -131,6 +250,7 @@ def test_a_refused_edit_leaves_the_file_byte_for_byte(
             )
             assert refused.status == 1, (call, error)
             assert before.items() <= point.files().items(), (call, error)
+            count("R4", points=1)
             shutil.rmtree(point.top)
 
 
@@ -142,6 +262,19 @@ def _first_temporary(scene: Scene, starter: Starter, tmp_path: Path) -> int:
     shutil.rmtree(point.top)
     calls = [line for line in log.splitlines() if " openat(" in line]
     return 1 + next(n for n, line in enumerate(calls) if '.tmp"' in line)
+
+
+@pytest.mark.parametrize("tried", TRIED, ids=lambda each: each.operation.name)
+def test_a_disk_that_takes_a_few_bytes_at_a_time_gets_all_of_them(
+    tried: Tried, scene: Scene, starter: Starter, tmp_path: Path
+) -> None:
+    operation = tried.operation
+    point = tried.copy(scene, tmp_path / "point")
+    done = starter.run(operation.argv(point), point.project, point.env, traced=False, short=7)
+    assert done.status == 0, done.err
+    assert list(torn(point)) == []
+    assert operation.is_new(point, point.memories())
+    count("R4", points=1)
 
 
 @pytest.mark.parametrize("call", ["pwrite64", "fdatasync", "ftruncate"])
@@ -162,3 +295,4 @@ def test_an_index_that_cannot_be_written_stops_nobody(
     assert asked.status == 0, asked.err
     assert [hit["id"] for hit in asked.value()["hits"]] == [kept.value()["id"]]
     assert kept.value()["id"] in point.memories()
+    count("R4", points=2)

@@ -85,13 +85,16 @@ class Starter:
         *,
         traced: bool = True,
         inject: str = "",
+        short: int = 0,
     ) -> Ended:
-        """Run `ltm` with these words; traced, with strace's `inject=` expression if any."""
+        """Run `ltm` with these words; traced, with strace's `inject=` expression if any. With
+        `short`, no write takes more bytes than that."""
         out = cwd.parent / "said"
         log = cwd.parent / "strace.log"
         for path in (out.with_suffix(".out"), out.with_suffix(".err"), log):
             path.unlink(missing_ok=True)
-        self._say({"argv": list(argv), "cwd": str(cwd), "env": dict(env), "out": str(out)})
+        wish = {"argv": list(argv), "cwd": str(cwd), "env": dict(env), "out": str(out)}
+        self._say({**wish, "short": short})
         pid = self._answer()["pid"]
         tracer = _trace(pid, log, inject) if traced else None
         self._say({})

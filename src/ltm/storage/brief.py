@@ -66,7 +66,9 @@ def save(
         # No fsync: a torn file is no JSON, and is made anew.
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            os.write(handle, write(kept).encode("ascii"))
+            data = write(kept).encode("ascii")
+            while data:
+                data = data[os.write(handle, data) :]
         finally:
             os.close(handle)
         os.replace(temporary, path)

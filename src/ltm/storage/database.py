@@ -85,6 +85,11 @@ def look(path: str, schema: int, *, long: bool = False) -> sqlite3.Connection:
     raise sqlite3.DatabaseError(f"schema {found} is not {schema}")
 
 
+def is_kept(db: sqlite3.Connection) -> bool:
+    """Whether a database is the file it was opened from, and not a copy in memory."""
+    return bool(db.execute("PRAGMA database_list").fetchone()[2])
+
+
 def discard(path: str) -> None:
     """Delete a database file and what SQLite keeps beside it."""
     for suffix in ("", "-wal", "-shm", "-journal"):

@@ -34,6 +34,11 @@ _CAUSES = {
 }
 
 
+def is_refusal(error: OSError) -> bool:
+    """Whether it is the machine that refuses, for a cause a person can do something about."""
+    return error.errno in _CAUSES
+
+
 def failed(error: OSError, doing: str, path: str) -> StorageFailed:
     """An operating system's refusal as our error: what we were doing, to which path, what next."""
     cause, hint = _CAUSES.get(error.errno or 0, (error.strerror or str(error), ""))

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.model import Usage, iso, utc
 from ltm.storage import brief
-from ltm.storage.database import connect, look, transaction
+from ltm.storage.database import connect, is_kept, look, transaction
 from ltm.storage.durable import make_folder
 
 SCHEMA = 5
@@ -241,7 +241,7 @@ def open_log(path: str) -> sqlite3.Connection:
     """
     make_folder(os.path.dirname(path))
     db = connect(path, TABLES, SCHEMA)
-    if not db.execute("PRAGMA database_list").fetchone()[2]:
+    if not is_kept(db):
         db.close()
         # A copy in memory is good for reading. Here it would only pretend to remember.
         raise StorageFailed("the state database cannot be written", path=path)

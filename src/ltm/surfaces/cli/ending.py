@@ -36,6 +36,12 @@ def finish(command: Callable[[], object]) -> NoReturn:
     except Exception as error:
         if os.environ.get("LTM_DEBUG"):
             raise
+        from ltm.storage.refusal import as_refusal
+
+        refusal = as_refusal(error)
+        if refusal is not None:
+            _say(str(refusal), refusal.hint)
+            sys.exit(refusal.exit_code)
         _say(
             f"this should not have happened: {type(error).__name__}: {error}",
             "set LTM_DEBUG=1 and run it again to see where",

@@ -242,6 +242,11 @@ def _told(error: LtmError) -> str:
 
 
 def _unexpected(error: Exception) -> LtmError:
+    from ltm.storage.refusal import as_refusal
+
+    refusal = as_refusal(error)
+    if refusal is not None:
+        return refusal
     where = traceback.extract_tb(error.__traceback__)
     at = f" ({where[-1].name}, line {where[-1].lineno})" if where else ""
     return LtmError(
