@@ -23,6 +23,7 @@ from ltm.storage.database import (
     discard,
     empty,
     is_busy,
+    is_kept,
     is_unwritable,
     look,
     transaction,
@@ -198,6 +199,15 @@ class Index(Lookups):
 
     def drop(self, name: str) -> None:
         """Note that a file was purged, leaving no trace of its words. Lock held."""
+        if not is_kept(self._db):
+            # A copy in memory has nothing to lose, and the file it was made from cannot be written.
+            discard(self.path)
+            if os.path.exists(self.path):
+                raise StorageFailed(
+                    "could not take it out of the index, which can be neither written nor deleted",
+                    path=self.path,
+                    hint="check the disk and the rights of this folder, then say it again",
+                )
         with transaction(self._db):
             self._rows.remove(name)
             self._rows.set_meta("mark", time.time_ns())
