@@ -269,9 +269,12 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S14",
-        "a purged text",
-        "0 hits in any file",
-        quick=(tried("tests/storage/test_index.py", words="purged"),),
+        "a purged text: files, archives, indexes and their logs, sessions, notes, stashes, ledger",
+        "0 hits in any file, also after the session it came from is read once more",
+        quick=(
+            tried("tests/security/test_purge.py"),
+            tried("tests/storage/test_index.py", "tests/storage/test_passages.py", words="purged"),
+        ),
     ),
     Row(
         "S15",

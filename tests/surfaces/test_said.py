@@ -170,6 +170,20 @@ def test_who_purges_is_told_that_the_client_still_has_it(ltm: Ltm) -> None:
     assert str(transcript.path) in done.stderr
 
 
+def test_a_list_of_sessions_does_not_tell_what_was_forgotten(ltm: Ltm) -> None:
+    (memory,) = captured(ltm, written(ltm))["added"]
+    for words in ((), ("--all",)):
+        (session,) = ltm.json("sessions", *words)["sessions"]
+        assert "mirror" in session["title"]
+    ltm.json("forget", memory)
+    for words in ((), ("--all",)):
+        (session,) = ltm.json("sessions", *words)["sessions"]
+        assert (session["title"], session["passages"]) == ("", 2)
+    ltm.json("restore", memory)
+    (session,) = ltm.json("sessions")["sessions"]
+    assert "mirror" in session["title"]
+
+
 def test_forgetting_alone_leaves_the_words(ltm: Ltm) -> None:
     (memory,) = captured(ltm, written(ltm))["added"]
     ltm.json("forget", memory)

@@ -53,14 +53,18 @@ def analyse(
     *,
     since: datetime | None = None,
     tick: Callable[[int], None] = lambda files: None,
+    is_unsaid: Callable[[str], bool] = lambda message: False,
 ) -> Analysis:
-    """Look through these conversations; `tick` is told how many files each of them was."""
+    """Look through these conversations; `tick` is told how many files each of them was.
+
+    Messages of which `is_unsaid` holds are left out: what they say was purged.
+    """
     found = Analysis(rules, unreadable=list(sources.unreadable))
     hear = _hear_classic if rules.classic else _hear
     heard: list[Heard] = []
     outside = empty = 0
     for files in sources.conversations:
-        each = hear(files, rules, found)
+        each = hear(files, rules, found, _Messages(is_unsaid))
         if not each.messages:
             empty += 1
         elif since is not None and _moment(each.ended) < since:
@@ -88,12 +92,15 @@ def analyse(
 class _Messages:
     """Which messages of a conversation were heard: a fork says them again."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_unsaid: Callable[[str], bool]) -> None:
         self._recent = Recent()
+        self._is_unsaid = is_unsaid
 
     def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time."""
-        return len(uuid) < _SHORTEST or self._recent.is_new(uuid)
+        """Whether this message is met for the first time, and may be told."""
+        if len(uuid) < _SHORTEST:
+            return True
+        return self._recent.is_new(uuid) and not self._is_unsaid(uuid)
 
 
 def _begun(files: Sequence[Source]) -> Heard:
@@ -103,10 +110,9 @@ def _begun(files: Sequence[Source]) -> Heard:
     return Heard(first.session, first.first or first.session, cwd=cwd, branch=branch)
 
 
-def _hear(files: Sequence[Source], rules: Rules, found: Analysis) -> Heard:
+def _hear(files: Sequence[Source], rules: Rules, found: Analysis, seen: _Messages) -> Heard:
     heard = _begun(files)
     detector = Detector(heard, rules)
-    seen = _Messages()
     for source in files:
         try:
             with unpacked(source.path) as plain:
@@ -119,10 +125,9 @@ def _hear(files: Sequence[Source], rules: Rules, found: Analysis) -> Heard:
     return detector.finish()
 
 
-def _hear_classic(files: Sequence[Source], rules: Rules, found: Analysis) -> Heard:
+def _hear_classic(files: Sequence[Source], rules: Rules, found: Analysis, seen: _Messages) -> Heard:
     heard = _begun(files)
     detector = ClassicDetector(heard, rules)
-    seen = _Messages()
     for source in files:
         try:
             with unpacked(source.path) as plain:

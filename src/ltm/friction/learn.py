@@ -58,7 +58,8 @@ def _learn(ledger: Ledger, project: str, heard: Sequence[Heard], rules: Rules) -
     gathered = _gathered(former, new)
     texts: dict[str, list[str]] = {}
     for found in (*former, *gathered):
-        texts.setdefault(found.rule, []).append(found.statement)
+        if found.statement:  # those of what was purged are gone
+            texts.setdefault(found.rule, []).append(found.statement)
     changed = {e.rule for e in gathered}
     wordings = {(project, rule): most_typical(texts[rule]) for rule in changed}
     return ledger.note(talks, gathered, wordings)

@@ -16,11 +16,22 @@ from ltm.core.rulestate import Rule
 from ltm.friction.analyse import Analysis
 from ltm.friction.report import report
 from ltm.friction.review import review
-from ltm.storage.durable import make_folder, write_file
+from ltm.storage.durable import make_folder, remove_file, write_file
 from ltm.storage.plainfile import is_inside
 
 FOLDER = os.path.join(".claude", "friction")
 """Where the files are written inside a project."""
+
+NAMES = (
+    "friction_raw.jsonl",
+    "friction_analysis.json",
+    "friction_summary.json",
+    "antigen_candidates.json",
+    "antigen_clusters.json",
+    "antigen_review.md",
+    "report.md",
+)
+"""The files of an analysis."""
 
 # Made once: `json.dumps` makes one for each call that does not want plain ASCII.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -51,21 +62,33 @@ def write(found: Analysis, folder: str, rules: Sequence[Rule] = (), root: str = 
     return written
 
 
+def remove(root: str) -> int:
+    """Delete the files of a project's own folder, which can be made anew; how many there were."""
+    folder = os.path.join(root, FOLDER)
+    if not is_inside(folder, root):
+        return 0
+    names = [name for name in NAMES if os.path.isfile(os.path.join(folder, name))]
+    for name in names:
+        remove_file(os.path.join(folder, name))
+    return len(names)
+
+
 def files(found: Analysis, rules: Sequence[Rule] = ()) -> dict[str, str]:
     """The text of every file by its name."""
-    return {
-        "friction_raw.jsonl": "".join(
+    texts = (
+        "".join(
             f"{_encode(signal.record(each.heard.name))}\n"
             for each in found.sessions
             for signal in each.heard.signals
         ),
-        "friction_analysis.json": _list(each.record() for each in found.sessions),
-        "friction_summary.json": _object(found.summary),
-        "antigen_candidates.json": _list(each.record() for each in found.candidates),
-        "antigen_clusters.json": _list(each.record() for each in found.clusters),
-        "antigen_review.md": review(found),
-        "report.md": report(found, rules),
-    }
+        _list(each.record() for each in found.sessions),
+        _object(found.summary),
+        _list(each.record() for each in found.candidates),
+        _list(each.record() for each in found.clusters),
+        review(found),
+        report(found, rules),
+    )
+    return dict(zip(NAMES, texts, strict=True))
 
 
 def _list(records: Iterable[dict[str, Any]]) -> str:

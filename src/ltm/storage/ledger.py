@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
 
 from ltm.core.errors import NotFound, StorageFailed
 from ltm.core.model import iso
+from ltm.core.phrases import most_typical
 from ltm.core.rulestate import Attempt, Conversation, Effect, Evidence, Rule, effect_of, rule_of
 from ltm.storage.database import PATIENCE_MS, is_busy, is_unwritable, make, transaction
 from ltm.storage.durable import make_folder
@@ -118,6 +119,36 @@ class Ledger:
             (project, rule),
         )
         return [Evidence(*row) for row in rows]
+
+    def purge(self, project: str, quotes: Callable[[str], bool]) -> int:
+        """Leave no word of what `quotes` knows in a project; how often it was seen.
+
+        That it was seen stays, or it would be counted anew from the transcript, words and all. A
+        rule keeps its name with the words of what else it was seen in; without any, it is gone.
+        """
+        gone = [each for each in self.evidence(project) if quotes(each.statement)]
+        named = self._db.execute(
+            "SELECT id, statement FROM rules WHERE project = ?", (project,)
+        ).fetchall()
+        with transaction(self._db):
+            self._db.executemany(
+                "UPDATE evidence SET statement = '' WHERE project = ? AND message = ?"
+                " AND signal = ?",
+                [(project, each.message, each.signal) for each in gone],
+            )
+            for rule, statement in named:
+                left = [each.statement for each in self.evidence(project, rule) if each.statement]
+                if not left:
+                    self._db.execute(
+                        "DELETE FROM rules WHERE project = ? AND id = ?", (project, rule)
+                    )
+                elif quotes(statement):
+                    self._db.execute(
+                        "UPDATE rules SET statement = ? WHERE project = ? AND id = ?",
+                        (most_typical(left), project, rule),
+                    )
+        self._db.execute("VACUUM")  # SQLite keeps what was overwritten until told
+        return len(gone)
 
     # -- rules -----------------------------------------------------------------------------------
 

@@ -71,6 +71,11 @@ class PassageRows:
         found = self._db.execute("SELECT 1 FROM messages WHERE message = ?", (message,))
         return found.fetchone() is not None
 
+    def note_known(self, messages: Iterable[str]) -> None:
+        """Take messages for kept, so that reading them adds nothing."""
+        numbers = [(message_number(uuid),) for uuid in messages]
+        self._db.executemany("INSERT OR IGNORE INTO messages VALUES(?)", numbers)
+
     def put_cursor(self, session: str, path: str, cursor: str) -> None:
         """Note how far a transcript of a session was read."""
         self._db.execute(

@@ -104,13 +104,15 @@ class Passages(PassageLookups):
 
     # -- letting go ------------------------------------------------------------------------------
 
-    def purge(self, rows: Iterable[int]) -> int:
+    def purge(self, rows: Iterable[int], messages: Iterable[str] = ()) -> int:
         """Delete passages for good, leaving no trace of their words; how many there were.
 
-        They do not come back when their transcript is read again.
+        They do not come back when their transcript is read again, and neither do these messages if
+        they were not kept yet.
         """
         with self._changing():
             gone = self._rows.remove(rows)
+            self._rows.note_known(messages)
         self._wipe()
         return gone
 

@@ -17,9 +17,8 @@ from ltm.capture.late import keep_late
 from ltm.capture.noted import SUMMARY, note_text, read, taught
 from ltm.capture.pipeline import Captured
 from ltm.core.kinds import Kinds
-from ltm.core.model import Memory, Source, Trust, iso
+from ltm.core.model import Source, Trust, iso
 from ltm.core.sentences import shortened
-from ltm.core.similar import jaccard, tokens_of
 from ltm.core.words import query_terms, terms
 from ltm.storage.config import load
 from ltm.storage.notefile import Note
@@ -27,7 +26,6 @@ from ltm.storage.passages import Passages
 from ltm.storage.places import Places, places
 from ltm.storage.sessionlog import Session
 from ltm.storage.sessionnotes import SessionNotes
-from ltm.storage.stashes import Stashes
 from ltm.storage.store import Store
 from ltm.surfaces.learn import sessions_to_read
 from ltm.surfaces.stashing import outline_in
@@ -41,8 +39,6 @@ _NOTED = "note"
 
 _LINE = 160
 _SHOWN = 3
-_QUOTED = 0.6
-"""Share of a memory's words from which a line quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +77,7 @@ def note_session(where: Places, session: Session, kinds: Kinds) -> Note | None:
     passages = Passages(where.sessions_db, readonly=True)
     purged = passages.is_purged(session.id)
     passages.close()
-    outline = outline_in(session.transcript, session.id, kinds)
+    outline = outline_in(session.transcript, session.id, kinds, where.state_db)
     if purged or not (outline.asked or outline.found):
         return None
     notes = SessionNotes(where.private)
@@ -134,20 +130,6 @@ def line_of(note: Note) -> str:
     """A note in one line: what its session was about, and how it ended."""
     lines = read(note.text).lines(SUMMARY) or read(note.text).lines("")
     return shortened(" – ".join(lines[:2]), _LINE)
-
-
-def purge_noted(where: Places, memory: Memory) -> int:
-    """Take out of notes and stashes every line that says what a memory says; how many."""
-    words = tokens_of(memory.text)
-
-    def keep(line: str) -> bool:
-        said = tokens_of(line)
-        if not said or not words:
-            return True
-        return max(len(said & words) / len(words), jaccard(said, words)) < _QUOTED
-
-    stashes = Stashes(where.project.root, where.private)
-    return SessionNotes(where.private).rewrite(keep) + stashes.rewrite(keep)
 
 
 def _telling(note: Note, words: set[str]) -> tuple[str, ...]:

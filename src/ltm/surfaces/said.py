@@ -10,23 +10,24 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ltm.capture.verbatim import keep_verbatim, passages_behind
+from ltm.capture.verbatim import keep_verbatim
 from ltm.core.errors import LtmError, NotFound
-from ltm.core.model import iso
+from ltm.core.model import Filter, Memory, Status, iso
 from ltm.core.passage import Header
+from ltm.recall.forgotten import Forgotten
 from ltm.storage import hooklog
 from ltm.storage.config import load
+from ltm.storage.opening import open_store
 from ltm.storage.passages import Passages
 from ltm.storage.places import SESSIONS, Places, places
 from ltm.storage.sessionlog import Session, SessionLog
 from ltm.surfaces.learn import sessions_to_read
 
 if TYPE_CHECKING:
-    from ltm.core.model import Memory
     from ltm.storage.config import Config
     from ltm.surfaces.drain import Work
 
@@ -76,28 +77,13 @@ def let_go(where: Places, now: datetime) -> int:
         return passages.prune(before=before, most=most)
 
 
-def purge_source(memory: Memory, where: Places) -> tuple[int, str]:
-    """Delete for good what was said where a memory came from, and wherever the same was said.
-
-    How many passages there were, and the client's own transcript, which is not ours to change.
-    """
-    session = _session(memory.source.session, where)
-    paths = [where.sessions_db, *([_file(where.home, session.project)] if session else ())]
-    gone = 0
-    for path in dict.fromkeys(paths):
-        if os.path.exists(path):
-            with _opened(path) as passages:
-                gone += passages.purge(passages_behind(passages, memory))
-    return gone, _transcript(session)
-
-
 def purge_session(name: str, where: Places) -> tuple[int, str]:
     """Delete for good what was said in a session; nothing of it is kept again.
 
     How many passages there were, and the client's own transcript, which is not ours to change.
     """
     session = _session(name, where)
-    path = _file(where.home, session.project) if session else where.sessions_db
+    path = file_of(where.home, session.project) if session else where.sessions_db
     known = session is not None
     if not known and os.path.exists(path):
         with _opened(path, readonly=True) as passages:
@@ -105,19 +91,32 @@ def purge_session(name: str, where: Places) -> tuple[int, str]:
     if not known:
         raise NotFound(f"there is no session '{name}'", hint="list them with: ltm sessions")
     with _opened(path) as passages:
-        return passages.purge_session(name), _transcript(session)
+        return passages.purge_session(name), transcript_of(session)
 
 
-def headers_of(home: str, sessions: Sequence[Session]) -> dict[str, Header]:
-    """What is kept of sessions, whatever project they ran in."""
+def headers_of(here: Places, sessions: Sequence[Session]) -> dict[str, Header]:
+    """What is kept of sessions, whatever project they ran in; no title says what was forgotten."""
     found: dict[str, Header] = {}
     for project in dict.fromkeys(session.project for session in sessions):
-        with _opened(_file(home, project), readonly=True) as passages:
-            for session in sessions:
-                header = passages.header(session.id) if session.project == project else None
-                if header is not None:
-                    found[session.id] = header
+        own = [session for session in sessions if session.project == project]
+        with _opened(file_of(here.home, project), readonly=True) as passages:
+            headers = list(filter(None, (passages.header(session.id) for session in own)))
+            forgotten = Forgotten(_forgotten_in(here, own) if headers else ())
+            found.update((each.id, forgotten.titled(passages, each)) for each in headers)
     return found
+
+
+def _forgotten_in(here: Places, sessions: Sequence[Session]) -> list[Memory]:
+    """The forgotten memories of the project some sessions ran in; none where its folder is gone."""
+    where = here
+    if sessions[0].project != here.project.id:
+        cwd = next((each.cwd for each in sessions if each.cwd and os.path.isdir(each.cwd)), "")
+        if not cwd:
+            return []
+        where = places(cwd, environ={**os.environ, "LTM_HOME": here.home})
+    with closing(open_store(where, load(where.home, where.shared))) as store:
+        gone = store.list(Filter(statuses=(Status.FORGOTTEN,))).items
+        return [each.memory for each in gone]
 
 
 @contextmanager
@@ -139,11 +138,12 @@ def _session(name: str, where: Places) -> Session | None:
         log.close()
 
 
-def _file(home: str, project: str) -> str:
+def file_of(home: str, project: str) -> str:
+    """Where what was said in a project is kept."""
     return os.path.join(home, "projects", project, SESSIONS)
 
 
-def _transcript(session: Session | None) -> str:
+def transcript_of(session: Session | None) -> str:
     """The client's transcript of a session, if it is still there."""
     path = session.transcript if session else ""
     return path if path and os.path.exists(path) else ""

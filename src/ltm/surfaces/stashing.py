@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ltm.capture.noted import stash_text
 from ltm.capture.outline import Outline, outline_of
+from ltm.capture.unsaid import Unpurged
 from ltm.core.errors import Ambiguous, ModelFailed, NotFound
 from ltm.core.infer import title_of
 from ltm.core.kinds import Kinds
@@ -54,7 +56,7 @@ def stash(
     """Put aside the session that is meant, under a name or one taken from what it is about."""
     wanted = file_name(name) if name else ""
     found, path = _meant(places, session, transcript, environ)
-    outline = outline_in(path, found, config.kinds)
+    outline = outline_in(path, found, config.kinds, places.state_db)
     if not outline.turns:
         raise NotFound(
             "there is nothing in this session yet", path=path, hint="stash it after some work"
@@ -73,9 +75,11 @@ def stash(
     return Stashed(put, wanted, found, outline.turns, model)
 
 
-def outline_in(path: str, session: str, kinds: Kinds) -> Outline:
-    """The outline of a session from its transcript."""
-    return outline_of(read(path).stretches(), session, kinds, origin(path).cwd)
+def outline_in(path: str, session: str, kinds: Kinds, state_db: str) -> Outline:
+    """The outline of a session from its transcript, without what was purged since."""
+    with closing(SessionLog(state_db)) as log:
+        reading = read(path, seen=Unpurged(log, datetime.now(UTC)))
+        return outline_of(reading.stretches(), session, kinds, origin(path).cwd)
 
 
 def _meant(

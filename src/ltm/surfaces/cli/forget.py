@@ -21,20 +21,17 @@ from ltm.surfaces.cli.work import command as make
 def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
     """Forget the memory ID. `ltm restore ID` brings it back, unless it was purged.
 
-    Purging also deletes what was said about it in this project's sessions, notes and stashes, as
-    far as we kept it.
+    Purging also deletes what was said about it in this project's sessions, notes, stashes and
+    corrections, as far as we kept it, and nothing writes it down from the same messages again.
     """
     from ltm.surfaces.cli.sync import write
-    from ltm.surfaces.noting import purge_noted
-    from ltm.surfaces.said import purge_source
+    from ltm.surfaces.purging import purge_traces
 
     stored = work.store.read(memory_id)
     if purge and not yes and not work.as_json:
         confirm(f"Purge '{stored.memory.title}' for good?")
-    # Its source first: while the memory is there, a purge that was cut short can be said again.
-    passages, transcript = purge_source(stored.memory, work.places) if purge else (0, "")
-    if purge:
-        purge_noted(work.places, stored.memory)
+    # Its traces first: while the memory is there, a purge that was cut short can be said again.
+    passages, transcript = purge_traces(stored.memory, work.places) if purge else (0, "")
     applied = work.store.apply(Purge(stored.memory.id) if purge else Forget(stored.memory.id))
     if purge:
         try:

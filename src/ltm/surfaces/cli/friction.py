@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -83,20 +84,26 @@ def _run(
     folder: str | None,
     dry_run: bool,
 ) -> tuple[Analysis, list[Rule], list[str]]:
+    from ltm.capture.unsaid import UNSAID
     from ltm.friction.analyse import analyse
     from ltm.friction.ruleset import rules as rules_of
     from ltm.friction.sources import group
     from ltm.friction.write import FOLDER, write
+    from ltm.storage.sessionlog import SessionLog
 
     start = _moment(since) if since else None
     files = _transcripts(work, paths, start)
     rules = rules_of(work.config, classic=classic)
-    with click.progressbar(
-        length=len(files), label="Reading sessions", file=sys.stderr, hidden=not _is_watched()
-    ) as bar:
+    with (
+        click.progressbar(
+            length=len(files), label="Reading sessions", file=sys.stderr, hidden=not _is_watched()
+        ) as bar,
+        closing(SessionLog(work.places.state_db)) as log,
+    ):
         sources = group(files)
         bar.update(len(sources.unreadable))
-        found = analyse(sources, rules, now(), since=start, tick=bar.update)
+        unsaid = log.turns_read(UNSAID, now()).has
+        found = analyse(sources, rules, now(), since=start, tick=bar.update, is_unsaid=unsaid)
     for path in found.unreadable:
         output.note(f"Could not read {path}")
     kept = _learn(work, found, dry_run=dry_run)

@@ -42,7 +42,7 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
             sessions = log.sessions("" if everything else work.places.project.id, limit)
         finally:
             log.close()
-    said = headers_of(work.places.home, sessions)
+    said = headers_of(work.places, sessions)
     rows = [
         {
             "id": session.id,

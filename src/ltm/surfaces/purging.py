@@ -1,0 +1,64 @@
+"""A memory is purged: nothing of it is left where we keep what was said, noted and learned.
+
+Owns the order: the messages that say it are found and marked while there is something to compare
+them with, then it goes from sessions, notes, stashes and the ledger. The memory itself goes last,
+by the store, so that a purge that was cut short can be said again.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ltm.capture.unsaid import messages_quoting, note_unsaid, quoting
+from ltm.capture.verbatim import passages_behind
+from ltm.friction import write as reports
+from ltm.storage import ledger
+from ltm.storage.passages import Passages
+from ltm.storage.places import Places
+from ltm.storage.sessionlog import Session, SessionLog
+from ltm.storage.sessionnotes import SessionNotes
+from ltm.storage.stashes import Stashes
+from ltm.surfaces.said import file_of, transcript_of
+
+if TYPE_CHECKING:
+    from ltm.core.model import Memory
+
+_LATEST = 50
+"""Sessions of the project whose transcripts are looked through."""
+
+
+def purge_traces(memory: Memory, where: Places) -> tuple[int, str]:
+    """Delete for good what was kept of the words of a memory that is about to be purged.
+
+    How many passages there were, and the client's own transcript, which is not ours to change.
+    """
+    messages: list[str] = []
+    source: Session | None = None
+    if os.path.exists(where.state_db):
+        with closing(SessionLog(where.state_db)) as log:
+            source = log.get(memory.source.session) if memory.source.session else None
+            sessions = log.sessions(where.project.id, _LATEST)
+            for session in {
+                each.id: each for each in (*sessions, *filter(None, [source]))
+            }.values():
+                if transcript_of(session):
+                    messages += messages_quoting(memory, session.id, session.transcript)
+            note_unsaid(log, messages, datetime.now(UTC))
+    gone = 0
+    paths = [where.sessions_db, *([file_of(where.home, source.project)] if source else ())]
+    for path in dict.fromkeys(paths):
+        if messages or os.path.exists(path):
+            with closing(Passages(path)) as passages:
+                gone += passages.purge(passages_behind(passages, memory), messages)
+    quotes = quoting(memory)
+    SessionNotes(where.private).rewrite(lambda line: not quotes(line))
+    Stashes(where.project.root, where.private).rewrite(lambda line: not quotes(line))
+    if os.path.exists(os.path.join(where.home, ledger.FILE)):
+        with ledger.opened(where.home) as book:
+            book.purge(where.project.id, quotes)
+    if messages:
+        reports.remove(where.project.root)
+    return gone, transcript_of(source)
