@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import Refused
+from ltm.core.errors import Refused, StorageFailed
 from ltm.storage.gitfiles import (
     driver_installed,
     init_shared,
@@ -425,3 +425,41 @@ class TestLocalSettings:
         init_shared(str(repo / "lib"))
         assert driver_installed(str(repo / "lib"))
         assert not driver_installed(str(repo))
+
+    def test_a_driver_that_is_no_command_is_not_installed(self, repo: Path) -> None:
+        init_shared(str(repo))
+        git(repo, "config", "merge.ltm.driver", "ltm 'merge-driver")
+        assert not driver_installed(str(repo))
+        git(repo, "config", "merge.ltm.driver", "")
+        assert not driver_installed(str(repo))
+
+    def test_a_config_git_cannot_change_is_named_with_the_reason(self, repo: Path) -> None:
+        (repo / ".git" / "config.lock").write_text("")
+        with pytest.raises(
+            StorageFailed, match="git could not change its config: .*lock"
+        ) as caught:
+            init_shared(str(repo))
+        assert caught.value.path == str(repo / ".git" / "config")
+
+    def test_an_installation_without_its_own_command_is_run_as_a_module(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+        assert this_command() == (str(tmp_path / "python"), "-P", "-m", "ltm")
+        (tmp_path / "ltm").write_text("")
+        assert this_command() == (str(tmp_path / "python"), "-P", "-m", "ltm")
+        (tmp_path / "ltm").chmod(0o755)
+        assert this_command() == (str(tmp_path / "ltm"),)
+
+    def test_outside_of_a_repository_nothing_is_installed_or_taken_away(
+        self, user_home: Path
+    ) -> None:
+        assert not driver_installed(str(user_home))
+        assert remove_local(str(user_home)) == []
+
+    def test_what_is_no_plain_file_in_gits_folder_is_refused(self, repo: Path) -> None:
+        path = repo / ".git" / "info" / "attributes"
+        path.unlink(missing_ok=True)
+        path.mkdir()
+        with pytest.raises(Refused, match="cannot be read"):
+            driver_installed(str(repo))
