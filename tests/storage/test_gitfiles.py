@@ -436,7 +436,7 @@ class TestLocalSettings:
     def test_a_config_git_cannot_change_is_named_with_the_reason(self, repo: Path) -> None:
         (repo / ".git" / "config.lock").write_text("")
         with pytest.raises(
-            StorageFailed, match="git could not change its config: .*lock"
+            StorageFailed, match=r"git could not change its config: .*lock"
         ) as caught:
             init_shared(str(repo))
         assert caught.value.path == str(repo / ".git" / "config")
