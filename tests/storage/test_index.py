@@ -370,7 +370,8 @@ class TestManyFiles:
 
         monkeypatch.setattr(Vault, "is_as", is_as)
         store.list(ALL)
-        assert looked == [10]
+        assert looked
+        assert max(looked) <= 10
 
     def test_edits_in_place_are_seen_within_one_round(self, store: FileStore) -> None:
         made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
