@@ -449,3 +449,41 @@ class TestNumbersWithAFraction:
         config = with_user(home, f"[friction.weights]\ntool_loop = {text}\n")
         assert config.get("friction.weights.tool_loop") == 6.0
         assert len(config.problems) == 1
+
+
+class TestShowing:
+    def test_an_option_and_a_cell_have_their_value_in_force(self, home: Path) -> None:
+        config = with_user(home, "[kinds.fact]\nlines = 7\n")
+        assert config.value("max_memories") == config.get("max_memories")
+        assert config.value("kinds.fact.lines") == 7
+        assert isinstance(config.value("kinds.issue.states"), list)
+        for name in ("kinds.fact.nonsense", "nonsense", "kinds.fact"):
+            with pytest.raises(WrongUsage):
+                config.value(name)
+
+    def test_a_repositorys_say_can_be_left_out(self, home: Path, shared: Path) -> None:
+        (home / "config.toml").write_text("recall.limit = 3\n")
+        config = with_repository(home, shared, "max_memories = 7\n")
+        assert (config.get("max_memories"), config.own("max_memories")) == (7, 100)
+        assert config.own("recall.limit") == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("llm.model", "claude-haiku-4.5", "two words"),
+        ("llm.model", "", "-flag"),
+        ("llm.base_url", "http://127.0.0.1:8080/v1", "http://user:secret@host"),
+        ("llm.base_url", "https://example.org", "ftp://example.org"),
+        ("llm.base_url", "", "https://example.org/?key=1"),
+    ],
+)
+def test_names_of_models_and_addresses_of_servers_are_nothing_more(
+    home: Path, name: str, good: str, bad: str
+) -> None:
+    path = str(home / "config.toml")
+    set_option(path, name, good)
+    assert load(str(home)).get(name) == good
+    with pytest.raises(WrongUsage, match="cannot be"):
+        set_option(path, name, bad)
+    assert load(str(home)).get(name) == good
