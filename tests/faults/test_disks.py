@@ -6,6 +6,7 @@ works again when there is room, without any repair.
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -14,7 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.person import Person
+from ltm.core.errors import LtmError
+from ltm.core.kinds import Kinds
+from ltm.storage import codec, frontmatter
+from tests.faults.person import LTM, Person
+from tests.figures import count
 
 Mount = Callable[..., Path]
 
@@ -75,6 +80,48 @@ def fill_inodes(disk: Path) -> list[Path]:
         return made
 
 
+def partial(disk: Path) -> list[Path]:
+    """Memories that are empty or cannot be read whole."""
+    found = []
+    for path in disk.rglob("*.md"):
+        try:
+            codec.decode(frontmatter.parse(path.read_bytes(), str(path)), str(path), Kinds())
+        except LtmError:
+            found.append(path)
+    return found
+
+
+def lost(person: Person, before: dict[str, bytes]) -> int:
+    """How many files of before are not as they were."""
+    after = person.files()
+    return sum(after.get(name) != data for name, data in before.items())
+
+
+def hooks_end_well(person: Person) -> int:
+    """Every event of a session, each with exit code 0 and nothing or valid JSON; how many."""
+    events = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+    for event in events:
+        told = {
+            "hook_event_name": event,
+            "session_id": "s1",
+            "cwd": str(person.project),
+            "prompt": "What does the gateway drop?",
+            "transcript_path": str(person.project / "s1.jsonl"),
+        }
+        done = subprocess.run(
+            [f"{LTM}-hook"],
+            input=json.dumps(told),
+            env=person.environ,
+            cwd=person.project,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), (event, done)
+        assert not done.stdout or json.loads(done.stdout)
+    return len(events)
+
+
 def asking_works(person: Person, memory: str) -> None:
     """Recall, list and show give the right answers."""
     (hit,) = person.value("recall", "gateway requests")["hits"]
@@ -86,20 +133,37 @@ def asking_works(person: Person, memory: str) -> None:
     assert [each["version"] for each in shown["versions"]] == [1]
 
 
-@pytest.mark.parametrize(
-    ("options", "use_up"),
-    [("size=1m", fill), ("size=4m,nr_inodes=40", fill_inodes)],
-    ids=["no room for a byte", "no room for a file"],
-)
+def ext4(tmp_path: Path, *options: str) -> list[str]:
+    """What mounts a small file system of a file."""
+    image = tmp_path / "disk.img"
+    with image.open("wb") as file:
+        file.truncate(4 * 2**20)
+    made = ["mkfs.ext4", "-q", "-O", "^has_journal", *options, str(image)]
+    subprocess.run(made, check=True, env={"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"})
+    return ["-o", "loop", str(image)]
+
+
+DISKS: dict[str, tuple[Callable[[Path], list[str]], Callable[[Path], list[Path]]]] = {
+    "tmpfs, no room for a byte": (lambda _: ["-t", "tmpfs", "-o", "size=1m", "tmpfs"], fill),
+    "tmpfs, no room for a file": (
+        lambda _: ["-t", "tmpfs", "-o", "size=4m,nr_inodes=40", "tmpfs"],
+        fill_inodes,
+    ),
+    "ext4, no room for a byte": (ext4, fill),
+    "ext4, no room for a file": (lambda top: ext4(top, "-N", "64"), fill_inodes),
+}
+
+
+@pytest.mark.parametrize("kind", DISKS)
 @pytest.mark.parametrize("index", ["there", "gone"])
 def test_a_full_disk_loses_nothing_and_works_again_with_room(
     mount: Mount,
     tmp_path: Path,
-    options: str,
-    use_up: Callable[[Path], list[Path]],
+    kind: str,
     index: str,
 ) -> None:
-    disk = mount("-t", "tmpfs", "-o", options, "tmpfs")
+    words, use_up = DISKS[kind]
+    disk = mount(*words(tmp_path))
     person, memory = person_on(disk, tmp_path)
     if index == "gone":
         for path in person.home.rglob("index.db*"):
@@ -115,9 +179,11 @@ def test_a_full_disk_loses_nothing_and_works_again_with_room(
         said = person.refused(*words)
         assert "the disk is full" in said
         assert str(disk) in said
+    hooks = hooks_end_well(person)
     asking_works(person, memory)
     assert person.files() == before
     assert list(disk.rglob("*.tmp")) == []
+    assert partial(disk) == []
 
     for path in filler:
         path.unlink()
@@ -125,6 +191,11 @@ def test_a_full_disk_loses_nothing_and_works_again_with_room(
     assert person.value("show", kept["id"])["title"]
     assert person.value("list")["total"] == 2
     assert person.value("doctor")["healthy"]
+    person.value("drain")
+    assert person.value("status")["sessions"] == 1, "the session's events were kept all the same"
+    count(
+        "R5", disks=1, refused=4, hooks=hooks, partial=len(partial(disk)), lost=lost(person, before)
+    )
 
 
 def test_a_disk_that_becomes_read_only_can_still_be_asked(mount: Mount, tmp_path: Path) -> None:
@@ -143,11 +214,15 @@ def test_a_disk_that_becomes_read_only_can_still_be_asked(mount: Mount, tmp_path
         assert "the disk is read-only" in said
         assert str(disk) in said
     asking_works(person, memory)
+    hooks = hooks_end_well(person)
     subprocess.run(["mount", "-o", "remount,rw,bind", str(disk)], check=True)
     assert person.files() == before
     asking_works(person, memory)
     person.value("remember", "Uploads above ten megabytes are refused by the proxy")
     assert person.value("list")["total"] == 2
+    count(
+        "R5", disks=1, refused=3, hooks=hooks, partial=len(partial(disk)), lost=lost(person, before)
+    )
 
 
 def test_a_read_only_disk_without_an_index_can_still_be_asked(mount: Mount, tmp_path: Path) -> None:

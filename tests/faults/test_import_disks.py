@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from tests.faults.test_disks import Mount, mount
+from tests.figures import count
 from tests.surfaces.cli_runner import Ltm
 
 __all__ = ["mount"]
@@ -37,4 +38,6 @@ def test_an_import_that_fills_the_disk_is_finished_when_there_is_room(
     assert (report["added"], report["skipped"]) == (900 - len(kept), len(kept))
     assert report["problems"] == []
     assert all(each.read_bytes() == data for each, data in kept.items())
-    assert ltm.json("list", "--limit", "1")["total"] == 900
+    total = ltm.json("list", "--limit", "1")["total"]
+    count("R5", disks=1, refused=1, partial=0, lost=900 - total)
+    assert total == 900
