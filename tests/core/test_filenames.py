@@ -39,3 +39,11 @@ def test_a_tag_may_be_a_files_name_or_its_stem() -> None:
     assert is_tag_of("Dockerfile", "deploy/Dockerfile")
     assert is_tag_of("billing", "src/billing.py")
     assert not is_tag_of("db", "src/db.py")
+
+
+def test_no_path_names_nothing_and_a_folder_is_named_by_any_end_of_its_path() -> None:
+    assert not names_folder("anything at all", "")
+    assert not names_file("anything at all", "./")
+    assert names_folder("see the\\app\\db.py", "src/app") is False
+    assert names_folder("look at lib/src/app", "src/app")
+    assert names_folder("it is in src\\app.", "src/app")

@@ -87,3 +87,18 @@ def test_malformed_input_is_no_error_in_a_process_that_never_loaded_json() -> No
         [sys.executable, "-I", "-S", "-c", code, root], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "{'a': 1} False"
+
+
+def test_another_python_reads_and_writes_the_same() -> None:
+    """Where the scanner of CPython is missing, that of the standard library is taken."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); sys.modules['_json'] = None;"
+        "from ltm.core import quickjson as q;"
+        'print(q.read_object(\'{"a": 1, "b": "cut\'), q.is_whole(\'{"a": nope}\'),'
+        ' q.write({"ä": True}))'
+    )
+    root = quickjson.__file__.removesuffix("/ltm/core/quickjson.py")
+    done = subprocess.run(
+        [sys.executable, "-c", code, root], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == r"""{'a': 1} False {"\u00e4":true}"""

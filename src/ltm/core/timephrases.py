@@ -304,7 +304,13 @@ _PHRASES: tuple[tuple[str, _Reading], ...] = (
     ),
     (_pattern(rf"on ({'|'.join(_WEEKDAYS)})"), _weekday),
     (_pattern(rf"q([1-4])(?:,? (?:of )?{_YEAR})?"), _quarter),
-    (_pattern(rf"(?:in|during|since|before|after|until|of|year) {_YEAR}"), _year),
+    (
+        _pattern(
+            rf"(?:(?<=\bin )|(?<=\bduring )|(?<=\bsince )|(?<=\bbefore )|(?<=\bafter )"
+            rf"|(?<=\buntil )|(?<=\bof )|(?<=\byear )){_YEAR}"
+        ),
+        _year,
+    ),
     (_pattern("the day before yesterday"), _fixed(2, 2)),
     (_pattern("yesterday"), _fixed(1, 1)),
     (_pattern("(?:today|tonight|this (?:morning|afternoon))"), _fixed(0, 0)),
