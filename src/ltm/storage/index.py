@@ -128,6 +128,7 @@ class Index(Lookups):
         if not sound:
             self._start_over()
         try:
+            self._rows.join_words()
             self._rows.set_meta("checked", today)
         except sqlite3.Error:
             pass  # then it is looked at once more
@@ -213,7 +214,7 @@ class Index(Lookups):
             self._rows.set_meta("mark", time.time_ns())
             self._rows.set_meta("stamp", 0)
         # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
-        self._db.execute("INSERT INTO words(words) VALUES('optimize')")
+        self._rows.join_words()
         self._db.execute("VACUUM")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

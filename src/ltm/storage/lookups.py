@@ -10,10 +10,10 @@ import json
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
-from ltm.core.model import Filter, Problem, Stored
+from ltm.core.model import Filter, Memory, Problem, Stored
 from ltm.core.record import from_record
 from ltm.storage import query
 from ltm.storage.database import DAMAGE, is_busy, snapshot
@@ -184,4 +184,11 @@ class Lookups(ABC):
         ).fetchall()
 
     def _stored(self, file: str, data: str, tag: str) -> Stored:
-        return Stored(from_record(json.loads(data)), self._vault.name, self._vault.path(file), tag)
+        return Stored(_memory(data), self._vault.name, self._vault.path(file), tag)
+
+
+@lru_cache(maxsize=1_000)
+def _memory(data: str) -> Memory:
+    """What a row says. Upkeep and a server ask for the same ones again and again, and most of the
+    time of a listing goes into this."""
+    return from_record(json.loads(data))

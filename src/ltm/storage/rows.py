@@ -112,6 +112,10 @@ class Rows:
         (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
         return bool(held == texts == self.meta("memories"))
 
+    def join_words(self) -> None:
+        """Make one piece of the many that small writes leave; a search looks into each of them."""
+        self._db.execute("INSERT INTO words(words) VALUES('optimize')")
+
     def remove(self, name: str) -> None:
         """Drop a file and what it said."""
         found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
