@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -22,48 +23,110 @@ from uuid import UUID
 from benchmarks.corpus import sentences
 from benchmarks.report import keep, peak_mb, table
 
-_CALLS = 6
+_CALLS = 24
+_LINES = (1, 1, 2, 1, 3, 2, 60, 1, 2, 8, 2, 1, 20, 3, 1, 160)
+_ASKS = ("Always remember that", "From now on note that", "Please remember:", "Keep in mind that")
+_TYPED = (
+    "git status --short && git diff --stat",
+    "pytest tests/{area} -k case_{case} -x -q",
+    "grep -rn handler_{case} src/{area}",
+    "ls -la src/{area} | head -40",
+    "sed -n 1,80p src/{area}/module_{case}.py",
+    "git log --oneline -20 -- src/{area}",
+)
+_USAGE = {"input_tokens": 3, "cache_read_input_tokens": 81_234, "output_tokens": 321}
 _PARTS = ("json", "read", "learn")
 _COMMANDS = ("capture", "drain")
 _MOST_MB = 100
 
 
-def write(path: Path, megabytes: int) -> None:
-    """A transcript of about so many megabytes: prompts, answers, tool calls and their results.
+def write(path: Path, megabytes: float) -> None:
+    """A transcript of about so many megabytes, as large ones are: most of it is what tools gave.
 
-    As in real ones, most of it is what tools gave back: some 30 kB after each prompt.
+    Modelled on three long sessions of people at work (5.9 MB: 74 calls, 41 answers, 1.2 prompts and
+    2 things worth keeping a megabyte; results of 200 characters in the middle and 26,000 at the
+    most, each with the client's own copy beside it, 4 % of them failures; two calls in three run a
+    command or change a file). What they have besides, 40 % of lines of progress that newer clients
+    no longer write and that cost next to nothing, is left out, so that there is more to do in a
+    megabyte here: about 160 calls, 60 answers, 7 prompts and 4 things worth keeping.
     """
     pool = sentences()
     number = 0
     with path.open("w", encoding="utf-8") as file:
         while file.tell() < megabytes * 1_000_000:
-            for _ in range(20):
-                for entry in _turn(pool, number):
-                    file.write(json.dumps(entry) + "\n")
+            for _ in range(4):
+                for entry in _task(pool, number):
+                    file.write(json.dumps(entry, separators=(",", ":"), ensure_ascii=False) + "\n")
                 number += 1
 
 
-def _turn(pool: list[str], number: int) -> list[dict[str, Any]]:
-    said = [pool[(number * step) % len(pool)] for step in (3, 5, 7, 11)]
-    contents: list[tuple[str, Any]] = [("user", said[0])]
+def _task(pool: list[str], number: int) -> Iterator[dict[str, Any]]:
+    """A prompt, what the agent did about it, and what it said in the end."""
+    said = [pool[(number * step + step) % len(pool)] for step in (3, 5, 7, 11, 13, 17)]
+    prompt = f"Look into why case_{number} of area{number % 40} fails and fix it. {said[4]}?"
+    if number % 3 == 0:
+        prompt = f"{_ASKS[number % len(_ASKS)]} {said[0][0].lower()}{said[0][1:]}"
+    contents: list[tuple[str, Any, Any]] = [("user", prompt, None)]
     for each in range(_CALLS):
-        name = f"t{number}-{each}"
-        call = {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "make test"}}
-        output = " ".join([*said[each % 3 :], f"part {number}-{each}"]) * (8 + 2 * each)
+        name = f"toolu_{number:08d}{each:02d}"
+        if each % 3 == 2:
+            contents.append(("assistant", [_text(said[each % len(said)])], None))
+        tool, given = _call(said, number, each)
+        call = {"type": "tool_use", "id": name, "name": tool, "input": given}
+        output = _output(said, number, each)
+        failed = (number + each) % 25 == 0
         result = {"type": "tool_result", "tool_use_id": name, "content": output}
-        contents.append(("assistant", [call]))
-        contents.append(("user", [{**result, "is_error": (number + each) % 11 == 0}]))
-    contents.append(("assistant", [{"type": "text", "text": " ".join(said[1:])}]))
-    return [
-        {
-            "type": role,
-            "uuid": str(UUID(int=number * 100 + place)),
+        contents.append(("assistant", [call], None))
+        beside = {"stdout": output, "stderr": "", "interrupted": False}
+        contents.append(("user", [{**result, "is_error": failed}], beside))
+    contents.append(("assistant", [_text(" ".join(said[1:]))], None))
+    for place, (role, content, beside) in enumerate(contents):
+        minute, second = divmod(number * 60 + place, 60)
+        message = {"role": role, "content": content}
+        if role == "assistant":
+            message |= {"model": "claude-opus-4-8", "usage": _USAGE}
+        yield {
+            "parentUuid": str(UUID(int=number * 100 + place)),
+            "isSidechain": False,
+            "userType": "external",
+            "cwd": "/srv/project",
             "sessionId": "session",
-            "timestamp": "2026-01-01T00:00:00Z",
-            "message": {"role": role, "content": content},
+            "version": "2.1.197",
+            "gitBranch": "main",
+            "type": role,
+            "message": message,
+            "uuid": str(UUID(int=number * 100 + place + 1)),
+            "timestamp": f"2026-01-{minute // 1440 % 28 + 1:02d}T{minute // 60 % 24:02d}:"
+            f"{minute % 60:02d}:{second:02d}.000Z",
+            **({"toolUseResult": beside} if beside else {}),
         }
-        for place, (role, content) in enumerate(contents)
-    ]
+
+
+def _text(words: str) -> dict[str, str]:
+    return {"type": "text", "text": words}
+
+
+def _call(said: list[str], number: int, each: int) -> tuple[str, dict[str, str]]:
+    """Half are commands, a quarter change a file, the rest look at one."""
+    path = f"/srv/project/src/area{number % 40}/module_{each}.py"
+    match each % 8:
+        case 1 | 5:
+            old, new = (f"def handler_{number}():\n    # {each}\n" for each in said[2:4])
+            return "Edit", {"file_path": path, "old_string": old, "new_string": new}
+        case 3 | 7:
+            return "Read", {"file_path": path}
+        case _:
+            command = _TYPED[(number + each // 2) % len(_TYPED)]
+            return "Bash", {"command": command.format(area=f"area{number % 40}", case=each)}
+
+
+def _output(said: list[str], number: int, each: int) -> str:
+    """So many lines: few mostly, now and then hundreds."""
+    lines = _LINES[(number + each) % len(_LINES)]
+    return "\n".join(
+        f"src/area{number % 40}/module_{line}.py:{line * 7 % 400}: {said[line % len(said)]}"
+        for line in range(lines)
+    )
 
 
 def measure(how: str, path: str) -> None:
