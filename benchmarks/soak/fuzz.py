@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from benchmarks.soak.fuzz_environment import NotTried
+from benchmarks.soak.environments import NotTried
 from benchmarks.soak.fuzz_parsers import parsers
 from benchmarks.soak.fuzz_routes import routes
 from benchmarks.soak.fuzz_tools import tools

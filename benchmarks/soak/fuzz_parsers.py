@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.soak.fuzz_environment import ROOT, programs
+from benchmarks.soak.environments import ROOT, programs
 from benchmarks.soak.fuzz_seeds import LONGEST, dictionary, seeds
 from benchmarks.soak.fuzz_targets import TARGETS
 from tests.figures import count, worst

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.soak.fuzz_environment import programs
+from benchmarks.soak.environments import programs
 from benchmarks.soak.fuzz_openapi import description
 from tests.figures import count
 from tests.surfaces.hook_runner import Hooks

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.soak.fuzz_targets import DIVIDER
+from ltm.clients.events import CLAUDE_CODE, CLIENTS
 from ltm.storage.codec import to_bytes
 from ltm.storage.fields import FIELDS
 from tests.sessions.writing import Transcript
@@ -21,6 +22,7 @@ _JSON_WORDS = (
     *("type", "user", "assistant", "system", "attachment", "uuid", "timestamp", "message", "role"),
     *("content", "text", "tool_use", "tool_result", "tool_use_id", "input", "name", "is_error"),
     *("isSidechain", "isMeta", "isCompactSummary", "compactMetadata", "preTokens", "subtype"),
+    *("session_id", "hook_event_name", "cwd", "SessionStart", "PostToolUse", "tool_response"),
     *("origin", "kind", "human", "promptSource", "agentId", "toolUseResult", "queued_command"),
 )
 _MARKS = (
@@ -42,6 +44,7 @@ def seeds(target: str) -> list[bytes]:
     made = {
         "front_matter": _files,
         "transcript": _transcripts,
+        "message": _messages,
         "question": lambda: [each.encode() for each in _QUESTIONS],
         "merge": _merges,
     }
@@ -76,6 +79,21 @@ def _transcripts() -> list[bytes]:
         lines = written.path.read_bytes()
     torn = json.dumps({"type": "user", "message": {"content": ["x", None, 1]}}).encode()
     return [lines, *lines.splitlines(keepends=True), lines + torn[:20], torn, b"[" * 3_000]
+
+
+def _messages() -> list[bytes]:
+    own, table = CLIENTS[CLAUDE_CODE]
+    common = dict.fromkeys(table["*"].values(), "/x/é\udc80")
+    made = [
+        json.dumps({own: event, **common, **dict.fromkeys(fields.values(), "a")}).encode()
+        for event, fields in table.items()
+    ]
+    return [
+        *made,
+        made[0][:40],
+        b'{"a": [1e5, -0, NaN, null], "a": "\\ud800\\u0000"} ',
+        b"[" * 3_000,
+    ]
 
 
 def _merges() -> list[bytes]:

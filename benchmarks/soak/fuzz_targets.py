@@ -8,15 +8,18 @@ the product and nothing of any fuzzer.
 from __future__ import annotations
 
 import atexit
+import json
 import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from ltm.clients.events import understand
 from ltm.core.errors import BadFile, LtmError
 from ltm.core.kinds import Kinds
-from ltm.core.model import Filter
+from ltm.core.model import Filter, Memory
 from ltm.core.passage import USER, Header, Passage
+from ltm.core.quickjson import is_whole, read_object, write
 from ltm.recall.said import Said
 from ltm.recall.search import recall
 from ltm.sessions.transcript import read
@@ -59,6 +62,22 @@ def transcript(data: bytes) -> None:
     assert not list(read(str(path), reading.cursor)), "read twice"
 
 
+def message(data: bytes) -> None:
+    """What a client tells a hook is read as far as it goes, and whole JSON as JSON is read."""
+    text = data.decode("utf-8", "surrogateescape")
+    found = read_object(text)
+    try:
+        whole = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict):
+        assert is_whole(text), "taken for unfinished"
+        assert repr(found) == repr(whole), "read as something else"  # NaN equals nothing
+    record = understand(found)
+    if record is not None:
+        assert read_object(write(record)) == record, "not kept as it was told"
+
+
 def question(data: bytes) -> None:
     """Any question is answered from memories and from what was said."""
     store, said = _store()
@@ -71,25 +90,25 @@ def merged(data: bytes) -> None:
     ours, _, theirs = rest.partition(DIVIDER)
     found = merge(base, ours, theirs, _NAME)
     other = merge(base, theirs, ours, _NAME)
-    if _reads(ours) and _reads(theirs):
-        assert _reads(found), "two files that could be read make one that cannot"
-        assert _reads(other), "two files that could be read make one that cannot"
+    if _memory(ours) and _memory(theirs):
+        assert _memory(found), "two files that could be read make one that cannot"
+        assert _memory(found) == _memory(other), "it depends on who merges"
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "front_matter": front_matter,
     "transcript": transcript,
+    "message": message,
     "question": question,
     "merge": merged,
 }
 
 
-def _reads(data: bytes) -> bool:
+def _memory(data: bytes) -> Memory | None:
     try:
-        frontmatter.parse(data, _NAME)
+        return codec.decode(frontmatter.parse(data, _NAME), _NAME, _KINDS)
     except BadFile:
-        return False
-    return True
+        return None
 
 
 @cache

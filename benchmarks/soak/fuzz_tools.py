@@ -21,7 +21,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 
 from benchmarks.soak import fuzz_tap
-from benchmarks.soak.fuzz_environment import programs
+from benchmarks.soak.environments import programs
 from tests.figures import count, worst
 from tests.surfaces.hook_runner import Hooks
 

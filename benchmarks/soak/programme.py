@@ -221,7 +221,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "S8",
         "random input to every tool, route and parser",
-        "0 crashes, 0 hangs, 0 answers of 5xx",
+        "0 crashes, 0 hangs, 0 answers of 5xx; 99 % of arguments outside of a schema refused",
         quick=(tried("tests/security/test_fuzz.py"),),
         full=(
             tried("tests/security/test_fuzz.py", LTM_FAULTS="all"),
@@ -288,10 +288,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S16",
-        "dependencies and dangerous calls",
-        "0 high",
+        "dependencies, dangerous calls, and what the wheel holds",
+        "0 high, 0 dangerous calls, 0 strange files, every pin with its hash and none stale",
         quick=(tried("tests/security/test_supply.py"),),
         full=(program("benchmarks.soak.supply"),),
+        instead="advisories are looked up online: what could not be is counted as not audited",
     ),
     Row(
         "S17",

@@ -6,12 +6,17 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
+from ltm import __version__
 from tests.figures import count
 
 ROOT = Path(__file__).parents[2]
@@ -24,30 +29,52 @@ CALLS = {
     "__import__": "loads what a text names",
     "os.system": "goes through a shell",
     "os.popen": "goes through a shell",
+    "subprocess.getoutput": "goes through a shell",
+    "subprocess.getstatusoutput": "goes through a shell",
+    "asyncio.create_subprocess_shell": "goes through a shell",
     "tempfile.mktemp": "names a file that anybody may make first",
     "yaml.load": "makes any object a file asks for",
+    "yaml.load_all": "makes any object a file asks for",
     "yaml.unsafe_load": "makes any object a file asks for",
     "yaml.full_load": "makes objects a file asks for",
 }
-MODULES = {"pickle", "cPickle", "marshal", "shelve", "dill", "telnetlib", "ftplib", "xmlrpc"}
+MODULES = {
+    *("pickle", "cPickle", "marshal", "shelve", "dill", "telnetlib", "ftplib", "xmlrpc"),
+    *("jsonpickle", "joblib", "imp", "pty"),
+}
 
 
-def dotted(node: ast.expr) -> str:
-    """The name of what is called, as `os.system`."""
+def names_of(tree: ast.AST) -> dict[str, str]:
+    """What each name that a program imports stands for: `from os import system as s` is known."""
+    known: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                if each.asname:
+                    known[each.asname] = each.name
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for each in node.names:
+                known[each.asname or each.name] = f"{node.module}.{each.name}"
+    return known
+
+
+def dotted(node: ast.expr, known: dict[str, str]) -> str:
+    """The whole name of what is called, as `os.system`."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
     if isinstance(node, ast.Name):
-        parts.append(node.id)
-    return ".".join(reversed(parts))
+        parts.append(known.get(node.id, node.id))
+    return ".".join(reversed(parts)).removeprefix("builtins.")
 
 
 def dangers(tree: ast.AST) -> Iterator[str]:
     """Everything in a program that we do not want in it."""
+    known = names_of(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            name = dotted(node.func)
+            name = dotted(node.func, known)
             if name in CALLS:
                 yield f"line {node.lineno}: {name} {CALLS[name]}"
             for keyword in node.keywords:
@@ -65,10 +92,28 @@ def dangers(tree: ast.AST) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "text", ["eval(x)", "import pickle", "subprocess.run(x, shell=True)", "yaml.load(x)"]
+    "text",
+    [
+        "eval(x)",
+        "import builtins\nbuiltins.exec(x)",
+        "import pickle",
+        "from marshal import loads",
+        "subprocess.run(x, shell=True)",
+        "subprocess.run(x, shell=y)",
+        "os.system(x)",
+        "from os import system as s\ns(x)",
+        "yaml.load(x)",
+        "import yaml as y\ny.load(x)",
+        "from yaml import unsafe_load\nunsafe_load(x)",
+    ],
 )
 def test_the_search_for_dangerous_calls_finds_them(text: str) -> None:
     assert list(dangers(ast.parse(text)))
+
+
+@pytest.mark.parametrize("text", ["re.compile(x)", "run(x, shell=False)", "self.load(x)"])
+def test_the_search_for_dangerous_calls_lets_others_be(text: str) -> None:
+    assert not list(dangers(ast.parse(text)))
 
 
 def test_no_dangerous_call_is_in_the_product() -> None:
@@ -91,18 +136,87 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     )
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-    package = {f"ltm/{path.relative_to(ROOT / 'src' / 'ltm')}" for path in SOURCES}
-    strange = [name for name in names if not name.startswith(("ltm/", "ltm_memory-"))]
-    assert strange == []
-    assert package <= set(names)
-    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+        names = set(archive.namelist())
+    tracked = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "src"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    package = {name.removeprefix("src/") for name in tracked if (ROOT / name).exists()}
+    about = f"ltm_memory-{__version__}.dist-info"
+    described = {f"{about}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
+    described.add(f"{about}/licenses/LICENSE")
+    count("S16", wheel_files=len(names), wheel_strange_files=len(names - package - described))
+    assert names == package | described
+    assert {Path(name).suffix for name in package} == {".py", ".sh", ".jsonl", ".typed"}
+
+
+def pins() -> list[tuple[Requirement, str]]:
+    """What `constraints.txt` pins, each with the hashes behind it."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    assert re.findall(r"https?://|--index-url|--find-links", text) == []
+    entries = re.split(r"\n(?=\S)", text.replace("\\\n", " ").strip())
+    parts = [entry.partition(" --hash=") for entry in entries]
+    return [(Requirement(pin), sign + rest) for pin, sign, rest in parts]
+
+
+def pinned_here() -> dict[str, str]:
+    """Versions by name, of the pins that this Python on this machine installs."""
+    return {
+        canonicalize_name(pin.name): next(iter(pin.specifier)).version
+        for pin, _ in pins()
+        if pin.marker is None or pin.marker.evaluate()
+    }
+
+
+def wanted() -> list[Requirement]:
+    """What `pyproject.toml` asks for: to run, for the vectors, and to work on it."""
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = about["project"]
+    extras = [each for extra in project["optional-dependencies"].values() for each in extra]
+    asked = [*project["dependencies"], *extras, *about["dependency-groups"]["dev"]]
+    return [Requirement(each) for each in asked]
+
+
+def needs_of(name: str) -> list[Requirement]:
+    """What a package needs, by its own word; of one that is not installed nobody knows."""
+    try:
+        return [Requirement(line) for line in metadata.requires(name) or ()]
+    except metadata.PackageNotFoundError:
+        return []
 
 
 def test_every_dependency_is_pinned_with_its_hash_and_no_address() -> None:
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
-    entries = re.split(r"\n(?=\S)", text.replace("\\\n", " ").strip())
-    assert len(entries) > 10
-    assert [each for each in entries if "==" not in each or "--hash=sha256:" not in each] == []
-    assert re.findall(r"https?://|--index-url|--find-links", text) == []
+    found = pins()
+    assert len(found) > 10
+    assert [str(pin) for pin, hashes in found if not hashes.startswith(" --hash=sha256:")] == []
+    assert [
+        str(pin) for pin, _ in found if [each.operator for each in pin.specifier] != ["=="]
+    ] == []
+    count("S16", pinned=len(found))
+
+
+def test_the_pins_are_what_the_project_asks_for_today_and_nothing_else() -> None:
+    """Whoever changes a dependency and forgets the constraints is told here."""
+    versions = pinned_here()
+    needed: set[str] = set()
+    stale: list[str] = []
+    waiting = [(each, "") for each in wanted()]
+    while waiting:
+        each, extra = waiting.pop()
+        if each.marker is not None and not each.marker.evaluate({"extra": extra}):
+            continue
+        name = canonicalize_name(each.name)
+        if not each.specifier.contains(versions.get(name, "0"), prereleases=True):
+            stale.append(str(each))
+            continue
+        known = name in needed
+        needed.add(name)
+        for more in {"", *each.extras} if not known or each.extras else ():
+            waiting += [(line, more) for line in needs_of(name)]
+    count("S16", pins_needed=len(needed), pins_stale=len(stale))
+    assert stale == []
+    assert set(versions) == needed

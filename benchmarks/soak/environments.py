@@ -1,6 +1,6 @@
-"""Environments of their own for the fuzzers of row S8, made once and kept in a cache folder.
+"""Environments of their own for tools that only long programs need, kept in a cache folder.
 
-They would drag some forty packages into the constraints of everybody who works on the project. The
+They would drag some fifty packages into the constraints of everybody who works on the project. The
 versions are pinned; a tool that cannot be installed is not tried, and that is said with its reason.
 """
 
@@ -13,7 +13,13 @@ import sys
 import venv
 from pathlib import Path
 
-PINNED = {"atheris": "3.0.0", "schemathesis": "4.32.5", "mcp-fuzzer": "0.7.0"}
+PINNED = {
+    "atheris": "3.0.0",
+    "bandit": "1.9.4",
+    "mcp-fuzzer": "0.7.0",
+    "pip-audit": "2.10.1",
+    "schemathesis": "4.32.5",
+}
 ROOT = Path(__file__).parents[2]
 
 _READY = "ready"
@@ -26,7 +32,7 @@ class NotTried(Exception):
 def cache() -> Path:
     """Where environments are kept."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "ltm-fuzz"
+    return Path(base) / "ltm-soak"
 
 
 def programs(tool: str, *, with_project: bool = False) -> Path:
