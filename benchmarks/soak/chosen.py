@@ -1,7 +1,8 @@
 """A pytest plugin of `mutants`: which test runs which line, and running chosen tests in order.
 
 With LTM_TRACED naming a folder, each test's lines go into a coverage file there and its time into
-a file beside it. With LTM_CHOSEN naming a file, only the tests it lists are run, in its order.
+a file beside it; so do the lines of processes it starts, under the name pytest gives them in
+PYTEST_CURRENT_TEST. With LTM_CHOSEN naming a file, only the tests it lists are run, in its order.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib
 import json
 import math
 import os
+import re
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,18 @@ from typing import Any
 import pytest
 
 TRACED, CHOSEN = "LTM_TRACED", "LTM_CHOSEN"
+_CHILDREN = """[run]
+branch = true
+parallel = true
+include = */src/ltm/core/*, */src/ltm/storage/*, */src/ltm/surfaces/http/*
+data_file = {folder}/lines-child
+context = ${{PYTEST_CURRENT_TEST-}}
+"""
+
+
+def nodeid(context: str) -> str:
+    """The test that lines were noted for, here or in a process it started."""
+    return re.sub(r" \((setup|call|teardown)\)$", "", context)
 
 
 class _Trace:
@@ -33,6 +47,10 @@ class _Trace:
             config_file=False,
         )
         self._coverage.start()
+        told = folder / "children.ini"
+        told.write_text(_CHILDREN.format(folder=folder))
+        # Only now: the process that starts this one notes nothing, and this one not twice.
+        os.environ["COVERAGE_PROCESS_START"] = str(told)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:

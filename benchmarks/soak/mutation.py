@@ -2,7 +2,8 @@
 
 Owns finding them; running tests on them is `mutants`' part. A text that only people read is left
 alone: docstrings, messages of what is raised, f-strings. So are annotations, `TYPE_CHECKING`,
-imports and decorators, which say how a thing is made rather than what it does.
+imports and decorators, which say how a thing is made rather than what it does, and what depends on
+the system: a branch for Windows is tried there or nowhere.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ _REACHED: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitOr: ast.BitAnd,
     ast.BitAnd: ast.BitOr,
 }
+_WINDOWS = "os.name == 'nt'"
+"""The condition of what is there for Windows only."""
 _LEFT_ALONE = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Raise)
 _WITHOUT_EFFECT_ELSE = (ast.Expr, ast.AugAssign, ast.Raise, ast.Continue, ast.Break, ast.Delete)
 
@@ -100,6 +103,9 @@ def _statements(body: list[ast.stmt], *, inside: bool) -> Iterator[tuple[ast.stm
     for each in body:
         if isinstance(each, ast.If) and "TYPE_CHECKING" in ast.unparse(each.test):
             continue
+        if isinstance(each, ast.If) and ast.unparse(each.test) == _WINDOWS:
+            yield from _statements(each.orelse, inside=inside)
+            continue
         yield each, inside
         deeper = inside or isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
         for name in ("body", "orelse", "finalbody"):
@@ -126,6 +132,8 @@ def _own_nodes(statement: ast.stmt) -> list[ast.expr]:
         node = top.pop(0)
         if isinstance(node, (*_LEFT_ALONE, ast.ExceptHandler, ast.match_case)):
             continue
+        if isinstance(node, ast.Compare) and ast.unparse(node.left) == "os.name":
+            continue
         if isinstance(node, ast.expr):
             found.append(node)
         top.extend(each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt))
@@ -147,7 +155,9 @@ def _left_out(statement: ast.stmt, inside: bool) -> Iterator[tuple[ast.stmt | as
             yield statement, "pass"
         if isinstance(statement, ast.Return) and not _says_no(statement.value):
             yield statement, "return None"
-        if isinstance(statement, ast.If | ast.While):
+        if isinstance(statement, ast.If | ast.While) and "os.name" not in ast.unparse(
+            statement.test
+        ):
             yield statement.test, f"not ({ast.unparse(statement.test)})"
 
 
