@@ -9,7 +9,7 @@ port, the logs, `sessions`, `llm` and this package.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -49,7 +49,22 @@ _TOLD = ("file_path", "path", "notebook_path", "command")
 """What of a tool's input may be told."""
 
 _REWRITTEN = 5
-"""Of so many memories a reading may replace one, and one at least."""
+"""Of so many memories a run may replace one, and one at least."""
+
+
+class Replaceable:
+    """How many memories of each project a run of readings may still replace."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, int] = {}
+
+    def left(self, project: str, memories: int) -> int:
+        """How many, of a project that had so many memories when the run came to it."""
+        return self._left.setdefault(project, max(1, memories // _REWRITTEN))
+
+    def take(self, project: str) -> None:
+        """One was replaced."""
+        self._left[project] -= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +90,15 @@ def hear(
     *,
     now: datetime,
     again: bool = False,
+    replaceable: Replaceable | None = None,
 ) -> Captured:
     """Keep what a model finds in a session since it last read there.
 
     Never raises for a model: `llm_error` says why not everything was read. With `again`, parts that
-    were set aside are asked about once more.
+    were set aside are asked about once more. `replaceable` is shared by the readings of one run.
     """
     done, before = Captured(), model.calls
-    hearing = _Hearing(store, model, session, now, done)
+    hearing = _Hearing(store, model, session, now, done, replaceable or Replaceable())
     try:
         _hear_on(hearing, log, models, session, now)
         if again:
@@ -142,14 +158,23 @@ class _Hearing:
     """One reading of a session: what it asks and keeps, and how much it may replace."""
 
     def __init__(
-        self, store: Store, model: Model, session: Session, now: datetime, done: Captured
+        self,
+        store: Store,
+        model: Model,
+        session: Session,
+        now: datetime,
+        done: Captured,
+        replaceable: Replaceable,
     ) -> None:
         self._store = store
         self._model = model
         self._session = session
         self._now = now
         self._done = done
-        self._replaceable = max(1, store.list(Filter(), 1).total // _REWRITTEN)
+        self._replaceable = replaceable
+        self._memories = store.list(Filter(), 1).total
+        self._shown: dict[str, str] = {}
+        """What the memories said that the model saw, by id."""
 
     def keep(self, part: _Part) -> None:
         """Ask about a part and keep what comes of it."""
@@ -177,7 +202,9 @@ class _Hearing:
 
     def _answered(self, chunk: Chunk, at: str) -> tuple[list[Candidate], int]:
         kinds = self._store.kinds
-        asked = ask_about(chunk, self._known(chunk), kinds)
+        known = self._known(chunk)
+        self._shown = {each.id: each.text for each in known}
+        asked = ask_about(chunk, known, kinds)
         for last in (False, True):
             answer = self._model.ask(asked.system, asked.prompt)
             try:
@@ -198,16 +225,27 @@ class _Hearing:
         return list(found.values())
 
     def _choice(self) -> Choose:
+        project = self._session.project
+
         def choose(
             candidate: Memory, existing: Iterable[Stored], kinds: Kinds, *, replaces: str = ""
         ) -> Decision | None:
-            named = replaces if self._replaceable > 0 else ""
-            decision = decide_warily(candidate, existing, kinds, replaces=named)
+            peers = list(existing)
+            named = replaces if self._replaceable.left(project, self._memories) > 0 else ""
+            decision = decide_warily(candidate, peers, kinds, replaces=named)
+            if named and isinstance(decision, Supersede) and not self._saw(decision.ids, peers):
+                # Somebody made something else of it while the model thought: that stands.
+                decision = decide_warily(candidate, peers, kinds)
             if isinstance(decision, Supersede):
-                self._replaceable -= 1
+                self._replaceable.take(project)
             return decision
 
         return choose
+
+    def _saw(self, ids: Collection[str], peers: Iterable[Stored]) -> bool:
+        """Whether the model was shown these memories, and they still say what it was shown."""
+        texts = {each.memory.id: each.memory.text for each in peers}
+        return all(self._shown.get(each) == texts[each] for each in ids)
 
 
 def _parts(reading: Reading, last: int = 0) -> Iterator[_Part]:
