@@ -130,8 +130,16 @@ ROWS: tuple[Row, ...] = (
     Row(
         "R18",
         "models that answer with prose, half JSON, refusals, 10 MB or nothing",
-        "0 events lost; tried again later, then shown; nothing false is stored",
-        quick=(tried("tests/llm", "tests/surfaces/test_models.py", "tests/capture/test_llm.py"),),
+        "0 events lost; tried again later, then shown; nothing false is stored; no run replaces,"
+        " drops or rewords more than 20 % of the memories",
+        quick=(
+            tried(
+                "tests/llm",
+                "tests/surfaces/test_models.py",
+                "tests/capture/test_llm.py",
+                "tests/upkeep/test_partition.py",
+            ),
+        ),
     ),
     Row(
         "R19",

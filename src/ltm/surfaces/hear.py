@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from ltm.capture.llm import READER, hear
+from ltm.capture.llm import READER, Replaceable, hear
 from ltm.capture.pipeline import Captured
 from ltm.core.errors import LtmError
 from ltm.llm.model import OFF, Model, open_model
@@ -57,13 +57,13 @@ def is_due(home: str) -> bool:
 
 def hear_due(home: str, environ: Mapping[str, str] = os.environ) -> Captured:
     """Let the model read what is due, then return; at once when another process is at it."""
-    done = Captured()
+    done, replaceable = Captured(), Replaceable()
     lock = Lock(os.path.join(home, LOCK))
     # Somebody may have noted a session and left it to us while we were letting go of the lock.
     while not done.llm_error and is_due(home) and lock.acquire(patience=_TURN):
         before = done.llm_calls
         try:
-            _hear_all(home, {**environ, "LTM_HOME": home}, done)
+            _hear_all(home, {**environ, "LTM_HOME": home}, done, replaceable)
         except (OSError, sqlite3.Error, LtmError) as error:
             hooklog.note(home, "model", error)
         finally:
@@ -80,6 +80,7 @@ def hear_session(
     environ: Mapping[str, str],
     *,
     where: Places | None = None,
+    replaceable: Replaceable | None = None,
 ) -> Captured:
     """Let the model read on in one session, and once more what it could not answer before."""
     found = where or places(session.cwd, environ=environ)
@@ -92,14 +93,16 @@ def hear_session(
         if not lock.acquire(patience=_TURN):
             return Captured(llm_error="another process is asking the model at the moment")
         try:
-            return _hear(log, models, model, session, found, now, again=True)
+            return _hear(log, models, model, session, found, now, replaceable, again=True)
         finally:
             lock.release()
     finally:
         models.close()
 
 
-def _hear_all(home: str, environ: Mapping[str, str], done: Captured) -> None:
+def _hear_all(
+    home: str, environ: Mapping[str, str], done: Captured, replaceable: Replaceable
+) -> None:
     from ltm.surfaces.answer import compose_brief
 
     state = os.path.join(home, "state.db")
@@ -114,7 +117,7 @@ def _hear_all(home: str, environ: Mapping[str, str], done: Captured) -> None:
                 models.forget_unheard(note)
                 continue
             found = places(session.cwd, environ=environ)
-            done += _hear(log, models, model, session, found, datetime.now(UTC))
+            done += _hear(log, models, model, session, found, datetime.now(UTC), replaceable)
             compose_brief(session.cwd, environ, readonly=False)
             if done.llm_error:
                 return  # the next would fare no better
@@ -130,6 +133,7 @@ def _hear(
     session: Session,
     found: Places,
     now: datetime,
+    replaceable: Replaceable | None,
     *,
     again: bool = False,
 ) -> Captured:
@@ -138,7 +142,9 @@ def _hear(
     now = now.replace(microsecond=0)
     store = open_store(found, load(found.home, found.shared))
     try:
-        done = hear(store, log, models, model, session, now=now, again=again)
+        done = hear(
+            store, log, models, model, session, now=now, again=again, replaceable=replaceable
+        )
         if done.added or done.superseded:
             write_views(store, vaults_of(found), found.project.root, now=now)
     finally:

@@ -67,6 +67,7 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
 
 
 def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captured, int, int, int]:
+    from ltm.capture.llm import Replaceable
     from ltm.sessions.origin import origin
     from ltm.sessions.packed import unpacked
     from ltm.storage.places import places
@@ -76,6 +77,7 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
     from ltm.surfaces.said import keep_session
 
     done, sessions, passages, skipped = Captured(), 0, 0, 0
+    replaceable = Replaceable()
     log = SessionLog(work.places.state_db)
     try:
         with click.progressbar(
@@ -101,7 +103,9 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
                     done += learn_from(log, session, now(), os.environ, where=where)
                     passages += keep_session(session, where, now(), known_as=path)
                     if not done.llm_error:
-                        done += hear_session(log, session, now(), os.environ, where=where)
+                        done += hear_session(
+                            log, session, now(), os.environ, where=where, replaceable=replaceable
+                        )
                     if plain != path:  # the copy goes: what is noted is where it came from
                         with log.transaction():
                             log.begin(session.id, session.project, session.cwd, path, now())
