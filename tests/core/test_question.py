@@ -78,3 +78,9 @@ def test_any_text_is_a_question(text: str) -> None:
     asked = understood(text, TODAY)
     assert len(asked.weights) <= MOST_WORDS
     assert all(0 < weight <= 1 for weight in asked.weights.values())
+
+
+def test_marks_that_are_no_words_count_for_nothing() -> None:
+    asked = understood("why … does — retry ??? fail", TODAY)
+    assert set(asked.weights) == set(understood("why does retry fail", TODAY).weights)
+    assert understood("… — ???", TODAY).weights == {}

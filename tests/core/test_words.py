@@ -255,3 +255,10 @@ def test_ascii_questions_do_not_load_the_tables_of_other_scripts() -> None:
         "sys.exit('ltm.core.scripts' in sys.modules or 'unicodedata' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_word_has_the_same_terms_however_many_others_were_seen_since() -> None:
+    before = [terms(word) for word in ("src/app.py", "HTTPServer", "v1.2.3")]
+    for number in range(20_100):
+        terms(f"w{number}")
+    assert [terms(word) for word in ("src/app.py", "HTTPServer", "v1.2.3")] == before
