@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,13 +17,17 @@ import pytest
 
 from benchmarks.corpus import sentences
 from ltm.core.model import Filter
-from tests.figures import count
+from ltm.storage import codec
+from tests.figures import count, worst
 from tests.stores import file_store, make
 
 SEED = 10
-DAMAGES = 200 if os.environ.get("LTM_FAULTS") == "all" else 48
+ALL = os.environ.get("LTM_FAULTS") == "all"
+DAMAGES = 200 if ALL else 48
+QUESTIONS = 100 if ALL else 20
 MEMORIES = 150
 _PAGE = 4096
+OLDER = "older.copy"
 
 Answers = tuple[tuple[str, ...], ...]
 Damage = Callable[[Path, random.Random], None]
@@ -68,7 +73,15 @@ def header(path: Path, chance: random.Random) -> None:
 
 def journal(path: Path, chance: random.Random) -> None:
     """A journal that belongs to nothing."""
-    path.with_name("index.db-wal").write_bytes(chance.randbytes(chance.randrange(10_000)))
+    suffix = chance.choice(("-wal", "-shm"))
+    path.with_name(f"index.db{suffix}").write_bytes(chance.randbytes(chance.randrange(10_000)))
+
+
+def older(path: Path, chance: random.Random) -> None:
+    """As it was before the last changes: its journal was deleted."""
+    shutil.copyfile(path.with_name(OLDER), path)
+    if chance.random() < 0.5:
+        path.with_name("index.db-shm").write_bytes(bytes(32_768))
 
 
 def newer(path: Path, chance: random.Random) -> None:
@@ -78,7 +91,7 @@ def newer(path: Path, chance: random.Random) -> None:
     db.close()
 
 
-KINDS: tuple[Damage, ...] = (flip, flip, zero, swap, truncate, header, journal, newer)
+KINDS: tuple[Damage, ...] = (flip, flip, zero, swap, truncate, header, journal, older, newer)
 
 
 def answers(folder: Path, questions: list[str], *, checked: bool = False) -> Answers:
@@ -104,11 +117,16 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], An
     pool = sentences()
     store = file_store(folder)
     for number in range(MEMORIES):
+        if number == MEMORIES - 20:
+            store.close()
+            (path,) = folder.glob("project/**/index.db")
+            shutil.copyfile(path, path.with_name(OLDER))
+            store = file_store(folder)
         store.create(make(f"Title {number}", pool[number % len(pool)], tags=(f"tag{number % 7}",)))
     store.close()
     for path in folder.rglob("*.md"):
         os.utime(path, (1_700_000_000, 1_700_000_000))  # else it would be read again at first sight
-    questions = [pool[number * 3 % len(pool)] for number in range(20)]
+    questions = [pool[number * 3 % len(pool)] for number in range(QUESTIONS)]
     return folder, questions, answers(folder, questions)
 
 
@@ -130,3 +148,26 @@ def test_a_damaged_index_is_seen_or_does_no_harm(
     after = at_once or answers(copy, questions, checked=True) == before
     count("R10", damages=1, harmless_or_seen_at_once=int(at_once), never_seen=int(not after))
     assert after, f"{damage.__name__}, seed {SEED}, number {number}"
+
+
+@pytest.mark.parametrize("memories", [10_000 if ALL else 500])
+def test_an_index_of_many_memories_is_made_anew_within_its_time(
+    memories: int, tmp_path: Path
+) -> None:
+    """The bar is 10 s for 10,000 memories; counted is the processor's time, whoever else works."""
+    pool = sentences()
+    store = file_store(tmp_path)
+    (vault, _) = store.vaults
+    vault.prepare()
+    for number in range(memories):
+        text = f"{pool[number % len(pool)]} Number {number}."
+        memory = make(f"Title {number}", text, id=f"mem_{number:017d}")
+        Path(vault.path(codec.file_name(memory))).write_bytes(codec.to_bytes(memory))
+    begun = time.process_time()
+    store.rebuild()
+    spent = time.process_time() - begun
+    found = store.list(Filter(), limit=1).total
+    store.close()
+    worst("R10", **{f"rebuild_of_{memories}_cpu_s": round(spent, 2)})
+    assert found == memories
+    assert spent <= memories / 1_000
