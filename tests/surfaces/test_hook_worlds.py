@@ -11,8 +11,10 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ import pytest
 from ltm.storage import spool
 from ltm.storage.lock import Lock
 from ltm.surfaces.drain import drain
+from tests.figures import count, worst
 from tests.surfaces.hook_runner import PATIENCE, Hooks, Ran
 from tests.surfaces.test_hook import EVENTS, old_pythons
 
@@ -262,18 +265,34 @@ WORLDS = {
 SAY_NOTHING = ("garbage_on_stdin", "nothing_on_stdin")
 
 
+def judged(event: str, fire: Callable[[], Ran]) -> Ran:
+    """Fire a hook and note for the table how it ended, and how long a session waited for it."""
+    began = time.perf_counter()
+    ran = fire()
+    taken = round((time.perf_counter() - began) * 1000)
+    try:
+        invalid = bool(ran.out) and not isinstance(json.loads(ran.out), dict)
+    except ValueError:
+        invalid = True
+    count("R12", hooks_fired=1, exits_not_0=int(ran.rc != 0), invalid_stdout=int(invalid))
+    worst("R12", **{"session_end_ms" if event == "SessionEnd" else "slowest_ms": taken})
+    return ran
+
+
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_session_never_notices_and_no_event_is_lost(hooks: Hooks, name: str) -> None:
     with WORLDS[name](hooks) as send:
         for event in EVENTS:
             fields = {"agent_id": "a", "agent_type": "b", "source": "startup"}
-            ran = send(hooks, json.dumps(hooks.payload(event, **fields)).encode())
+            data = json.dumps(hooks.payload(event, **fields)).encode()
+            ran = judged(event, partial(send, hooks, data))
             assert (ran.rc, ran.err) == (0, ""), event
             assert ran.told == "" or event == "SessionStart"
     kept = [str(record["event"]) for record in hooks.waiting()]
     assert kept == ([] if name in SAY_NOTHING else list(EVENTS))
     home = str(hooks.home)
     done = drain(home, environ=hooks.environ, settle=0)
+    count("R12", worlds=1, events_lost=(0 if name in SAY_NOTHING else len(EVENTS)) - done.events)
     assert (done.events, done.errors) == (len(kept), 0)
     assert spool.waiting(home, hooks.environ) == []
 
