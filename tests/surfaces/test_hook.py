@@ -19,6 +19,7 @@ from ltm.storage.config import load
 from ltm.storage.opening import open_files
 from ltm.storage.places import places
 from ltm.surfaces import hook
+from tests.figures import count, worst
 from tests.stores import make
 from tests.surfaces.hook_runner import PATIENCE, PROGRAM, Hooks
 
@@ -643,12 +644,24 @@ def test_the_drain_is_let_go_without_a_pipe_of_ours(
         os.close(write_end)
         os.close(inherited)
         payload = hooks.payload(event, agent_type="Explore", source="startup")
-        out, err = process.communicate(json.dumps(payload).encode(), timeout=PATIENCE)
-        assert (process.returncode, out, err) == (0, b"", b"")
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        begun = time.monotonic()
+        process.stdin.write(json.dumps(payload).encode())
+        process.stdin.flush()  # and it stays open
+        # Read to their ends: whoever holds one of them makes us wait.
+        out, err = process.stdout.read(), process.stderr.read()
+        assert (process.wait(PATIENCE), out, err) == (0, b"", b"")
+        worst("R13", returned_after_ms=round((time.monotonic() - begun) * 1000))
+        process.stdin.close()
+        process.stdout.close()
+        process.stderr.close()
         assert os.read(read_end, 1) == b""  # its other end is closed everywhere
         os.close(read_end)
         words, files = wait_for(recorder).splitlines()
         assert words == f"['-I', '-m', 'ltm', 'drain'] True {hooks.home}"
+        count("R13", hooks=1, pipes_held=files.count("pipe"))
         assert files == str(dict.fromkeys("012", "/dev/null"))
     finally:
         end_recorders(recorder)
