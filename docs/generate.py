@@ -88,8 +88,13 @@ def _promise(row: Row, outcome: Outcome | None) -> str:
     if outcome is None:
         held, measured, when = "not tried", row.instead, ""
     else:
-        held = "yes" if outcome.met else "**no**"
-        said = [f"{name.replace('_', ' ')} {value:g}" for name, value in outcome.figures.items()]
+        whole = {str(part) for part in row.parts(full=True)} <= set(outcome.commands)
+        held = ("yes" if whole else "yes, the part that CI runs") if outcome.met else "**no**"
+        said = [
+            f"{name.replace('_', ' ')} {value:,.10g}"
+            for name, value in outcome.figures.items()
+            if value or name not in ("failures", "errors", "skipped")
+        ]
         said += [f"failed: `{each}`" for each in outcome.failed]
         measured = "; ".join([*said, *([row.instead] if row.instead else [])])
         when = f"{outcome.date}, {outcome.commit}"

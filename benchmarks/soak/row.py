@@ -47,6 +47,8 @@ class Row:
     """What takes longer, and runs only when all is asked for."""
     instead: str = ""
     """Why it is not tried, or not all of it."""
+    alone: bool = False
+    """Whether time or memory is part of the promise, so that nothing may run beside it."""
 
     def parts(self, *, full: bool) -> tuple[Part, ...]:
         return self.quick + self.full if full else self.quick
