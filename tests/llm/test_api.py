@@ -36,6 +36,13 @@ def test_a_question_is_one_message_with_the_key_in_its_header(server: ScriptedAp
     }
 
 
+def test_half_a_character_does_not_cost_the_question(server: ScriptedApi) -> None:
+    """A transcript holds texts that were cut inside a pair; such JSON is refused as a whole."""
+    Api(server.url, KEY, "").ask("", "a 🦊 and half \ud83e of one", most=5, timeout=10.0)
+    (request,) = server.requests
+    assert request["body"]["messages"][0]["content"] == "a 🦊 and half ? of one"
+
+
 def test_a_server_of_ones_own_is_asked_without_a_key_for_its_own_model(server: ScriptedApi) -> None:
     """Traps 2.4 #10: neither the model nor the address is fixed."""
     ask(f"{server.url}/v1/", key="", model="qwen3:8b")

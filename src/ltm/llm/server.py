@@ -56,16 +56,18 @@ class Server:
         hints: Mapping[int, str],
     ) -> bytes:
         """What the server answers; `hints` says what to type next when it refuses with a code."""
+        # Half a character, as texts that were cut end with, makes a server refuse all of it.
+        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         request = urllib.request.Request(  # noqa: S310 - http(s) only, see above
             self._base + path,
-            json.dumps(body).encode(),
+            data,
             {"content-type": "application/json", **headers},
             method="POST",
         )
-        data = self._within(timeout, lambda: self._exchange(request, timeout, largest, hints))
-        if len(data) > largest:
+        answer = self._within(timeout, lambda: self._exchange(request, timeout, largest, hints))
+        if len(answer) > largest:
             raise BadAnswer(f"{self.host} answered with more than {largest:,} bytes")
-        return data
+        return answer
 
     def _exchange(
         self,
