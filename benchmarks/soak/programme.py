@@ -114,7 +114,7 @@ ROWS: tuple[Row, ...] = (
         "R13",
         "a hook whose background work goes on",
         "it returns at once and holds no pipe",
-        quick=(tried("tests/surfaces/test_hook.py"),),
+        quick=(tried("tests/surfaces/test_hook.py", words="drain or stdin"),),
     ),
     Row(
         "R14",
@@ -173,8 +173,13 @@ ROWS: tuple[Row, ...] = (
     Row(
         "R21",
         "10,000 memories exported, imported, upgraded",
-        "equal to the byte; a newer schema is refused; a large deletion needs consent",
-        quick=(tried("tests/transfer/test_round_trip.py", "tests/storage/test_index.py"),),
+        "equal to the byte; every schema opens; a newer one is refused without a write; what would"
+        " put 30 % of a store out of use needs consent",
+        quick=(
+            tried("tests/transfer/test_round_trip.py", "tests/transfer/test_merging.py"),
+            tried("tests/storage/test_newer_schema.py", "tests/storage/test_index.py"),
+            tried("tests/upkeep/test_fuse.py", "tests/surfaces/test_masses.py"),
+        ),
     ),
     Row(
         "R22",
@@ -216,8 +221,11 @@ ROWS: tuple[Row, ...] = (
     Row(
         "S4",
         "what listens",
-        "loopback only",
-        quick=(tried("tests/surfaces/test_http_serve.py", words="listen"),),
+        "loopback only, and only where a server was asked for",
+        quick=(
+            tried("tests/security/test_listening.py"),
+            tried("tests/surfaces/test_http_serve.py", words="listen"),
+        ),
     ),
     Row(
         "S5",
@@ -238,10 +246,11 @@ ROWS: tuple[Row, ...] = (
     Row(
         "S7",
         "bombs and traps in what is imported",
-        "refused before anything is written",
+        "refused before anything is written: 100 MB, 100 times its size, 100,000 entries",
         quick=(
             tried("tests/transfer/test_unpacking.py", "tests/transfer/test_hostile_sources.py"),
         ),
+        full=(tried("tests/transfer/test_unpacking.py", LTM_FAULTS="all"),),
     ),
     Row(
         "S8",
@@ -258,6 +267,7 @@ ROWS: tuple[Row, ...] = (
         "file modes under any umask",
         "0600 and 0700",
         quick=(
+            tried("tests/security/test_modes.py"),
             tried(
                 "tests/faults/test_surroundings.py",
                 "tests/surfaces/test_http_serve.py",

@@ -23,6 +23,7 @@ from ltm.surfaces.http.doors import Doors
 from ltm.surfaces.http.guard import MOST, Guard
 from ltm.surfaces.http.running import Running
 from ltm.surfaces.mcp.lifetime import Lifetime
+from tests.figures import count
 from tests.surfaces.hook_runner import Hooks
 from tests.surfaces.http_runner import JSON, Server, nobody_drains
 
@@ -150,7 +151,9 @@ async def unguarded(app: ASGIApp, every: list[Route]) -> set[str]:
 def test_there_is_no_route_without_the_guard(guarded: Guard) -> None:
     async def look() -> set[str]:
         async with mcp(guarded).run():
-            assert await unguarded(guarded, [*routes(guarded), *elsewhere()]) == set()
+            open_ = await unguarded(guarded, [*routes(guarded), *elsewhere()])
+            count("S1", routes=len(routes(guarded)), routes_without_the_guard=len(open_))
+            assert open_ == set()
             return await unguarded(guarded.app, routes(guarded))
 
     seen_by_the_test_itself = anyio.run(look)
@@ -189,6 +192,7 @@ def test_only_what_is_right_in_every_respect_is_answered(guarded: Guard) -> None
 
     async def look() -> dict[str, int]:
         answered: dict[str, int] = {}
+        cells = wrong = 0
         async with mcp(guarded).run():
             for route, method in product(routes(guarded), METHODS):
                 kinds = TYPES if method == "POST" else ("none", "json", "text")
@@ -202,12 +206,15 @@ def test_only_what_is_right_in_every_respect_is_answered(guarded: Guard) -> None
                         ("Accept", "application/json, text/event-stream"),
                     ]
                     status, told, body = await ask(guarded, method, route.path, headers)
-                    assert status == expected(route, method, host, origin, token, kind), cell
+                    cells += 1
+                    wrong += status != expected(route, method, host, origin, token, kind)
+                    assert not wrong, (cell, status)
                     if status < 300:
                         answered[route.path] = answered.get(route.path, 0) + 1
                     else:
                         assert body == b"", cell
                     assert not [name for name in told if name.startswith("access-control")], cell
+        count("S1", cells=cells, cells_answered=sum(answered.values()), wrong_answers=wrong)
         return answered
 
     answered = anyio.run(look)
@@ -329,6 +336,7 @@ def test_a_real_server_answers_only_what_is_right_too(server: Server) -> None:
                 (TYPES, kind),
             )
         )
+        count("S1", cells_over_a_wire=1, wrong_answers=int((answer.status == 204) != is_right))
         assert (answer.status == 204) == is_right, headers
         assert answer.body == b"" or answer.status == 400, headers
         statuses.add(answer.status)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import resource
 import stat
 import struct
 import tarfile
@@ -20,9 +21,11 @@ import pytest
 from ltm.core.errors import LtmError, Refused
 from ltm.transfer.limits import Budget, Limits
 from ltm.transfer.unpack import is_packed, unpack
+from tests.figures import count, worst
 from tests.transfer.importing import Machine, counts, write
 from tests.transfer.test_memory_mcp import memory_mcp
 
+ALL = os.environ.get("LTM_FAULTS") == "all"
 SMALL = Limits(total=100_000, entries=50, ratio=100, depth=8)
 
 
@@ -52,9 +55,18 @@ def refused(path: Path, folder: Path, limits: Limits = SMALL) -> str:
     """Why unpacking is refused; not a byte may have been written by then."""
     folder.mkdir(exist_ok=True)
     assert is_packed(str(path))
+    before = resource.getrusage(resource.RUSAGE_SELF)
     with pytest.raises(Refused) as error:
         unpack(str(path), str(folder), Budget(limits))
-    assert not any(each.is_file() for each in folder.rglob("*"))
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    written = [each for each in folder.rglob("*") if each.is_file()]
+    count("S7", traps=1, refused=1, files_written_first=len(written))
+    worst(
+        "S7",
+        slowest_s=round(after.ru_utime - before.ru_utime, 2),
+        most_mb=(after.ru_maxrss - before.ru_maxrss) // 1024,
+    )
+    assert written == []
     return error.value.message
 
 
@@ -149,6 +161,39 @@ def test_a_bomb_is_refused_by_what_it_would_become(tmp_path: Path) -> None:
     assert "more than" in refused(many, tmp_path / "z")
     (tmp_path / "c.gz").write_bytes(gzip.compress(big))
     assert "100 times larger" in refused(tmp_path / "c.gz", tmp_path / "z", limits)
+
+
+def test_a_bomb_of_half_a_gigabyte_is_refused_at_once(tmp_path: Path) -> None:
+    """reliability S7, to the letter: 512 MiB in 522 KB, at a ratio of 1,028."""
+    path = tmp_path / "a.zip"
+    block = b"\0" * (1 << 20)
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("big.md", "w", force_zip64=True) as file,
+    ):
+        for _ in range(512 if ALL else 128):
+            file.write(block)
+    assert (64 << 20) / path.stat().st_size > 100
+    assert "100 times larger" in refused(path, tmp_path / "z", Limits(total=1 << 30))
+    assert "more than" in refused(path, tmp_path / "z", Limits(ratio=10_000))
+
+
+def test_a_million_entries_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    """reliability S7: also where each is empty, and the archive small."""
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", *[0] * 4, *[0] * 4, 0, 0, 0, 4, *[0] * 4, 0, 0)
+    entries = (entry + b"a.md") * 1_000_000
+    path = tmp_path / "a.zip"
+    first = struct.pack("<4s5H3L2H", b"PK\3\4", *[0] * 5, 0, 0, 0, 4, 0) + b"a.md"
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, len(entries), len(first), 0)
+    path.write_bytes(first + entries + end)
+    assert "too many entries" in refused(path, tmp_path / "z", Limits())
+    header = member("a.md").tobuf()
+    many = 1_000_000 if ALL else 150_000
+    with gzip.open(tmp_path / "a.tgz", "wb", compresslevel=1) as file:
+        for _ in range(many // 1_000):
+            file.write(header * 1_000)
+    told = refused(tmp_path / "a.tgz", tmp_path / "t", Limits())
+    assert "times larger" in told or "entries" in told or "twice" in told
 
 
 def test_sizes_that_lie_do_not_help_a_bomb(tmp_path: Path) -> None:
