@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -88,3 +90,40 @@ def test_a_place_that_can_hold_no_lock_is_named(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match="take the write lock") as caught:
         Lock(str(tmp_path / "nowhere" / "lock")).acquire(patience=0.0)
     assert str(tmp_path) in str(caught.value)
+
+
+def test_who_gives_no_time_is_told_at_once_and_a_disk_that_fails_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = Lock(str(tmp_path / "lock")), Lock(str(tmp_path / "lock"))
+    assert one.acquire(0)
+    assert not two.acquire(0)
+    one.release()
+    assert two.acquire(0)
+    two.release()
+
+    def refuse(handle: int, how: int) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    with pytest.raises(StorageFailed, match="could not take the write lock"):
+        one.acquire(0)
+    after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    assert after == before, "the file is closed again"
+
+
+def test_a_lock_that_cannot_be_given_back_is_given_back_by_closing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = Lock(str(tmp_path / "lock")), Lock(str(tmp_path / "lock"))
+    assert one.acquire(0)
+
+    def refuse(handle: int, how: int) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fcntl.flock", refuse)
+        one.release()
+    assert two.acquire(0)
+    two.release()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,64 @@ def test_memories_stay_private_until_a_person_says_they_trust_the_repository(
     # Another checkout of the project may hold another vault under the same private folder.
     other = vaults_of(unasked._replace(shared=str(tmp_path / "other" / ".claude" / "ltm")))
     assert other[-1].local != seen[-1].local
+
+
+@pytest.mark.parametrize("spoil", ["broken", "missing"])
+def test_a_hooks_store_takes_a_vault_without_a_usable_index_for_empty(
+    where: Places, store: FileStore, spoil: str
+) -> None:
+    store.create(make("Here"))
+    kept = store.create(make("There", scope=Scope.AGENT)).memory
+    store.close()
+    index = Path(where.private) / "index.db"
+    if spoil == "broken":
+        index.write_bytes(b"no database" * 500)
+    else:
+        index.unlink()
+    hook = open_files(where, load(where.home), readonly=True)
+    assert [each.memory.id for each in hook.list(Filter()).items] == [kept.id]
+    assert hook.read(kept.id).memory.title == "There"
+    hook.close()
+    assert spoil == "missing" or index.read_bytes().startswith(b"no database"), "it only looks"
+    assert spoil == "broken" or not index.exists()
+
+
+def test_a_hooks_index_that_turns_out_to_be_damaged_is_an_error_and_stays(
+    where: Places, store: FileStore
+) -> None:
+    kept = store.create(make("Here"))
+    store.close()
+    path = Path(where.private) / "index.db"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE texts SET data = '{'")
+    hook = open_files(where, load(where.home), readonly=True)
+    with pytest.raises(ValueError, match=r"."):
+        hook.list(Filter())
+    hook.close()
+    assert os.path.exists(kept.path)
+
+
+def test_a_kept_version_that_is_damaged_is_not_in_the_way_of_the_others(store: FileStore) -> None:
+    kept = store.create(make(content="first")).memory
+    store.update(kept.id, {"content": "second"})
+    store.update(kept.id, {"content": "third"})
+    oldest = store.versions(kept.id)[0]
+    Path(oldest.path).write_bytes(b"\xff\xfe")
+    assert [each.memory.content for each in store.versions(kept.id)] == ["second"]
+    assert [each.memory.content for each in store.histories([kept.id])[kept.id]] == ["second"]
+
+
+def test_a_question_while_somebody_holds_the_index_is_not_taken_for_damage(
+    store: FileStore, where: Places
+) -> None:
+    kept = store.create(make("Here"))
+    index = store._vaults.index(store.vaults[0])
+    index._db.execute("PRAGMA busy_timeout = 0")
+    index._db.execute("PRAGMA journal_mode = DELETE")
+    before = os.stat(index.path).st_ino
+    with closing(sqlite3.connect(index.path, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            index.get(kept.memory.id)
+    assert os.stat(index.path).st_ino == before
+    assert index.get(kept.memory.id) is not None
