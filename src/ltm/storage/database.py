@@ -15,16 +15,21 @@ from contextlib import contextmanager
 PATIENCE_MS = 10_000
 
 
+class Newer(sqlite3.DatabaseError):
+    """A database that a newer ltm wrote. This one must not touch it, unless it can be derived."""
+
+
 def keep(path: str, tables: str, schema: int) -> tuple[sqlite3.Connection, str]:
     """The database at `path`, for what cannot be derived, and where a broken one was moved to.
 
-    One that is broken or of another schema is moved aside, never deleted, and another is begun.
+    One that is broken or of an older schema is moved aside, never deleted, and another is begun.
     A disk that cannot be written is a `sqlite3.Error` or an `OSError`: nothing pretends to be kept.
+    So is a database of a newer schema, which is left as it is.
     """
     try:
         return _open(path, tables, schema), ""
     except sqlite3.DatabaseError as error:
-        if is_busy(error) or is_unwritable(error):
+        if is_busy(error) or is_unwritable(error) or isinstance(error, Newer):
             raise
     aside = set_aside(path)
     return _open(path, tables, schema), aside
@@ -45,11 +50,12 @@ def set_aside(path: str) -> str:
     return aside
 
 
-def connect(path: str, tables: str, schema: int) -> sqlite3.Connection:
+def connect(path: str, tables: str, schema: int, *, derived: bool = True) -> sqlite3.Connection:
     """The database at `path` with these tables; made anew when it is broken or of another schema.
 
     Only for what can be derived again or may be lost. Where the disk cannot be written, the answer
-    is a copy in memory, so that reading goes on.
+    is a copy in memory, so that reading goes on. What is not `derived` and was written by a newer
+    ltm stays as it is, and the answer is an empty one in memory.
     """
     for _ in range(3):
         try:
@@ -59,6 +65,8 @@ def connect(path: str, tables: str, schema: int) -> sqlite3.Connection:
                 raise
             if is_unwritable(error):
                 return copy(path, tables, schema)
+            if isinstance(error, Newer) and not derived:
+                return empty(tables, schema)
             discard(path)
         except OSError:
             return copy(path, tables, schema)
@@ -182,6 +190,8 @@ def _prepare(db: sqlite3.Connection, tables: str, schema: int) -> None:
     found = db.execute("PRAGMA user_version").fetchone()[0]
     if found == schema:
         return
+    if found > schema:
+        raise Newer(f"was written by a newer ltm (schema {found}, this one knows {schema})")
     if found or db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise sqlite3.DatabaseError(f"schema {found} is not {schema}")
     db.execute("PRAGMA journal_mode = WAL")

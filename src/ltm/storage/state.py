@@ -230,7 +230,7 @@ class State:
             self._db = look(self.path, SCHEMA)
         elif self._db is None:
             make_folder(os.path.dirname(self.path))
-            self._db = connect(self.path, TABLES, SCHEMA)
+            self._db = connect(self.path, TABLES, SCHEMA, derived=False)
         return self._db
 
 
@@ -240,11 +240,15 @@ def open_log(path: str) -> sqlite3.Connection:
     Raises `StorageFailed` or `sqlite3.Error` where it cannot be.
     """
     make_folder(os.path.dirname(path))
-    db = connect(path, TABLES, SCHEMA)
+    db = connect(path, TABLES, SCHEMA, derived=False)
     if not is_kept(db):
         db.close()
         # A copy in memory is good for reading. Here it would only pretend to remember.
-        raise StorageFailed("the state database cannot be written", path=path)
+        raise StorageFailed(
+            "the state database cannot be written",
+            path=path,
+            hint="check the disk; if a newer ltm was at work here, update this one",
+        )
     db.execute("PRAGMA synchronous = FULL")
     return db
 
