@@ -10,8 +10,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import venv
 from pathlib import Path
+from zlib import crc32
 
 PINNED = {
     "atheris": "3.0.0",
@@ -23,6 +25,7 @@ PINNED = {
 ROOT = Path(__file__).parents[2]
 
 _READY = "ready"
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class NotTried(Exception):
@@ -42,15 +45,22 @@ def programs(tool: str, *, with_project: bool = False) -> Path:
     """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     folder = cache() / f"{tool}-{PINNED[tool]}-py{version}"
-    if not (folder / _READY).exists():
-        shutil.rmtree(folder, ignore_errors=True)  # one that was not finished
-        venv.create(folder, with_pip=True)
-        _install(folder, tool, with_project)
-        (folder / _READY).touch()
+    if with_project:
+        asked = crc32((ROOT / "pyproject.toml").read_bytes())  # another environment if it changes
+        folder = folder.with_name(f"{folder.name}-{asked:08x}")
+    with _ONE_AT_A_TIME:
+        if not (folder / _READY).exists():
+            shutil.rmtree(folder, ignore_errors=True)  # one that was not finished
+            _make(folder, tool, with_project)
+            (folder / _READY).touch()
     return folder / "bin"
 
 
-def _install(folder: Path, tool: str, with_project: bool) -> None:
+def _make(folder: Path, tool: str, with_project: bool) -> None:
+    try:
+        venv.create(folder, with_pip=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NotTried(f"no environment can be made for {tool}: {error}") from error
     words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     wanted = [f"{tool}=={PINNED[tool]}", *([str(ROOT)] if with_project else [])]
     done = subprocess.run(

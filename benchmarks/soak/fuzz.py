@@ -2,8 +2,8 @@
 
 Each part uses the fuzzer of its field: `atheris` for the parsers, `schemathesis` for the routes of
 `ltm serve`, `mcp-fuzzer` for the tools of `ltm mcp`. They are installed into environments of their
-own. One that cannot be installed is told as not tried, and the row has not held. Takes five
-minutes.
+own. One that cannot be installed is told as not tried, and the row has not held. Two parts run at a
+time; all take five minutes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import argparse
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from benchmarks.soak.environments import NotTried
-from benchmarks.soak.fuzz_parsers import parsers
+from benchmarks.soak.fuzz_parsers import parser
 from benchmarks.soak.fuzz_routes import routes
+from benchmarks.soak.fuzz_targets import TARGETS
 from benchmarks.soak.fuzz_tools import tools
 from tests.figures import count
 
@@ -28,27 +30,27 @@ def held(part: str, run: Callable[[], bool]) -> bool:
         print(f"{part}: NOT TRIED: {reason}", flush=True)
         count("S8", parts_not_tried=1)
         return False
+    count("S8", parts_not_tried=0)
     print(f"{part}: {'held' if well else 'FAILED'}", flush=True)
     return well
 
 
 def main() -> None:
     """Run the parts, print, and fail on any find."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=60, help="for each parser")
-    parser.add_argument("--examples", type=int, default=100, help="requests for each route")
-    parser.add_argument("--runs", type=int, default=200, help="calls of each tool in each phase")
-    parser.add_argument("--only", choices=("parsers", "routes", "tools"), help="one part")
-    given = parser.parse_args()
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--seconds", type=int, default=60, help="for each parser")
+    words.add_argument("--examples", type=int, default=100, help="requests for each route")
+    words.add_argument("--runs", type=int, default=200, help="calls of each tool in each phase")
+    words.add_argument("--only", nargs="+", choices=("tools", "routes", *TARGETS))
+    given = words.parse_args()
     parts: dict[str, Callable[[], bool]] = {
-        "parsers": lambda: parsers(given.seconds),
-        "routes": lambda: routes(given.examples),
         "tools": lambda: tools(given.runs),
+        "routes": lambda: routes(given.examples),
+        **{name: partial(parser, name, given.seconds) for name in TARGETS},
     }
-    chosen = [each for each in parts if given.only in (None, each)]
-    # Parsers keep one processor busy for minutes; the others talk to a server meanwhile.
+    chosen = [name for name in parts if not given.only or name in given.only]
     with ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(lambda part: held(part, parts[part]), chosen))
+        outcomes = list(pool.map(lambda name: held(name, parts[name]), chosen))
     sys.exit(not all(outcomes))
 
 

@@ -44,6 +44,7 @@ def seeds(target: str) -> list[bytes]:
     made = {
         "front_matter": _files,
         "transcript": _transcripts,
+        "session": _transcripts,
         "message": _messages,
         "question": lambda: [each.encode() for each in _QUESTIONS],
         "merge": _merges,

@@ -11,28 +11,39 @@ import atexit
 import json
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from ltm.capture.candidate import as_memory
+from ltm.capture.cutting import Cutter
+from ltm.capture.outline import outline_of
+from ltm.capture.rules import Listener
 from ltm.clients.events import understand
 from ltm.core.errors import BadFile, LtmError
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory
 from ltm.core.passage import USER, Header, Passage
 from ltm.core.quickjson import is_whole, read_object, write
+from ltm.friction.analyse import analyse
+from ltm.friction.ruleset import rules
+from ltm.friction.sources import group
 from ltm.recall.said import Said
 from ltm.recall.search import recall
+from ltm.sessions.digest import chunks, digest
+from ltm.sessions.tally import Tally
 from ltm.sessions.transcript import read
 from ltm.storage import codec, frontmatter
 from ltm.storage.filestore import FileStore
 from ltm.storage.merge import merge
 from ltm.storage.passages import Passages
-from tests.stores import file_store, make
+from tests.stores import START, file_store, make
 
 DIVIDER = b"\n%%%%\n"
 """Between the three versions of a file that `merged` is given."""
 
 _KINDS = Kinds()
+_RULES = (rules(), rules(classic=True))
 _NAME = "x.md"
 
 
@@ -60,6 +71,27 @@ def transcript(data: bytes) -> None:
     for _ in reading:
         pass
     assert not list(read(str(path), reading.cursor)), "read twice"
+
+
+def session(data: bytes) -> None:
+    """Whatever a transcript holds can be counted, cut, listened to, outlined and looked through."""
+    path = _folder() / "session.jsonl"
+    path.write_bytes(data)
+    turns = list(read(str(path)))
+    Tally().add(turns)
+    for passage in Cutter("/p").cut(turns):
+        passage.text.encode()
+    list(chunks(digest(turns)))
+    listener = Listener("s1", _KINDS)
+    listener.hear(turns)
+    for candidate in listener.candidates():
+        memory = as_memory(candidate, START)
+        with suppress(LtmError):  # what no file can hold is not kept
+            codec.to_bytes(memory, None, _KINDS)
+    Listener("s1", _KINDS, listener.state())
+    outline_of([turns], "s1", _KINDS, "/p")
+    for ruleset in _RULES:
+        analyse(group([str(path)]), ruleset, START)
 
 
 def message(data: bytes) -> None:
@@ -98,10 +130,13 @@ def merged(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "front_matter": front_matter,
     "transcript": transcript,
+    "session": session,
     "message": message,
     "question": question,
     "merge": merged,
 }
+OF_JSON = frozenset({"transcript", "session", "message"})
+"""Those whose inputs are lines of JSON."""
 
 
 def _memory(data: bytes) -> Memory | None:

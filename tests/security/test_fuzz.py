@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.soak.environments import NotTried
+from benchmarks.soak.fuzz import held
+from benchmarks.soak.fuzz_confusion import confused
 from benchmarks.soak.fuzz_openapi import description
 from benchmarks.soak.fuzz_seeds import seeds
-from benchmarks.soak.fuzz_targets import TARGETS
+from benchmarks.soak.fuzz_targets import OF_JSON, TARGETS
 from benchmarks.soak.fuzz_tools import judged
 from ltm.core.errors import LtmError, WrongUsage
 from ltm.surfaces.mcp.arguments import checked
@@ -183,6 +187,18 @@ def test_a_parser_takes_any_bytes(target: str, data: st.DataObject) -> None:
     count("S8", parser_inputs=1)
 
 
+@pytest.mark.parametrize("target", sorted(OF_JSON))
+@MANY
+@given(seed=st.integers(0, 2**32), times=st.integers(1, 5))
+def test_no_value_of_a_wrong_sort_is_an_error(target: str, seed: int, times: int) -> None:
+    chance = Random(seed)
+    whole = chance.choice(SEEDS[target])
+    for _ in range(times):
+        whole = confused(whole, chance)
+    TARGETS[target](whole)
+    count("S8", parser_inputs=1)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Server(Hooks(tmp_path_factory.mktemp("routes"))) as running:
@@ -268,6 +284,16 @@ def test_a_server_that_hangs_dies_or_stumbles_is_seen() -> None:
     assert len(judged([message("!", "-11"), message(">", "")]).crashes) == 1
     told = {"result": {"content": [{"text": "this should not have happened: KeyError"}]}}
     assert len(judged([*LISTED, *called(1, {}, **told)]).crashes) == 1
+
+
+def test_a_part_that_could_not_be_tried_has_not_held(capsys: pytest.CaptureFixture[str]) -> None:
+    def run() -> bool:
+        raise NotTried("there is no wheel of it")
+
+    assert not held("tools", run)
+    assert capsys.readouterr().out == "tools: NOT TRIED: there is no wheel of it\n"
+    assert held("tools", lambda: True)
+    assert not held("tools", lambda: False)
 
 
 def test_every_route_is_described_to_the_fuzzer(server: Server, hooks: Hooks) -> None:
