@@ -19,6 +19,7 @@ import pytest
 
 from ltm.core.model import Filter, Status
 from ltm.storage import index
+from ltm.storage.lock import Lock
 from tests.storage.writer import memory, open_store
 
 ANY = Filter(statuses=tuple(Status))
@@ -185,6 +186,35 @@ def test_a_frozen_writer_makes_the_others_say_busy_and_readers_go_on(
     os.kill(frozen.process.pid, signal.SIGCONT)
     (done,) = frozen.rest()
     assert {each.memory.id for each in store.list(Filter()).items} == {kept.id, done["id"]}
+    store.close()
+
+
+def test_a_frozen_writer_is_waited_for_once_and_not_at_every_question(
+    start: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that asked four times was answered after twenty seconds."""
+    monkeypatch.setattr(index, "_SHORT", 0.1)
+    store = open_store(str(tmp_path))
+    store.create(memory("kept", "before the frost"))
+    frozen = start("frozen")
+    frozen.go()
+    os.waitpid(frozen.process.pid, os.WUNTRACED)
+    asked: list[float | None] = []
+
+    class Watched(Lock):
+        def acquire(self, patience: float | None = None) -> bool:
+            asked.append(patience)
+            return super().acquire(patience)
+
+    for vault in store.vaults:
+        vault.lock.__class__ = Watched
+    for _ in range(3):
+        assert store.list(Filter()).total == 1
+    assert asked == [0.1, 0.0, 0.0]
+
+    os.kill(frozen.process.pid, signal.SIGCONT)
+    frozen.rest()
+    assert store.list(Filter()).total == 2
     store.close()
 
 

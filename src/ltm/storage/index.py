@@ -61,6 +61,9 @@ class Index(Lookups):
         """The file up to which this process looked at a large vault."""
         self._listed = 0
         """The mark of the index when the names in the folder were last counted."""
+        self._in_vain = False
+        """Whether this process waited for a writer for nothing: one that hangs is not waited for
+        at every question."""
         self._use(look(self.path, SCHEMA) if readonly else self._connect())
 
     def close(self) -> None:
@@ -257,9 +260,11 @@ class Index(Lookups):
         # A long writer keeps the index up to date itself; but one that was never filled would
         # answer that there is nothing.
         filled = self._db.execute("SELECT count(*) FROM meta").fetchone()[0]
-        with self._locked(_SHORT if filled and not anew else PATIENCE) as held:
+        patience = 0.0 if self._in_vain else _SHORT
+        with self._locked(patience if filled and not anew else PATIENCE) as held:
             if not held and (anew or not filled):
                 raise self._vault.lock.busy()
+            self._in_vain = not held
             # Whoever had the lock may have done the work.
             if held and (anew or not filled or not self._unchanged()):
                 self._take_in(anew=anew)

@@ -16,6 +16,9 @@ from ltm.storage.durable import failed
 PATIENCE = 30.0
 """Seconds a writer waits for its turn before it says that it could not have it."""
 
+ADVICE = "wait for it, or end it if it hangs, then run the same command again"
+"""What to do about another process that is in the way."""
+
 
 class Lock:
     """An exclusive lock on a path, used with `with`; it can be taken again by its own holder."""
@@ -74,7 +77,7 @@ class Lock:
         return Busy(
             f"another process has been writing to this vault for {PATIENCE:.0f} seconds",
             path=self.path,
-            hint="wait for it, or end it if it hangs, then run the same command again",
+            hint=ADVICE,
         )
 
     def __enter__(self) -> Lock:

@@ -1,7 +1,7 @@
 """The disk's and SQLite's refusals as errors of ours, where nobody nearer to them did it.
 
 Owns what of a foreign error a person is told. What is no refusal stays as it is: then the mistake
-is ours. Imports core, `durable`, `database` and `home`.
+is ours. Imports core, `durable`, `database`, `home` and `lock`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ltm.core.errors import Busy, LtmError, StorageFailed
 from ltm.storage.database import is_busy, is_unwritable
 from ltm.storage.durable import failed, is_refusal
 from ltm.storage.home import home
+from ltm.storage.lock import ADVICE
 
 
 def as_refusal(error: Exception) -> LtmError | None:
@@ -20,8 +21,7 @@ def as_refusal(error: Exception) -> LtmError | None:
         path = error.filename if isinstance(error.filename, str) else home()
         return failed(error, "finish", path)
     if isinstance(error, sqlite3.Error) and is_busy(error):
-        hint = "run the same command again in a moment"
-        return Busy("another process is at work on its databases", path=home(), hint=hint)
+        return Busy("another process is at work on its databases", path=home(), hint=ADVICE)
     if isinstance(error, sqlite3.Error) and is_unwritable(error):
         hint = "check the disk and the room on it, then run the same command again"
         return StorageFailed(f"could not write its databases: {error}", path=home(), hint=hint)

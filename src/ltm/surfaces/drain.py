@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 
 from ltm.clients.events import TOOL_EVENTS
-from ltm.core.errors import LtmError, StorageFailed
+from ltm.core.errors import Busy, LtmError, StorageFailed
 from ltm.sessions import figures
 from ltm.sessions.event import Event, from_record
 from ltm.storage import brief, hooklog, spool
@@ -37,7 +37,7 @@ TRIES = 3
 _BEHIND = ("Stop", "SubagentStop", "PreCompact")
 _AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
 _AT_ENDS = ("SessionStart", "PreCompact", "Stop", "SessionEnd")
-_TROUBLE = (sqlite3.Error, StorageFailed)
+_TROUBLE = (sqlite3.Error, StorageFailed, Busy)
 _TURN = 0.2  # seconds a drain tries to get its turn: hooks look at the lock for a moment
 _CAUGHT_UP = 20  # unfinished sessions that are looked at when one begins
 
@@ -147,7 +147,7 @@ def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
                 return False
             tries = 0
     except _TROUBLE as error:
-        # Not the event's fault: when the disk is better, it goes on from here.
+        # Not the event's fault: when the disk is better, or the writer gone, it goes on from here.
         if not done.errors:
             hooklog.note(work.home, "drain", error)
         done.errors += 1
