@@ -193,7 +193,7 @@ def test_a_million_entries_are_refused_before_they_are_read(tmp_path: Path) -> N
         for _ in range(many // 1_000):
             file.write(header * 1_000)
     told = refused(tmp_path / "a.tgz", tmp_path / "t", Limits())
-    assert "times larger" in told or "entries" in told or "twice" in told
+    assert "more than" in told or "times larger" in told
 
 
 def test_sizes_that_lie_do_not_help_a_bomb(tmp_path: Path) -> None:
