@@ -1,4 +1,4 @@
-"""Odd surroundings: each has a stated outcome, and nobody ever sees a traceback (R20, S9, R19)."""
+"""Odd surroundings: each has a stated outcome, and nobody ever sees a traceback (R20, S9)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ltm.core.model import Filter, new_id
-from ltm.storage.filestore import FileStore
 from tests.faults.person import LTM, Person
-from tests.stores import file_store, make
+from tests.figures import count
 
 TEXT = "Die Prüfung läuft nachts — 夜間テスト 🌙"
 
@@ -28,6 +26,24 @@ def person(tmp_path: Path) -> Person:
     project = tmp_path / "project"
     project.mkdir()
     return Person(tmp_path / "user" / "home", project)
+
+
+@pytest.fixture(autouse=True)
+def nobody_sees_a_traceback(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a test is about: no command it runs may show one."""
+    said: list[str] = []
+    run = Person.run
+
+    def noted(*given: Any, **more: Any) -> subprocess.CompletedProcess[str]:
+        done = run(*given, **more)
+        said.append(done.stdout + done.stderr)
+        return done
+
+    monkeypatch.setattr(Person, "run", noted)
+    yield
+    tracebacks = sum("Traceback" in each or "should not have happened" in each for each in said)
+    count("R20", surroundings=1, commands=len(said), tracebacks=tracebacks)
+    assert tracebacks == 0
 
 
 @pytest.fixture
@@ -203,88 +219,6 @@ def as_nobody(person: Person) -> list[str]:
     if probe.returncode:
         pytest.skip("the installed ltm lies where other users cannot reach it")
     return prefix
-
-
-# -- clocks ----------------------------------------------------------------------------------------
-
-
-class Clock:
-    """A clock that somebody sets as they like."""
-
-    def __init__(self) -> None:
-        self.at = datetime(2026, 3, 29, 0, 59, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.at
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> Iterator[FileStore]:
-    opened = file_store(tmp_path, clock)
-    yield opened
-    opened.close()
-
-
-MOMENTS = (
-    datetime(1969, 12, 31, tzinfo=UTC),
-    datetime(1970, 1, 1, tzinfo=UTC),
-    datetime(2024, 2, 29, tzinfo=UTC),
-    datetime(2038, 1, 19, 3, 14, 8, tzinfo=UTC),
-    datetime(9999, 12, 31, tzinfo=UTC),
-)
-
-
-@pytest.mark.parametrize("moment", MOMENTS, ids=lambda each: str(each.year))
-def test_a_clock_that_is_wrong_by_decades_disturbs_nothing(
-    store: FileStore, clock: Clock, moment: datetime
-) -> None:
-    kept = store.create(
-        make("before the jump", created=clock(), updated=clock(), confirmed=clock())
-    )
-    clock.at = moment
-    other = make("after it", created=moment, updated=moment, confirmed=moment, id=new_id(moment))
-    store.create(other)
-    store.update(kept.memory.id, {"content": "changed after the jump"})
-    store.used([kept.memory.id, other.id])
-    assert store.read(other.id).memory.created == moment
-    assert store.read(kept.memory.id).memory.version == 2
-    assert store.list(Filter()).total == 2
-    usage = store.usage([kept.memory.id])[kept.memory.id]
-    assert (usage.uses, usage.sessions_since, usage.idle_days) == (1, 0, 0)
-
-
-def test_ids_are_unique_however_the_clock_jumps(store: FileStore, clock: Clock) -> None:
-    ids = []
-    for number in range(200):
-        clock.at += timedelta(seconds=(7, -3600, 0, 86400, -86400)[number % 5])
-        ids.append(new_id(clock()))
-    assert len(set(ids)) == len(ids)
-
-
-def test_a_newer_version_wins_although_the_clock_went_back(store: FileStore, clock: Clock) -> None:
-    """Order is told by versions and not by moments."""
-    memory = store.create(make(content="first", created=clock(), updated=clock())).memory
-    clock.at -= timedelta(days=800)
-    store.update(memory.id, {"content": "second"})
-    clock.at -= timedelta(days=800)
-    after = store.update(memory.id, {"content": "third"}).memory
-    assert (after.content, after.version) == ("third", 3)
-    assert [each.memory.content for each in store.versions(memory.id)] == ["first", "second"]
-
-
-def test_a_memory_from_the_future_is_not_of_negative_age(person: Person) -> None:
-    kept = person.value("remember", TEXT)
-    path = Path(kept["path"])
-    year = str(datetime.now(UTC).year)
-    path.write_text(path.read_text().replace(f"created: {year}", "created: 2999"))
-    listed = person.run("list")
-    assert listed.returncode == 0
-    assert "-" not in listed.stdout.split("\t")[5]
 
 
 def test_the_command_needs_nothing_of_the_shell_that_starts_it(person: Person) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -112,3 +113,25 @@ def test_fading_kinds_are_not_all_let_go_after_a_jump_of_the_clock(world: World)
     done, held = consolidate.run(world.store, world.now + DECADE)
     assert (done, [each.leaving for each in held]) == ([], [25])
     count("R21", masses_held=1, memories_saved=25)
+
+
+def test_a_pull_that_deletes_most_files_takes_nothing_else_with_it(world: World) -> None:
+    """What git deletes is git's to bring back: then it is in use as it was, with its uses."""
+    world.session()
+    made = [world.remember(f"amber{n} basil{n} cedar{n}") for n in range(20)]
+    world.store.used([each.id for each in made])
+    before = files(world)
+    gone = sorted(before)[:16]
+    for path in gone:
+        Path(path).unlink()
+    assert world.store.list(ACTIVE).total == 4
+    run(world.store, now=world.now)
+    consolidate.run(world.store, world.now)
+    assert files(world) == {path: before[path] for path in sorted(before)[16:]}
+    for path in gone:
+        Path(path).write_bytes(before[path])
+    assert {each.memory for each in world.store.list(ACTIVE).items} == set(made)
+    uses = world.store.usage([each.id for each in made])
+    lost = sum(each.id not in uses or uses[each.id].uses != 1 for each in made)
+    count("R21", pulled_away=len(gone), lost_with_them=lost)
+    assert lost == 0
