@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage.agents import agent_of, front_matter
+from ltm.storage.agents import agent_of, front_matter, watched
 from ltm.storage.places import places
 from tests.storage.repos import make_repo
 
@@ -122,3 +122,16 @@ def test_files_that_cannot_be_read_are_passed_over(repo: Path, tmp_path: Path) -
     (folder / "d.md").write_bytes(b"---\nname: big\n---\n" + b"x" * 100_000)
     write(folder / "e.md", "---\nname: at-last\n---\n")
     assert agent_of(str(repo)) == "at-last"
+
+
+def test_whatever_may_come_to_name_the_agent_is_watched(repo: Path, tmp_path: Path) -> None:
+    client = tmp_path / "client"
+    before = set(watched(str(repo), str(client)))
+    assert before == {
+        str(repo / "AGENT.md"),
+        str(repo / ".claude" / "agents"),
+        str(client / "agents"),
+    }
+    made = write(repo / ".claude" / "agents" / "x.md", "---\nname: x\n---\n")
+    assert set(watched(str(repo), str(client))) == before | {str(made)}
+    assert set(watched(str(repo))) == {*before, str(made)} - {str(client / "agents")}

@@ -197,7 +197,8 @@ def test_lines_of_both_sides_are_kept_but_for_what_one_removed(
 @pytest.mark.usefixtures("user_home")
 def test_a_remote_on_this_machine_is_found_with_and_without_its_ending(user_home: Path) -> None:
     git(user_home, "init", "-q", "--bare", "hub.git")
-    for number, address in enumerate((str(user_home / "hub"), str(user_home / "hub.git"))):
+    hub = str(user_home / "hub")
+    for number, address in enumerate((hub, f"{hub}/", f"{hub}.git", f"{hub}.git/", "../hub")):
         repo = find(str(make_repo(user_home / f"clone{number}", address)))
         assert repo is not None
         name, trail = resolve_remote(repo)

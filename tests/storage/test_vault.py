@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import BadFile, Conflict, StorageFailed
+from ltm.core.errors import BadFile, Busy, Conflict, StorageFailed
+from ltm.storage import lock
 from ltm.storage.durable import TEMP_SUFFIX
 from ltm.storage.moving import move_all
 from ltm.storage.vault import MAX_FILE, Seen, Vault, modified
@@ -262,3 +263,15 @@ class TestMoving:
         os.rmdir(vault.archives)
         vault.write("a.mem_a.md", b"a")
         assert move_all(vault, target) == (["a.mem_a.md"], [])
+
+    @pytest.mark.parametrize("busy", ["source", "target"])
+    def test_nothing_moves_while_somebody_writes_to_either(
+        self, vault: Vault, target: Vault, busy: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(lock, "PATIENCE", 0.0)
+        target.prepare()
+        vault.write("a.mem_a.md", b"a")
+        other = Vault("other", (vault if busy == "source" else target).folder)
+        with other.lock, pytest.raises(Busy):
+            move_all(vault, target)
+        assert (vault.names(), target.names()) == (["a.mem_a.md"], [])

@@ -253,7 +253,7 @@ def _back(today: date, count: int, unit: str) -> date:
 
 
 def _number(said: str) -> int:
-    word = said.removeprefix("a ").removesuffix(" of").strip() or "a"
+    word = said.removeprefix("a ").removesuffix(" of")
     return int(word) if word.isdigit() else _NUMBERS[word]
 
 
