@@ -149,7 +149,7 @@ def measure(how: str, path: str) -> None:
         from ltm.sessions.transcript import read
 
         listener = Listener("s", Kinds())
-        for turns in read(path).stretches():
+        for turns in read(path).messages():
             count += len(turns)
             listener.hear(turns)
         listener.candidates()

@@ -18,7 +18,7 @@ SOURCE = Source(Trust.ASSISTANT, "one", tool="stash")
 
 
 def outlined(transcript: Transcript) -> Outline:
-    return outline_of(read_transcript(str(transcript.path)).stretches(), "one", KINDS, "/p")
+    return outline_of(read_transcript(str(transcript.path)).messages(), "one", KINDS, "/p")
 
 
 def worked(path: Path) -> Transcript:

@@ -222,12 +222,12 @@ def test_a_damaged_cursor_is_the_beginning(text: str) -> None:
     assert cursor_of(text) == Cursor()
 
 
-def test_between_two_stretches_the_cursor_is_exact(transcript: Transcript) -> None:
+def test_between_two_messages_the_cursor_is_exact(transcript: Transcript) -> None:
     for n in range(10):
         transcript.user(f"message {n}")
     reading = read(str(transcript.path))
-    stretches = reading.stretches(most=4)
-    assert len(next(stretches)) == 4
+    messages = reading.messages()
+    assert sum(len(next(messages)) for _ in range(4)) == 4
     rest = read(str(transcript.path), reading.cursor)
     assert next(turn.text for turn in rest if isinstance(turn, UserText)) == "message 4"
 

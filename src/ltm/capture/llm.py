@@ -256,7 +256,7 @@ def _parts(reading: Reading, last: int = 0) -> Iterator[_Part]:
     held: list[Line] = []
     tail: list[Line] = []
     at, before = "", reading.cursor.text()
-    for stretch in reading.stretches(1):
+    for stretch in reading.messages():
         if last and stretch[0].line > last:
             break
         held += digest(_clean(turn) for turn in stretch if not turn.sidechain)

@@ -185,11 +185,11 @@ class Outliner:
 
 
 def outline_of(
-    stretches: Iterable[Sequence[Turn]], session: str, kinds: Kinds, cwd: str = ""
+    messages: Iterable[Sequence[Turn]], session: str, kinds: Kinds, cwd: str = ""
 ) -> Outline:
-    """The outline of a session whose turns come in stretches."""
+    """The outline of a session from the turns of its messages."""
     outliner = Outliner(session, kinds, cwd)
-    for turns in stretches:
+    for turns in messages:
         outliner.hear(turns)
     return outliner.outline()
 

@@ -81,11 +81,13 @@ def capture(
             log.keep_cursor(session, READER, path, reading.cursor.text())
             log.keep_cursor(session, STATE, path, listener.state())
 
-    for turns in reading.stretches(_STRETCH):
+    settled = 0
+    for turns in reading.messages():
         done.turns += len(turns)
         listener.hear(turns)
-        if len(turns) >= _STRETCH:  # there is more: a session of any size must fit into memory
+        if done.turns - settled >= _STRETCH:  # so that a crash costs no more than this
             settle(at_end=False)
+            settled = done.turns
     settle(at_end=True)
     return done
 

@@ -83,7 +83,7 @@ def _read_on(passages: Passages, header: Header, transcript: str, since: str) ->
         unread.forget()
         size = 0
 
-    for turns in reading.stretches(1):  # line by line: a line may hold megabytes of output
+    for turns in reading.messages():
         for passage in cutter.cut(turns):
             if passage.at >= since or not passage.at:
                 held.append(passage)

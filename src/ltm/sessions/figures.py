@@ -18,6 +18,7 @@ from ltm.storage.sessionlog import Session, SessionLog
 READER = "figures"
 _COUNTED = (b"tool_result", b"compact_boundary")
 """What stands in every line that counts."""
+_AT_ONCE = 5_000  # turns
 
 
 def update(log: SessionLog, session: Session, at: datetime) -> None:
@@ -42,16 +43,19 @@ def transcripts(path: str) -> list[str]:
 def _update_from(log: SessionLog, session: str, path: str, at: datetime) -> None:
     former = log.cursor(session, READER, path)
     reading = read(path, cursor_of(former), log.turns_read(READER, at), only=_COUNTED)
-    stretches = reading.stretches()
-    while True:
+    messages = reading.messages()
+    read_on = True
+    while read_on:
         # Short transactions: others count the use of memories in the same database.
         with log.transaction():
-            turns = next(stretches, None)
-            tally = Tally()
-            tally.add(turns or ())
+            tally, left = Tally(), _AT_ONCE
+            for turns in messages:
+                tally.add(turns)
+                left -= len(turns)
+                if left <= 0:
+                    break
+            read_on = left <= 0
             cursor = reading.cursor.text()
-            if turns or cursor != former:  # else there is nothing to wait for the disk for
+            if cursor != former:  # else there is nothing to wait for the disk for
                 log.count(session, tally.ok, tally.failed, tally.compactions)
                 log.keep_cursor(session, READER, path, cursor)
-        if turns is None:
-            return

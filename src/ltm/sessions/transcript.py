@@ -75,22 +75,11 @@ class Reading:
         for turns in self.messages():
             yield from turns
 
-    def stretches(self, most: int = 5_000) -> Iterator[list[Turn]]:
-        """The turns in lists of about so many, each ending where a line does.
+    def messages(self) -> Iterator[list[Turn]]:
+        """The turns of each message that holds any, one message at a time: it may have megabytes.
 
         Between two of them `cursor` is exact: what was handed out can be finished with and noted.
         """
-        stretch: list[Turn] = []
-        for turns in self.messages():
-            stretch += turns
-            if len(stretch) >= most:
-                yield stretch
-                stretch = []
-        if stretch:
-            yield stretch
-
-    def messages(self) -> Iterator[list[Turn]]:
-        """The turns of each message that holds any."""
         for line in self._lines:
             if self._only and not any(mark in line for mark in self._only):
                 continue
