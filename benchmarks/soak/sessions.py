@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.corpus import sentences
@@ -30,6 +31,7 @@ from tests.sessions.writing import Transcript
 SEED = 16
 TOOLS = 50
 _WARM = 100  # sessions after which everything that is kept in memory has been met
+_SMALL = 1_000_000
 _ASKS = ("Always", "Never", "From now on", "Remember that", "We decided that")
 
 
@@ -57,8 +59,15 @@ def megabytes(folder: Path, pattern: str) -> float:
     return sum(path.stat().st_size for path in folder.rglob(pattern) if path.is_file()) / 1e6
 
 
+def on_disk(paths: Iterable[Path]) -> int:
+    """What files take on the disk, which gives out whole blocks."""
+    return sum(path.stat().st_blocks for path in paths) * 512
+
+
 def free_share(path: Path) -> float:
-    """The share of a database's pages that hold nothing."""
+    """The share of a database's pages that hold nothing; below `_SMALL` one or two are a lot."""
+    if path.stat().st_size < _SMALL:
+        return 0.0
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
         (free,), (pages,) = (
             db.execute(f"PRAGMA {name}").fetchone() for name in ("freelist_count", "page_count")
@@ -100,13 +109,18 @@ def live(top: Path, sessions: int) -> bool:
         journal = max(journal, megabytes(home, "*-wal"))
     warm = min(_WARM, sessions // 2)
     growth = 100 * (memory[-1] / max(memory[:warm]) - 1)
-    content = megabytes(home, "*.md")
+    # A memory of one sentence is a file of half a kilobyte and takes a block of the disk. Its rows
+    # take 3 kB: the whole record, its words, who names whom. So both are told as the disk has them.
+    kept = [*home.glob("projects/*/memories/*.md")]
+    memories = [*kept, *home.glob("projects/*/archives/*.md")]
     figures = {
         "memory_growth_percent": round(growth, 1),
         "memory_mb": round(max(memory), 1),
         "handles_more": handles[-1] - handles[warm],
         "journal_mb": round(journal, 1),
-        "index_to_content": round(megabytes(home, "index.db") / max(content, 1e-6), 2),
+        "memories": len(kept),
+        "index_kb_a_memory": round(megabytes(home, "index.db") * 1_000 / max(1, len(kept)), 1),
+        "index_to_content": round(on_disk(home.rglob("index.db")) / max(1, on_disk(memories)), 2),
         "free_pages_percent": round(100 * max(map(free_share, home.rglob("*.db"))), 1),
         "logs_mb": round(megabytes(home, "*.log*"), 2),
         "disk_mb": round(megabytes(home, "*"), 1),

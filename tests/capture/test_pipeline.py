@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from ltm.capture.pipeline import READER, Captured, capture
+from ltm.capture.rules import Listener
 from ltm.core.decision import Forget
 from ltm.core.errors import LtmError
 from ltm.core.model import Filter, Status, Trust
+from ltm.sessions.turns import ToolResult, Turn
 from ltm.storage.sessionlog import SessionLog
 from tests.sessions.writing import Transcript
 from tests.stores import file_store
@@ -294,3 +297,24 @@ def test_no_secret_reaches_the_disk(place: Place, tmp_path: Path) -> None:
     assert place.holds(TOKEN) == []
     assert place.holds(TOKEN[:16]) == []
     assert place.holds("plum pudding") == []
+
+
+def test_one_message_at_a_time_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reliability R17: a result may have megabytes, and a session thousands of them."""
+    transcript = Transcript(tmp_path / "t.jsonl")
+    for n in range(200):
+        transcript.calls("Read", f"t{n}", file_path="/p/a.py")
+        transcript.result("x" * 1_000, f"t{n}")
+    alive: list[int] = []
+    hear = Listener.hear
+
+    def counting(listener: Listener, turns: list[Turn]) -> None:
+        hear(listener, turns)
+        if len(alive) % 50 == 49:  # looking at every object takes its time
+            alive.append(sum(isinstance(each, ToolResult) for each in gc.get_objects()))
+        else:
+            alive.append(0)
+
+    monkeypatch.setattr(Listener, "hear", counting)
+    assert Place(tmp_path / "place").capture(transcript).turns == 400
+    assert 0 < max(alive) <= 4
