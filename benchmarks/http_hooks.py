@@ -37,6 +37,9 @@ DRAIN_LIMIT = 600.0
 EVENTS = ("post_tool_use", "post_tool_use", "post_tool_use", "stop", "session_start")
 
 
+Wire = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
 class Server:
     """A real `ltm serve` with a home of its own and some memories."""
 
@@ -60,7 +63,7 @@ class Server:
         noted = json.loads(Path(self.home, "server.json").read_text())
         self.head = (
             f"Host: 127.0.0.1:{self.port}\r\nAuthorization: Bearer {noted['token']}\r\n"
-            "Content-Type: application/json\r\n"
+            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
         )
 
     def rss_mb(self) -> float:
@@ -79,22 +82,47 @@ class Server:
 
     def request(self, number: int) -> bytes:
         """One event of one of fifty sessions."""
-        event = EVENTS[number % len(EVENTS)]
-        body = json.dumps(
-            {
-                "session_id": f"session-{number % 50}",
-                "transcript_path": os.path.join(self.project, "none.jsonl"),
-                "cwd": self.project,
-                "source": "startup",
-                "tool_name": "Bash",
-                "tool_response": {"stdout": "x" * 2_000},
-            }
-        ).encode()
-        head = f"POST /hook/{event} HTTP/1.1\r\n{self.head}Content-Length: {len(body)}\r\n\r\n"
-        return head.encode() + body
+        return self.event(EVENTS[number % len(EVENTS)], number, 2_000)
+
+    def event(self, event: str, number: int, size: int) -> bytes:
+        """An event of one of fifty sessions, with so much of a tool's output."""
+        body = {
+            "session_id": f"session-{number % 50}",
+            "transcript_path": os.path.join(self.project, "none.jsonl"),
+            "cwd": self.project,
+            "source": "startup",
+            "tool_name": "Bash",
+            "tool_response": {"stdout": "x" * size},
+        }
+        return self.post(f"/hook/{event}", body)
+
+    def post(self, path: str, body: object) -> bytes:
+        """A request as it goes over the wire."""
+        data = json.dumps(body).encode()
+        head = f"POST {path} HTTP/1.1\r\n{self.head}Content-Length: {len(data)}\r\n\r\n"
+        return head.encode() + data
 
 
-async def load(server: Server, rate: int, seconds: float, wires: int) -> tuple[list[float], int]:
+async def exchange(wire: Wire, data: bytes) -> bool:
+    """Send a request and read its answer; whether that was no error."""
+    reader, writer = wire
+    writer.write(data)
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = 0
+    for line in head.split(b"\r\n"):
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    await reader.readexactly(length)
+    return head.split(b" ", 2)[1] in (b"200", b"204")
+
+
+async def load(
+    server: Server,
+    rate: float,
+    seconds: float,
+    wires: int,
+    request: Callable[[int], bytes],
+) -> tuple[list[float], int]:
     """Milliseconds until each answer, and how many were errors."""
     taken: list[float] = []
     errors = 0
@@ -102,24 +130,16 @@ async def load(server: Server, rate: int, seconds: float, wires: int) -> tuple[l
 
     async def client() -> None:
         nonlocal errors
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        wire = await asyncio.open_connection("127.0.0.1", server.port)
         while (job := await due.get()) is not None:
             number, moment = job
             try:
-                writer.write(server.request(number))
-                head = await reader.readuntil(b"\r\n\r\n")
-                length = 0
-                for line in head.split(b"\r\n"):
-                    if line.lower().startswith(b"content-length:"):
-                        length = int(line.split(b":")[1])
-                await reader.readexactly(length)
-                if head.split(b" ", 2)[1] not in (b"200", b"204"):
-                    errors += 1
+                errors += not await exchange(wire, request(number))
             except (OSError, asyncio.IncompleteReadError):
                 errors += 1
-                reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                wire = await asyncio.open_connection("127.0.0.1", server.port)
             taken.append((time.perf_counter() - moment) * 1000)
-        writer.close()
+        wire[1].close()
 
     clients = [asyncio.create_task(client()) for _ in range(wires)]
     began = time.perf_counter()
@@ -261,7 +281,9 @@ def main() -> None:
                 check=True,
             )
             idle = server.rss_mb()
-            taken, errors = asyncio.run(load(server, given.rate, given.seconds, given.wires))
+            taken, errors = asyncio.run(
+                load(server, given.rate, given.seconds, given.wires, server.request)
+            )
             seconds = drained(server)
             missing = lost(server, len(taken))
             loaded = server.rss_mb()
