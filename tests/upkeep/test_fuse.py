@@ -135,3 +135,18 @@ def test_a_pull_that_deletes_most_files_takes_nothing_else_with_it(world: World)
     lost = sum(each.id not in uses or uses[each.id].uses != 1 for each in made)
     count("R21", pulled_away=len(gone), lost_with_them=lost)
     assert lost == 0
+
+
+def test_a_full_vault_still_gives_way_while_a_mass_waits(decided: World) -> None:
+    """Else it would grow for as long as nobody looks."""
+    short = [decided.remember(f"amber{n} basil{n}", phase=Phase.ABSTRACT).id for n in range(30)]
+    run(decided.store, now=decided.now)
+    decided.session()
+    others = [each.memory.id for each in decided.store.list(ACTIVE).items]
+    decided.store.used([each for each in others if each not in short])
+    limits = {each: Limits(max_memories=20, eviction_batch_size=25) for each in Scope}
+    outcome = run(decided.store, now=decided.now + DECADE, limits=limits)
+    assert outcome.held == (Mass(Scope.PROJECT, 65, 80),)
+    assert {each.action for each in outcome.done} == {"evict"}
+    assert len(outcome.done) == FEW
+    assert {each.id for each in outcome.done} <= set(short)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ltm.core.fuse import Mass, masses
+from ltm.core.fuse import FEW, Mass, masses
 from ltm.core.model import Phase, Scope, Status
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ class Leaving(Protocol):
 
     @property
     def leaving(self) -> int: ...
+
+    @property
+    def rationed(self) -> bool:
+        """Whether there are only so many of its kind in a session, whatever a clock says."""
+        ...
 
 
 S = TypeVar("S", bound=Leaving)
@@ -45,4 +50,13 @@ def let_through(
             active[Scope(scope)] += count
     held = masses(leaving, active)
     waiting = {each.scope for each in held}
-    return [step for step in steps if not (step.leaving and step.scope in waiting)], held
+    through: list[S] = []
+    # While a mass waits, a full vault must still be able to give way a little in each session.
+    left = dict.fromkeys(waiting, FEW)
+    for step in steps:
+        if step.leaving and step.scope in waiting:
+            if not step.rationed or left[step.scope] < step.leaving:
+                continue
+            left[step.scope] -= step.leaving
+        through.append(step)
+    return through, held

@@ -58,6 +58,11 @@ class Step:
         """How many memories the step puts out of use."""
         return len(self.ids) or 1
 
+    @property
+    def rationed(self) -> bool:
+        """Whether there are only so many in a session: of repetitions there may be any number."""
+        return False
+
     def as_record(self) -> dict[str, Any]:
         """The step in the fields scripts read."""
         return {

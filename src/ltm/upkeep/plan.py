@@ -57,6 +57,11 @@ class Action:
         """How many memories the step puts out of use."""
         return int(self.to_phase is Phase.ARCHIVED)
 
+    @property
+    def rationed(self) -> bool:
+        """Whether it is one of a batch, of which there is one in a session."""
+        return self.action == EVICT
+
     def as_record(self) -> dict[str, Any]:
         """The action in the fields scripts read."""
         return {

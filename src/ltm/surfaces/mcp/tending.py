@@ -8,6 +8,7 @@ from ltm.core.model import Phase, Problem, Status
 from ltm.core.screen import one_line
 from ltm.inject.said import shorten
 from ltm.inject.tell import notice
+from ltm.surfaces import masses
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
 from ltm.surfaces.mcp.table import tools
@@ -40,6 +41,7 @@ def ltm_status(call: Call) -> str:
     kept_back = notice(call.store, places)
     if kept_back:
         lines.append(kept_back)
+    lines += [masses.told(name, said) for name, said in masses.waiting(places).items()]
     problems = len(call.store.problems())
     if problems:
         lines.append(f"{problems} problems: ltm_check shows them")
