@@ -30,6 +30,7 @@ _LISTENS = re.compile(
     r":(?P<port>\d{2,5})|\bport (?P<bare>\d{2,5})\b)",
     re.IGNORECASE,
 )
+_PORT = re.compile(r"[tT01\]]:\d\d|[pP][oO][rR][tT] \d\d")  # what every such place ends with
 _HOOK = re.compile(r"pre-?commit|husky|lint-staged|commit-msg|lefthook|overcommit", re.IGNORECASE)
 _CHECKED = "a hook checks commits"
 _WHAT = {"test": "Run the tests with", "build": "Build with"}
@@ -78,7 +79,8 @@ class Surroundings:
             self._tell(text, run, Trust.TOOL if speaks(why) else Trust.ASSISTANT)
 
     def _look_for_address(self, run: Run) -> None:
-        where = _LISTENS.search(run.output[:_OUTPUT])
+        output = run.output[:_OUTPUT]
+        where = _LISTENS.search(output) if _PORT.search(output) else None
         port = where and (where["port"] or where["bare"])
         if where and port and port not in run.command:
             address = where["where"] if where["port"] else f"port {port}"
