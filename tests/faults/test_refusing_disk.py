@@ -283,6 +283,23 @@ def test_a_disk_that_takes_a_few_bytes_at_a_time_gets_all_of_them(
     count("R4", points=1)
 
 
+def test_a_purge_whose_index_cannot_be_opened_leaves_no_byte_in_it(
+    scene: Scene, starter: Starter, tmp_path: Path
+) -> None:
+    (purge,) = (each for each in OPERATIONS if each.name == "purge")
+    whole = scene.copied(tmp_path / "whole")
+    ended = starter.run(purge.argv(whole), whole.project, whole.env)
+    places = [n for call, n, line in steps(ended, whole) if 'index.db", O_RDWR|O_CREAT' in line]
+    assert places
+    for place in places:
+        point = scene.copied(tmp_path / f"point{place}")
+        inject = f"openat:error=ENOSPC:when={place}"
+        done = starter.run(purge.argv(point), point.project, point.env, inject=inject)
+        assert done.status == 0, done.err
+        assert point.holding(b"mandalorquux") == []
+        count("R4", points=1)
+
+
 @pytest.mark.parametrize("call", ["pwrite64", "fdatasync", "ftruncate"])
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
 def test_an_index_that_cannot_be_written_stops_nobody(
