@@ -27,7 +27,7 @@ def git(folder: Path | str, *words: str, check: bool = True) -> str:
         env=environ | _QUIET,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=600,  # a merge starts our driver for every file; nothing is measured with it
     )
     if check and done.returncode:
         raise AssertionError(f"git {' '.join(words)}: {done.stderr.decode(errors='replace')}")

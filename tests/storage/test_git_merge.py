@@ -29,7 +29,7 @@ ALL = os.environ.get("LTM_FAULTS") == "all"
 EDITS = 200 if ALL else 100
 """Memories that each of two branches edits, and as many that each adds."""
 
-RING = 30 if ALL else 3
+RING = 12 if ALL else 3
 """Memories that each of five clones edits."""
 
 ATTRIBUTES = "memories/*.md merge=union\narchives/*.md merge=union\n"
