@@ -103,7 +103,7 @@ def _statements(body: list[ast.stmt], *, inside: bool) -> Iterator[tuple[ast.stm
     for each in body:
         if isinstance(each, ast.If) and "TYPE_CHECKING" in ast.unparse(each.test):
             continue
-        if isinstance(each, ast.If) and ast.unparse(each.test) == _WINDOWS:
+        if isinstance(each, ast.If) and ast.unparse(each.test).split(" and ")[0] == _WINDOWS:
             yield from _statements(each.orelse, inside=inside)
             continue
         yield each, inside

@@ -66,7 +66,8 @@ def test_a_purge_that_the_index_refuses_deletes_the_files_all_the_same(store: Fi
     store.apply(Revise(kept.memory.id, {"content": "other"}))
     index = store._vaults.index(store.vaults[0])
     index._db.execute("DROP TABLE names")
-    store.apply(Purge(kept.memory.id))
+    done = store.apply(Purge(kept.memory.id))
+    assert (done.action, done.stored.memory.id) == ("purged", kept.memory.id)
     assert not os.path.exists(kept.path)
     assert os.listdir(store.vaults[0].archives) == []
     assert store.list(Filter()).total == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -29,7 +30,7 @@ from ltm.core.decision import (
     Sign,
     Supersede,
 )
-from ltm.core.errors import Refused
+from ltm.core.errors import Refused, StorageFailed
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Source, Status, new_id
 from ltm.core.record import as_record
@@ -198,6 +199,19 @@ def test_of_many_who_make_a_key_at_once_one_does(tmp_path: Path) -> None:
     key = keyfile.load(str(tmp_path))
     assert key is not None
     assert [each for each in said if each] == [key.id]
+
+
+def test_where_the_disk_refuses_no_key_and_no_half_of_one_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no links on this disk")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(StorageFailed, match="could not write the key") as caught:
+        signing.make(str(tmp_path))
+    assert caught.value.path == keyfile.path_in(str(tmp_path))
+    assert os.listdir(tmp_path) == [".gitignore"]
 
 
 def test_a_key_is_not_made_where_git_would_commit_it(tmp_path: Path) -> None:

@@ -178,3 +178,9 @@ def test_lines_that_must_not_be_kept_are_dropped_and_what_was_done_stays_done(
     assert [each.name for each in stashes.every() if each.processed] == ["done"]
     assert after["done"].ours == done.ours
     assert stashes.rewrite(lambda line: not line.startswith("drop")) == 0
+
+
+def test_where_nothing_was_stashed_there_is_nothing_and_nothing_is_made(stashes: Stashes) -> None:
+    assert stashes.every() == []
+    assert stashes.problems == []
+    assert not os.path.exists(stashes.folder)
