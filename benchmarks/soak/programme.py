@@ -253,7 +253,7 @@ ROWS: tuple[Row, ...] = (
         "S6",
         "bombs and nonsense for every parser",
         "1 s and 100 MB at the most, a typed error",
-        quick=(tried("tests/storage/test_hostile_files.py"),),
+        quick=(tried("tests/security/test_parsers.py", "tests/storage/test_hostile_files.py"),),
     ),
     Row(
         "S7",
@@ -271,7 +271,7 @@ ROWS: tuple[Row, ...] = (
         quick=(tried("tests/security/test_fuzz.py"),),
         full=(
             tried("tests/security/test_fuzz.py", LTM_FAULTS="all"),
-            program("benchmarks.soak.fuzz"),
+            program("benchmarks.soak.fuzz", minutes=15),
         ),
     ),
     Row(

@@ -28,7 +28,7 @@ from ltm.surfaces.mcp.call import Call
 from ltm.surfaces.mcp.server import _answer
 from ltm.surfaces.mcp.table import tools
 from ltm.surfaces.mcp.tool import Tool
-from tests.figures import count
+from tests.figures import VARIABLE, count
 from tests.surfaces.hook_runner import Hooks
 from tests.surfaces.http_runner import JSON, Server
 
@@ -286,7 +286,11 @@ def test_a_server_that_hangs_dies_or_stumbles_is_seen() -> None:
     assert len(judged([*LISTED, *called(1, {}, **told)]).crashes) == 1
 
 
-def test_a_part_that_could_not_be_tried_has_not_held(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_that_could_not_be_tried_has_not_held(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)  # this is no part, and does not count as one
+
     def run() -> bool:
         raise NotTried("there is no wheel of it")
 
