@@ -64,7 +64,8 @@ NOTED = Point(DRAIN, "pwrite64", r"/state\.db-wal>")
 POINTS = (PUT, NOTED, Point(CONSOLIDATE, "rename", r"/memories/"))
 MORE = (
     Point(REMEMBER, "flock", r"/\.lock>"),
-    Point(REMEMBER, "fsync", r"\.tmp>"),
+    Point(REMEMBER, "fsync", r"/\.project\.json\..*\.tmp>"),
+    Point(REMEMBER, "fsync", r"/\.builds-.*\.tmp>"),
     Point(REMEMBER, "pwrite64", r"/index\.db-wal>"),
     Point(DRAIN, "rename", r"/memories/"),
 )
@@ -91,12 +92,12 @@ def scene(before: Scene, tmp_path: Path) -> Scene:
     return scene
 
 
-def tell(scene: Scene, event: str, session: str) -> None:
+def tell(scene: Scene, event: str, session: str, cwd: Path | None = None) -> None:
     """Run the hook for an event, as a client does."""
     said = {
         "session_id": session,
         "transcript_path": str(scene.top / "session.jsonl"),
-        "cwd": str(scene.project),
+        "cwd": str(cwd or scene.project),
         "hook_event_name": event,
     }
     done = subprocess.run(
@@ -262,8 +263,14 @@ def test_nobody_hangs_for_a_writer_that_stopped_and_nothing_is_lost(
 
 
 def test_what_a_session_taught_waits_as_long_as_a_writer_is_stopped(scene: Scene) -> None:
-    """However often the drain meets it: a step that failed three times used to be left out."""
+    """However often the drain meets it: a step that failed three times used to be left out.
+
+    Nor does it keep what happens in other projects.
+    """
+    elsewhere = scene.top / "elsewhere"
+    elsewhere.mkdir()
     with Frozen(scene, PUT) as frozen:
+        tell(scene, "SessionStart", "session-elsewhere", cwd=elsewhere)
         for _ in range(TRIES + 1):
             done = subprocess.run(
                 [*IN_A_HURRY, *DRAIN],
@@ -273,8 +280,9 @@ def test_what_a_session_taught_waits_as_long_as_a_writer_is_stopped(scene: Scene
                 timeout=GIVEN_UP,
                 check=True,
             )
-            assert json.loads(done.stdout)["errors"]
-        assert spool.waiting(str(scene.home), scene.env)
+            assert json.loads(done.stdout)["errors"] == 1
+        waiting = [spool.load(path) for _, path in spool.waiting(str(scene.home), scene.env)]
+        assert [each["session"] for each in waiting] == ["session-before"]
         assert frozen.go_on() == (0, "")
     subprocess.run([LTM, *DRAIN], cwd=scene.project, env=scene.env, check=True, capture_output=True)
     texts = [each["content"] for each in scene.memories().values()]

@@ -37,7 +37,7 @@ TRIES = 3
 _BEHIND = ("Stop", "SubagentStop", "PreCompact")
 _AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
 _AT_ENDS = ("SessionStart", "PreCompact", "Stop", "SessionEnd")
-_TROUBLE = (sqlite3.Error, StorageFailed, Busy)
+_TROUBLE = (sqlite3.Error, StorageFailed)
 _TURN = 0.2  # seconds a drain tries to get its turn: hooks look at the lock for a moment
 _CAUGHT_UP = 20  # unfinished sessions that are looked at when one begins
 
@@ -88,7 +88,8 @@ def drain(
             if not lock.acquire(patience=_TURN):
                 return done
             try:
-                _empty(home, environ, STEPS if steps is None else steps, settle, done)
+                if not _empty(home, environ, STEPS if steps is None else steps, settle, done):
+                    return done
             finally:
                 lock.release()
         except (OSError, sqlite3.Error, LtmError) as error:
@@ -102,7 +103,9 @@ def drain(
 
 def _empty(
     home: str, environ: Mapping[str, str], steps: Sequence[Step], settle: float, done: Drained
-) -> None:
+) -> bool:
+    """Go through the events that wait; False when a writer was in the way of some of them."""
+    stuck: set[str] = set()
     log = SessionLog(os.path.join(home, "state.db"))
     finished: dict[str, str] = {}
     try:
@@ -111,10 +114,19 @@ def _empty(
             if event is None:
                 finished[key] = path
                 continue
+            if event.cwd in stuck:
+                continue  # what kept an event of this folder waiting would keep this one as long
             if event.event in _BEHIND:
                 time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
             work = Work(event, home, log, environ, datetime.now(UTC))
-            if _is_done(work, steps, done):
+            try:
+                is_done = _is_done(work, steps, done)
+            except Busy as error:
+                hooklog.note(home, "drain", error)
+                done.errors += 1
+                stuck.add(event.cwd)
+                continue
+            if is_done:
                 finished[key] = path
                 done.events += 1
                 if event.cwd and event.event in _AT_ENDS:
@@ -130,10 +142,12 @@ def _empty(
         log.close()
     _refresh(home, environ, done)
     spool.sweep(home)
+    return not stuck
 
 
 def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
-    """Take an event's steps from where it stands; False when it must be tried again later.
+    """Take an event's steps from where it stands; False when it must be tried again later, which
+    also goes for `Busy`.
 
     Where it stands is noted with what is counted, which must not happen twice, and when a step
     fails. All other steps may be taken again after a crash: they know what they have done.
@@ -147,7 +161,7 @@ def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
                 return False
             tries = 0
     except _TROUBLE as error:
-        # Not the event's fault: when the disk is better, or the writer gone, it goes on from here.
+        # Not the event's fault: when the disk is better, it goes on from here.
         if not done.errors:
             hooklog.note(work.home, "drain", error)
         done.errors += 1
@@ -160,7 +174,7 @@ def _is_taken(work: Work, number: int, step: Step, tries: int, done: Drained) ->
     key, log = work.event.key, work.log
     try:
         step(work)
-    except _TROUBLE:
+    except (*_TROUBLE, Busy):
         raise
     except Exception as error:
         hooklog.note(work.home, f"drain, {getattr(step, '__name__', 'step')}", error)
