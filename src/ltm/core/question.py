@@ -18,6 +18,9 @@ from ltm.core.words import STOP, query_terms, terms
 MOST_WORDS = 64
 """Terms of a long question that count: it may be a whole text."""
 
+LONGEST = 100_000
+"""Characters of a question that are read: a log of a megabyte would take a second."""
+
 _MOST_PATHS = 4
 _EDGES = "?!.,;:\"'`()[]{}<>*"
 _PATH = re.compile(r"[\w.~@+-]*(?:/[\w.@+-]+)+/?\Z|[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9}\Z")
@@ -65,6 +68,7 @@ class Question(NamedTuple):
 
 def understood(text: str, today: date) -> Question:
     """A question, seen from the day on which it is asked."""
+    text = text[:LONGEST]
     weights, compounds = _weighed(text)
     return Question(
         text,

@@ -15,6 +15,7 @@ from ltm.core.model import Problem
 from ltm.storage.plainfile import read_plain
 
 _LIMIT = 256 * 1024
+_PARTS = 100  # of a dotted key
 
 
 class TomlFile(NamedTuple):
@@ -65,6 +66,10 @@ def parse_toml(text: str, path: str) -> TomlFile:
     """Read a text that is, or is to be, in the file at `path`."""
     import tomllib
 
+    for number, words in enumerate(text.split("\n"), 1):
+        # Each part costs as much as there are parts before it: a line could take minutes.
+        if words.partition("=")[0].count(".") > _PARTS:
+            return TomlFile(path, text=text, problem=Problem(path, "is nested too deeply", number))
     try:
         return TomlFile(path, tomllib.loads(text), text)
     except tomllib.TOMLDecodeError as error:
@@ -74,3 +79,5 @@ def parse_toml(text: str, path: str) -> TomlFile:
         return TomlFile(path, text=text, problem=Problem(path, f"is not TOML: {message}", line))
     except RecursionError:
         return TomlFile(path, text=text, problem=Problem(path, "is nested too deeply", 1))
+    except ValueError as error:  # a number that Python refuses to read for its length
+        return TomlFile(path, text=text, problem=Problem(path, f"is not TOML: {error}", 1))

@@ -34,8 +34,9 @@ def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
         name = tool.aliases.get(sent, sent)
         if name not in tool.properties:
             known = ", ".join(tool.properties) or "none"
+            shown = sent[:80].encode("utf-8", "replace").decode()
             raise WrongUsage(
-                f"{tool.name} has no argument '{sent[:80]}'", hint=f"its arguments: {known}"
+                f"{tool.name} has no argument '{shown}'", hint=f"its arguments: {known}"
             )
         if value is None:
             continue
@@ -69,11 +70,22 @@ def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
         inside = least <= value <= most  # false for not-a-number too, which compares to nothing
         if not inside:
             raise _wrong(name, value, schema)
+    if isinstance(value, str) and _has_half_characters(value):
+        raise _wrong(name, value, schema)
     if isinstance(value, list) and "items" in schema:
         return [
             _checked(f"{name}[{place}]", each, schema["items"]) for place, each in enumerate(value)
         ]
     return value
+
+
+def _has_half_characters(text: str) -> bool:
+    """Whether a text holds what JSON can write and no file can: one of a pair of surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _is(value: Any, wanted: str) -> bool:
