@@ -47,20 +47,23 @@ def fuzz(python: Path, target: str, seconds: int, folder: Path) -> Fuzzed:
     words = folder / "words"
     words.write_text(dictionary())
     limits = (*_LIMITS, f"-max_total_time={seconds}", f"-dict={words}", f"-seed={seconds}")
-    done = subprocess.run(
-        [python, "-m", "benchmarks.soak.fuzz_harness", target, corpus, *limits],
-        cwd=folder,
-        env={
-            "PATH": os.defpath,
-            "HOME": str(folder),
-            "TMPDIR": _IN_MEMORY if os.path.isdir(_IN_MEMORY) else tempfile.gettempdir(),
-            "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
-        },
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    memory = _IN_MEMORY if os.path.isdir(_IN_MEMORY) else None
+    # The fuzzer ends without tidying up.
+    with tempfile.TemporaryDirectory(prefix="ltm-fuzz-", dir=memory) as scratch:
+        done = subprocess.run(
+            [python, "-m", "benchmarks.soak.fuzz_harness", target, corpus, *limits],
+            cwd=folder,
+            env={
+                "PATH": os.defpath,
+                "HOME": str(folder),
+                "TMPDIR": scratch,
+                "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+            },
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
     found = [f"{path.name}: {path.read_bytes()!r}" for path in folder.glob("*-*") if path.is_file()]
     died = "\n".join([*found, done.stdout[-2_500:], done.stderr[-500:], ""])
     return Fuzzed(
