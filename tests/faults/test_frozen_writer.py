@@ -29,6 +29,7 @@ from tests.faults.tracing import strace_or_outcome
 from tests.figures import count
 from tests.surfaces.hook_runner import PROGRAM
 from tests.surfaces.http_runner import until
+from tests.surfaces.mcp_wire import Wire
 
 HURRY = 0.5
 """Seconds of patience of everybody else."""
@@ -288,6 +289,22 @@ def test_what_a_session_taught_waits_as_long_as_a_writer_is_stopped(scene: Scene
     texts = [each["content"] for each in scene.memories().values()]
     assert sum("linter" in text for text in texts) == 1
     assert spool.waiting(str(scene.home), scene.env) == []
+
+
+def test_an_agent_is_told_of_a_writer_that_stopped_and_can_still_ask(scene: Scene) -> None:
+    asked = {"content": KEPT, "kind": "fact", "scope": "project"}
+    command, env = (*IN_A_HURRY, "mcp"), {"LTM_HOME": str(scene.home)}
+    with (
+        Frozen(scene, PUT) as frozen,
+        Wire(scene.project, scene.top, env=env, command=command) as wire,
+    ):
+        wire.initialize()
+        said = wire.error("store_memory", **asked)
+        assert "another process has been writing to this vault" in said
+        assert ADVICE in said
+        assert "zanzibarquux" in wire.call("recall", query="zanzibarquux")
+        assert frozen.go_on() == (0, "")
+        assert wire.call("store_memory", **asked).startswith("Remembered")
 
 
 def test_a_writer_that_stopped_does_not_undo_what_a_person_saved_meanwhile(scene: Scene) -> None:
