@@ -290,14 +290,18 @@ ROWS: tuple[Row, ...] = (
     Row(
         "S10",
         "secrets of 60 kinds in 50 contexts, on the way to every file",
-        "recall 0.98, precision 0.97, 2 MB/s, 0 of 1,000 canaries found",
+        "recall 0.98 (each kind 0.90), precision 0.97, benign 0.1 %, 2 MB/s, 0 of 1,000 canaries"
+        " found in any file",
         quick=(tried("tests/surfaces/test_canaries.py", "tests/core/test_redact.py"),),
-        full=(program("benchmarks.redaction"),),
+        full=(
+            tried("tests/surfaces/test_canaries.py", LTM_FAULTS="all"),
+            program("benchmarks.redaction"),
+        ),
     ),
     Row(
         "S11",
         "200 poisoned texts from tools, pages, clones, exports",
-        "0 told without approval, 0 break the fence",
+        "0 told without approval, 0 break the fence; 95 % of what users said is kept",
         quick=(tried("tests/security/test_poisoning.py"),),
     ),
     Row(
@@ -311,6 +315,7 @@ ROWS: tuple[Row, ...] = (
         "control bytes, shell words and forged lines",
         "0 raw control bytes on a terminal, shellcheck clean",
         quick=(
+            tried("tests/security/test_terminal.py"),
             tried(
                 "tests/core/test_screen.py",
                 "tests/surfaces",

@@ -20,6 +20,7 @@ from ltm.core.record import as_record
 from ltm.inject.compose import composed
 from ltm.inject.render import FORMATS
 from ltm.inject.views import block, memory_md
+from tests.figures import count
 from tests.security.payloads import BENIGN, FILED, SPOKEN, Payload, payloads
 from tests.security.strangers import clone, publish, session_start
 from tests.sessions.writing import Transcript
@@ -39,6 +40,11 @@ def plain(text: str) -> str:
     seen = "".join(each for each in text if unicodedata.category(each) not in ("Cf", "Cc", "Co"))
     tags = "".join(chr(ord(each) - 0xE0000) for each in text if 0xE0020 <= ord(each) < 0xE007F)
     return unicodedata.normalize("NFKC", seen) + tags
+
+
+def _named(channel: str) -> str:
+    """A channel as a figure is named."""
+    return channel.removeprefix("a ").replace(" ", "_")
 
 
 def poison_in(text: str, given: list[Payload]) -> list[str]:
@@ -123,6 +129,8 @@ def test_what_a_session_met_on_its_way_is_told_to_no_later_one(
         session_start(ltm, ltm.project),
     ]
     active = ltm.json("list", "--limit", "500")["memories"]
+    told = {mark for text in texts for mark in poison_in(text, given)}
+    count("S11", **{f"payloads_by_{_named(channel)}": len(given)}, told_without_approval=len(told))
     for text in (*texts, json.dumps(active, ensure_ascii=False)):
         assert poison_in(text, given) == []
     for hit in ltm.json("recall", "--limit", "100", "zq", *(each.mark for each in given))["hits"]:
@@ -133,11 +141,14 @@ def test_what_a_session_met_on_its_way_is_told_to_no_later_one(
             assert hit["source"]["trust"] in ("assistant", "tool"), hit
             assert hit["source"]["session"], hit
     waiting = ltm.json("list", "--status", "quarantined", "--limit", "500")["memories"]
+    nameless = [each for each in waiting if not each["source"]["session"]]
+    count("S11", kept_and_waiting=len(waiting), without_provenance=len(nameless))
     for each in waiting:
         assert each["source"]["trust"] == "tool"
         assert each["source"]["session"]
         assert each["source"]["lines"]
     heard = [words for words in benign if words in json.dumps(active, ensure_ascii=False)]
+    count("S11", benign_said=len(benign), benign_promoted=len(heard))
     assert len(heard) >= 0.95 * len(benign), f"not promoted: {set(benign) - set(heard)}"
     if channel in ("a failing command", "a commit", "a repetition"):
         kept = poison_in(json.dumps(waiting, ensure_ascii=False), given)
@@ -192,13 +203,15 @@ def test_what_a_clone_brought_along_is_told_to_nobody(ltm: Ltm, tmp_path: Path) 
     memories = [as_memory(each) for each in given]
     origin = publish(tmp_path / "origin", *memories)  # type: ignore[arg-type]
     ltm.project = clone(origin, tmp_path / "clone")
-    for text in (
+    texts = (
         session_start(ltm, ltm.project),
         ltm.json("inject")["text"],
         ltm.ok("recall", *(each.mark for each in given), "always", "never"),
         session_start(ltm, ltm.project),
-    ):
-        assert poison_in(text, given) == []
+    )
+    told = {mark for text in texts for mark in poison_in(text, given)}
+    count("S11", payloads_by_a_clone=len(given), told_without_approval=len(told))
+    assert told == set()
     assert ltm.json("status")["waiting"]["untrusted"] == 25
     listed = json.dumps(ltm.json("list"), ensure_ascii=False)
     assert len(poison_in(listed, given)) == 25, "a person can see all of them"
@@ -232,7 +245,9 @@ def test_another_users_export_waits_if_one_wants_to_see_it_first(ltm: Ltm, tmp_p
     file.write_text(json.dumps(head))
     report = ltm.json("import", str(file), "--quarantine")
     assert (report["added"], report["quarantined"]) == (25, 25)
+    count("S11", payloads_by_an_export=len(given))
     for text in (ltm.json("inject")["text"], session_start(ltm, ltm.project)):
+        count("S11", told_without_approval=len(poison_in(text, given)))
         assert poison_in(text, given) == []
         assert "We retry three times" in text
     assert len(ltm.json("approve")["waiting"]) == 25
@@ -264,6 +279,7 @@ def test_no_payload_leaves_the_fence_even_when_it_is_approved(style: str) -> Non
         )
         lines = told.text.split("\n")
         heading = 1 if style == "markdown" else 0
+        count("S11", fenced=1, fences_broken=int(len(lines) != 4 + heading))
         assert len(lines) == 4 + heading, payload
         assert lines[0].startswith("[LTM:")
         assert lines[0].endswith("]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import Any
 
 from benchmarks.redaction import samples, survives
 from ltm.core.redact import redacted
+from ltm.storage import hooklog, spool
+from tests.figures import count
 from tests.surfaces.cli_runner import Ltm
 
-CANARIES = 1_000
+ALL = os.environ.get("LTM_FAULTS") == "all"
+CANARIES = 1_000 if ALL else 300
 
 
 def canaries() -> list[tuple[str, list[str]]]:
@@ -81,11 +85,24 @@ def test_no_planted_secret_reaches_any_file(ltm: Ltm, tmp_path: Path) -> None:
     assert done["added"]
     for text, _ in planted[:10]:
         ltm.json("remember", "-", "--title", text, stdin=f"Keep in mind: {text}", LTM_DEBUG="1")
+    environ = {"HOME": str(ltm.home), "LTM_HOME": str(ltm.home / ".ltm")}
+    about = {"session": "session", "cwd": str(ltm.project), "transcript": str(transcript)}
+    for event in ("SessionStart", "PreCompact", "SessionEnd"):
+        spool.put(str(ltm.home / ".ltm"), {"event": event, **about}, environ)
+    hooklog.note(str(ltm.home / ".ltm"), "Stop", ValueError(planted[0][0]))
+    ltm.ok("drain")
+    ltm.ok("friction", str(transcript))
+    ltm.ok("stash", "later", "--transcript", str(transcript))
+    ltm.ok("consolidate", "--all")
+    ltm.ok("init")
+    ltm.ok("remember", f"The shared one needs {planted[1][0]}", "--scope", "project")
     ltm.ok("sync")
     ltm.ok("recall", "deployment")
+    ltm.ok("export", str(ltm.project / "export.json"))
     kept = {
         path: path.read_bytes().decode("utf-8", "replace")
-        for path in (ltm.home / ".ltm").rglob("*")
+        for top in (ltm.home / ".ltm", ltm.project)
+        for path in top.rglob("*")
         if path.is_file()
     }
     assert len(kept) > 5
@@ -95,4 +112,8 @@ def test_no_planted_secret_reaches_any_file(ltm: Ltm, tmp_path: Path) -> None:
         for path, content in kept.items()
         if all(part in content for part in secret) and survives(secret, content)
     ]
+    sinks = {path.name for path in kept}
+    count("S10", canaries_planted=len(planted), files_searched=len(kept), canaries_found=len(leaks))
+    for sink in ("index.db", "sessions.db", "state.db", "friction.db", "summary.md", "export.json"):
+        assert sink in sinks, f"nothing was written to {sink}"
     assert leaks == []
