@@ -27,6 +27,7 @@ from tests.surfaces.hook_runner import Hooks
 from tests.surfaces.http_runner import Server
 
 TOGETHER = 50
+_JITTER = 2  # open files by which two moments differ; one left behind a life would be a hundred
 
 
 def start_together(hooks: Hooks, many: int, version: str = "") -> tuple[int, int]:
@@ -137,7 +138,7 @@ def main() -> None:
     }
     count("R14", **figures)
     print(figures)
-    sys.exit(serving != 1 or bool(odd or sum(wrong) or orphans or sum(listeners) or more > 0))
+    sys.exit(serving != 1 or bool(odd or sum(wrong) or orphans or sum(listeners) or more > _JITTER))
 
 
 if __name__ == "__main__":
