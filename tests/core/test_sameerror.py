@@ -70,3 +70,25 @@ def test_a_number_never_makes_an_error_another(one: int, other: int) -> None:
 @pytest.mark.parametrize("folders", ["", "src/", "/home/ada/app/src/", "C:\\work\\app\\", "../x/"])
 def test_the_folders_of_a_path_are_no_part_of_an_error(folders: str) -> None:
     assert bare(f"{folders}db.py:12: no such column") == "db.py: : no such column"
+
+
+@pytest.mark.parametrize(
+    "changing",
+    [
+        "123e4567-e89b-12d3-a456-426614174000",
+        "2026-03-01T12:00:00.123Z",
+        "2026-03-01 12:00",
+        "2026-03-01",
+        "12:00:00",
+        "0xdeadbeef",
+        "d34db33f",
+        "10.0.0.7:5432",
+        "192.168.0.1",
+        "line 12",
+        "pid 4711",
+        "12.5ms",
+        "\x1b[31m",
+    ],
+)
+def test_what_changes_is_no_part_of_an_error(changing: str) -> None:
+    assert bare(f"worker {changing} vanished") == "worker vanished"

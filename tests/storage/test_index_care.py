@@ -90,7 +90,8 @@ def test_what_no_question_would_show_is_found_by_looking_at_all_of_it(
     assert {each.memory.kind for each in indexed.page(Filter(), -1, 0)[0]} == {"fact"}
 
 
-def test_a_page_that_is_none_any_more_is_found_too(indexed: Index) -> None:
+@pytest.mark.parametrize("how", ["check", "rebuild"])
+def test_a_page_that_is_none_any_more_is_found_too(indexed: Index, how: str) -> None:
     with closing(sqlite3.connect(indexed.path)) as db:
         size = db.execute("PRAGMA page_size").fetchone()[0]
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -99,7 +100,10 @@ def test_a_page_that_is_none_any_more_is_found_too(indexed: Index) -> None:
         file.seek((page - 1) * size)
         file.write(b"\xa5" * size)
     before = marked(indexed)
-    indexed.check(at_once=True)
+    if how == "check":
+        indexed.check(at_once=True)
+    else:
+        indexed.rebuild()
     assert not os.path.samefile(indexed.path, before)
     assert titles(indexed) == ALL
 

@@ -32,7 +32,6 @@ _NUMBERS = {
     for word in words.split()
 }
 _SLACK = {"day": 1, "week": 3, "month": 15, "year": 180}
-_LENGTH = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 _WORD = re.compile(r"[a-z]+")
 _CUES = frozenset(
@@ -245,7 +244,7 @@ def _carried(year: int, month: int) -> tuple[int, int]:
 
 def _back(today: date, count: int, unit: str) -> date:
     if unit in ("day", "week"):
-        return today - timedelta(days=count * _LENGTH[unit])
+        return today - timedelta(days=count * (7 if unit == "week" else 1))
     months = count * (12 if unit == "year" else 1)
     year, month = _carried(today.year, today.month - months)
     last = date(*_carried(year, month + 1), 1) - _DAY
