@@ -92,6 +92,7 @@ ROWS: tuple[Row, ...] = (
         "100 % seen or harmless, rebuilt by itself, the same answers; 10,000 memories in 10 s",
         quick=(tried("tests/faults/test_damage.py", "tests/storage/test_index.py"),),
         full=(tried("tests/faults/test_damage.py", LTM_FAULTS="all"),),
+        alone=True,
     ),
     Row(
         "R11",
@@ -114,6 +115,7 @@ ROWS: tuple[Row, ...] = (
             program("benchmarks.hooks", "--turns", "100"),
         ),
         instead="a frozen file system is not among them: a process that waits for one cannot end",
+        alone=True,
     ),
     Row(
         "R13",
@@ -136,6 +138,7 @@ ROWS: tuple[Row, ...] = (
         full=(program("benchmarks.soak.load"),),
         instead="1,500 a second were hoped for; an event is on the disk before its answer is on its"
         " way, which takes more than a millisecond of processor time",
+        alone=True,
     ),
     Row(
         "R16",
@@ -143,6 +146,7 @@ ROWS: tuple[Row, ...] = (
         "after 100 memory 10 % more at the most, open files flat, logs 20 MB, journals 64 MB, index"
         " twice the files, 20 % free pages; every injection within its budget",
         full=(program("benchmarks.soak.sessions", minutes=20),),
+        alone=True,
     ),
     Row(
         "R17",
@@ -152,6 +156,7 @@ ROWS: tuple[Row, ...] = (
         full=(program("benchmarks.soak.transcripts", minutes=15),),
         instead="the 60 s are for reading it and finding all there is to learn; a capture also puts"
         " every passage and memory on the disk, without its secrets, and takes longer",
+        alone=True,
     ),
     Row(
         "R18",
@@ -254,6 +259,7 @@ ROWS: tuple[Row, ...] = (
         "bombs and nonsense for every parser",
         "1 s and 100 MB at the most, a typed error",
         quick=(tried("tests/security/test_parsers.py", "tests/storage/test_hostile_files.py"),),
+        alone=True,
     ),
     Row(
         "S7",
@@ -297,6 +303,7 @@ ROWS: tuple[Row, ...] = (
             tried("tests/surfaces/test_canaries.py", LTM_FAULTS="all"),
             program("benchmarks.redaction"),
         ),
+        alone=True,
     ),
     Row(
         "S11",
@@ -337,6 +344,7 @@ ROWS: tuple[Row, ...] = (
         "floods of handshakes, slow clients, huge bodies",
         "memory flat, others served",
         full=(program("benchmarks.soak.flood"),),
+        alone=True,
     ),
     Row(
         "S16",
