@@ -6,6 +6,7 @@ the same home, one after the other; done or refused must be the same, and so mus
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -20,11 +21,12 @@ from ltm.storage.config import load
 from ltm.storage.filestore import FileStore
 from ltm.storage.opening import open_files
 from ltm.storage.places import places
+from ltm.surfaces.mcp.table import tools
 from tests.figures import count
 from tests.storage.repos import git, make_repo
 from tests.stores import make
 from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import Server
+from tests.surfaces.http_runner import JSON, Server
 from tests.surfaces.mcp_wire import Wire
 
 ANY = Filter(statuses=tuple(Status))
@@ -153,3 +155,22 @@ def test_all_ways_lead_to_the_same_verdict(name: str, template: Path, tmp_path: 
     assert homes["mcp"] == homes["http"] == homes["terminal"]
     assert told["active"]["terminal"]
     assert not told["missing"]["terminal"]
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong"])
+def test_who_has_no_token_may_use_no_tool_at_all(tmp_path: Path, token: str | None) -> None:
+    """There is one right, to everything, and one token for it: reading is refused like forgetting.
+
+    The terminal and a server on a pipe are the user's own; whoever has those has the files too.
+    """
+    answered = 0
+    with Server(Hooks(tmp_path)) as server:
+        headers = [JSON, ("Accept", "application/json, text/event-stream")]
+        headers += [("Authorization", f"Bearer {token}")] if token is not None else []
+        for name in tools().by_name:
+            params = {"name": name, "arguments": {}}
+            call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            answer = server.ask("POST", "/mcp", headers, json.dumps(call).encode())
+            answered += answer.status != 401 or answer.body != b""
+    count("S3", tools_without_a_token=len(tools().by_name), answered_without_a_token=answered)
+    assert answered == 0
