@@ -167,7 +167,7 @@ def test_evidence_belongs_to_the_project_of_its_session(ltm: Ltm, tmp_path: Path
         made.add("user", message={"role": "user", "content": "hi there"}, cwd=str(other))
     text = (tmp_path / "in").iterdir()
     for path in text:
-        path.write_text(path.read_text().replace('"cwd": "/p"', f'"cwd": "{other}"'))
+        path.write_text(path.read_text().replace('"cwd":"/p"', f'"cwd":"{other}"'))
         made = Talk(path, path.stem + "x")
         made.user("no, use pnpm and not npm", cwd=str(other), uuid=f"{path.stem}-last")
     assert "ag-001" not in ltm.ok("friction", str(tmp_path / "in"))

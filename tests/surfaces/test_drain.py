@@ -118,7 +118,7 @@ def test_a_fork_is_its_own_session_and_counts_only_its_own_part(desk: Desk) -> N
     desk.tell("SessionEnd", "s1")
     desk.drain()
     fork = desk.hooks.top / "s2.jsonl"
-    fork.write_text(first.path.read_text().replace('"sessionId": "s1"', '"sessionId": "s2"'))
+    fork.write_text(first.path.read_text().replace('"sessionId":"s1"', '"sessionId":"s2"'))
     Transcript(fork, "s2").result("yes", error=False)
     # An older client fires the start with the old id, everything after it with the new one.
     desk.tell("SessionStart", "s1", source="resume")
