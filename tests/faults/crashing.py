@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ltm.core.errors import LtmError
 from ltm.core.kinds import Kinds
@@ -22,6 +22,7 @@ from tests.faults.scene import Scene
 from tests.faults.tracing import Ended, Starter
 
 Memories = dict[str, dict[str, Any]]
+T = TypeVar("T")
 
 POINTS = 40
 """Kills for each command, spread over its system calls; LTM_FAULTS=all kills at every one."""
@@ -230,7 +231,7 @@ def points(ended: Ended) -> list[tuple[str, int]]:
     return spread(others, POINTS - 4) + derived
 
 
-def spread(values: list[tuple[str, int]], most: int) -> list[tuple[str, int]]:
+def spread(values: list[T], most: int) -> list[T]:
     """At most so many values, evenly from all of them."""
     if len(values) <= most:
         return values

@@ -71,7 +71,7 @@ def _shorten(most: int) -> None:
     """Let every write take a few bytes only, as a disk, a pipe or a signal may."""
     if most:
         write = os.write
-        os.write = lambda handle, data: write(handle, data[:most])
+        os.write = lambda handle, data: write(handle, memoryview(data)[:most])
 
 
 def _run(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> int:

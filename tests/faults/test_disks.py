@@ -162,8 +162,8 @@ def test_a_full_disk_loses_nothing_and_works_again_with_room(
     kind: str,
     index: str,
 ) -> None:
-    words, use_up = DISKS[kind]
-    disk = mount(*words(tmp_path))
+    mounted, use_up = DISKS[kind]
+    disk = mount(*mounted(tmp_path))
     person, memory = person_on(disk, tmp_path)
     if index == "gone":
         for path in person.home.rglob("index.db*"):
