@@ -22,7 +22,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from ltm.core.errors import LtmError
+from ltm.core.errors import LtmError, WrongUsage
 from ltm.core.model import Filter
 from ltm.storage.codec import to_bytes
 from ltm.surfaces.cli.app import ltm as app
@@ -154,6 +154,16 @@ def test_no_argument_of_a_tool_leads_outside(hooks: Hooks, name: str) -> None:
     finally:
         WATCH.on = False
     watched(hooks, texts, calls, slowest)
+
+
+def test_half_a_character_is_refused_and_named(hooks: Hooks) -> None:
+    """JSON can write it, no file can: a tool used to fall over it."""
+    with Call("store_memory", str(hooks.project)) as call:
+        for given_ in ({"content": "half \ud800"}, {"content": "x", "tags": ["\udc00"]}):
+            with pytest.raises(WrongUsage, match="cannot be"):
+                _answer(call, "store_memory", given_)
+        with pytest.raises(WrongUsage, match="has no argument"):
+            _answer(call, "store_memory", {"content": "x", "\ud800": "x"})
 
 
 LONG = ("mcp", "serve", "setup", "uninstall", "demo", "drain", "completion")
