@@ -43,12 +43,13 @@ _MOST_MB = 100
 def write(path: Path, megabytes: float) -> None:
     """A transcript of about so many megabytes, as large ones are: most of it is what tools gave.
 
-    Modelled on three long sessions of people at work (5.9 MB: 74 calls, 41 answers, 1.2 prompts and
-    2 things worth keeping a megabyte; results of 200 characters in the middle and 26,000 at the
-    most, each with the client's own copy beside it, 4 % of them failures; two calls in three run a
-    command or change a file). What they have besides, 40 % of lines of progress that newer clients
-    no longer write and that cost next to nothing, is left out, so that there is more to do in a
-    megabyte here: about 160 calls, 60 answers, 7 prompts and 4 things worth keeping.
+    Modelled on four sessions of people at work (5.6 MB: 78 calls, 44 answers, 1.3 prompts and 2
+    things kept a megabyte; results of 200 characters in the middle and 26,000 at the most, each
+    with the client's own copy beside it, 4 % of them failures; two calls in three run a command or
+    change a file). Left out are lines of progress, 40 % of their bytes, which newer clients no
+    longer write and which cost next to nothing. So a megabyte here has about 160 calls, 60 answers
+    and 7 prompts; 2 to 4 things are kept of it, as rules change. A transcript of nothing but short
+    turns and prompts that teach costs more a megabyte.
     """
     pool = sentences()
     number = 0
