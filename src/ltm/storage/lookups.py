@@ -187,7 +187,7 @@ class Lookups(ABC):
         return Stored(_memory(data), self._vault.name, self._vault.path(file), tag)
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=500)
 def _memory(data: str) -> Memory:
     """What a row says. Upkeep and a server ask for the same ones again and again, and most of the
     time of a listing goes into this."""
