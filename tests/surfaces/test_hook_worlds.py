@@ -326,7 +326,8 @@ def mounted(words: list[str], place: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        # A drain that a hook started may still have it open; the disk goes with the last of them.
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def run_mount(words: list[str]) -> None:
