@@ -28,7 +28,7 @@ RATE, ASKED = 200, 5
 _SIZE = 2_700  # with what stands around it a request of 3 kB
 _WIRES = 16
 _PRESSED = 10.0
-_MOST_MS, _MOST_MB, _LEAST_RATE = 50, 150, 2 * RATE
+_MOST_MS, _MOST_MB, _LEAST_RATE = 50, 150, 1_500
 _EVENT = "post_tool_use"
 
 

@@ -135,7 +135,7 @@ def large(top: Path, megabytes: int) -> bool:
         capture_and_drain_differ=differing,
     )
     print(f"{megabytes} MB: {figures}, again {again}, half {half}, differ {differing}")
-    held = max(home.peak, drained.peak) <= _MOST_MB and understood <= _MOST_SECONDS
+    held = max(home.peak, drained.peak) <= _MOST_MB and seconds <= _MOST_SECONDS
     return held and not (again or half or differing) and whole["turns"] == 1
 
 
