@@ -17,7 +17,7 @@ umask 077
 LC_ALL=C
 export LC_ALL
 
-limit=1 # seconds for an answer
+limit=0.9 # seconds for an answer: with all around it, less than one
 case ${1:-} in
     SessionStart | session_start) event=SessionStart route=session_start ;;
     UserPromptSubmit | user_prompt_submit) event=UserPromptSubmit route=user_prompt_submit ;;
