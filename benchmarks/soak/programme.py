@@ -136,8 +136,8 @@ ROWS: tuple[Row, ...] = (
         "200 events a second at the server for a minute, with questions beside them",
         "12,000 requests, 0 errors, 0 lost, p99 50 ms, 150 MB; 1,500 a second when pressed",
         full=(program("benchmarks.soak.load"),),
-        instead="an event is on the disk before its answer is on its way, so nobody answers more than"
-        " the disk takes",
+        instead="an event is on the disk before its answer is on its way, so nobody answers more"
+        " than the disk takes",
         alone=True,
     ),
     Row(
