@@ -1,7 +1,7 @@
 """The twins of the hooks: a client's message as a POST, answered with what the hook would print.
 
 Owns the routes and who keeps an event. The event is in the spool before the answer is on its way.
-A hook that waits for us gives up after a second and then keeps its event itself, under the key it
+A hook that waits for us gives up within a second and then keeps its event itself, under the key it
 sent along: so an event that comes too late is left to its hook.
 """
 
@@ -26,7 +26,7 @@ from ltm.surfaces.receive import answer, keep
 KEY = "ltm-event"
 """The header with the key an event has already."""
 
-LATE = 1.0
+LATE = 0.9
 """Seconds a hook waits for us."""
 
 _SHAPE = re.compile(r"(\d{11})(\d{9})-\d{7}-[0-9a-f]{8}")
