@@ -263,6 +263,11 @@ PIECES = st.sampled_from(
 )
 
 
+def test_many_secrets_right_after_one_another_are_all_taken_out() -> None:
+    key = "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"
+    assert redact(key * 12).text == "[redacted:langsmith-key]" * 12
+
+
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     once = redact(text).text

@@ -16,7 +16,7 @@ from typing import Any
 from ltm.core.assigned import assigned
 from ltm.core.shapes import Span, by_shape, continued
 
-_ROUNDS = 4
+_ROUNDS = 16  # as many secrets may stand one right after another
 _PRIVATE = re.compile(r"<\s{0,8}(/?)\s{0,8}private\b[^<>]{0,200}>", re.IGNORECASE)
 
 _MARK = re.compile(r"\[(?:redacted:[a-z0-9-]+|private)\]")
