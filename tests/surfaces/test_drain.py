@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -340,6 +341,22 @@ def test_a_sick_disk_costs_no_event_however_long_it_lasts(desk: Desk) -> None:
         assert desk.drain(step).errors == 1
     sick.clear()
     assert desk.drain(step).events == 1
+
+
+def test_an_event_the_disk_does_not_give_out_now_waits(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability R4: it is on the disk, and only the reading failed."""
+    desk.tell("SessionStart")
+
+    def refuse(path: str, **options: object) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    with monkeypatch.context() as sick:
+        sick.setattr(spool, "read_plain", refuse)
+        done = desk.drain()
+        assert (done.events, done.errors) == (0, 1)
+    assert desk.drain().events == 1
 
 
 def test_only_one_drains_at_a_time(desk: Desk) -> None:

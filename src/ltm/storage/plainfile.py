@@ -31,8 +31,11 @@ def read_plain(path: str, *, limit: int = LIMIT, follow: bool = True) -> bytes:
         if info.st_size > limit:
             raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)
         data = b""
+        # Room for what is there, not for the limit: each read takes its room from the heap first,
+        # and a process that reads thousands of notes would keep most of it.
+        room = max(info.st_size, 4_095) + 1
         # A file may grow between the check and the reading: never more than the limit either way.
-        while len(data) <= limit and (chunk := os.read(handle, limit + 1 - len(data))):
+        while len(data) <= limit and (chunk := os.read(handle, min(room, limit + 1 - len(data)))):
             data += chunk
         if len(data) > limit:
             raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)

@@ -8,6 +8,7 @@ library and `durable`, and little of it: this is the hot path of every hook.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 
@@ -27,6 +28,9 @@ the transcripts anyway."""
 
 _LIMIT = 64 * 1024
 _SUFFIX = ".json"
+_NOT_OURS = (errno.ENOENT, errno.ELOOP, errno.EINVAL, errno.EFBIG, errno.EISDIR, errno.ENXIO)
+# Gone, or a link, a device, a giant, a folder, a pipe: never a file that we wrote.
+
 _room: dict[str, int] = {}
 # How many events this process may add to a folder before it counts again what waits there: to count
 # thousands for each of them takes a server longer than to write it. Half of what is left, because
@@ -75,12 +79,7 @@ def waiting(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[s
     found = [(_key(path), path) for path in _files(os.path.join(home, FOLDER))]
     for folder in second_places(environ):
         if _is_ours(folder):
-            found += [
-                (_key(path), path)
-                for path in _files(folder)
-                # Without a home it was one of this user's sessions: any home of theirs may have it.
-                if load(path).get("home", "") in ("", home)
-            ]
+            found += [(_key(path), path) for path in _files(folder) if _is_for(home, path)]
     return sorted(found)
 
 
@@ -90,13 +89,20 @@ def is_waiting(home: str, environ: Mapping[str, str] | None = None) -> bool:
 
 
 def load(path: str) -> dict[str, object]:
-    """What an event's file says; nothing when it is gone or not a file we could have written."""
+    """What an event's file says; nothing when it is gone or not a file we could have written.
+
+    `StorageFailed` when the disk does not give it out now: then it is still to be read.
+    """
     try:
         # We write ASCII; a hook in sh passes a path's bytes on as they came.
         data = read_plain(path, limit=_LIMIT, follow=False)
         return read_object(data.decode("utf-8", "surrogateescape"))
-    except (OSError, ValueError):
+    except ValueError:
         return {}
+    except OSError as error:
+        if error.errno in _NOT_OURS:
+            return {}
+        raise failed(error, "read the file", path) from error
 
 
 def remove(paths: Iterable[str]) -> None:
@@ -172,6 +178,15 @@ def _names(folder: str) -> list[str]:
         return os.listdir(folder)
     except OSError:
         return []
+
+
+def _is_for(home: str, path: str) -> bool:
+    """Whether an event outside of any home is for this one: without a home it was one of this
+    user's sessions, and any home of theirs may have it."""
+    try:
+        return load(path).get("home", "") in ("", home)
+    except StorageFailed:
+        return False  # it waits until it can be read
 
 
 def _is_ours(folder: str, *, make: bool = False) -> bool:

@@ -110,7 +110,12 @@ def _empty(
     finished: dict[str, str] = {}
     try:
         for key, path in spool.waiting(home, environ):
-            event = from_record(key, spool.load(path))
+            try:
+                event = from_record(key, spool.load(path))
+            except StorageFailed as error:
+                hooklog.note(home, "drain", error)
+                done.errors += 1
+                continue
             if event is None:
                 finished[key] = path
                 continue
