@@ -1,9 +1,9 @@
 """kill -9 at the system calls of the commands that write: `python -m benchmarks.crashes`.
 
-Each command is killed at many of its system calls (`--all`: at each of them), in a fresh copy of a
-project with memories, and what is left is examined: was anything lost that had been acknowledged,
-is a file torn, does a temporary file stay, does the same command work again. The baseline, killed
-in the same way, writes a memory and an `index.json` in place. Needs `strace`.
+Each command is killed at many of its system calls (`--kills 100`, `--all`: at each of them), in a
+fresh copy of a project with memories, and what is left is examined: was anything lost that had been
+acknowledged, is a file torn, does a temporary file stay, does the same command work again. The
+baseline, killed in the same way, writes a memory and an `index.json` in place. Needs `strace`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import keep, table
-from tests.faults.crashing import OPERATIONS, kill_everywhere
+from tests.faults.crashing import OPERATIONS, POINTS, kill_everywhere
 from tests.faults.scene import make_scene
 from tests.faults.tracing import Starter
+from tests.figures import count
 
 _NAIVE = """
 import json, sys
@@ -70,6 +71,7 @@ def naive(folder: Path) -> dict[str, int]:
 def main() -> None:
     """Kill, examine and print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=POINTS, help="of each command")
     parser.add_argument("--all", action="store_true", help="kill at every system call")
     parser.add_argument("--json")
     given = parser.parse_args()
@@ -83,10 +85,12 @@ def main() -> None:
         folder = Path(name)
         scene = make_scene(folder / "template")
         for operation in OPERATIONS:
-            killed = kill_everywhere(operation, scene, starter, folder)
-            figures = {what: killed.count(what) for what in ("lost", "torn", "temporary")}
-            more = {"unusable": killed.count("unusable"), "wrong": list(killed.wrong)}
-            results.append({"command": operation.name, "points": killed.points, **figures, **more})
+            killed = kill_everywhere(operation, scene, starter, folder, given.kills)
+            figures = {"points": killed.points} | {
+                what: killed.count(what) for what in ("lost", "torn", "temporary", "unusable")
+            }
+            count("R1", **figures)
+            results.append({"command": operation.name, **figures, "wrong": list(killed.wrong)})
         baseline = naive(folder)
     taken = time.perf_counter() - begun
     columns = ("points", "lost", "torn", "temporary", "unusable")

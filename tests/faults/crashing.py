@@ -219,7 +219,7 @@ OPERATIONS = (
 )
 
 
-def points(ended: Ended) -> list[tuple[str, int]]:
+def points(ended: Ended, most: int = POINTS) -> list[tuple[str, int]]:
     """The system calls at which a command is to be killed: some of each name."""
     if os.environ.get("LTM_FAULTS") == "all":
         return [(call, n) for call, times in ended.calls.items() for n in range(1, times + 1)]
@@ -228,7 +228,7 @@ def points(ended: Ended) -> list[tuple[str, int]]:
     others = [
         (call, n) for call in sorted(calls) if call not in SPARSE for n in range(1, calls[call] + 1)
     ]
-    return spread(others, POINTS - 4) + derived
+    return spread(others, most - 4) + derived
 
 
 def spread(values: list[T], most: int) -> list[T]:
@@ -255,7 +255,9 @@ class Killed:
         return "\n".join(f"{what}: {where}" for what, where in self.wrong)
 
 
-def kill_everywhere(operation: Operation, scene: Scene, starter: Starter, folder: Path) -> Killed:
+def kill_everywhere(
+    operation: Operation, scene: Scene, starter: Starter, folder: Path, most: int = POINTS
+) -> Killed:
     """Run a command once in peace, then kill it at each of its points, in a copy of the scene."""
     whole = scene.copied(folder / "whole")
     ended = starter.run(operation.argv(whole), whole.project, whole.env)
@@ -264,7 +266,7 @@ def kill_everywhere(operation: Operation, scene: Scene, starter: Starter, folder
     shutil.rmtree(whole.top)
     wrong: list[tuple[str, str]] = []
     killed = 0
-    for call, number in points(ended):
+    for call, number in points(ended, most):
         point = scene.copied(folder / "point")
         inject = f"{call}:signal=SIGKILL:when={number}"
         dead = starter.run(operation.argv(point), point.project, point.env, inject=inject)
