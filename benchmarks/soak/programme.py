@@ -22,7 +22,7 @@ ROWS: tuple[Row, ...] = (
         "commands, hooks, the MCP server and the drain killed at random under load",
         "500 kills: 0 acknowledged lost, 0 duplicates",
         quick=(tried("tests/storage/test_filestore_processes.py", words="killed"),),
-        full=(program("benchmarks.soak.kills", minutes=10),),
+        full=(program("benchmarks.soak.kills", minutes=20),),
     ),
     Row(
         "R3",
@@ -145,7 +145,7 @@ ROWS: tuple[Row, ...] = (
         "1,000 sessions of 53 events, with upkeep",
         "after 100 memory 10 % more at the most, open files flat, logs 20 MB, journals 64 MB, index"
         " twice the files, 20 % free pages; every injection within its budget",
-        full=(program("benchmarks.soak.sessions", minutes=20),),
+        full=(program("benchmarks.soak.sessions", minutes=30),),
         alone=True,
     ),
     Row(
