@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ltm.storage.folders import is_still, look_at
@@ -637,6 +637,7 @@ class TestAddresses:
         assert local_path(address) == expected
 
     @given(st.text() | st.text("a@:/[].?#"))
+    @example("[0:@")
     def test_no_text_whatever_leaves_a_login_before_the_host(self, text: str) -> None:
         if local_path(text) is None:
             assert "@" not in normalise(text).partition("/")[0]

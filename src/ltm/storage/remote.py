@@ -58,6 +58,8 @@ def normalise(address: str) -> str:
         path, port = path.lower(), ""
     if not host:
         return ""
+    if not port.isdigit():  # what else may stand there can be a login
+        port = ""
     return f"{host}{'' if port in _USUAL_PORTS else ':' + port}/{path}"
 
 
