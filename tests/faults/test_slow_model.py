@@ -120,10 +120,11 @@ def test_what_changed_while_a_model_thought_about_merging_is_left_and_asked_abou
     assert found[rules[0].id]["content"] == rules[0].content
 
     again = merging((rules[0], desk.store.read(rules[1].id).memory))
-    desk.api.say(answered(merge=again), answered())
+    # Of facts and decisions either may come first: what is made within a second is a tie.
+    desk.api.say(answered(merge=again), answered(merge=again))
     (step,) = desk.person.value(*words)["actions"]
     assert {step["to"], *step["from"]} == {rules[0].id, rules[1].id}
-    assert desk.newest[rules[1].id] in desk.api.prompts[1]
+    assert desk.newest[rules[1].id] in "".join(desk.api.prompts[1:])
     assert desk.newest[rules[1].id] in [
         each.memory.content for each in desk.store.versions(rules[1].id)
     ]

@@ -420,3 +420,12 @@ def test_doctor_finds_what_is_wrong_and_repairs_without_deleting(ltm: Ltm) -> No
     report = ltm.json("doctor", "--audit")
     assert report["healthy"] is True
     assert report["audit"]["memories"] == 1
+
+
+def test_what_is_only_worth_knowing_is_told_as_a_note_and_not_as_a_problem(ltm: Ltm) -> None:
+    ltm.ok("remember", "We use uv for packages")
+    ltm.ok("keygen")
+    said = ltm.ok("doctor")
+    assert said.startswith("note: ")
+    assert "1 memory is not signed" in said
+    assert said.endswith("Everything is in order.\n")

@@ -520,7 +520,7 @@ def test_a_report_speaks_the_language_of_scripts(patient: Patient) -> None:
     record = patient.examine().as_record()
     assert record.keys() == {"healthy", "problems", "audit"}
     assert [problem.keys() for problem in record["problems"]] == [
-        {"path", "line", "message", "fixed"}
+        {"path", "line", "message", "fixed", "ill"}
     ]
 
 

@@ -143,6 +143,8 @@ class Problem(NamedTuple):
     message: str
     line: int = 0
     fixed: bool = False
+    ill: bool = True
+    """False for what is only worth knowing."""
 
 
 class Usage(NamedTuple):

@@ -30,6 +30,7 @@ use it too; `identify` only reads, and never in a way that can hang or raise.
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, NamedTuple
 
 from ltm.storage.folders import inode, is_in_place, is_still, lives_beside, look_at
@@ -213,11 +214,8 @@ def _sha256(data: bytes) -> str:
     """The hash as `hashlib` gives it, which loads OpenSSL first: 3 of the 60 ms of a question."""
     from importlib import import_module
 
-    for name in ("_sha2", "_sha256"):  # as it is called since Python 3.12, and before
-        try:
-            return str(import_module(name).sha256(data).hexdigest())
-        except ImportError:
-            continue
-    from hashlib import sha256
-
-    return sha256(data).hexdigest()
+    try:
+        module = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256")
+    except ImportError:
+        module = import_module("hashlib")
+    return str(module.sha256(data).hexdigest())

@@ -51,6 +51,8 @@ class Work:
     log: SessionLog
     environ: Mapping[str, str]
     at: datetime
+    projects: dict[str, str]
+    """The ids of projects this drain met already, by folder."""
 
 
 Step = Callable[[Work], None]
@@ -108,6 +110,7 @@ def _empty(
     stuck: set[str] = set()
     log = SessionLog(os.path.join(home, "state.db"))
     finished: dict[str, str] = {}
+    projects: dict[str, str] = {}
     try:
         for key, path in spool.waiting(home, environ):
             try:
@@ -123,7 +126,7 @@ def _empty(
                 continue  # what kept an event of this folder waiting would keep this one as long
             if event.event in _BEHIND:
                 time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
-            work = Work(event, home, log, environ, datetime.now(UTC))
+            work = Work(event, home, log, environ, datetime.now(UTC), projects)
             try:
                 is_done = _is_done(work, steps, done)
             except Busy as error:
@@ -195,7 +198,9 @@ def _log_event(work: Work) -> None:
     event, log = work.event, work.log
     moment = datetime.fromtimestamp(event.at, UTC)
     # Looked up before: nobody may wait for a disk while the database is held.
-    project = identify(event.cwd or os.sep, work.home).id
+    project = work.projects.get(event.cwd)
+    if project is None:
+        project = work.projects[event.cwd] = identify(event.cwd or os.sep, work.home).id
     with log.transaction():
         if event.event == "SessionEnd":
             log.end(event.session, event.reason, moment)

@@ -40,8 +40,9 @@ _CAPTURES = "captures"
 def learn(work: Work) -> None:
     """Keep what the event's session taught, and sessions that died before they ended."""
     event = work.event
-    environ = {**work.environ, "LTM_HOME": work.home}
-    for session in sessions_to_read(work):
+    sessions = sessions_to_read(work)
+    environ = {**work.environ, "LTM_HOME": work.home} if sessions else {}
+    for session in sessions:
         if has_grown(work.log, session, _LEAST_BYTES.get(event.event, 1)):
             learn_from(work.log, session, work.at, environ)
         note_due(work.home, work.log, session, event.event)

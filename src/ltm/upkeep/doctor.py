@@ -48,6 +48,7 @@ class Report:
                     "line": problem.line,
                     "message": problem.message,
                     "fixed": problem.fixed,
+                    "ill": problem.ill,
                 }
                 for problem in self.problems
             ],
@@ -104,5 +105,5 @@ def _look(store: Store, places: Places, config: Config) -> list[Finding]:
 
 def _report(findings: Iterable[Finding], fixed: Sequence[Problem]) -> Report:
     found = list(findings)
-    healthy = not any(finding.ill for finding in found)
+    healthy = not any(finding.problem.ill for finding in found)
     return Report((*fixed, *(finding.problem for finding in found)), healthy)

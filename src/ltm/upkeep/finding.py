@@ -11,13 +11,11 @@ from ltm.core.model import Problem
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem, its repair if there is one, and whether it means that something is ill."""
+    """A problem, and its repair if there is one."""
 
     problem: Problem
     mend: Callable[[], object] | None = None
     """Repairs it or raises; it never deletes what a person wrote."""
-    ill: bool = True
-    """False for what is only worth knowing."""
 
 
 def told(error: LtmError, path: str) -> Problem:

@@ -189,9 +189,9 @@ def _loose_ends(
             changes["previous"] = ""
             ends.append(f"{_NAMES['previous']} {memory.previous}")
         if ends:
-            problem = Problem(each.path, f"{'; '.join(ends)}, which is not here")
+            problem = Problem(each.path, f"{'; '.join(ends)}, which is not here", ill=sure)
             repair = partial(store.apply, Revise(memory.id, changes, expected=each.etag))
-            found.append(Finding(problem, repair if sure else None, ill=sure))
+            found.append(Finding(problem, repair if sure else None))
         newer = memory.superseded_by
         if memory.status is Status.SUPERSEDED and newer and newer not in known:
             # Whether the older text holds again is for a person to say.
@@ -199,7 +199,7 @@ def _loose_ends(
                 f"was replaced by {newer}, which is not here"
                 f" (bring it back with 'ltm restore {memory.id}')"
             )
-            found.append(Finding(Problem(each.path, message), ill=sure))
+            found.append(Finding(Problem(each.path, message, ill=sure)))
     return found
 
 
@@ -214,7 +214,7 @@ def _archives(
         paths = [path for _, path in kept]
         if memory_id not in known:
             message = f"is kept of a memory that is not here ({len(paths)} versions of {memory_id})"
-            found.append(Finding(Problem(paths[-1], message), ill=False))
+            found.append(Finding(Problem(paths[-1], message, ill=False)))
         for path in paths:
             try:
                 codec.decode(frontmatter.parse(vault.read_archive(path), path), path, store.kinds)

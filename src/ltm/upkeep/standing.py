@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ltm.core.counting import counted
 from ltm.core.model import Filter, Problem, Status, Stored
 from ltm.storage import keyfile
 from ltm.storage.checking import state_of
@@ -44,8 +45,10 @@ def _signatures(store: Store, home: str) -> list[Finding]:
             message = f"was changed outside ltm (look: ltm show {name}, then: ltm sign {name})"
             found.append(Finding(Problem(stored.path, message)))
     if unsigned:
-        message = f"{len(unsigned)} memories are not signed with it (sign them with 'ltm sign')"
-        found.append(Finding(Problem(path, message), ill=False))
+        are = "is" if len(unsigned) == 1 else "are"
+        said = f"{counted(len(unsigned), 'memory')} {are} not signed with it"
+        message = f"{said} (sign all with 'ltm sign')"
+        found.append(Finding(Problem(path, message, ill=False)))
     return found
 
 
@@ -54,11 +57,11 @@ def _waiting(store: Store, places: Places) -> list[Finding]:
     quarantined, untrusted = waiting(store, places)
     if quarantined:
         message = f"{quarantined} memories wait for approval (see them with 'ltm approve')"
-        found.append(Finding(Problem(places.private, message), ill=False))
+        found.append(Finding(Problem(places.private, message, ill=False)))
     if untrusted:
         message = (
             f"{untrusted} memories came with this repository and are not told"
             " (see them with 'ltm list'; if you trust them: ltm trust)"
         )
-        found.append(Finding(Problem(places.shared, message), ill=False))
+        found.append(Finding(Problem(places.shared, message, ill=False)))
     return found

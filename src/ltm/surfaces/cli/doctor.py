@@ -41,7 +41,8 @@ def command(work: Work, fix: bool, audited: bool) -> None:
     else:
         for problem in report.problems:
             where = f"{problem.path}:{problem.line}" if problem.line else problem.path
-            output.say(f"{'fixed' if problem.fixed else 'problem'}: {where}: {problem.message}")
+            told = "fixed" if problem.fixed else "problem" if problem.ill else "note"
+            output.say(f"{told}: {where}: {problem.message}")
         for name, figure in report.audit.items():
             if isinstance(figure, dict):
                 output.say(f"{name:10} {figure['count']:5}  {figure['rate']:.1%}")
