@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from uuid import UUID
 
 from benchmarks.corpus import sentences
 from benchmarks.report import keep, peak_mb, table
+from benchmarks.used import used_by
 
 _CALLS = 24
 _LINES = (1, 1, 2, 1, 3, 2, 60, 1, 2, 8, 2, 1, 20, 3, 1, 160)
@@ -171,16 +171,10 @@ def command(how: str, path: str) -> None:
         for event in ("SessionStart", "Stop", "SessionEnd"):
             spool.put(environ["LTM_HOME"], {"event": event, **record}, environ)
         words = ["drain"]
-    done = subprocess.run(
-        [sys.executable, "-m", "ltm", *words], cwd=project, env=environ, capture_output=True
-    )
-    if done.returncode != 0:
-        raise SystemExit(done.stderr.decode())
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    peak = used.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+    used = used_by(words, Path(project), environ)
     with open(path, "rb") as file:
         count = sum(1 for _ in file)
-    print(count, used.ru_utime + used.ru_stime, peak)
+    print(count, used.processor, used.peak)
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ open files are.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import sqlite3
@@ -21,6 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.corpus import sentences
+from benchmarks.used import used_by
 from ltm.core.tokens import estimate
 from ltm.inject.compose import MAX_CHARS
 from ltm.inject.said import units
@@ -50,18 +50,6 @@ def speak(transcript: Transcript, chance: random.Random, pool: list[str]) -> Non
         result = {"type": "tool_result", "tool_use_id": used, "content": "ok " * 40}
         transcript.user([{**result, "is_error": chance.random() < 0.1}])
     transcript.assistant({"type": "text", "text": "Done. All checks pass."})
-
-
-def drained(environ: dict[str, str]) -> tuple[int, int, float]:
-    """What the real command made of what waits: events, errors, and the most memory it held."""
-    command = [sys.executable, "-m", "ltm", "drain", "--json"]
-    with tempfile.TemporaryFile() as out:
-        child = subprocess.Popen(command, env=environ, stdout=out)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        done = json.loads(out.read())
-    return done["events"], done["errors"], used.ru_maxrss * 1024 / 1e6
 
 
 def megabytes(folder: Path, pattern: str) -> float:
@@ -115,9 +103,10 @@ def live(top: Path, sessions: int) -> bool:
             done = drain(str(home), environ=environ, settle=0)
             events, errors = events + done.events, errors + done.errors
         else:
-            heard, wrong, held = drained(environ)
-            events, errors = events + heard, errors + wrong
-            memory.append(held)
+            used = used_by(["drain"], project, environ)
+            events += int(str(used.answer["events"]))
+            errors += int(str(used.answer["errors"]))
+            memory.append(used.peak)
         transcript.path.unlink()  # clients delete their transcripts too
         handles.append(len(os.listdir("/proc/self/fd")))
         journal = max(journal, megabytes(home, "*-wal"))

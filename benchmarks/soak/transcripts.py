@@ -17,12 +17,12 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.ingest import write
+from benchmarks.used import used_by
 from ltm.core.model import now
 from ltm.storage import spool
 from ltm.storage.places import places
@@ -51,22 +51,10 @@ class Home:
 
     def run(self, *words: str) -> dict[str, object]:
         """What a command answers, and in the attributes what it took."""
-        began = time.monotonic()
-        with tempfile.TemporaryFile() as out:
-            child = subprocess.Popen(
-                [sys.executable, "-m", "ltm", *words, "--json"],
-                cwd=self.project,
-                env=self.environ,
-                stdout=out,
-            )
-            _, status, used = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-            assert child.returncode == 0, (words, child.returncode)
-            out.seek(0)
-            answer: dict[str, object] = json.loads(out.read())
-        self.seconds, self.processor = time.monotonic() - began, used.ru_utime + used.ru_stime
-        self.peak = max(self.peak, used.ru_maxrss / 1024)
-        return answer
+        used = used_by(words, self.project, self.environ)
+        self.seconds, self.processor = used.seconds, used.processor
+        self.peak = max(self.peak, used.peak)
+        return used.answer
 
     def read(self, transcript: Path, session: str) -> None:
         """The same in this process."""
@@ -333,7 +321,6 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ltm-transcripts-") as folder:
         top = Path(folder)
-        # The large one first: what a command holds is told from what its parent held at least.
         held = [large(top, given.megabytes), resumed(top / "resumed", 10), happens(top / "happens")]
     sys.exit(not all(held))
 
