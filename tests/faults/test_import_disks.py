@@ -28,7 +28,7 @@ def test_an_import_that_fills_the_disk_is_finished_when_there_is_room(
     full = ltm.run("import", str(path))
     assert full.returncode == 1
     assert "the disk is full" in full.stderr
-    assert "memories were taken in before" in full.stderr
+    assert "taken in before: " in full.stderr
     assert "running the import again finishes it" in full.stderr
     kept = {each: each.read_bytes() for each in disk.rglob("*.mem_*.md")}
     assert 0 < len(kept) < 900

@@ -155,7 +155,7 @@ def test_bad_lines_and_unreadable_files_are_told(ltm: Ltm, sessions: Path) -> No
     (sessions / "broken.jsonl.gz").write_bytes(b"no archive")
     done = ltm.run("friction", str(sessions))
     assert done.returncode == 0
-    assert "1 lines could not be read" in done.stderr
+    assert "1 line could not be read" in done.stderr
     assert f"Could not read {sessions / 'broken.jsonl.gz'}" in done.stderr
 
 

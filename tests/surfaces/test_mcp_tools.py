@@ -305,7 +305,7 @@ def test_id_and_memory_id_mean_the_same(desk: Desk, name: str) -> None:
 
 def test_opening_a_memory_counts_as_a_use(desk: Desk) -> None:
     kept = desk.keep("Buoys are green to starboard.")
-    assert "used 1 times" in desk.wire.call("get_memory", id=kept)
+    assert "used 1 time," in desk.wire.call("get_memory", id=kept)
     assert "used 2 times" in desk.wire.call("get_memory", id=kept)
 
 

@@ -238,7 +238,7 @@ def test_after_a_failure_it_waits_and_is_shown_and_then_done(desk: Desk) -> None
     status = desk.status()
     assert status["waiting"] == 1
     assert "refused with 401: bad key" in status["error"]
-    assert "1 session waits to be read: " in desk.ltm.ok("status")
+    assert "1 session waiting to be read: " in desk.ltm.ok("status")
     assert desk.drain("SessionEnd")["llm_calls"] == 0  # not again at once
     desk.wait_no_more()
     desk.api.say(ANSWER)

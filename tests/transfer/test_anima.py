@@ -92,7 +92,7 @@ def test_an_anima_database_moves_in_to_each_project_and_agent(
     report = machine.take(path)
     assert (report.sources, report.added) == (["anima"], 7)
     (left,) = report.problems
-    assert "1 memories of the project 'gone' (/no/such/gone) were left out" in left.message
+    assert "1 memory of the project 'gone' (/no/such/gone) left out" in left.message
     assert "--source-project 'gone'" in left.message
     assert report.elsewhere == {str(other): 1, "code-reviewer": 1}
     found = machine.by_legacy()

@@ -77,7 +77,7 @@ def test_observations_summaries_and_directives_move_in(machine: Machine, tmp_pat
     report = machine.take(folder)
     assert (report.sources, report.added) == (["claude-mem"], 9)
     (left,) = report.problems
-    assert "1 memories of the project 'elsewhere' were left out" in left.message
+    assert "1 memory of the project 'elsewhere' left out" in left.message
     assert mapped(report) == {
         ("decision", "decision"): 2,
         ("bugfix", "gotcha"): 1,

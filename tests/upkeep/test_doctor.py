@@ -189,7 +189,7 @@ def test_two_stores_at_once_and_a_repair_keep_both_files(patient: Patient) -> No
     ("statement", "message"),
     [
         ("DELETE FROM memories", "the index is out of step with 2 files"),
-        ("UPDATE memories SET etag = 'other' WHERE row = 1", "out of step with 1 files"),
+        ("UPDATE memories SET etag = 'other' WHERE row = 1", "out of step with 1 file,"),
         ("UPDATE texts SET data = replace(data, 'Use', 'Do not use')", "out of step"),
         ("UPDATE memories SET status = 'forgotten'", "in the wrong place"),
     ],
@@ -444,7 +444,7 @@ def test_archives_without_their_memory_are_told_and_kept(patient: Patient) -> No
     before = patient.contents()
     report = patient.mend()
     assert report.healthy
-    assert messages(report) == [f"is kept of a memory that is not here (1 versions of {memory.id})"]
+    assert messages(report) == [f"is kept of a memory that is not here (1 version of {memory.id})"]
     assert patient.contents() == before
 
 

@@ -145,7 +145,7 @@ def test_a_memory_that_is_needed_again_gets_its_text_back(world: World, phase: P
         "action": "revive",
         "from": int(phase),
         "to": 0,
-        "reason": "used 1 times since it was shortened",
+        "reason": "used 1 time since it was shortened",
     }
     assert world.read(memory.id) == memory
     assert upkeep(world) == ()

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ltm.capture.candidate import Candidate
+from ltm.core.counting import counted
 from ltm.core.errors import BadAnswer, WrongUsage
 from ltm.core.infer import infer_impact, infer_scope
 from ltm.core.kinds import Kinds
@@ -117,7 +118,9 @@ def candidates_in(
         if candidate is not None:
             found.append(candidate)
     if entries and not found:
-        raise BadAnswer(f"none of the model's {len(entries)} entries is as it was asked for")
+        raise BadAnswer(
+            f"nothing the model sent ({counted(len(entries), 'entry')}) is as it was asked for"
+        )
     return found, len(entries) - len(found)
 
 

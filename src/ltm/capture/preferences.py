@@ -17,6 +17,7 @@ from typing import Any
 
 from ltm.capture.ruled import TOOL, Case, cases_of
 from ltm.core import policy
+from ltm.core.counting import counted
 from ltm.core.decision import Add, Decision, Reduce, Restore, Revise, Supersede
 from ltm.core.errors import Conflict, NotFound, Refused
 from ltm.core.infer import auto_tags, infer_impact, summary_of, title_of
@@ -137,7 +138,7 @@ def _reworded(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> S
     if not text or text == former.content:
         return None
     memory = _memory(case, kind, text, now)
-    why = f"it was told and needed again in {case.rule.recurred_while_hot} conversations"
+    why = f"it was told and needed again in {_in_conversations(case.rule.recurred_while_hot)}"
     newer = Supersede((former.id,), memory, expected=case.memory.etag)
     return _made(case, kind, "reworded", case.count, why, newer, memory)
 
@@ -231,4 +232,4 @@ def _sure(count: int, kind: Kind) -> float:
 
 
 def _in_conversations(count: int) -> str:
-    return "1 conversation" if count == 1 else f"{count} conversations"
+    return counted(count, "conversation")

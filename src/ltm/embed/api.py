@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ltm.core.counting import counted
 from ltm.core.errors import BadAnswer, ModelFailed
 from ltm.core.redact import redacted
 from ltm.embed.embedder import unit
@@ -113,7 +114,9 @@ def _vectors(data: bytes, count: int) -> Floats:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError, OverflowError):
         raise BadAnswer("what came back are no embeddings in OpenAI's form") from None
     if sorted(map(str, places)) != sorted(map(str, range(count))) or vectors.ndim != 2:
-        raise BadAnswer(f"{len(items)} embeddings came back for {count} texts")
+        raise BadAnswer(
+            f"{counted(len(items), 'embedding')} came back for {counted(count, 'text')}"
+        )
     if not 1 <= vectors.shape[1] <= MOST or not np.isfinite(vectors).all():
         raise BadAnswer("what came back are numbers that are no embeddings")
     ordered: Floats = np.empty_like(vectors)

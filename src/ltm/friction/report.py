@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from ltm.core.counting import counted
 from ltm.core.rulestate import Rule
 from ltm.core.signals import SIGNALS
 from ltm.friction.aggregate import signal_counts, weigh
@@ -71,8 +72,9 @@ def _executive(found: Analysis) -> str:
         f"**{health(found)}**: {overall['bad_sessions']} of {overall['total_sessions']} sessions"
         f" were bad ({overall['bad_rate']:.0%}), {overall['avg_friction']:g} friction a session.",
         f"Verdict: **{verdict['status']}** ({'; '.join(verdict['reasons'])}).",
-        f"Read: {given['files']} files, {given['forks']} of them forks,"
-        f" {given['bad_lines']} bad lines skipped, {given['unreadable_files']} files unreadable.",
+        f"Read: {counted(given['files'], 'file')}, {given['forks']} of them forks,"
+        f" {counted(given['bad_lines'], 'bad line')} skipped,"
+        f" {counted(given['unreadable_files'], 'file')} unreadable.",
     ]
     return "\n\n".join(lines)
 
@@ -144,7 +146,9 @@ def _recommendations(found: Analysis, rules: Sequence[Rule]) -> str:
     lines = list(found.summary["verdict"]["recommended_actions"])
     ready = [each for each in rules if each.tier == "high" and each.status == "observing"]
     if ready:
-        lines.append(f"{len(ready)} rules were seen often enough: run `ltm consolidate --all`")
+        lines.append(
+            f"{counted(len(ready), 'rule')} seen often enough: run `ltm consolidate --all`"
+        )
     failing = [each for each in rules if each.wants_rewording]
     if failing:
         lines.append(f"Put into other words, because they did not help: {_ids(failing)}")

@@ -5,6 +5,7 @@ Pure; imports this package.
 
 from __future__ import annotations
 
+from ltm.core.counting import counted
 from ltm.friction.analyse import Analysis
 from ltm.friction.antigens import Cluster
 from ltm.friction.markdown import block, code, header, plain, row
@@ -47,7 +48,7 @@ def _cluster(number: int, cluster: Cluster) -> str:
     record = cluster.record()
     parts = [
         f"## Cluster {number}: {cluster.signal} | {code(cluster.pattern, 120)}",
-        f"Occurrences: {len(cluster.members)} in {len(cluster.sessions)} sessions,"
+        f"Occurrences: {len(cluster.members)} in {counted(len(cluster.sessions), 'session')},"
         f" score {cluster.score:g}, median peak {cluster.median_peak:g}",
         "### User Context (what the user said)",
         "\n>\n".join(f"> {plain(text, 300)}" for text in cluster.contexts[:3]) or "(nothing)",

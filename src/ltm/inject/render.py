@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
 from ltm.core.kinds import Kind, Kinds
 from ltm.core.model import Impact, Memory
@@ -96,8 +97,8 @@ def frame(body: Sequence[str], agent: str, project: str, left_out: int, notice: 
     opening = OPEN.format(agent=label(agent), project=label(project))
     lines = [opening, INTRODUCTION, *body, CLOSE]
     if left_out:
-        memories = "memory" if left_out == 1 else "memories"
-        lines.append(f"{left_out} more {memories}: ask with the recall tool or 'ltm recall WORDS'")
+        more = counted(left_out, "more memory")
+        lines.append(f"{more}: ask with the recall tool or 'ltm recall WORDS'")
     if notice:
         lines.append(notice)
     return "\n".join(lines)

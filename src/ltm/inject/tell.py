@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ltm.core.counting import counted
 from ltm.core.model import Memory
 from ltm.inject.compose import SHORT_CHARS, SHORT_TOKENS, Injection, compose
 from ltm.inject.loaded import loaded_text
@@ -64,18 +65,16 @@ def notice(store: Store, places: Places) -> str:
     parts = []
     quarantined, untrusted = waiting(store, places)
     if quarantined:
-        parts.append(f"{_count(quarantined)} from sources nobody vouches for (ltm approve)")
+        parts.append(
+            f"{counted(quarantined, 'memory')} from sources nobody vouches for (ltm approve)"
+        )
     if untrusted:
-        parts.append(f"{_count(untrusted)} that came with this repository (ltm trust)")
+        parts.append(f"{counted(untrusted, 'memory')} that came with this repository (ltm trust)")
     said = [f"Not told until the user decides: {', '.join(parts)}."] if parts else []
     stashes = Stashes(places.project.root, places.private).waiting()
     if stashes >= MANY:
         said.append(f"{stashes} stashes wait to be remembered (ltm consolidate --all).")
     return " ".join(said)
-
-
-def _count(number: int) -> str:
-    return "1 memory" if number == 1 else f"{number} memories"
 
 
 def client_folder() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ltm.core.counting import counted
 from ltm.core.model import now
 from ltm.llm.model import OFF
 from ltm.storage.config import Config
@@ -43,8 +44,7 @@ def model_lines(figures: dict[str, Any]) -> list[str]:
     ]
     if figures["waiting"]:
         why = f": {figures['error']}" if figures["error"] else ""
-        count = figures["waiting"]
-        lines.append(f"{count} session{'s wait' if count > 1 else ' waits'} to be read{why}")
+        lines.append(f"{counted(figures['waiting'], 'session')} waiting to be read{why}")
     for note in figures["given_up"]:
         part = f"lines {note['lines']} of " if note["lines"] else ""
         lines.append(

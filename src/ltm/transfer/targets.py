@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
 from ltm.core.model import Problem, Scope
 from ltm.storage.config import load
@@ -95,8 +96,9 @@ class Targets:
         return [
             Problem(
                 path,
-                f"{count} memories of the project '{name}'{f' ({folder})' if folder else ''} were"
-                f" left out: run this in its folder with --source-project '{name}'",
+                f"{counted(count, 'memory')} of the project '{name}'"
+                f"{f' ({folder})' if folder else ''} left out:"
+                f" run this in its folder with --source-project '{name}'",
             )
             for (path, name, folder), count in sorted(self._left_out.items())
         ]

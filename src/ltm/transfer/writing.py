@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from ltm.core.counting import counted
 from ltm.core.decision import Adopt, Copy
 from ltm.core.errors import Busy, Conflict, LtmError, Refused, StorageFailed
 from ltm.core.model import Memory, Problem, Status
@@ -97,8 +98,9 @@ class Writing:
             return
         except (StorageFailed, Busy) as error:
             raise type(error)(
-                f"{error.message}; {self._report.added + self._report.updated} memories were"
-                " taken in before, and perhaps a few more",
+                f"{error.message}; taken in before:"
+                f" {counted(self._report.added + self._report.updated, 'memory')},"
+                " and perhaps a few more",
                 path=error.path,
                 hint=f"{error.hint or 'look into it'}; running the import again finishes it",
             ) from error

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ltm.core.counting import counted
 from ltm.core.model import Filter, Phase, Scope, Stored, Usage
 from ltm.core.policy import Limits, idle_allowance, is_over, is_spared, priority
 from ltm.upkeep.eviction import Candidate, choose
@@ -130,7 +131,7 @@ def _due(
     """The step that rules 1 to 3 ask of a memory."""
     memory = stored.memory
     if memory.phase is not Phase.FULL and (usage.uses_since > 0 or is_spared(memory)):
-        used = f"used {usage.uses_since} times since it was shortened"
+        used = f"used {counted(usage.uses_since, 'time')} since it was shortened"
         reason = "critical and pinned memories are kept whole" if is_spared(memory) else used
         return _step(stored, REVIVE, Phase.FULL, reason)
     if memory.phase is Phase.ARCHIVED or is_spared(memory):
@@ -155,7 +156,8 @@ def _faded(store: Store, stored: Stored, usage: Usage, limits: Limits) -> Action
     idle = min(usage.idle_days, store.active_days_since(memory.confirmed))
     if idle <= allowance:
         return None
-    reason = f"idle for {idle} active days, and its impact ({memory.impact}) allows {allowance}"
+    days = counted(idle, "active day")
+    reason = f"idle for {days}, and its impact ({memory.impact}) allows {allowance}"
     return _step(stored, FADE, Phase(memory.phase + 1), reason)
 
 

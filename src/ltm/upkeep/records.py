@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from ltm.core.counting import counted
 from ltm.core.decision import Revise
 from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.model import Memory, Problem, Scope, Status, Stored, new_id
@@ -84,7 +85,9 @@ def _out_of_step(store: FileStore, compared: Sequence[Compared]) -> list[Finding
         if not same:
             names.setdefault(each.vault.folder, []).append(each.name)
     wrong = [
-        Problem(folder, f"the index is out of step with {len(some)} files, such as {some[0]}")
+        Problem(
+            folder, f"the index is out of step with {counted(len(some), 'file')}, such as {some[0]}"
+        )
         for folder, some in names.items()
     ]
     if not wrong and compared and _counted(store) != _counts(compared):
@@ -213,7 +216,8 @@ def _archives(
     for memory_id, kept in archived.items():
         paths = [path for _, path in kept]
         if memory_id not in known:
-            message = f"is kept of a memory that is not here ({len(paths)} versions of {memory_id})"
+            kept_of = f"{counted(len(paths), 'version')} of {memory_id}"
+            message = f"is kept of a memory that is not here ({kept_of})"
             found.append(Finding(Problem(paths[-1], message, ill=False)))
         for path in paths:
             try:

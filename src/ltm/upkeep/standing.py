@@ -56,12 +56,12 @@ def _waiting(store: Store, places: Places) -> list[Finding]:
     found: list[Finding] = []
     quarantined, untrusted = waiting(store, places)
     if quarantined:
-        message = f"{quarantined} memories wait for approval (see them with 'ltm approve')"
+        message = f"{counted(quarantined, 'memory')} waiting for approval (look: ltm approve)"
         found.append(Finding(Problem(places.private, message, ill=False)))
     if untrusted:
         message = (
-            f"{untrusted} memories came with this repository and are not told"
-            " (see them with 'ltm list'; if you trust them: ltm trust)"
+            f"{counted(untrusted, 'memory')} came with this repository, not told until you trust it"
+            " (look: ltm list, then: ltm trust)"
         )
         found.append(Finding(Problem(places.shared, message, ill=False)))
     return found

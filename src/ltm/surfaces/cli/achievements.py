@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.model import Filter, Status, now
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
@@ -44,4 +45,4 @@ def command(work: Work, hours: int, dry_run: bool) -> None:
     for each in found:
         output.say(f"{each.impact}: {each.text}")
     if not found:
-        output.note(f"No new achievement among the commits of the last {hours} hours.")
+        output.note(f"No new achievement among the commits of the last {counted(hours, 'hour')}.")

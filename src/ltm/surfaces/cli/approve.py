@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.decision import Revise
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.model import Filter, Source, Status, Stored
@@ -56,10 +57,11 @@ def command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
     if not chosen:
         _show(left)
     elif left:
-        output.note(f"{len(left)} still wait; list them with: ltm approve")
+        output.note(f"{len(left)} still waiting; for the list: ltm approve")
     if untrusted:
         output.note(
-            f"{untrusted} memories came with this repository; if you trust it, type: ltm trust"
+            f"{counted(untrusted, 'memory')} came with this repository;"
+            " if you trust it, type: ltm trust"
         )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.model import now
 from ltm.surfaces import masses
 from ltm.surfaces.cli import output
@@ -104,10 +105,11 @@ def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
         return done.held
     heard = done.captured
     if done.sessions and dry_run:
-        output.say(f"{done.sessions} sessions have more to say")
+        output.say(f"{counted(done.sessions, 'session')} with more to say")
     elif done.sessions:
         output.say(
-            f"{done.sessions} sessions read: {len(heard.added)} memories added,"
+            f"{counted(done.sessions, 'session')} read:"
+            f" {counted(len(heard.added), 'memory')} added,"
             f" {len(heard.superseded)} replaced, {len(heard.reinforced)} confirmed"
         )
     for stash in done.stashes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ltm.core.counting import counted
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -26,7 +27,7 @@ def command(work: Work) -> None:
     if work.as_json:
         output.emit({"events": done.events, "errors": done.errors, "llm_calls": heard.llm_calls})
     else:
-        output.note(f"{done.events} events, {done.errors} errors")
+        output.note(f"{counted(done.events, 'event')}, {counted(done.errors, 'error')}")
 
 
 command.hidden = True

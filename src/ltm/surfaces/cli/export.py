@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.model import Filter, Scope, Status, choice, now
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work, kind_option
@@ -66,9 +67,9 @@ def command(
             }
         )
         return
-    output.say(f"Wrote {done.memories} memories to {path}")
+    output.say(f"Wrote {counted(done.memories, 'memory')} to {path}")
     if done.without:
         output.note(
-            f"{done.without} of them were changed, shortened or forgotten; the texts they had"
-            " before are not in it. --versions takes those along."
+            f"Not in it: the texts that {done.without:,} of them had before being changed,"
+            " shortened or forgotten. --versions takes those along."
         )

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.decision import Forget, Purge
 from ltm.core.errors import LtmError, StorageFailed, WrongUsage
 from ltm.core.screen import one_line
@@ -52,7 +53,7 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
         return
     output.say(f"Purged {stored.memory.id}")
     if passages:
-        output.say(f"  and {passages} passages of sessions that said it")
+        output.say(f"  and {counted(passages, 'passage')} of sessions that said it")
     if transcript:
         output.note(
             f"The client's own transcript still has it, until the client deletes it: {transcript}"

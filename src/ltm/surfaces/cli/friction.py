@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.errors import NotFound, WrongUsage
 from ltm.core.model import now, utc
 from ltm.surfaces.cli import output
@@ -166,7 +167,7 @@ def _show(found: Analysis, rules: list[Rule]) -> None:
 
     overall, given = found.summary["overall"], found.summary["input"]
     output.say(
-        f"{overall['total_sessions']} sessions, {overall['bad_sessions']} of them bad"
+        f"{counted(overall['total_sessions'], 'session')}, {overall['bad_sessions']} of them bad"
         f" ({overall['bad_rate']:.0%}), {overall['avg_friction']:g} friction a session:"
         f" {health(found)}, {found.summary['verdict']['status']}"
     )
@@ -194,9 +195,9 @@ def _show(found: Analysis, rules: list[Rule]) -> None:
             ],
         )
     if given["forks"]:
-        output.note(f"{given['forks']} files go on with another one: counted once.")
+        output.note(f"{counted(given['forks'], 'file')} going on with another one: counted once.")
     if given["bad_lines"]:
-        output.note(f"{given['bad_lines']} lines could not be read and were skipped.")
+        output.note(f"{counted(given['bad_lines'], 'line')} could not be read: skipped.")
 
 
 def _sparkline(values: list[float]) -> str:

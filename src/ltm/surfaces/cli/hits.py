@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from ltm.core.counting import counted
 from ltm.core.model import Filter, Hit
 from ltm.core.screen import one_line
 from ltm.core.tokens import estimate
@@ -43,13 +44,13 @@ def answer(
         if isinstance(hit, Quote):
             output.say(f"{one_line(hit.id)}  {one_line(quote_title(hit))}")
             output.say(f"    {one_line(hit.excerpt)}")
-            output.say(f"    why: {one_line(hit.why)}; {hit.tokens} tokens")
+            output.say(f"    why: {one_line(hit.why)}; {counted(hit.tokens, 'token')}")
             continue
         memory = hit.stored.memory
         headline = f"{mark(hit.stored)}{output.headline(memory)}"
         output.say(f"{output.shown_id(memory.id)}  {headline}")
         output.say(f"    {one_line(memory.summary or memory.text)[:300]}")
-        output.say(f"    why: {hit.why}; {estimate(memory.text)} tokens")
+        output.say(f"    why: {hit.why}; {counted(estimate(memory.text), 'token')}")
     if found.total > len(found.hits):
         output.note(f"{found.total - len(found.hits)} more; see them with --limit {found.total}")
 

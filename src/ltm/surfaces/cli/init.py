@@ -6,6 +6,7 @@ import os
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.errors import LtmError
 from ltm.core.model import Filter, now
 from ltm.surfaces.cli import output
@@ -69,11 +70,13 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
     for path in changed:
         output.say(f"  wrote {os.path.relpath(path, root)}")
     if moved:
-        output.say(f"  moved {len(moved)} private memories in")
+        output.say(f"  moved {counted(len(moved), 'private memory')} in")
     for name in stayed:
         output.note(f"  {name} stayed private: it cannot be read, or another is in its place")
     if waiting:
-        output.note(f"{waiting} private memories stay private; move them in with: ltm init --move")
+        output.note(
+            f"Not moved: {counted(waiting, 'private memory')}; to move all in: ltm init --move"
+        )
     if gitfiles.is_ignored(root):
         output.note(
             "git is told to ignore .claude here, so nothing would be shared: see .gitignore"

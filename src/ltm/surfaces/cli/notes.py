@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.errors import NotFound
 from ltm.core.model import now
 from ltm.surfaces.cli import output
@@ -154,8 +155,9 @@ def facts(work: Work, names: tuple[str, ...]) -> None:
         )
         return
     output.say(
-        f"{len(chosen)} notes: {len(done.added)} memories added, {len(done.superseded)} replaced,"
-        f" {len(done.reinforced)} confirmed, {done.skipped} known already"
+        f"{counted(len(chosen), 'note')}: {counted(len(done.added), 'memory')} added,"
+        f" {len(done.superseded)} replaced, {len(done.reinforced)} confirmed,"
+        f" {done.skipped} known already"
     )
 
 
@@ -168,7 +170,7 @@ def compress(work: Work) -> None:
     if work.as_json:
         output.emit({"archived": folded})
     elif folded:
-        output.say(f"{len(folded)} notes are in the archives of their months now.")
+        output.say(f"{counted(len(folded), 'note')} put into the archives of their months.")
     else:
         output.note("No note is old enough.")
 
@@ -188,7 +190,7 @@ def clear(work: Work, undo: bool, yes: bool) -> None:
     if work.as_json:
         output.emit({word: count})
         return
-    output.say(f"{count} files {word}" if undo else f"{count} notes {word}")
+    output.say(f"{counted(count, 'file' if undo else 'note')} {word}")
     if count and not undo:
         output.note("Take them back with: ltm sessions clear --undo")
 

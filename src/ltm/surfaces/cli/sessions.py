@@ -6,6 +6,7 @@ import os
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.model import Filter, Status
 from ltm.core.sentences import shortened
 from ltm.surfaces.cli import output
@@ -97,7 +98,7 @@ def _purge(work: Work, session: str, *, yes: bool) -> None:
     if work.as_json:
         output.emit({"id": session, "status": "purged", "passages": passages})
         return
-    output.say(f"Purged {passages} passages of session {session}")
+    output.say(f"Purged {counted(passages, 'passage')} of session {session}")
     if transcript:
         output.note(f"The client's own transcript stays until the client deletes it: {transcript}")
 

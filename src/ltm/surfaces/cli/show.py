@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.model import Status, Stored, Usage
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
@@ -60,7 +61,7 @@ def command(work: Work, memory_id: str) -> None:
     output.say(f"  created {output.moment(memory.created)}, version {memory.version}")
     origin = memory.source
     where = f", session {origin.session} lines {origin.lines}" if origin.session else ""
-    output.say(f"  said by {origin.trust}{where}; used {usage.uses} times")
+    output.say(f"  said by {origin.trust}{where}; used {counted(usage.uses, 'time')}")
     output.say(f"  {stored.path}")
     if not stored.trusted:
         output.say("  untrusted: it came with this repository (if you trust that: ltm trust)")
@@ -97,7 +98,8 @@ def _tell(behind: Evidence) -> None:
     for each in behind.lines:
         output.say(f"  {each.line:>6}  {each.at[:19].replace('T', ' ')}  {each.role}: {each.text}")
     if behind.more:
-        output.say(f"  … {behind.more} more lines in {behind.transcript or 'what was kept'}")
+        left = counted(behind.more, "more line")
+        output.say(f"  … {left} in {behind.transcript or 'what was kept'}")
 
 
 def _signed(work: Work, stored: Stored) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.decision import Sign
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.model import Filter, Status, Stored
@@ -55,7 +56,7 @@ def command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bool) -
     for stored, was in due:
         output.say(f"{output.shown_id(stored.memory.id)}  was {was}: {stored.memory.title}")
     word = "would be signed" if dry_run else "signed"
-    output.note(f"{len(due)} memories {word}.")
+    output.note(f"{counted(len(due), 'memory')} {word}.")
     for stored in left:
         output.note(
             f"{output.shown_id(stored.memory.id)} was changed outside ltm: {stored.memory.title}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
 from ltm.core.model import now
 from ltm.surfaces.cli import output
@@ -62,7 +63,8 @@ def command(
         )
         return
     output.say(
-        f"Stashed {done.turns} turns as {done.stash.name}, in {_shown(work, done.stash.path)}"
+        f"Stashed {counted(done.turns, 'turn')} as {done.stash.name},"
+        f" in {_shown(work, done.stash.path)}"
     )
     if done.stash.name != done.wanted:
         output.note(f"{done.wanted} is taken, so this one is {done.stash.name}.")

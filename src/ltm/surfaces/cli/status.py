@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+from ltm.core.counting import counted
 from ltm.surfaces import masses
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.figures import figures
@@ -28,7 +29,7 @@ def command(work: Work) -> None:
     said = value["said"]
     output.say(
         f"sessions  {value['sessions']}; of {said['sessions']} every word can be searched"
-        f" ({said['passages']} passages, {said['bytes'] / 1e6:.1f} MB)"
+        f" ({counted(said['passages'], 'passage')}, {said['bytes'] / 1e6:.1f} MB)"
     )
     if value["signing"]:
         output.say(f"key       {value['signing']}: what is kept is signed")
@@ -39,11 +40,12 @@ def command(work: Work) -> None:
     output.say(f"vectors   {vectors['said']}{hint}")
     waiting = value["waiting"]
     if waiting["quarantined"]:
-        output.note(f"{waiting['quarantined']} memories wait for approval; see them: ltm approve")
+        count = counted(waiting["quarantined"], "memory")
+        output.note(f"{count} waiting for approval: look with 'ltm approve'")
     if waiting["untrusted"]:
         output.note(
-            f"{waiting['untrusted']} memories came with this repository and are not told; see them"
-            " with 'ltm list', and if you trust them: ltm trust"
+            f"{counted(waiting['untrusted'], 'memory')} came with this repository, not told until"
+            " you trust it: look with 'ltm list', then type: ltm trust"
         )
     for name, said in value["held"].items():
         output.note(masses.told(name, said))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ltm.core.counting import counted
 from ltm.core.model import Stored
 from ltm.core.passage import Passage
 from ltm.core.screen import one_line
@@ -25,7 +26,8 @@ def say_memory(work: Work, stored: Stored) -> None:
     output.say(f"{output.shown_id(memory.id)}  {mark}{one_line(output.headline(memory))}")
     output.say(f"    {shortened(one_line(memory.summary or memory.text), _LONG)}")
     day = memory.confirmed.date().isoformat()
-    output.say(f"    {day}, said by {memory.source.trust}; {estimate(memory.text)} tokens")
+    price = counted(estimate(memory.text), "token")
+    output.say(f"    {day}, said by {memory.source.trust}; {price}")
 
 
 def memory_record(stored: Stored) -> dict[str, Any]:

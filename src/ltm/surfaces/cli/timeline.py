@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
 from ltm.core.model import Stored, now
 from ltm.core.passage import Header
@@ -65,7 +66,7 @@ def command(
         return
     if told.total > len(told.events):
         earlier = told.total - len(told.events)
-        output.note(f"{earlier} earlier ones; see them with --limit {told.total}")
+        output.note(f"{earlier} earlier; see all with --limit {told.total}")
     output.table(("when", "what", "id", "about"), [_row(each) for each in told.events])
 
 
@@ -85,7 +86,7 @@ def _row(event: Event) -> tuple[str, str, str, str]:
     when = event.at[:16].replace("T", " ")
     what = event.what
     if isinstance(what, Header):
-        about = f"{what.title} ({what.turns} turns)"
+        about = f"{what.title} ({counted(what.turns, 'turn')})"
         return when, "session", what.id, about
     if isinstance(what, Stored):
         memory = what.memory

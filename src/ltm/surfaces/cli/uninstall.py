@@ -94,7 +94,7 @@ def _planned(work: Work, clients: list[Client]) -> tuple[list[Change], list[LtmE
 
 def _ask(home: str, yes: bool) -> None:
     count = len(glob(os.path.join(glob_escape(home), "*", "*", "memories", "*.md")))
-    output.note(f"All {count} memories in {home} would be deleted, of every project and agent.")
+    output.note(f"All memories in {home} would be deleted, of every project and agent: {count:,}.")
     if not yes:
         click.confirm("Delete them for good?", abort=True)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.errors import NotFound
 from ltm.core.model import Filter, Status, Stored
 from ltm.surfaces.cli import output
@@ -42,7 +43,8 @@ def command(work: Work, memory_id: str | None) -> None:
             name = output.shown_id(stored.memory.id)
             output.say(f"⚠ {name}  {state}: {stored.memory.title}")
             output.say(f"    {stored.path}")
-        output.note(f"{len(found) - len(wrong)} of {len(found)} memories are as they were signed.")
+        signed = len(found) - len(wrong)
+        output.note(f"Still as signed: {signed:,} of {counted(len(found), 'memory')}.")
         if wrong:
             output.note("Look at one with 'ltm show ID'; if it is right: ltm sign ID")
     if wrong:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
 from ltm.core.model import Filter, Hit, Memory, Phase, Status, Stored, iso
 from ltm.inject.fence import harmless
@@ -34,7 +35,7 @@ def recall(call: Call, query: str, limit: int | None = None, tokens: int | None 
         return _more(found.total - shown, "ask with more precise words, or a higher limit") + _OPEN
 
     return page.fitted(
-        f"{_found_in_all(found.total)} found for '{_asked(query)}', best first. {page.NOTICE}",
+        f"{counted(found.total, 'record')} found for '{_asked(query)}', best first. {page.NOTICE}",
         [_shown(call, hit, f"why: {harmless(hit.why)}") for hit in found.hits],
         last,
         tokens,
@@ -52,7 +53,7 @@ def memory_search(call: Call, query: str, limit: int = 20) -> str:
         return _more(found.total - shown, "ask with more precise words, or a higher limit") + _OPEN
 
     return page.fitted(
-        f"{_found_in_all(found.total)} found for '{_asked(query)}', best first. {page.NOTICE}",
+        f"{counted(found.total, 'record')} found for '{_asked(query)}', best first. {page.NOTICE}",
         [_short(call, hit) for hit in found.hits],
         last,
     )
@@ -68,7 +69,7 @@ def memory_ask(call: Call, question: str) -> str:
     if found.text:
         resting = [hit for hit in found.hits if cited_as(hit) in found.cited]
         return page.fitted(
-            f"Answer a model wrote from {len(found.hits)} records, to be judged:\n"
+            f"Answer a model wrote from {counted(len(found.hits), 'record')}, to be judged:\n"
             f"{page.quoted(found.text)[0]}\nIt rests on:",
             [_shown(call, hit, "") for hit in resting],
             lambda shown: _OPEN,
@@ -114,7 +115,7 @@ def memory_related(
     def last(shown: int) -> str:
         return _more(len(chosen) - shown, "use a higher limit") + _OPEN
 
-    return page.fitted(f"{_count(len(chosen))} {about}. {page.NOTICE}", blocks, last)
+    return page.fitted(f"{counted(len(chosen), 'memory')} {about}. {page.NOTICE}", blocks, last)
 
 
 def _beside(call: Call, citation: str, limit: int) -> str:
@@ -160,14 +161,14 @@ def list_memories(
     if not total:
         return "No memories match." if wanted != Filter() or keyword else _EMPTY
     if not items:
-        return f"Nothing from offset {offset} on: {_count(total)} in all."
+        return f"Nothing from offset {offset} on: {counted(total, 'memory')} in all."
 
     def last(shown: int) -> str:
         after = offset + shown
         return _more(total - after, f"go on with offset={after}") + _OPEN
 
     return page.fitted(
-        f"{_count(total)} in all, newest first, from {offset + 1}. {page.NOTICE}",
+        f"{counted(total, 'memory')} in all, newest first, from {offset + 1}. {page.NOTICE}",
         [_line(call, each.memory) for each in items],
         last,
     )
@@ -242,14 +243,6 @@ def _day(memory: Memory) -> str:
 
 def _asked(text: str) -> str:
     return shorten(harmless(text), 120)
-
-
-def _count(total: int) -> str:
-    return "1 memory" if total == 1 else f"{total} memories"
-
-
-def _found_in_all(total: int) -> str:
-    return "1 record" if total == 1 else f"{total} records"
 
 
 def _more(left: int, how: str) -> str:

@@ -5,6 +5,7 @@ Every text is a quotation. Of a memory it is said who vouches for it, of a passa
 
 from __future__ import annotations
 
+from ltm.core.counting import counted
 from ltm.core.model import Phase, Status, Stored, Usage, iso
 from ltm.core.passage import TOOL
 from ltm.core.screen import visible
@@ -45,7 +46,7 @@ def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = Fals
         said += f", lines {origin.session}:{origin.lines}" if origin.lines else ""
     lines.append(
         f"created {iso(memory.created)}, confirmed {iso(memory.confirmed)}, {said};"
-        f" used {usage.uses} times, seen {memory.observations} times"
+        f" used {counted(usage.uses, 'time')}, seen {counted(memory.observations, 'time')}"
     )
     for name, value in (
         ("tags", ", ".join(memory.tags)),

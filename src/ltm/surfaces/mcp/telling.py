@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
 from ltm.core.model import Stored
 from ltm.core.passage import ASSISTANT, TOOL, USER, Header, Passage
@@ -27,13 +28,13 @@ _LINE = 200
 
 def quoted_hit(quote: Quote, why: str = "", most: int = 280) -> str:
     """A passage that answers a question: where it stands, who said it, and what it costs."""
-    told = "; ".join(each for each in (why, f"{quote.tokens} tokens to open") if each)
+    told = "; ".join(each for each in (why, f"{counted(quote.tokens, 'token')} to open") if each)
     return f"{passage_head(quote.passage)}\n  {shorten(harmless(quote.excerpt), most)}\n  {told}"
 
 
 def quoted_line(passage: Passage, most: int = _LINE) -> str:
     """A passage on one line."""
-    price = f"{estimate(passage.text)} tokens to open"
+    price = f"{counted(estimate(passage.text), 'token')} to open"
     return f"{passage_head(passage)}: {shorten(harmless(passage.text[: most * 8]), most)} ({price})"
 
 
@@ -67,7 +68,7 @@ def memory_timeline(
 
     def last(shown: int) -> str:
         unseen = len(told.events) - shown
-        more = f"{unseen} later ones did not fit; ask with since. " if unseen else ""
+        more = f"{unseen} later did not fit; ask with since. " if unseen else ""
         earlier = f"{left} earlier: ask with until, or a higher limit. " if left else ""
         return f"{more}{earlier}get_memory(id) opens one."
 
@@ -83,7 +84,7 @@ def _event(call: Call, event: Event) -> str:
     when = event.at[:16].replace("T", " ") or "some time"
     if isinstance(what, Header):
         title = shorten(harmless(what.title), _LINE)
-        return f"{when} session {harmless(what.id)}: {title} ({what.turns} turns)"
+        return f"{when} session {harmless(what.id)}: {title} ({counted(what.turns, 'turn')})"
     if isinstance(what, Stored):
         return f"{when} memory {call.headline(what.memory)}"
     return f"{when} {quoted_line(what)}"

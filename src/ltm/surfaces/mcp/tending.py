@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ltm.core.counting import counted
 from ltm.core.model import Phase, Problem, Status
 from ltm.core.screen import one_line
 from ltm.inject.said import shorten
@@ -44,7 +45,7 @@ def ltm_status(call: Call) -> str:
     lines += [masses.told(name, said) for name, said in masses.waiting(places).items()]
     problems = len(call.store.problems())
     if problems:
-        lines.append(f"{problems} problems: ltm_check shows them")
+        lines.append(f"{counted(problems, 'problem')}: see ltm_check")
     return "\n".join(lines)
 
 
@@ -62,10 +63,10 @@ def _told(report: Report, further: str) -> str:
     broken = [Problem("", problem) for problem in tools().problems]
     fixed = [each for each in report.problems if each.fixed]
     still = [each for each in (*report.problems, *broken) if not each.fixed]
-    counted = [f"{len(fixed)} mended"] if fixed else []
-    counted += [f"{len(still)} found"] if still else []
+    found = [f"{len(fixed)} mended"] if fixed else []
+    found += [f"{len(still)} found"] if still else []
     verdict = "Healthy" if report.healthy else "Not healthy"
-    head = f"{verdict}: {', '.join(counted) or 'nothing is wrong'}."
+    head = f"{verdict}: {', '.join(found) or 'nothing is wrong'}."
 
     def last(shown: int) -> str:
         left = len(fixed) + len(still) - shown
