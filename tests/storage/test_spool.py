@@ -141,6 +141,30 @@ def test_a_full_spool_takes_no_more_and_uses_the_second_place(
         spool.put(home, STOP, environ)
 
 
+def test_several_events_are_kept_together_each_under_its_key(
+    home: str, environ: dict[str, str]
+) -> None:
+    keys = [spool.new_key() for _ in range(5)]
+    for _ in range(2):
+        spool.put_all(home, [(key, {**STOP, "session": key}) for key in keys])
+    assert [key for key, _ in spool.waiting(home, environ)] == sorted(keys)
+    assert [each["session"] for each in records(home, environ)] == sorted(keys)
+    assert spool.count(home, "Stop") == 5
+
+
+def test_several_events_for_which_there_is_no_room_are_refused_all(
+    home: str, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "MOST", 3)
+    spool.put(home, STOP, environ)
+    with pytest.raises(StorageFailed):
+        spool.put_all(home, [(spool.new_key(), STOP) for _ in range(3)])
+    assert len(spool.waiting(home, environ)) == 1
+    unwritable(f"{home}-other")
+    with pytest.raises(StorageFailed):
+        spool.put_all(f"{home}-other", [(spool.new_key(), STOP)])
+
+
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"[1]", b"\xff\xfe", b"{" * 100])
 def test_a_damaged_file_is_an_empty_event(home: str, content: bytes) -> None:
     path = Path(home, "spool", "1-1-1.Stop.json")

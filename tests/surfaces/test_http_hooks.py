@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import rmtree
 
@@ -139,6 +140,33 @@ def test_an_event_that_finds_no_room_is_given_back(hooks: Hooks) -> None:
     with Server(hooks, TMPDIR=nowhere, XDG_RUNTIME_DIR=nowhere) as server:
         answer = server.tell("stop", hooks.payload("Stop"))
         assert (answer.status, answer.body) == (503, b"")
+
+
+def test_events_that_come_together_are_each_kept_once(hooks: Hooks, server: Server) -> None:
+    key = key_of(time.time() + 60)
+    with ThreadPoolExecutor(40) as wires:
+        many = [wires.submit(server.tell, "stop", {"session_id": f"s{n}"}) for n in range(200)]
+        same = [
+            wires.submit(server.tell, "stop", {"session_id": "same"}, (KEY, key)) for _ in range(20)
+        ]
+        late = wires.submit(
+            server.tell, "stop", {"session_id": "late"}, (KEY, key_of(time.time() - 5))
+        )
+        odd = [wires.submit(server.tell, "stop", b"{") for _ in range(20)]
+    assert {each.result().status for each in (*many, *same, *odd)} == {204}
+    assert late.result().status == 408
+    kept = [str(each["session"]) for each in hooks.waiting()]
+    assert sorted(kept) == sorted([*(f"s{n}" for n in range(200)), "same"])
+
+
+def test_events_that_come_together_find_the_second_place(hooks: Hooks) -> None:
+    hooks.home.mkdir(mode=0o700)
+    (hooks.home / "spool").write_text("in the way")
+    with nobody_drains(hooks), Server(hooks) as server, ThreadPoolExecutor(20) as wires:
+        told = [wires.submit(server.tell, "stop", {"session_id": f"s{n}"}) for n in range(60)]
+        assert {each.result().status for each in told} == {204}
+    kept = sorted(str(each["session"]) for each in hooks.waiting())
+    assert kept == sorted(f"s{n}" for n in range(60))
 
 
 # -- keys ----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ltm.core.errors import StorageFailed
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 TEMP_SUFFIX = ".tmp"
 
@@ -78,6 +78,24 @@ def write_file(
                 os.close(folder)
     except OSError as error:
         raise failed(error, "write the file", path) from error
+
+
+def write_files(folder: str, files: Iterable[tuple[str, bytes]]) -> None:
+    """Put files into a folder, each by its name, with one wait for the folder's names.
+
+    On return all of them survive a power cut. On an error some of them may be there, each whole.
+    """
+    try:
+        handle = _open_folder(folder)
+        try:
+            for name, data in files:
+                _put(os.path.join(folder, name), data, 0o600, folder, None)
+            _sync(handle)
+        finally:
+            if handle is not None:
+                os.close(handle)
+    except OSError as error:
+        raise failed(error, "write the file", folder) from error
 
 
 def make_folder(path: str, mode: int = 0o700) -> None:

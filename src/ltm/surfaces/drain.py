@@ -216,8 +216,12 @@ def _log_event(work: Work) -> None:
 
 
 def count(work: Work) -> None:
-    """Bring the figures of the event's session up to date, and of sessions that never ended."""
-    session = work.log.get(work.event.session)
+    """Bring the figures of the event's session up to date, and of sessions that never ended.
+
+    Not at each call of a tool: those are counted as they come, and an agent makes hundreds before
+    anybody asks for figures.
+    """
+    session = work.log.get(work.event.session) if work.event.event not in TOOL_EVENTS else None
     if session is None:
         return
     figures.update(work.log, session, work.at)

@@ -52,8 +52,8 @@ def learn(work: Work) -> None:
 
 def sessions_to_read(work: Work) -> list[Session]:
     """The sessions an event makes us read: its own, or when it begins those that died unheard."""
-    session = work.log.get(work.event.session)
-    if session is None or work.event.event not in _LEARNING:
+    session = work.log.get(work.event.session) if work.event.event in _LEARNING else None
+    if session is None:
         return []
     return [session] if work.event.event != "SessionStart" else _unheard(work.log, session)
 

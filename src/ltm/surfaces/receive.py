@@ -36,6 +36,9 @@ _DRAINED = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
 _SWITCHES = {"SubagentStart": b"subagents", "UserPromptSubmit": b"per_prompt"}
 """Events answered only if an option says so, and a word without which no config can say it."""
 
+ANSWERED = ("SessionStart", *_SWITCHES)
+"""Events that may have an answer at all."""
+
 
 def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
     """Read an event from stdin, keep it, and print the answer if it has one.
