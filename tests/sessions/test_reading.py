@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from ltm.sessions import lines as lines_module
 from ltm.sessions.lines import Cursor, Lines, cursor_of
-from ltm.sessions.transcript import Recent, read
+from ltm.sessions.transcript import Recent, Unknown, read
 from ltm.sessions.turns import UserText
 from tests.sessions.writing import Transcript
 
@@ -251,6 +252,63 @@ def test_any_pauses_give_the_same_lines_and_numbers(
         found += [(lines.number, line) for line in lines]
         cursor = lines.cursor
     assert found == expected
+
+
+def test_the_cursor_is_exact_after_every_message_though_lines_are_read_ahead(
+    transcript: Transcript,
+) -> None:
+    """A reader that stops or dies anywhere goes on with the very next message."""
+    for n in range(450):  # more than are read ahead
+        transcript.user(f"say {n}")
+        transcript.raw(b'{"type":"progress"}\n')
+    reading = read(str(transcript.path))
+    for n, turns in enumerate(reading.messages()):
+        assert reading.cursor.line == 2 * n + 1 == turns[0].line
+        if n % 50 == 0 or n > 440:
+            rest = read(str(transcript.path), cursor_of(reading.cursor.text()))
+            assert len(list(rest)) == 449 - n
+    assert reading.cursor.line == 900
+
+
+class Noted:
+    """What a reader has kept, and how often it was looked at."""
+
+    def __init__(self) -> None:
+        self.uuids: set[str] = set()
+        self.looks = 0
+
+    def known(self, uuids: Sequence[str]) -> set[str]:
+        self.looks += 1
+        return self.uuids & set(uuids)
+
+
+def test_what_is_known_is_asked_for_many_messages_at_once(transcript: Transcript) -> None:
+    for n in range(1_000):
+        transcript.user(f"say {n}")
+    noted = Noted()
+    noted.uuids = {turn.uuid for turn in read(str(transcript.path)) if turn.line % 3 == 0}
+    found = [turn.line for turn in read(str(transcript.path), None, Unknown(noted.known))]
+    assert found == [n for n in range(1, 1_001) if n % 3]
+    assert noted.looks < 10
+
+
+@given(st.lists(st.integers(0, 8), max_size=30), st.sets(st.integers(0, 30)))
+def test_a_repeated_message_is_new_once_whenever_what_was_met_is_noted(
+    tmp_path_factory: pytest.TempPathFactory, uuids: list[int], settled: set[int]
+) -> None:
+    """What is read ahead may be noted before its repetition is handed out."""
+    transcript = Transcript(tmp_path_factory.mktemp("repeated") / "t.jsonl")
+    for uuid in uuids:
+        transcript.user("say", uuid=str(uuid))
+    noted = Noted()
+    unread = Unknown(noted.known)
+    found: list[str] = []
+    for place, turns in enumerate(read(str(transcript.path), None, unread).messages()):
+        found.append(turns[0].uuid)
+        if place in settled:
+            noted.uuids |= set(unread.met)
+            unread.forget()
+    assert found == [str(uuid) for uuid in dict.fromkeys(uuids)]
 
 
 def test_the_messages_remembered_in_memory_are_bounded() -> None:

@@ -116,6 +116,17 @@ def test_each_reader_has_its_own_place_and_messages(log: SessionLog) -> None:
     ]
 
 
+def test_many_messages_are_noted_and_asked_for_at_once(log: SessionLog) -> None:
+    capture = log.turns_read("capture", AT)
+    assert capture.known(["a", "b"]) == set()
+    with log.transaction():
+        capture.note(["a", "c", "a"])
+        capture.note(["c"])
+    assert capture.known(["a", "b", "c", "a"]) == {"a", "c"}
+    assert capture.known([]) == log.turns_read("figures", AT).known(["a"]) == set()
+    assert [capture.has("a"), capture.has("b")] == [True, False]
+
+
 def test_messages_are_remembered_as_long_as_they_can_come_again(log: SessionLog) -> None:
     old = AT - timedelta(days=100)
     assert log.turns_read("r", old).is_new("old")

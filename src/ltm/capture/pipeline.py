@@ -21,7 +21,7 @@ from ltm.core.model import Filter, Memory, Status, Stored, Trust
 from ltm.core.redact import redacted
 from ltm.core.similar import jaccard, tokens_of
 from ltm.sessions.lines import cursor_of
-from ltm.sessions.transcript import read
+from ltm.sessions.transcript import Unknown, read
 from ltm.storage.sessionlog import SessionLog
 from ltm.storage.store import Store
 
@@ -175,22 +175,14 @@ def _is_known(memory: Memory, given: Iterable[Stored]) -> bool:
     )
 
 
-class Unread:
+class Unread(Unknown):
     """Messages a reader has not read; they are marked only when what they gave is kept."""
 
     def __init__(self, log: SessionLog, now: datetime, reader: str) -> None:
         self._read = log.turns_read(reader, now)
-        self._met: dict[str, None] = {}
-
-    def is_new(self, uuid: str) -> bool:
-        """Whether nobody read this message, and it is met for the first time here."""
-        if uuid in self._met or self._read.has(uuid):
-            return False
-        self._met[uuid] = None
-        return True
+        super().__init__(self._read.known)
 
     def mark(self) -> None:
         """Note that all of them were read."""
-        for uuid in self._met:
-            self._read.is_new(uuid)
-        self._met.clear()
+        self._read.note(self.met)
+        self.forget()

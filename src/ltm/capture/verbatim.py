@@ -17,7 +17,7 @@ from ltm.core.passage import Header, Passage
 from ltm.core.sentences import sentences
 from ltm.core.words import query_terms
 from ltm.sessions.lines import Cursor, cursor_of
-from ltm.sessions.transcript import read
+from ltm.sessions.transcript import Unknown, read
 from ltm.storage.passages import Passages
 
 _BATCH = 400_000  # characters that are held before they are kept
@@ -67,7 +67,7 @@ def passages_behind(passages: Passages, memory: Memory) -> list[int]:
 def _read_on(passages: Passages, header: Header, transcript: str, since: str) -> int:
     former = passages.cursor(header.id, header.transcript)
     cursor, state = _parsed(former)
-    unread = _Unread(passages)
+    unread = Unknown(passages.known_messages)
     reading = read(transcript, cursor, unread)
     cutter = Cutter(header.cwd, state)
     held: list[Passage] = []
@@ -92,25 +92,6 @@ def _read_on(passages: Passages, header: Header, transcript: str, since: str) ->
             settle()
     settle()
     return added
-
-
-class _Unread:
-    """Messages that are not kept yet and were not met in this reading either."""
-
-    def __init__(self, passages: Passages) -> None:
-        self._passages = passages
-        self._met: set[str] = set()
-
-    def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time; from now on it is not."""
-        if uuid in self._met or self._passages.has_message(uuid):
-            return False
-        self._met.add(uuid)
-        return True
-
-    def forget(self) -> None:
-        """Let go of those that are kept now."""
-        self._met.clear()
 
 
 def _parsed(text: str) -> tuple[Cursor, Any]:

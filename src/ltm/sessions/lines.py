@@ -23,6 +23,9 @@ _CHUNK = 1024 * 1024
 _HEAD = 1024
 _ANCHOR = 256
 
+Place = tuple[int, int]
+"""Bytes and lines before it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
@@ -71,10 +74,17 @@ class Lines:
     @property
     def cursor(self) -> Cursor:
         """The place after the last line that was handed out."""
-        if self._offset < 0:
-            return self._start
+        return self._start if self._offset < 0 else self.cursor_at(self.place)
+
+    @property
+    def place(self) -> Place:
+        """The same, for who may want it as a cursor later."""
+        return self._offset, self.number
+
+    def cursor_at(self, place: Place) -> Cursor:
+        """A place that was passed, as a cursor."""
         with _opened(self.path) as file:
-            return self._start if file is None else _mark(file, self._offset, self.number)
+            return self._start if file is None else _mark(file, *place)
 
     def __iter__(self) -> Iterator[bytes]:
         with _opened(self.path) as file:

@@ -68,8 +68,15 @@ class PassageRows:
 
     def has(self, message: int) -> bool:
         """Whether a message was kept before, in whatever session."""
-        found = self._db.execute("SELECT 1 FROM messages WHERE message = ?", (message,))
-        return found.fetchone() is not None
+        return bool(self.known([message]))
+
+    def known(self, messages: Sequence[int]) -> set[int]:
+        """Those of a few hundred messages that were kept before, in whatever session."""
+        marks = ", ".join("?" * len(messages))
+        found = self._db.execute(
+            f"SELECT message FROM messages WHERE message IN ({marks})", messages
+        )
+        return {number for (number,) in found}
 
     def note_known(self, messages: Iterable[str]) -> None:
         """Take messages for kept, so that reading them adds nothing."""

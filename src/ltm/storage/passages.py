@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ltm.core.errors import Conflict, StorageFailed
@@ -66,9 +66,10 @@ class Passages(PassageLookups):
         ).fetchone()
         return row[0] if row else ""
 
-    def has_message(self, uuid: str) -> bool:
-        """Whether a message was kept before, in whatever session it is repeated."""
-        return self._rows.has(message_number(uuid))
+    def known_messages(self, uuids: Sequence[str]) -> set[str]:
+        """Those of a few hundred messages that were kept before, in whatever session."""
+        numbers = {message_number(uuid): uuid for uuid in uuids}
+        return {numbers[number] for number in self._rows.known([*numbers])}
 
     def is_purged(self, session: str) -> bool:
         """Whether a person purged a session: nothing of it is kept again."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -186,8 +186,19 @@ class TurnsRead:
 
     def has(self, uuid: str) -> bool:
         """Whether this message was read before."""
-        found = self._db.execute("SELECT 1 FROM turns WHERE turn = ?", (self._number(uuid),))
-        return found.fetchone() is not None
+        return bool(self.known([uuid]))
+
+    def known(self, uuids: Sequence[str]) -> set[str]:
+        """Those of a few hundred messages that were read before."""
+        numbers = {self._number(uuid): uuid for uuid in uuids}
+        marks = ", ".join("?" * len(numbers))
+        found = self._db.execute(f"SELECT turn FROM turns WHERE turn IN ({marks})", [*numbers])
+        return {numbers[number] for (number,) in found}
+
+    def note(self, uuids: Iterable[str]) -> None:
+        """Take messages for read."""
+        rows = [(self._number(uuid), self._day) for uuid in uuids]
+        self._db.executemany("INSERT OR IGNORE INTO turns VALUES(?, ?)", rows)
 
     def _number(self, uuid: str) -> int:
         digest = blake2b(uuid.encode("utf-8", "replace"), digest_size=8, key=self._reader).digest()
