@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.soak.__main__ import run
 from benchmarks.soak.programme import ROWS
-from benchmarks.soak.row import Outcome, Row, read, write
+from benchmarks.soak.row import Outcome, Part, Row, read, write
 from tests import figures
 
 NAMES = tuple([f"R{number}" for number in range(1, 25)] + [f"S{number}" for number in range(1, 18)])
@@ -56,3 +57,14 @@ def test_what_is_on_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     outcome = Outcome("R1", False, {"lost": 1.0}, ("a", "b"), 1.5, "abc", "2026-01-01", ("b",))
     write({"R1": outcome}, ("R0", "R1"), tmp_path / "figures.json")
     assert read(tmp_path / "figures.json") == {"R1": outcome}
+
+
+def test_a_promise_with_a_figure_above_its_limit_did_not_hold(tmp_path: Path) -> None:
+    """Tests note how long something took and never judge it; the programme does."""
+    noted = tmp_path / "R1.jsonl"
+    part = Part(("timeit", "-n", "1", "pass"))  # a program that ends well
+    held = run(Row("R1", "", "", (part,), most={"slowest_ms": 10}), tmp_path, full=False)
+    assert (held.met, held.failed) == (True, ())
+    noted.write_text('{"row": "R1", "kind": "worst", "values": {"slowest_ms": 11}}\n')
+    missed = run(Row("R1", "", "", (part,), most={"slowest_ms": 10}), tmp_path, full=False)
+    assert (missed.met, missed.failed) == (False, ("slowest_ms at most 10",))

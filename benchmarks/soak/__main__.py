@@ -32,10 +32,14 @@ def run(row: Row, folder: Path, *, full: bool) -> Outcome:
     for number, part in enumerate(parts):
         if not _held(part, folder / f"{row.id}-{number}", noted, figures):
             failed.append(str(part))
+    figures.update(gathered(noted).get(row.id, {}))
+    failed += [
+        f"{name} at most {most:g}" for name, most in row.most.items() if figures.get(name, 0) > most
+    ]
     return Outcome(
         row=row.id,
         met=bool(parts) and not failed,
-        figures={**figures, **gathered(noted).get(row.id, {})},
+        figures=figures,
         commands=tuple(str(part) for part in parts),
         seconds=round(time.monotonic() - begun, 1),
         commit=_commit(),

@@ -92,6 +92,7 @@ ROWS: tuple[Row, ...] = (
         "100 % seen or harmless, rebuilt by itself, the same answers; 10,000 memories in 10 s",
         quick=(tried("tests/faults/test_damage.py", "tests/storage/test_index.py"),),
         full=(tried("tests/faults/test_damage.py", LTM_FAULTS="all"),),
+        most={"rebuild_of_10000_cpu_s": 10},
         alone=True,
     ),
     Row(
@@ -115,6 +116,7 @@ ROWS: tuple[Row, ...] = (
             program("benchmarks.hooks", "--turns", "100"),
         ),
         instead="a frozen file system is not among them: a process that waits for one cannot end",
+        most={"slowest_ms": 1_000, "session_end_ms": 500, "healthy_p99_ms": 150},
         alone=True,
     ),
     Row(
@@ -122,6 +124,8 @@ ROWS: tuple[Row, ...] = (
         "a hook whose background work goes on",
         "it returns at once and holds no pipe",
         quick=(tried("tests/surfaces/test_hook.py", words="drain or stdin"),),
+        most={"returned_after_ms": 200},
+        alone=True,
     ),
     Row(
         "R14",
@@ -146,7 +150,6 @@ ROWS: tuple[Row, ...] = (
         "after 100 memory 10 % more at the most, open files flat, logs 20 MB, journals 64 MB, index"
         " twice the files, 20 % free pages; every injection within its budget",
         full=(program("benchmarks.soak.sessions", minutes=30),),
-        alone=True,
     ),
     Row(
         "R17",
@@ -254,6 +257,7 @@ ROWS: tuple[Row, ...] = (
                 "tests/security/test_fuzz.py", "tests/storage/test_index.py", words="path or links"
             ),
         ),
+        most={"slowest_call_s": 1, "slowest_trap_s": 1},
     ),
     Row(
         "S6",

@@ -47,6 +47,8 @@ class Row:
     """What takes longer, and runs only when all is asked for."""
     instead: str = ""
     """Why it is not tried, or not all of it."""
+    most: Mapping[str, float] = field(default_factory=dict)
+    """Figures that may not be higher: tests note time and never judge it."""
     alone: bool = False
     """Whether time or memory is part of the promise, so that nothing may run beside it."""
 

@@ -13,10 +13,11 @@ from shutil import rmtree
 import pytest
 
 from ltm.storage import spool
-from ltm.surfaces.http.hooks import LATE, is_late
+from ltm.surfaces.http.hooks import LATE, LATE_AT_END, is_late
 from tests.surfaces.hook_runner import Hooks
 from tests.surfaces.http_runner import Server, files_with, nobody_drains
 from tests.surfaces.test_hook import EVENTS, SECRET
+from tests.surfaces.test_http_sh import SCRIPT
 
 ROUTES = {
     "SessionStart": "session_start",
@@ -194,7 +195,15 @@ def test_a_key_that_is_none_is_refused(hooks: Hooks, server: Server) -> None:
 
 def test_lateness_allows_for_clocks_that_know_whole_seconds_only() -> None:
     exact, whole = "00000000100500000000-0000001-00000000", "00000000100000000000-0000001-00000000"
-    assert not is_late(exact, 100.4 + LATE)
-    assert is_late(exact, 100.6 + LATE)
-    assert not is_late(whole, 100.8 + LATE)
-    assert is_late(whole, 101.1 + LATE)
+    assert not is_late("Stop", exact, 100.4 + LATE)
+    assert is_late("Stop", exact, 100.6 + LATE)
+    assert not is_late("Stop", whole, 100.8 + LATE)
+    assert is_late("Stop", whole, 101.1 + LATE)
+    assert not is_late("SessionEnd", exact, 100.4 + LATE_AT_END)
+    assert is_late("SessionEnd", exact, 100.6 + LATE_AT_END)
+
+
+def test_the_server_knows_how_long_a_hook_waits() -> None:
+    text = Path(SCRIPT).read_text()
+    assert f"\nlimit={LATE} " in text
+    assert f"route=session_end limit={LATE_AT_END} ;;" in text

@@ -33,6 +33,9 @@ KEY = "ltm-event"
 LATE = 0.9
 """Seconds a hook waits for us."""
 
+LATE_AT_END = 0.3
+"""The same when a session ends."""
+
 _TOGETHER = 64  # events; more of them wait for the next turn, so that the first are answered
 _SHAPE = re.compile(r"(\d{11})(\d{9})-\d{7}-[0-9a-f]{8}")
 
@@ -75,7 +78,7 @@ class Hooks:
         key = request.headers.get(KEY, "")
         if key and not _SHAPE.fullmatch(key):
             return Response(status_code=400)
-        if key and is_late(key, time.time()):
+        if key and is_late(event, key, time.time()):
             return Response(status_code=408)
         told = _Told(event, key, await request.body(), asyncio.get_running_loop().create_future())
         self._waiting.append(told)
@@ -104,7 +107,7 @@ class Hooks:
         """Understand events and put them into the spool."""
         due: list[_Told] = []
         for told in some:
-            if told.key and is_late(told.key, time.time()):
+            if told.key and is_late(told.event, told.key, time.time()):
                 told.status = 408
             elif self._is_event(told):
                 told.key = told.key or spool.new_key()
@@ -143,11 +146,12 @@ class Hooks:
             return ""
 
 
-def is_late(key: str, now: float) -> bool:
+def is_late(event: str, key: str, now: float) -> bool:
     """Whether the hook that sent an event under this key has given us up."""
     found = _SHAPE.fullmatch(key)
     if found is None:
         return False
     seconds, fraction = int(found[1]), int(found[2])
     # Some shells know whole seconds only: then the moment lies anywhere in the second.
-    return now - (seconds + fraction / 1e9) > LATE + (0.0 if fraction else 1.0)
+    limit = LATE_AT_END if event == "SessionEnd" else LATE
+    return now - (seconds + fraction / 1e9) > limit + (0.0 if fraction else 1.0)

@@ -29,7 +29,7 @@ case ${1:-} in
     PostToolUseFailure | post_tool_use_failure)
         event=PostToolUseFailure route=post_tool_use_failure ;;
     # Here a client gives all hooks together one second and a half.
-    SessionEnd | session_end) event=SessionEnd route=session_end limit=0.4 ;;
+    SessionEnd | session_end) event=SessionEnd route=session_end limit=0.3 ;;
     *) exit 0 ;;
 esac
 
@@ -70,7 +70,7 @@ payload=$(
     status=$?
     kill -USR1 "$timer"
     exit "$status"
-) || limit=0.4
+) || limit=0.2
 exec 3<&-
 
 # The event's key: it sorts by time, and an event that is kept twice under one key is one event.
