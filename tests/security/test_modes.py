@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,16 +22,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="there are no modes")
 
 
 def ltm(hooks: Hooks, umask: int, *words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "ltm", *words],
-        cwd=hooks.project,
-        env=hooks.environ,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        umask=umask,
-        check=False,
-    )
+    done = hooks.ltm(*words, umask=umask)
     assert done.returncode == 0, done.stderr
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,15 +103,7 @@ def left(hooks: Hooks) -> dict[str, str]:
 def by_terminal(hooks: Hooks, operation: Operation) -> list[bool]:
     verdicts: list[bool] = []
     for memory_id in IDS.values():
-        done = subprocess.run(
-            [sys.executable, "-m", "ltm", *operation.words(memory_id)],
-            cwd=hooks.project,
-            env=hooks.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = hooks.ltm(*operation.words(memory_id))
         assert "Traceback" not in done.stderr
         verdicts.append(done.returncode == 0)
     return verdicts

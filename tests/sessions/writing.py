@@ -91,3 +91,14 @@ class Transcript:
         """The mark of a compaction."""
         about = {"trigger": trigger, "preTokens": 1234}
         return self.add("system", subtype="compact_boundary", compactMetadata=about)
+
+
+def about_the_login(path: Path, session: str, *said: str) -> Transcript:
+    """A session that mends a login, in which the user also says these things."""
+    transcript = Transcript(path, session)
+    transcript.user("Fix the login of the shop, it fails since Monday.")
+    for text in said:
+        transcript.says("Looked into it.")
+        transcript.user(text)
+    transcript.says("The login works now, the cookie had no name.")
+    return transcript

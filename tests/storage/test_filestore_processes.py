@@ -163,16 +163,22 @@ def test_writers_that_are_killed_take_nothing_with_them(start: Any, tmp_path: Pa
     store.close()
 
 
+def freeze(start: Any) -> Writer:
+    """A writer that stopped while it holds the lock."""
+    frozen: Writer = start("frozen")
+    frozen.go()
+    _, status = os.waitpid(frozen.process.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    return frozen
+
+
 def test_a_frozen_writer_makes_the_others_say_busy_and_readers_go_on(
     start: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "_SHORT", 0.1)
     store = open_store(str(tmp_path))
     kept = store.create(memory("kept", "before the frost")).memory
-    frozen = start("frozen")
-    frozen.go()
-    _, status = os.waitpid(frozen.process.pid, os.WUNTRACED)
-    assert os.WIFSTOPPED(status)
+    frozen = freeze(start)
 
     hurried = start("hurried")
     hurried.go()
@@ -196,9 +202,7 @@ def test_a_frozen_writer_is_waited_for_once_and_not_at_every_question(
     monkeypatch.setattr(index, "_SHORT", 0.1)
     store = open_store(str(tmp_path))
     store.create(memory("kept", "before the frost"))
-    frozen = start("frozen")
-    frozen.go()
-    os.waitpid(frozen.process.pid, os.WUNTRACED)
+    frozen = freeze(start)
     asked: list[float | None] = []
 
     class Watched(Lock):

@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,29 @@ class Ran:
         assert isinstance(text, str)
         assert 0 < len(text) <= 10_000
         return text
+
+
+@dataclass(frozen=True)
+class Running:
+    """A hook that has begun, and whose input stays open until somebody closes it."""
+
+    process: subprocess.Popen[bytes]
+
+    def say(self, data: bytes) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def close(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+
+    def answer(self) -> Ran:
+        """What it says until its end; whoever else holds one of its pipes makes us wait."""
+        assert self.process.stdout
+        assert self.process.stderr
+        out, err = self.process.stdout.read(), self.process.stderr.read()
+        return Ran(self.process.wait(PATIENCE), out.decode(), err.decode())
 
 
 @dataclass
@@ -103,6 +128,23 @@ class Hooks:
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
+    @contextmanager
+    def running(self, **how: Any) -> Iterator[Running]:
+        """Start the hook and leave what it reads, and when, to the test; `how` goes to Popen."""
+        with subprocess.Popen(
+            self.command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environ,
+            cwd=self.project,
+            **how,
+        ) as process:
+            try:
+                yield Running(process)
+            finally:
+                process.kill()  # only where a test failed it still runs
+
     def fire(self, event: str, **fields: Any) -> Ran:
         """Run the hook for an event, and check what must hold for every one."""
         ran = self.send(json.dumps(self.payload(event, **fields)).encode())
@@ -113,15 +155,23 @@ class Hooks:
         """The events that wait for a drain, oldest first."""
         return [spool.load(path) for _, path in spool.waiting(str(self.home), self.environ)]
 
+    def ltm(self, *words: str, umask: int = -1) -> subprocess.CompletedProcess[str]:
+        """Run `ltm` in the project, as somebody who is not asked anything."""
+        return subprocess.run(
+            [sys.executable, "-m", "ltm", *words],
+            cwd=self.project,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            umask=umask,
+            timeout=6 * PATIENCE,
+            check=False,
+        )
+
     def remember(self, *texts: str) -> None:
         """Keep memories in the project, as a person would."""
         for text in texts:
-            subprocess.run(
-                [sys.executable, "-m", "ltm", "remember", text],
-                cwd=self.project,
-                env=self.environ,
-                capture_output=True,
-                check=True,
-            )
+            assert self.ltm("remember", text).returncode == 0
         # Whoever has a Python noted starts drains; a test says so if it wants that.
         (self.home / "runtime.json").unlink(missing_ok=True)

@@ -8,9 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPResponse
 from pathlib import Path
@@ -120,6 +121,44 @@ class Server:
         answer = self.ask("POST", "/mcp", headers, json.dumps(message).encode())
         assert answer.status == 200, answer
         return json.loads(answer.body)["result"]
+
+
+@contextmanager
+def door(meet: Callable[[socket.socket], None], port: int = 0) -> Iterator[int]:
+    """A port of this machine where `meet` deals with whoever comes; its number."""
+    with socket.create_server(("127.0.0.1", port)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    wire, _ = listening.accept()
+                except OSError:
+                    return
+                meet(wire)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield int(listening.getsockname()[1])
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join(PATIENCE)
+
+
+@contextmanager
+def listener(answer: bytes | None, port: int = 0) -> Iterator[int]:
+    """Somebody who hears all and says this, or nothing; the port."""
+    heard: list[socket.socket] = []
+
+    def meet(wire: socket.socket) -> None:
+        heard.append(wire)
+        if answer is not None:
+            with wire, suppress(OSError):  # the other side may have heard enough
+                wire.recv(65536)
+                wire.sendall(answer)
+
+    with door(meet, port) as number:
+        yield number
+    for wire in heard:
+        wire.close()
 
 
 @contextmanager

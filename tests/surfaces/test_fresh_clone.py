@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ltm import __version__
-from ltm.surfaces import hook
+from tests.security.strangers import session_start
 
 from .cli_runner import Ltm
 
@@ -32,20 +32,7 @@ def clone(ltm: Ltm, tmp_path: Path) -> Path:
 
 def told(clone: Path, home: Path) -> str:
     """What the hook says when a session begins, in a home where nothing happened yet."""
-    event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", hook.__file__],
-        env={"PATH": os.environ["PATH"], "HOME": str(home)},
-        input=json.dumps({**event, "cwd": str(clone)}),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    if not done.stdout:
-        return ""
-    text: str = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-    return text
+    return session_start(Ltm(home, clone), clone)
 
 
 def trust(clone: Path, home: Path) -> None:

@@ -21,7 +21,7 @@ from ltm.storage.places import places
 from ltm.surfaces import hook
 from tests.figures import count, worst
 from tests.stores import make
-from tests.surfaces.hook_runner import PATIENCE, PROGRAM, Hooks
+from tests.surfaces.hook_runner import PATIENCE, PROGRAM, Hooks, Ran
 
 EVENTS = (
     "SessionStart",
@@ -184,22 +184,8 @@ def test_what_the_clients_own_instructions_say_by_now_is_not_told_again(hooks: H
 def test_a_purged_memory_is_in_no_text_kept_ready(hooks: Hooks) -> None:
     hooks.remember("Use port 8082")
     start(hooks)
-    run = [sys.executable, "-m", "ltm"]
-    listed = subprocess.run(
-        [*run, "list", "--json"],
-        cwd=hooks.project,
-        env=hooks.environ,
-        capture_output=True,
-        check=True,
-    )
-    (memory,) = json.loads(listed.stdout)["memories"]
-    subprocess.run(
-        [*run, "forget", memory["id"], "--purge", "--yes"],
-        cwd=hooks.project,
-        env=hooks.environ,
-        capture_output=True,
-        check=True,
-    )
+    (memory,) = json.loads(hooks.ltm("list", "--json").stdout)["memories"]
+    assert hooks.ltm("forget", memory["id"], "--purge", "--yes").returncode == 0
     assert list((hooks.home / "briefs").iterdir()) == []
     assert start(hooks) == ""
 
@@ -411,21 +397,11 @@ def test_it_ends_at_its_deadline_whatever_it_is_doing(hooks: Hooks) -> None:
 def test_a_client_that_never_closes_stdin_is_answered(hooks: Hooks) -> None:
     """Traps 2.4 #8: no fixed wait for input; here there is no end of input at all."""
     hooks.remember("Use port 8082")
-    process = subprocess.Popen(
-        hooks.command(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=hooks.environ,
-        cwd=hooks.project,
-    )
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write(json.dumps(hooks.payload("SessionStart", source="startup")).encode())
-    process.stdin.flush()
-    assert b"8082" in process.stdout.read()
-    assert process.wait(PATIENCE) == 0
-    process.stdin.close()
-    process.stdout.close()
+    with hooks.running() as running:
+        running.say(json.dumps(hooks.payload("SessionStart", source="startup")).encode())
+        ran = running.answer()
+    assert (ran.rc, ran.err) == (0, "")
+    assert "8082" in ran.told
     assert len(hooks.waiting()) == 1
 
 
@@ -443,28 +419,17 @@ def test_signals_to_the_whole_group_do_not_lose_the_event(hooks: Hooks) -> None:
         "sys.stdout.write('x'); sys.stdout.flush()\n"
         "for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM): os.killpg(0, number)\n"
     )
-    process = subprocess.Popen(
-        hooks.command(),
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=hooks.environ,
-        cwd=hooks.project,
-        start_new_session=True,
-    )
-    assert process.stdin
-    assert process.stderr
-    # It reads before it can be sure to be deaf: once it waits for the rest, it is.
     data = json.dumps(hooks.payload("SessionEnd", reason="other")).encode()
-    process.stdin.write(data[:10])
-    process.stdin.flush()
-    _until_deaf(process.pid)
-    sender = [sys.executable, "-c", script.replace("killpg(0", f"killpg({process.pid}")]
-    subprocess.run(sender, capture_output=True, check=True)
-    process.stdin.write(data[10:])
-    process.stdin.close()
-    assert process.wait(PATIENCE) == 0
-    assert process.stderr.read() == b""
-    process.stderr.close()
+    with hooks.running(start_new_session=True) as running:
+        # It reads before it can be sure to be deaf: once it waits for the rest, it is.
+        running.say(data[:10])
+        pid = running.process.pid
+        _until_deaf(pid)
+        sender = [sys.executable, "-c", script.replace("killpg(0", f"killpg({pid}")]
+        subprocess.run(sender, capture_output=True, check=True)
+        running.say(data[10:])
+        running.close()
+        assert running.answer() == Ran(0, "", "")
     assert len(hooks.waiting()) == 1
 
 
@@ -632,31 +597,14 @@ def test_the_drain_is_let_go_without_a_pipe_of_ours(
         inherited = os.open(os.devnull, os.O_RDONLY)
         read_end, write_end = os.pipe()
         os.set_inheritable(write_end, True)
-        process = subprocess.Popen(
-            hooks.command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=hooks.environ,
-            cwd=hooks.project,
-            pass_fds=(write_end,),
-        )
-        os.close(write_end)
-        os.close(inherited)
         payload = hooks.payload(event, agent_type="Explore", source="startup")
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        begun = time.monotonic()
-        process.stdin.write(json.dumps(payload).encode())
-        process.stdin.flush()  # and it stays open
-        # Read to their ends: whoever holds one of them makes us wait.
-        out, err = process.stdout.read(), process.stderr.read()
-        assert (process.wait(PATIENCE), out, err) == (0, b"", b"")
-        worst("R13", returned_after_ms=round((time.monotonic() - begun) * 1000))
-        process.stdin.close()
-        process.stdout.close()
-        process.stderr.close()
+        with hooks.running(pass_fds=(write_end,)) as running:
+            os.close(write_end)
+            os.close(inherited)
+            begun = time.monotonic()
+            running.say(json.dumps(payload).encode())
+            assert running.answer() == Ran(0, "", "")
+            worst("R13", returned_after_ms=round((time.monotonic() - begun) * 1000))
         assert os.read(read_end, 1) == b""  # its other end is closed everywhere
         os.close(read_end)
         words, files = wait_for(recorder).splitlines()

@@ -23,7 +23,7 @@ from ltm.storage import spool
 from ltm.storage.lock import Lock
 from ltm.surfaces.drain import drain
 from tests.figures import count, worst
-from tests.surfaces.hook_runner import PATIENCE, Hooks, Ran
+from tests.surfaces.hook_runner import Hooks, Ran
 from tests.surfaces.test_hook import EVENTS, old_pythons
 
 Send = Callable[[Hooks, bytes], Ran]
@@ -197,22 +197,9 @@ def huge_message(hooks: Hooks) -> Iterator[Send]:
 @contextmanager
 def stdin_stays_open(hooks: Hooks) -> Iterator[Send]:
     def send(hooks: Hooks, data: bytes) -> Ran:
-        process = subprocess.Popen(
-            hooks.command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=hooks.environ,
-            cwd=hooks.project,
-        )
-        assert process.stdin
-        assert process.stdout
-        assert process.stderr
-        with process.stdin, process.stdout, process.stderr:
-            process.stdin.write(data)
-            process.stdin.flush()
-            out, err = process.stdout.read(), process.stderr.read()
-            return Ran(process.wait(PATIENCE), out.decode(), err.decode())
+        with hooks.running() as running:
+            running.say(data)
+            return running.answer()
 
     yield send
 

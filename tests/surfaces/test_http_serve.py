@@ -11,11 +11,6 @@ import os
 import signal
 import socket
 import stat
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,7 +18,7 @@ import pytest
 from ltm.surfaces.http import running
 from ltm.surfaces.http.doors import bind
 from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import JSON, PATIENCE, Server, nobody_drains, until
+from tests.surfaces.http_runner import JSON, PATIENCE, Server, listener, nobody_drains, until
 
 
 @pytest.fixture
@@ -37,15 +32,7 @@ def note(hooks: Hooks) -> Path:
 
 def attempt(hooks: Hooks, *args: str) -> tuple[int, str]:
     """Start a server that is expected to refuse; its exit code and its words."""
-    done = subprocess.run(
-        [sys.executable, "-m", "ltm", "serve", *args],
-        cwd=hooks.project,
-        env=hooks.environ,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = hooks.ltm("serve", *args)
     assert done.stdout == ""
     return done.returncode, done.stderr
 
@@ -152,7 +139,7 @@ def test_whoever_took_a_dead_servers_port_is_not_taken_for_it(hooks: Hooks) -> N
         first.process.wait(PATIENCE)
         body = b'{"status":"ok"}'
         answer = b"HTTP/1.1 200 OK\r\nltm-proof: guessed\r\nContent-Length: %d\r\n\r\n" % len(body)
-        with listener(first.port, answer + body), Server(hooks) as second:
+        with listener(answer + body, first.port), Server(hooks) as second:
             assert second.port != first.port
 
 
@@ -178,28 +165,6 @@ def test_a_note_that_is_none_is_taken_over(hooks: Hooks) -> None:
     note(hooks).write_text("{")
     with Server(hooks) as server:
         assert server.ask("GET", "/health", [server.authorized]).status == 200
-
-
-@contextmanager
-def listener(port: int, answer: bytes) -> Iterator[None]:
-    """Somebody else at a port, who says the same to everybody."""
-    with socket.create_server(("127.0.0.1", port)) as door:
-
-        def serve() -> None:
-            while True:
-                try:
-                    wire, _ = door.accept()
-                except OSError:
-                    return
-                with wire:
-                    wire.recv(65536)
-                    wire.sendall(answer)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield
-        door.shutdown(socket.SHUT_RDWR)
-        thread.join(PATIENCE)
 
 
 # -- where it listens ----------------------------------------------------------------------------

@@ -11,13 +11,10 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -31,7 +28,7 @@ from ltm.storage import spool
 from ltm.surfaces.drain import drain
 from ltm.surfaces.http import running
 from tests.surfaces.hook_runner import Hooks, Ran
-from tests.surfaces.http_runner import PATIENCE, Server, files_with, nobody_drains, until
+from tests.surfaces.http_runner import PATIENCE, Server, files_with, listener, nobody_drains, until
 from tests.surfaces.test_hook import EVENTS, SECRET
 from tests.surfaces.test_hook_worlds import mounted, run_mount
 
@@ -97,33 +94,6 @@ def only_these(hooks: Hooks, *tools: str) -> str:
         assert found, tool
         (folder / tool).symlink_to(found)
     return str(folder)
-
-
-@contextmanager
-def listener(answer: bytes | None) -> Iterator[int]:
-    """Somebody who hears all and says this, or nothing; the port."""
-    heard: list[socket.socket] = []
-    with socket.create_server(("127.0.0.1", 0)) as door:
-
-        def serve() -> None:
-            while True:
-                try:
-                    wire, _ = door.accept()
-                except OSError:
-                    return
-                heard.append(wire)
-                if answer is not None:
-                    with wire, suppress(OSError):  # the other side may have heard enough
-                        wire.recv(65536)
-                        wire.sendall(answer)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield int(door.getsockname()[1])
-        door.shutdown(socket.SHUT_RDWR)
-        thread.join(PATIENCE)
-        for wire in heard:
-            wire.close()
 
 
 # -- the script itself ---------------------------------------------------------------------------
@@ -550,33 +520,24 @@ def test_a_message_longer_than_the_server_takes_is_kept(hooks: ShHooks, server: 
 def test_a_message_whose_sender_never_closes_the_pipe_is_heard(hooks: ShHooks) -> None:
     for event, fields in (("Stop", {}), ("SessionEnd", {"reason": "other"})):
         hooks.event = event
-        process = subprocess.Popen(
-            hooks.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=hooks.environ
-        )
-        assert process.stdin
-        assert process.stdout
-        with process.stdin, process.stdout:
-            process.stdin.write(json.dumps(hooks.payload(event, **fields)).encode())
-            process.stdin.flush()
-            assert process.wait(PATIENCE) == 0
-            assert process.stdout.read() == b""  # and nobody holds the other pipe either
+        with hooks.running() as running:
+            running.say(json.dumps(hooks.payload(event, **fields)).encode())
+            assert running.answer() == Ran(0, "", "")
     assert [each["event"] for each in hooks.waiting()] == ["Stop", "SessionEnd"]
 
 
 def test_a_signal_to_the_clients_group_costs_no_event(hooks: ShHooks) -> None:
     """As when a person ends the client with Ctrl-C."""
     hooks.event = "SessionEnd"
-    process = subprocess.Popen(
-        hooks.command(), stdin=subprocess.PIPE, env=hooks.environ, start_new_session=True
-    )
-    assert process.stdin
-    # Once it reads its message it has told the system what it does about signals.
-    until(lambda: "cat" in commands_of(process.pid))
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        os.killpg(process.pid, number)
-    with process.stdin:
-        process.stdin.write(json.dumps(hooks.payload("SessionEnd")).encode())
-    assert process.wait(PATIENCE) == 0
+    with hooks.running(start_new_session=True) as running:
+        pid = running.process.pid
+        # Once it reads its message it has told the system what it does about signals.
+        until(lambda: "cat" in commands_of(pid))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            os.killpg(pid, number)
+        running.say(json.dumps(hooks.payload("SessionEnd")).encode())
+        running.close()
+        assert running.answer().rc == 0
     assert [each["event"] for each in hooks.waiting()] == ["SessionEnd"]
 
 

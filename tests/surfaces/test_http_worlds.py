@@ -21,10 +21,10 @@ import pytest
 
 from ltm.surfaces.http import running
 from tests.figures import count
-from tests.surfaces.http_runner import PATIENCE, Server, nobody_drains
+from tests.surfaces.http_runner import PATIENCE, Server, door, listener, nobody_drains
 from tests.surfaces.test_hook import EVENTS
 from tests.surfaces.test_hook_worlds import judged
-from tests.surfaces.test_http_sh import ShHooks, listener, note, only_these
+from tests.surfaces.test_http_sh import ShHooks, note, only_these
 
 ALL = os.environ.get("LTM_FAULTS") == "all"
 FIRED = EVENTS if ALL else ("SessionStart", "Stop", "SessionEnd")
@@ -104,33 +104,24 @@ def answering(answer: bytes | None) -> Callable[[ShHooks], object]:
 @contextmanager
 def one_byte_a_second(hooks: ShHooks) -> Iterator[None]:
     over = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as door:
 
-        def drip(wire: socket.socket) -> None:
-            with wire:
-                for byte in b"HTTP/1.1 200 OK\r\nltm-proof: the-proof\r\n\r\n{}":
-                    try:
-                        wire.sendall(bytes([byte]))
-                    except OSError:
-                        return
-                    if over.wait(1):
-                        return
-
-        def serve() -> None:
-            while True:
+    def drip(wire: socket.socket) -> None:
+        with wire:
+            for byte in b"HTTP/1.1 200 OK\r\nltm-proof: the-proof\r\n\r\n{}":
                 try:
-                    wire, _ = door.accept()
+                    wire.sendall(bytes([byte]))
                 except OSError:
                     return
-                threading.Thread(target=drip, args=(wire,), daemon=True).start()
+                if over.wait(1):
+                    return
 
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        note(hooks, port=int(door.getsockname()[1]), proof="the-proof")
+    def meet(wire: socket.socket) -> None:
+        threading.Thread(target=drip, args=(wire,), daemon=True).start()
+
+    with door(meet) as port:
+        note(hooks, port=port, proof="the-proof")
         yield
         over.set()
-        door.shutdown(socket.SHUT_RDWR)
-        thread.join(PATIENCE)
 
 
 PROVEN = b"HTTP/1.1 %b\r\nltm-proof: the-proof\r\nContent-Length: %d\r\n\r\n%b"

@@ -20,7 +20,7 @@ from ltm.storage import spool
 from ltm.storage.ledger import opened
 from ltm.storage.places import places
 from tests.llm.scripted import ScriptedApi
-from tests.sessions.writing import Transcript
+from tests.sessions.writing import Transcript, about_the_login
 from tests.surfaces.cli_runner import Ltm
 
 KEY = "sk-ant-api03-" + "k7Q" * 20
@@ -38,13 +38,7 @@ class Desk:
         self.environ = {"HOME": str(ltm.home), "LTM_HOME": str(self.home)}
 
     def transcript(self, name: str, *said: str) -> Transcript:
-        transcript = Transcript(self.ltm.home / f"{name}.jsonl", name)
-        transcript.user("Fix the login of the shop, it fails since Monday.")
-        for text in said:
-            transcript.says("Looked into it.")
-            transcript.user(text)
-        transcript.says("The login works now, the cookie had no name.")
-        return transcript
+        return about_the_login(self.ltm.home / f"{name}.jsonl", name, *said)
 
     def stash(self, name: str, *said: str) -> Path:
         path = self.transcript(f"session-{name}", *said).path
@@ -171,9 +165,11 @@ def test_new_facts_take_the_place_of_old_ones(desk: Desk) -> None:
     old = "The staging database is wiped every night"
     desk.ltm.ok("remember", old, "--kind", "fact")
     (memory,) = desk.memories()
+    (file,) = desk.home.rglob(f"memories/*{memory['id']}.md")
+    file.write_text(re.sub(r"\d{4}(-\d\d-\d\dT)", r"2020\1", file.read_text()))  # long ago
     path = desk.stash("db")
-    text = re.sub(r'started: "\d{4}', 'started: "2099', path.read_text())
-    path.write_text(text + "\n## Facts\n- The staging database is wiped every night at two\n")
+    added = "\n## Facts\n- The staging database is wiped every night at two\n"
+    path.write_text(path.read_text() + added)
     desk.ltm.ok("consolidate", "--all")
     kept = {each["id"]: each for each in desk.memories()}
     assert kept[memory["id"]]["status"] == "superseded"

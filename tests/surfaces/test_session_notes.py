@@ -13,7 +13,7 @@ import pytest
 
 from ltm.storage import spool
 from ltm.storage.sessionnotes import SessionNotes
-from tests.sessions.writing import Transcript
+from tests.sessions.writing import Transcript, about_the_login
 from tests.surfaces.cli_runner import Ltm
 
 CHOICE = "we chose signed cookies over tokens because the proxy drops long headers"
@@ -29,12 +29,7 @@ class Desk:
         self.environ = {"HOME": str(ltm.home), "LTM_HOME": str(self.home)}
 
     def session(self, name: str, *said: str, end: bool = True) -> Transcript:
-        transcript = Transcript(self.ltm.home / f"{name}.jsonl", name)
-        transcript.user("Fix the login of the shop, it fails since Monday.")
-        for text in said:
-            transcript.says("Looked into it.")
-            transcript.user(text)
-        transcript.says("The login works now, the cookie had no name.")
+        transcript = about_the_login(self.ltm.home / f"{name}.jsonl", name, *said)
         for event in ("SessionStart", "Stop", *(("SessionEnd",) if end else ())):
             self.tell(event, name)
         self.drain()
