@@ -63,6 +63,7 @@ def test_it_is_listed_and_shown_for_what_it_is(ltm: Ltm, strange: Path) -> None:
     assert "untrusted: it came with this repository" in ltm.ok("show", THEIRS.id)
     status = ltm.run("status")
     assert ltm.json("status")["waiting"] == {"quarantined": 0, "untrusted": 1, "stashes": 0}
+    assert "1 memory came with this repository, not told until you trust it" in status.stderr
     assert "ltm trust" in status.stderr
     found = json.loads(ltm.run("doctor", "--json").stdout)["problems"]
     assert any("ltm trust" in problem["message"] for problem in found)

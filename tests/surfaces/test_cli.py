@@ -429,3 +429,16 @@ def test_what_is_only_worth_knowing_is_told_as_a_note_and_not_as_a_problem(ltm: 
     assert said.startswith("note: ")
     assert "1 memory is not signed" in said
     assert said.endswith("Everything is in order.\n")
+
+
+def test_one_of_something_is_told_as_one(ltm: Ltm) -> None:
+    kept = ltm.json("remember", "We use uv for packages")["id"]
+    assert "Wrote 1 memory to " in ltm.ok("export", "one.json")
+    assert "used 1 time\n" in ltm.ok("show", kept)
+    assert "0 events, 0 errors" in ltm.run("drain").stderr
+    ltm.ok("keygen")
+    assert "1 memory signed." in ltm.run("sign").stderr
+    assert "Still as signed: 1 of 1 memory." in ltm.run("verify").stderr
+    ltm.ok("remember", "We never deploy on Fridays")
+    assert "Still as signed: 2 of 2 memories." in ltm.run("verify").stderr
+    assert "Wrote 2 memories to " in ltm.ok("export", "two.json")

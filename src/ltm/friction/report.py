@@ -69,8 +69,9 @@ def _executive(found: Analysis) -> str:
     overall, verdict = found.summary["overall"], found.summary["verdict"]
     given = found.summary["input"]
     lines = [
-        f"**{health(found)}**: {overall['bad_sessions']} of {overall['total_sessions']} sessions"
-        f" were bad ({overall['bad_rate']:.0%}), {overall['avg_friction']:g} friction a session.",
+        f"**{health(found)}**: {overall['bad_sessions']} of"
+        f" {counted(overall['total_sessions'], 'session')} bad ({overall['bad_rate']:.0%}),"
+        f" {overall['avg_friction']:g} friction a session.",
         f"Verdict: **{verdict['status']}** ({'; '.join(verdict['reasons'])}).",
         f"Read: {counted(given['files'], 'file')}, {given['forks']} of them forks,"
         f" {counted(given['bad_lines'], 'bad line')} skipped,"
