@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -277,6 +277,23 @@ def kill_everywhere(
     return Killed(killed, tuple(wrong))
 
 
+def remains(point: Scene, litter: str) -> Generator[tuple[str, str], None, Memories | None]:
+    """What is wrong with the files as they were left, as (what, details).
+
+    `litter` is what a temporary file counts as. What it gives back in the end are the memories, or
+    None where they cannot be read.
+    """
+    yield from torn(point)
+    try:
+        found = point.memories()
+    except (LtmError, AssertionError, OSError) as error:
+        yield "unusable", f"cannot be opened: {error!r}"
+        return None
+    for path in point.temporary():
+        yield litter, f"left {path.relative_to(point.top)}"
+    return found
+
+
 def examine(
     operation: Operation, point: Scene, dead: Ended, starter: Starter
 ) -> Iterator[tuple[str, str]]:
@@ -284,14 +301,9 @@ def examine(
     acknowledged = is_json(dead.out)
     if dead.status not in (0, -9):
         yield "unusable", f"it ended with {dead.status}: {dead.err}"
-    yield from torn(point)
-    try:
-        found = point.memories()
-    except (LtmError, AssertionError, OSError) as error:
-        yield "unusable", f"cannot be opened: {error!r}"
+    found = yield from remains(point, "temporary")
+    if found is None:
         return
-    for path in point.temporary():
-        yield "temporary", f"left {path.relative_to(point.top)}"
     for memory, before in point.before.items():
         if not operation.may_change(point, memory) and found.get(memory) != before:
             yield "lost", f"another memory changed: {before['title']}"

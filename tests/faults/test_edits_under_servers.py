@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,9 @@ import pytest
 from ltm.core.model import Status
 from ltm.core.screen import one_line
 from ltm.storage.vault import Vault
-from tests.faults.test_outside_edits import QUIET, WORDS, Outsider, read_all
+from tests.faults.test_outside_edits import WORDS, Outsider, read_all
 from tests.figures import count
+from tests.storage.repos import git
 from tests.surfaces.hook_runner import Hooks
 from tests.surfaces.http_runner import Server
 from tests.surfaces.mcp_wire import Wire
@@ -55,7 +55,7 @@ def kept(hooks: Hooks) -> Vault:
     hooks.remember(*(f"{word}1 {word}2 {word}3 {word}4" for word in WORDS))
     (folder,) = hooks.home.glob("projects/*/memories")
     folder = folder.parent
-    subprocess.run(["git", "init", "-q", str(folder)], check=True, env=QUIET)
+    git(folder, "init", "-q")
     (folder / ".gitignore").write_text("*.db*\n*.lock\n.lock\n*.json\n")
     return Vault("private", str(folder))
 

@@ -7,27 +7,14 @@ same command said again ends as if it had been said once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.faults.crashing import OPERATIONS, Operation, kill_everywhere
-from tests.faults.scene import Scene, make_scene
-from tests.faults.tracing import Starter, strace_or_outcome
+from tests.faults.scene import Scene
+from tests.faults.tracing import Starter
 from tests.figures import count
-
-
-@pytest.fixture(scope="module")
-def starter() -> Iterator[Starter]:
-    strace_or_outcome()
-    with Starter() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
-    return make_scene(tmp_path_factory.mktemp("scene") / "template")
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)

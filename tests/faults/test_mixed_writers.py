@@ -96,14 +96,16 @@ def test_a_memory_that_changes_while_it_is_looked_for_is_found(
     assert theirs.read(known.id).memory.observations == len(begun) + 1
 
 
+@pytest.mark.parametrize("said", [RULE, f"{RULE}, never on Fridays"], ids=["same", "better"])
 def test_what_was_known_until_somebody_edited_it_is_kept_and_the_edit_too(
-    ours: FileStore, theirs: FileStore, monkeypatch: pytest.MonkeyPatch
+    ours: FileStore, theirs: FileStore, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
+    """In the same words or in better ones, which would have replaced what is no longer there."""
     known = keep(theirs, RULE)
     edit = Revise(known.id, {"title": OTHER, "summary": OTHER, "content": OTHER})
     overtake(monkeypatch, ours, lambda: theirs.apply(edit))
-    keep(ours, RULE)
-    assert in_force(ours) == sorted([OTHER, RULE])
+    keep(ours, said)
+    assert in_force(ours) == sorted([OTHER, said])
 
 
 def test_what_was_known_until_somebody_forgot_it_is_kept(
@@ -123,17 +125,6 @@ def test_what_was_known_until_somebody_purged_it_is_kept(
     overtake(monkeypatch, ours, lambda: theirs.delete(known.id, purge=True))
     keep(ours, RULE)
     assert in_force(ours) == [RULE]
-
-
-def test_a_better_wording_does_not_replace_what_somebody_made_of_the_old_one(
-    ours: FileStore, theirs: FileStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known = keep(theirs, RULE)
-    edit = Revise(known.id, {"title": OTHER, "summary": OTHER, "content": OTHER})
-    overtake(monkeypatch, ours, lambda: theirs.apply(edit))
-    better = f"{RULE}, never on Fridays"
-    keep(ours, better)
-    assert in_force(ours) == sorted([OTHER, better])
 
 
 def test_who_is_overtaken_by_others_who_say_the_same_confirms_it_with_them(

@@ -25,29 +25,18 @@ from ltm.storage.filestore import FileStore
 from ltm.storage.state import State
 from ltm.storage.vault import Vault, etag
 from tests.figures import count
+from tests.storage.repos import git, make_repo
 from tests.stores import make
 
 ANY = Filter(statuses=tuple(Status))
 EDITS = 500
 SEED = 20_261_115
 WORDS = ("amber", "basil", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty")
-QUIET = {
-    "PATH": os.environ["PATH"],
-    "HOME": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_AUTHOR_NAME": "A",
-    "GIT_AUTHOR_EMAIL": "a@example.org",
-    "GIT_COMMITTER_NAME": "A",
-    "GIT_COMMITTER_EMAIL": "a@example.org",
-}
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    folder = tmp_path / "repository"
-    subprocess.run(["git", "init", "-q", str(folder)], check=True, env=QUIET)
-    return folder
+    return make_repo(tmp_path / "repository")
 
 
 @pytest.fixture
@@ -178,8 +167,7 @@ class Outsider:
         self.git("checkout", "-q", f"HEAD~{older}", "--", ".", may_fail=True)
 
     def git(self, *words: str, may_fail: bool = False) -> None:
-        where = ["git", "-C", str(self.repository)]
-        subprocess.run([*where, *words], check=not may_fail, env=QUIET, capture_output=True)
+        git(self.repository, *words, check=not may_fail)
 
 
 def read_all(vault: Vault) -> tuple[dict[str, tuple[Memory, str]], set[str]]:

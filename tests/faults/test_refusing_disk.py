@@ -18,11 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import LtmError
 from ltm.storage import spool
-from tests.faults.crashing import OPERATIONS, Operation, is_json, saying, spread, torn
-from tests.faults.scene import Scene, make_scene
-from tests.faults.tracing import CALLS, Ended, Starter, strace_or_outcome
+from tests.faults.crashing import OPERATIONS, Operation, is_json, remains, saying, spread, torn
+from tests.faults.scene import Scene
+from tests.faults.tracing import CALLS, Ended, Starter
 from tests.figures import count
 
 ALL = os.environ.get("LTM_FAULTS") == "all"
@@ -88,18 +87,6 @@ TRIED = (
     Tried(DRAIN, leave_event),
     Tried(REBUILD, lose_index),
 )
-
-
-@pytest.fixture(scope="module")
-def starter() -> Iterator[Starter]:
-    strace_or_outcome()
-    with Starter() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
-    return make_scene(tmp_path_factory.mktemp("scene") / "template")
 
 
 def steps(ended: Ended, scene: Scene) -> list[tuple[str, int, str]]:
@@ -191,14 +178,9 @@ def examine(
         named = CAUSES.get(fault, "") in said or ".db" in line
         if not named or not (str(point.home) in said or str(point.project) in said):
             yield "unnamed", f"does not name cause and path: {said} ({line})"
-    yield from torn(point)
-    try:
-        found = point.memories()
-    except (LtmError, AssertionError, OSError) as error:
-        yield "unusable", f"cannot be opened: {error!r}"
+    found = yield from remains(point, "torn")
+    if found is None:
         return
-    for path in point.temporary():
-        yield "torn", f"left {path.relative_to(point.top)}"
     yield from changed(operation, before, point, refused, line)
     is_new = operation.is_new(point, found)
     if is_acknowledged(refused) and not is_new:

@@ -5,25 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from ltm.core.passage import Passage
 from ltm.storage.passages import Passages
 from ltm.storage.places import places
-from tests.faults.tracing import Starter, strace_or_outcome
+from tests.faults.tracing import Starter
 from tests.sessions.writing import Transcript
 
 POINTS = 12
-
-
-@pytest.fixture(scope="module")
-def starter() -> Iterator[Starter]:
-    strace_or_outcome()
-    with Starter() as running:
-        yield running
 
 
 class Desk:
