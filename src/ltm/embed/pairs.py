@@ -1,13 +1,15 @@
 """Words into pieces by merging pairs (BPE), as the Llama 2 family does it.
 
 Owns the merging, word by word with a memo, which gives the same pieces as the tokenizer the table
-was made with and needs no library. Standard library only.
+was made with and needs no library. That one lists 61,000 pairs in the order they are merged, which
+take 15 MB; but they are all the pairs of pieces that make a piece, in the order of what they make,
+so the pieces' numbers say it all. Standard library only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 
 _START = "▁"  # stands for the space before a word
@@ -16,12 +18,14 @@ _LONGEST = 64  # letters: merging takes time by the square of them, and nothing 
 _MEMO = 10_000  # words: 3 MB, and all but a few of those in use
 
 
+_NEVER = (2,)
+
+
 class Pairs:
     """Splits texts into the numbers of their pieces."""
 
-    def __init__(self, numbers: Mapping[str, int], merges: Sequence[str]) -> None:
+    def __init__(self, numbers: Mapping[str, int]) -> None:
         self._numbers = numbers
-        self._ranks = {pair: rank for rank, pair in enumerate(merges)}
         self._memo: dict[str, list[int]] = {}
 
     def __call__(self, text: str) -> list[int]:
@@ -45,12 +49,9 @@ class Pairs:
     def _pieces(self, word: str) -> list[int]:
         parts = list(word)
         while len(parts) > 1:
-            ranks = [
-                self._ranks.get(f"{left} {right}", len(self._ranks))
-                for left, right in pairwise(parts)
-            ]
+            ranks = [self._rank(left, right) for left, right in pairwise(parts)]
             at = min(range(len(ranks)), key=ranks.__getitem__)
-            if ranks[at] == len(self._ranks):
+            if ranks[at] is _NEVER:
                 break
             parts[at : at + 2] = [parts[at] + parts[at + 1]]
         found: list[int] = []
@@ -62,3 +63,12 @@ class Pairs:
             else:
                 found.append(number)
         return found
+
+    def _rank(self, left: str, right: str) -> tuple[int, ...]:
+        """When a pair is merged: before all pairs of a higher rank."""
+        made = self._numbers.get(left + right)
+        if made is None or left not in self._numbers or right not in self._numbers:
+            return _NEVER
+        # Runs of spaces come last of all.
+        late = not (left + right).strip(_START)
+        return (late, made, self._numbers[left], self._numbers[right])
