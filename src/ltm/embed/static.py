@@ -25,7 +25,7 @@ from ltm.storage.vectorblock import Floats
 LONGEST = 20_000
 """Characters of a text that count: what is longer is known by its beginning."""
 
-_PIECES = '"vocab":'
+_PIECES, _PAIRS = b'"vocab":', b'"merges":'
 _READING = 1  # raised when the same table would give other vectors: another rule for words
 
 
@@ -83,11 +83,12 @@ def _read_wordllama(folder: str) -> _Table:
     start = 8 + size + about["data_offsets"][0]
     vectors = np.memmap(path, "<f2", "r", start, tuple(about["shape"]))
     config = os.path.join(folder, "tokenizers", "l2_supercat_tokenizer_config.json")
-    with open(config, encoding="utf-8") as file:
-        text = file.read()
+    with open(config, "rb") as file:
+        data = file.read()
     # Only this part of it: the whole takes four times as much memory, and nobody needs the rest.
-    start = text.index(_PIECES) + len(_PIECES)
-    numbers, _ = json.JSONDecoder().raw_decode(text, text.index("{", start))
+    start = data.index(_PIECES) + len(_PIECES)
+    text = data[start : data.index(_PAIRS, start)].decode().lstrip()
+    numbers, _ = json.JSONDecoder().raw_decode(text)
     if max(numbers.values()) >= len(vectors):
         raise ValueError("the table is shorter than its words")
     return _Table(vectors, pairs.Pairs(numbers))
