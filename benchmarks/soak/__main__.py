@@ -49,15 +49,15 @@ def run(row: Row, folder: Path, *, full: bool) -> Outcome:
 
 
 def _outcomes(rows: Sequence[Row], folder: Path, *, full: bool) -> Iterator[Outcome]:
-    """Try promises: those about time one by one, then the others, as many at once as there are
-    cores, those that may take longest first."""
+    """Try promises: those about time one by one, then the others, those that may take longest
+    first, one more at once than there are cores, because each waits for its disk now and then."""
     there = [row for row in rows if row.parts(full=full)]
     for row in there:
         if row.alone:
             yield run(row, folder, full=full)
     together = [row for row in there if not row.alone]
     together.sort(key=lambda row: -sum(part.minutes for part in row.parts(full=full)))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
         begun = [pool.submit(run, row, folder, full=full) for row in together]
         for each in as_completed(begun):
             yield each.result()

@@ -15,7 +15,7 @@ ROWS: tuple[Row, ...] = (
         "0 acknowledged lost, 0 torn, 0 temporary files after the next look; 150 points in CI,"
         " 1,000 in all",
         quick=(tried("tests/faults/test_kill.py"),),
-        full=(program("benchmarks.crashes", "--kills", "100", minutes=20),),
+        full=(program("benchmarks.crashes", "--kills", "50", minutes=20),),
     ),
     Row(
         "R2",

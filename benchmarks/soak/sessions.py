@@ -3,8 +3,8 @@
 A home lives through many sessions of 53 events each: a transcript grows, hooks leave their events,
 the drain captures, tends and makes the next text. Memory, open files, databases and logs must stay
 flat, and every text within its budget. A drain is a process of its own and ends with its work, so
-every tenth is the real command, whose memory is measured; the others run in this process, whose
-open files are.
+one in twenty-five is the real command, whose memory is measured; the others run in this process,
+whose open files are.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tests.sessions.writing import Transcript
 SEED = 16
 TOOLS = 50
 _WARM = 100  # sessions after which everything that is kept in memory has been met
-_REAL = 10
+_REAL = 25
 _SMALL = 1_000_000
 _ASKS = ("Always", "Never", "From now on", "Remember that", "We decided that")
 
