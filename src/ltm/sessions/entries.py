@@ -43,6 +43,9 @@ NOISE = tuple(
 _TYPE = b'"type":"'
 _QUEUED = b"queued_command"
 
+_Common = tuple[str, str, int, str, bool]
+"""What all turns of an entry have in common, in the order of their fields."""
+
 _INTERRUPTED = "[Request interrupted by user"
 _REFUSED = "The user doesn't want to "
 _CONTINUED = "This session is being continued from a previous conversation"
@@ -93,13 +96,13 @@ def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
     reader = _READERS.get(_text(entry.get("type")))
     if reader is None:
         return []
-    common = {
-        "uuid": _text(entry.get("uuid")),
-        "at": _text(entry.get("timestamp")),
-        "line": line,
-        "agent": _text(entry.get("agentId")),
-        "sidechain": entry.get("isSidechain") is True,
-    }
+    common = (
+        _text(entry.get("uuid")),
+        _text(entry.get("timestamp")),
+        line,
+        _text(entry.get("agentId")),
+        entry.get("isSidechain") is True,
+    )
     return list(reader(entry, common))
 
 
@@ -108,10 +111,10 @@ def without_insertions(text: str) -> str:
     return (_INSERTED.sub("", text) if "<" in text or "[LTM:" in text else text).strip()
 
 
-def _user(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
+def _user(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
     content = _content(entry)
     if entry.get("isCompactSummary"):
-        yield Summary(text=_flat(content), **common)
+        yield Summary(*common, text=_flat(content))
         return
     if isinstance(content, str):
         yield from _words([content], entry, common)
@@ -122,12 +125,12 @@ def _user(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
             text = _flat(block.get("content"))
             refused = _is_refused(entry, text)
             yield ToolResult(
+                *common,
                 id=_text(block.get("tool_use_id")),
                 text=text,
                 failed=block.get("is_error") is True and not refused,
                 judged=isinstance(block.get("is_error"), bool),
                 refused=refused,
-                **common,
             )
         elif block.get("type") == "text":
             words.append(_text(block.get("text")))
@@ -136,7 +139,7 @@ def _user(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
 
 
 def _words(
-    parts: list[str], entry: Mapping[str, Any], common: dict[str, Any], *, queued: bool = False
+    parts: list[str], entry: Mapping[str, Any], common: _Common, *, queued: bool = False
 ) -> Iterator[Turn]:
     """Text in the user's name: the user's own, or what it really is."""
     own: list[str] = []
@@ -149,30 +152,30 @@ def _words(
         if left:
             own.append(left)
         elif text.strip():
-            yield Aside(what="reminder", text=text, **common)
+            yield Aside(*common, what="reminder", text=text)
     if own:
-        yield UserText(text="\n".join(own), queued=queued, **common)
+        yield UserText(*common, text="\n".join(own), queued=queued)
 
 
-def _other_than_words(text: str, entry: Mapping[str, Any], common: dict[str, Any]) -> Turn | None:
+def _other_than_words(text: str, entry: Mapping[str, Any], common: _Common) -> Turn | None:
     start = text.lstrip()
     if start.startswith(_INTERRUPTED):
-        return Interruption(in_tool="for tool use" in start[:60], **common)
+        return Interruption(*common, in_tool="for tool use" in start[:60])
     if start.startswith(_CONTINUED):
-        return Summary(text=text, **common)
-    if common["sidechain"]:
-        return Aside(what="agent", text=text, **common)  # one agent talks to another
+        return Summary(*common, text=text)
+    if common[-1]:
+        return Aside(*common, what="agent", text=text)  # one agent talks to another
     if _COMMAND.match(text):
         return _command(text, common)
     for opening, what in _OPENINGS:
         if start.startswith(opening):
-            return Aside(what=what, text=text, **common)
+            return Aside(*common, what=what, text=text)
     if entry.get("isMeta") or entry.get("isVisibleInTranscriptOnly"):
-        return Aside(what="meta", text=text, **common)
+        return Aside(*common, what="meta", text=text)
     if not _is_by_a_person(entry):
-        return Aside(what="notice", text=text, **common)
+        return Aside(*common, what="notice", text=text)
     if _ONE_BLOCK.match(text) and not _INSERTED.search(text):
-        return Aside(what="notice", text=text, **common)
+        return Aside(*common, what="notice", text=text)
     return None
 
 
@@ -184,12 +187,12 @@ def _is_by_a_person(entry: Mapping[str, Any]) -> bool:
     return bool(entry.get("promptSource", "typed") != "system")
 
 
-def _command(text: str, common: dict[str, Any]) -> Turn:
+def _command(text: str, common: _Common) -> Turn:
     name = _COMMAND_NAME.search(text)
     arguments = _COMMAND_ARGUMENTS.search(text)
     if name is None:
-        return Aside(what="meta", text=text, **common)
-    return Command(name=name[1], arguments=arguments[1].strip() if arguments else "", **common)
+        return Aside(*common, what="meta", text=text)
+    return Command(*common, name=name[1], arguments=arguments[1].strip() if arguments else "")
 
 
 def _is_refused(entry: Mapping[str, Any], text: str) -> bool:
@@ -198,7 +201,7 @@ def _is_refused(entry: Mapping[str, Any], text: str) -> bool:
     )
 
 
-def _assistant(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
+def _assistant(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
     message = entry.get("message")
     model = _text(message.get("model")) if isinstance(message, dict) else ""
     made_up = model == "<synthetic>"
@@ -208,39 +211,39 @@ def _assistant(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Tur
         if kind == "tool_use":
             given = block.get("input")
             yield ToolUse(
+                *common,
                 id=_text(block.get("id")),
                 tool=_text(block.get("name")),
                 input=given if isinstance(given, dict) else {},
-                **common,
             )
         elif kind == "text":
             text = _text(block.get("text")).strip()
             if entry.get("isApiErrorMessage") or (made_up and text == _UNASKED):
-                yield Aside(what="error", text=text, **common)
+                yield Aside(*common, what="error", text=text)
             elif text:
-                yield AssistantText(text=text, model=model, broken_off=made_up, **common)
+                yield AssistantText(*common, text=text, model=model, broken_off=made_up)
 
 
-def _system(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
+def _system(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
     subtype = entry.get("subtype")
     if subtype == "compact_boundary":
         about = entry.get("compactMetadata")
         about = about if isinstance(about, dict) else {}
         tokens = about.get("preTokens")
         yield Compaction(
+            *common,
             trigger=_text(about.get("trigger")),
             tokens=tokens if isinstance(tokens, int) else 0,
-            **common,
         )
     elif subtype == "local_command":
         text = _text(entry.get("content"))
         if _COMMAND.match(text):
             yield _command(text, common)
         else:
-            yield Aside(what="output", text=text, **common)
+            yield Aside(*common, what="output", text=text)
 
 
-def _attachment(entry: Mapping[str, Any], common: dict[str, Any]) -> Iterator[Turn]:
+def _attachment(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
     """What was typed while the agent worked. All other attachments are the client's or ours."""
     about = entry.get("attachment")
     if not isinstance(about, dict) or about.get("type") != _QUEUED.decode():
@@ -278,7 +281,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-_READERS: Mapping[str, Callable[[Mapping[str, Any], dict[str, Any]], Iterator[Turn]]] = {
+_READERS: Mapping[str, Callable[[Mapping[str, Any], _Common], Iterator[Turn]]] = {
     "user": _user,
     "assistant": _assistant,
     "system": _system,

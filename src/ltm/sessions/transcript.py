@@ -171,9 +171,7 @@ class Reading:
                 call = self._calls.pop(turn.id, None)
                 if call is None:
                     continue
-                # It was made a moment ago and nobody has seen it yet; a copy takes as long as
-                # reading the line did.
-                object.__setattr__(turn, "tool", call.tool)
+                turn.tool = call.tool  # it was made a moment ago and nobody has seen it yet
                 if not turn.failed:
                     commits += _commits(call, turn)
         return turns + commits if commits else turns
@@ -205,14 +203,5 @@ def _commits(call: ToolUse, result: ToolResult) -> Iterator[Commit]:
     if not isinstance(command, str) or "commit" not in command:
         return
     for commit, branch, subject in committed(result.text):
-        yield Commit(
-            hash=commit,
-            branch=branch,
-            subject=subject,
-            own=subject in command,
-            uuid=result.uuid,
-            at=result.at,
-            line=result.line,
-            agent=result.agent,
-            sidechain=result.sidechain,
-        )
+        where = (result.uuid, result.at, result.line, result.agent, result.sidechain)
+        yield Commit(*where, hash=commit, branch=branch, subject=subject, own=subject in command)

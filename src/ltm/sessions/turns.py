@@ -1,8 +1,10 @@
-"""What can happen in a session, one frozen value each, whatever client wrote it down.
+"""What can happen in a session, one value each, whatever client wrote it down.
 
 Owns the shapes only. A `UserText` holds the user's own words and nothing else does: whatever a
 client puts in the user's mouth (reminders, command bodies, notices, our own memories) is an
-`Aside`.
+`Aside`. Nobody changes a turn once it was handed out. They are not frozen all the same: one is made
+for every line of a transcript, and a frozen one takes four times as long to make (1.6 against
+0.4 µs), 2 % of reading a session.
 Imports the standard library only.
 """
 
@@ -13,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class _Turn:
     """Where and when: shared by all."""
 
@@ -28,7 +30,7 @@ class _Turn:
     """Whether it happened beside the main conversation, in a sub-agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class UserText(_Turn):
     """The user's own words."""
 
@@ -37,7 +39,7 @@ class UserText(_Turn):
     """Whether it was typed while the agent was at work."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AssistantText(_Turn):
     """The agent's words to the user."""
 
@@ -47,7 +49,7 @@ class AssistantText(_Turn):
     """Whether the user stopped it in the middle."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ToolUse(_Turn):
     """The agent calls a tool."""
 
@@ -56,7 +58,7 @@ class ToolUse(_Turn):
     input: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ToolResult(_Turn):
     """What a tool gave back."""
 
@@ -71,7 +73,7 @@ class ToolResult(_Turn):
     """Whether the user did not let it run or stopped it: nobody's failure."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Commit(_Turn):
     """A commit was made."""
 
@@ -82,14 +84,14 @@ class Commit(_Turn):
     """Whether the subject stands in the command, so that the agent wrote it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Interruption(_Turn):
     """The user stopped the agent."""
 
     in_tool: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Compaction(_Turn):
     """The conversation so far was replaced by a summary."""
 
@@ -98,14 +100,14 @@ class Compaction(_Turn):
     """Tokens there were before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Summary(_Turn):
     """The summary that took the place of a conversation, in the model's words."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Command(_Turn):
     """The user called a command of the client, such as `/compact`."""
 
@@ -113,7 +115,7 @@ class Command(_Turn):
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Aside(_Turn):
     """Text in the conversation that neither the user nor the agent said."""
 
