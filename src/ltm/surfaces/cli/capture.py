@@ -8,6 +8,7 @@ import sys
 import click
 
 from ltm.capture.pipeline import Captured
+from ltm.core.counting import counted
 from ltm.core.errors import NotFound, WrongUsage
 from ltm.core.model import now
 from ltm.surfaces.cli import output
@@ -50,16 +51,17 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
             }
         )
         return
-    output.say(f"Read {sessions} sessions, {done.turns} new turns.")
+    output.say(f"Read {counted(sessions, 'session')}, {counted(done.turns, 'new turn')}.")
     output.say(
-        f"  {len(done.added)} memories added, {len(done.superseded)} replaced,"
+        f"  {counted(len(done.added), 'memory')} added, {len(done.superseded)} replaced,"
         f" {len(done.reinforced)} confirmed"
     )
-    output.say(f"  {passages} passages kept to be searched")
+    output.say(f"  {counted(passages, 'passage')} kept to be searched")
     if done.llm_error:
         output.note(f"The model has not read everything: {done.llm_error}")
     if skipped:
-        output.note(f"{skipped} sessions were left out: their project's folder is gone.")
+        left_out = counted(skipped, "session")
+        output.note(f"Left out, because the project's folder is gone: {left_out}.")
     if not everything:
         for memory_id in done.added:
             memory = work.store.read(memory_id).memory
