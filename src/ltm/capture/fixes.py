@@ -92,8 +92,9 @@ class Fixes:
         """Take one more change of a file into account."""
         self._written = True
         name = _short_path(change.path)
+        words = "" if all(each.files for each in self._open) else _in_words(change)
         for failure in self._open:
-            failure.change = "" if failure.files else _in_words(change)  # of several, which was it?
+            failure.change = "" if failure.files else words  # of several, which was it?
             if name and name not in failure.files:
                 failure.files = [*failure.files[-9:], name]
 
@@ -261,7 +262,7 @@ def _in_short(failure: Failure, passing: str) -> str:
 
 def _in_words(change: Change) -> str:
     """A short edit in words, or nothing."""
-    old, new = (" ".join(text.split()) for text in (change.old, change.new))
+    old, new = (" ".join(redacted(text).split()) for text in (change.old, change.new))
     if not old or max(len(old), len(new)) > _CHANGE or "`" in old + new:
         return ""
     return f"`{old}` became `{new}`" if new else f"`{old}` was removed"

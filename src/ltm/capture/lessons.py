@@ -73,7 +73,7 @@ _WORTH = 6
 
 def lessons(text: str, source: Source) -> Iterator[Candidate]:
     """Candidates from the agent's last words on a task."""
-    said = [(_MARKUP.sub("", each.text), each.lead) for each in told(text)]
+    said = [(_plain(each.text), each.lead) for each in told(text)]
     for place, (plain, lead) in enumerate(said):
         label = _LABEL.match(plain)
         claim = plain[label.end() :] if label else plain
@@ -96,7 +96,7 @@ def cause_in(text: str, *, for_sure: bool = False) -> str:
     With `for_sure` only where it is called the cause: what is called an issue may be a detail.
     """
     for each in told(text):
-        plain = _MARKUP.sub("", each.text)
+        plain = _plain(each.text)
         found = (_FOUND_IT if for_sure else _FOUND_OUT).match(plain)
         if (found or _CAUSE.search(plain)) and _is_claim(plain, _FEWEST):
             return tidy(plain[found.end() :] if found else _IS_THAT.sub("", _LABEL.sub("", plain)))
@@ -106,10 +106,15 @@ def cause_in(text: str, *, for_sure: bool = False) -> str:
 def diagnosis_in(text: str) -> str:
     """The first sentence of a text that explains rather than reports or announces, or nothing."""
     for each in told(text)[:3]:
-        plain = _MARKUP.sub("", each.text)
+        plain = _plain(each.text)
         if _is_claim(plain, _FEWEST) and not _REPORT.match(plain) and len(plain) <= 200:
             return tidy(plain)
     return ""
+
+
+def _plain(text: str) -> str:
+    """A text without marks of emphasis, which few have."""
+    return _MARKUP.sub("", text) if "*" in text or "_" in text else text
 
 
 def _is_choice(claim: str, lead: str) -> bool:
