@@ -74,17 +74,20 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
     from ltm.sessions.packed import unpacked
     from ltm.storage.places import places
     from ltm.storage.sessionlog import SessionLog
+    from ltm.surfaces.beside import Beside
     from ltm.surfaces.hear import hear_session
     from ltm.surfaces.learn import begin, learn_from
-    from ltm.surfaces.said import keep_session
 
-    done, sessions, passages, skipped = Captured(), 0, 0, 0
+    done, sessions, skipped = Captured(), 0, 0
     replaceable = Replaceable()
     log = SessionLog(work.places.state_db)
     try:
-        with click.progressbar(
-            paths, label="Reading sessions", file=sys.stderr, hidden=not sys.stderr.isatty()
-        ) as shown:
+        with (
+            Beside(paths) as beside,
+            click.progressbar(
+                paths, label="Reading sessions", file=sys.stderr, hidden=not sys.stderr.isatty()
+            ) as shown,
+        ):
             for path in shown:
                 with unpacked(path) as plain:
                     began = origin(plain)
@@ -102,8 +105,8 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
                         began.cwd or where.project.root,
                         began.started,
                     )
+                    beside.keep(session, where, path)
                     done += learn_from(log, session, now(), os.environ, where=where)
-                    passages += keep_session(session, where, now(), known_as=path)
                     if not done.llm_error:
                         done += hear_session(
                             log, session, now(), os.environ, where=where, replaceable=replaceable
@@ -112,6 +115,7 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
                         with log.transaction():
                             log.begin(session.id, session.project, session.cwd, path, now())
                     sessions += 1
+            passages = beside.kept()
     finally:
         log.close()
     return done, sessions, passages, skipped

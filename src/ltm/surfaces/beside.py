@@ -1,0 +1,107 @@
+"""What was said, kept by a second process while this one looks for memories.
+
+Owns that process. `ltm capture` has both to do with every transcript, and they share nothing but
+the file; on a machine with two cores a gigabyte takes two thirds of the time. Sessions go to it
+line by line, and it answers each with a line. Whatever it did not answer is done here: doing it
+twice adds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from types import TracebackType
+from typing import Any
+
+from ltm.core.model import now
+from ltm.sessions.packed import unpacked
+from ltm.storage.places import Places, places
+from ltm.storage.sessionlog import Session
+from ltm.surfaces.said import keep_session
+
+LEAST = 20_000_000
+"""Bytes of transcripts from which it is worth the start of a process."""
+
+
+class Beside:
+    """Keeps what was said in sessions, beside whoever uses it if there is much to read."""
+
+    def __init__(self, transcripts: Sequence[str]) -> None:
+        self._given: list[str] = []
+        self._added = 0
+        self._process = _started() if sum(map(os.path.getsize, transcripts)) >= LEAST else None
+
+    def __enter__(self) -> Beside:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+    def keep(self, session: Session, where: Places, transcript: str) -> None:
+        """Keep what was said in a session, by and by; `transcript` is its own, plain or packed."""
+        about = asdict(replace(session, transcript=transcript))
+        line = json.dumps({"session": about, "folder": where.project.root})
+        if self._process is None or self._process.stdin is None:
+            self._added += _keep(line)
+            return
+        self._given.append(line)
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            pass  # it died; `kept` does what it did not
+
+    def kept(self) -> int:
+        """How many passages were new, once all of them are kept."""
+        answers: list[str] = []
+        if self._process is not None:
+            try:
+                answers = self._process.communicate()[0].split()
+            except OSError:
+                pass
+            self._process = None
+        counts = [int(each) for each in answers]
+        rest = sum(_keep(each) for each in self._given[len(counts) :])
+        return self._added + sum(counts) + rest
+
+
+def main() -> None:
+    """Keep what is given on stdin, a session a line, and say how many passages were new."""
+    for line in sys.stdin:
+        print(_keep(line), flush=True)
+
+
+def _keep(line: str) -> int:
+    given: dict[str, Any] = json.loads(line)
+    session = Session(**given["session"])
+    with unpacked(session.transcript) as plain:
+        return keep_session(
+            replace(session, transcript=plain),
+            places(given["folder"]),
+            now(),
+            known_as=session.transcript,
+        )
+
+
+def _started() -> subprocess.Popen[str] | None:
+    # `-I`: the folder we are in must not be able to bring its own `ltm`.
+    command = [sys.executable, "-I", "-m", __name__]
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+        )
+    except OSError:
+        return None
+
+
+if __name__ == "__main__":
+    main()
