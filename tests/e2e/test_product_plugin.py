@@ -179,11 +179,15 @@ def test_a_session_in_a_home_that_cannot_be_written_goes_on_as_always(
     home = memory_home(product)
     shutil.rmtree(home)
     home.write_text("a file where the folder should be")
+    elsewhere = home.with_name("elsewhere")
+    elsewhere.mkdir()
 
-    session = product.print_session("hello", ["Hi."])
+    session = product.print_session("hello", ["Hi."], env={"TMPDIR": str(elsewhere)})
 
     assert session.result == "Hi."
     assert_quiet(session)
+    kept = {path.name.split(".")[1] for path in elsewhere.glob("ltm-spool-*/*.json")}
+    assert {"SessionStart", "Stop", "SessionEnd"} <= kept
 
 
 def test_a_client_that_we_started_ourselves_is_no_session(product: Harness) -> None:
