@@ -7,6 +7,7 @@ again adds nothing. Imports core, the store's port, `sessions` and this package.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from ltm.capture.rules import Listener
 from ltm.capture.settle import settle
 from ltm.core.decision import Applied, Decision
 from ltm.core.errors import Refused
-from ltm.core.model import Filter, Memory, Status, Stored, Trust
+from ltm.core.model import Filter, Memory, Source, Status, Stored, Trust
 from ltm.core.redact import redacted
 from ltm.core.similar import jaccard, tokens_of
 from ltm.sessions.lines import cursor_of
@@ -29,6 +30,9 @@ READER, STATE = "capture", "capture state"
 _KNOWN = (Status.ACTIVE, Status.QUARANTINED)
 _PEERS = 20
 _STRETCH = 5_000  # turns that are heard before what they taught is kept
+
+_Given = defaultdict[Source, list[Stored]]
+"""The memories a session gave, by the place that did: a long session gives thousands."""
 
 Choose = Callable[..., Decision | None]
 """`decide`, or another rule with the same arguments; None when there is nothing to do."""
@@ -102,7 +106,7 @@ def keep(
     choose: Choose = decide,
 ) -> None:
     """Decide about candidates one by one, and note in `done` what became of them."""
-    heard: dict[str, list[Stored]] = {}
+    heard: dict[str, _Given] = {}
     with store.in_a_row():
         for candidate in candidates:
             clean = replace(
@@ -124,7 +128,7 @@ def keep(
             if applied is None:
                 done.skipped += 1
                 continue
-            given.append(applied.stored)
+            given[applied.stored.memory.source].append(applied.stored)
             done.superseded += applied.superseded
             ids = done.reinforced if applied.action == "reinforced" else done.added
             ids.append(applied.stored.memory.id)
@@ -154,24 +158,28 @@ def _peers(store: Store, memory: Memory, replaces: str) -> list[Stored]:
     return list(found.values())
 
 
-def _given_by(store: Store, session: str, heard: dict[str, list[Stored]]) -> list[Stored]:
+def _given_by(store: Store, session: str, heard: dict[str, _Given]) -> _Given:
     """The memories a session gave, asked for once: one that teaches much is asked about often."""
     if session not in heard:
+        given: _Given = defaultdict(list)
         wanted = Filter(statuses=tuple(Status), naming=session)
-        heard[session] = list(store.list(wanted).items) if session else []
+        for each in store.list(wanted).items if session else ():
+            given[each.memory.source].append(each)
+        heard[session] = given
     return heard[session]
 
 
-def _is_known(memory: Memory, given: Iterable[Stored]) -> bool:
+def _is_known(memory: Memory, given: _Given) -> bool:
     """Whether this very place of this very session gave this memory before."""
     if not memory.source.session:
         return False
-    words = tokens_of(memory.text)
     return any(
-        each.memory.source == memory.source
-        and each.memory.kind == memory.kind
-        and (each.memory.title == memory.title or jaccard(words, tokens_of(each.memory.text)) > 0.5)
-        for each in given
+        each.memory.kind == memory.kind
+        and (
+            each.memory.title == memory.title
+            or jaccard(tokens_of(memory.text), tokens_of(each.memory.text)) > 0.5
+        )
+        for each in given.get(memory.source, ())
     )
 
 
