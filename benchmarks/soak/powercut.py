@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from ltm.capture.remember import Wish, remember
 from ltm.core.decision import Revise
 from ltm.storage import spool
 from ltm.storage.filestore import FileStore
+from ltm.storage.sessionlog import SessionLog
+from ltm.surfaces.drain import drain
 from ltm.upkeep import consolidate
 from tests.faults.scene import Scene
 from tests.figures import count
@@ -70,6 +72,16 @@ def _spool(scene: Scene) -> Iterator[str]:
         yield spool.put(str(scene.home), {"event": "Stop", "session": "s"})
 
 
+def _drain(scene: Scene) -> Iterator[str]:
+    """Events of sessions of one tool call each, worked off now and then."""
+    for number in itertools.count():
+        event = {"event": "PostToolUse", "session": f"s{number}", "cwd": str(scene.project)}
+        spool.put(str(scene.home), event)
+        yield f"s{number}"
+        if number % 5 == 4:
+            drain(str(scene.home), environ={}, settle=0)
+
+
 def _rename_only(scene: Scene, chance: random.Random) -> Iterator[str]:
     """The baseline: a temporary file and a rename, and nobody waits for the disk."""
     for number in itertools.count():
@@ -87,6 +99,7 @@ def write(work: str, top: Path) -> None:
         "change": lambda: _change(scene.open(), chance),
         "merge": lambda: _merge(scene.open(), chance),
         "spool": lambda: _spool(scene),
+        "drain": lambda: _drain(scene),
         BASELINE: lambda: _rename_only(scene, chance),
     }
     for line in lines[work]():
@@ -125,11 +138,20 @@ def _spooled(scene: Scene, said: list[str]) -> int:
     return len(set(said) - waiting)
 
 
+def _drained(scene: Scene, said: list[str]) -> int:
+    """Events that are lost, or were counted twice."""
+    drain(str(scene.home), environ={}, settle=0)
+    with closing(SessionLog(str(scene.home / "state.db"))) as log:
+        counted = {session.id: session.ok for session in log.sessions(limit=1_000_000)}
+    return sum(each not in counted for each in said) + sum(each != 1 for each in counted.values())
+
+
 LOST: dict[str, Callable[[Scene, list[str]], int]] = {
     "keep": _kept,
     "change": _changed,
     "merge": _merged,
     "spool": _spooled,
+    "drain": _drained,
     BASELINE: _renamed,
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -341,6 +342,24 @@ def test_a_sick_disk_costs_no_event_however_long_it_lasts(desk: Desk) -> None:
         assert desk.drain(step).errors == 1
     sick.clear()
     assert desk.drain(step).events == 1
+
+
+def test_an_event_is_not_forgotten_before_what_it_told_is_on_the_disk(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability R3 and R4: a disk that takes nothing at the end of a drain."""
+    for _ in range(3):
+        desk.tell("PostToolUse")
+
+    def refuse(log: SessionLog) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as sick:
+        sick.setattr(SessionLog, "settle", refuse)
+        assert desk.drain().errors == 1
+    assert len(desk.waiting()) == 3
+    assert desk.drain().events == 3
+    assert [each.ok for each in desk.sessions().values()] == [3]
 
 
 def test_an_event_the_disk_does_not_give_out_now_waits(

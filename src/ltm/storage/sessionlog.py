@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from ltm.storage.state import note_session, open_log
 _KEPT_DAYS = 60
 """Days after which a message is not expected again: clients delete transcripts sooner."""
 
+_SETTLED = "settled"
 _COLUMNS = (
     "s.id, s.project, (SELECT count(*) FROM sessions o WHERE o.project = s.project"
     " AND o.number <= s.number), s.started, s.ended, s.reason, s.cwd, s.transcript,"
@@ -71,6 +73,19 @@ class SessionLog:
     def transaction(self) -> AbstractContextManager[None]:
         """All changes inside, or none."""
         return transaction(self._db)
+
+    def relax(self) -> None:
+        """From now on changes survive a crash of ours, and a power cut only once `settle` is done.
+
+        Each by itself waits for the disk, which takes longer than all that is to be noted.
+        """
+        self._db.execute("PRAGMA synchronous = NORMAL")
+
+    def settle(self) -> None:
+        """On return all changes survive a power cut; an error when the disk does not take them."""
+        self._db.execute("PRAGMA synchronous = FULL")
+        # One change that is waited for takes with it all that are in the log before it.
+        self.keep_cursor("", _SETTLED, "", str(time.time_ns()))
 
     # -- sessions --------------------------------------------------------------------------------
 

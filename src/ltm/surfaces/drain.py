@@ -107,50 +107,70 @@ def _empty(
     home: str, environ: Mapping[str, str], steps: Sequence[Step], settle: float, done: Drained
 ) -> bool:
     """Go through the events that wait; False when a writer was in the way of some of them."""
-    stuck: set[str] = set()
     log = SessionLog(os.path.join(home, "state.db"))
     finished: dict[str, str] = {}
-    projects: dict[str, str] = {}
     try:
-        for key, path in spool.waiting(home, environ):
-            try:
-                event = from_record(key, spool.load(path))
-            except StorageFailed as error:
-                hooklog.note(home, "drain", error)
-                done.errors += 1
-                continue
-            if event is None:
-                finished[key] = path
-                continue
-            if event.cwd in stuck:
-                continue  # what kept an event of this folder waiting would keep this one as long
-            if event.event in _BEHIND:
-                time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
-            work = Work(event, home, log, environ, datetime.now(UTC), projects)
-            try:
-                is_done = _is_done(work, steps, done)
-            except Busy as error:
-                hooklog.note(home, "drain", error)
-                done.errors += 1
-                stuck.add(event.cwd)
-                continue
-            if is_done:
-                finished[key] = path
-                done.events += 1
-                if event.cwd and event.event in _AT_ENDS:
-                    done.folders[event.cwd] = None
-        log.prune(datetime.now(UTC))
+        log.relax()
+        try:
+            stuck = _go_through(home, environ, steps, settle, log, done, finished)
+            log.prune(datetime.now(UTC))
+        finally:
+            # What events told is on the disk before their files are gone. All at once, because each
+            # by itself waits for the disk. Whatever happens before this, an event that comes again
+            # goes on behind the step that counted it.
+            log.settle()
+            spool.remove(finished.values())
+            with log.transaction():
+                for key in finished:
+                    log.forget_event(key)
     finally:
-        # All at once, because each by itself waits for the disk. Whatever happens before this, an
-        # event that comes again goes on behind the step that counted it.
-        spool.remove(finished.values())
-        with log.transaction():
-            for key in finished:
-                log.forget_event(key)
         log.close()
     _refresh(home, environ, done)
     spool.sweep(home)
     return not stuck
+
+
+def _go_through(
+    home: str,
+    environ: Mapping[str, str],
+    steps: Sequence[Step],
+    settle: float,
+    log: SessionLog,
+    done: Drained,
+    finished: dict[str, str],
+) -> set[str]:
+    """Do what waits, noting in `finished` what is done; the folders in which a writer was in the
+    way."""
+    stuck: set[str] = set()
+    projects: dict[str, str] = {}
+    for key, path in spool.waiting(home, environ):
+        try:
+            event = from_record(key, spool.load(path))
+        except StorageFailed as error:
+            hooklog.note(home, "drain", error)
+            done.errors += 1
+            continue
+        if event is None:
+            finished[key] = path
+            continue
+        if event.cwd in stuck:
+            continue  # what kept an event of this folder waiting would keep this one as long
+        if event.event in _BEHIND:
+            time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
+        work = Work(event, home, log, environ, datetime.now(UTC), projects)
+        try:
+            is_done = _is_done(work, steps, done)
+        except Busy as error:
+            hooklog.note(home, "drain", error)
+            done.errors += 1
+            stuck.add(event.cwd)
+            continue
+        if is_done:
+            finished[key] = path
+            done.events += 1
+            if event.cwd and event.event in _AT_ENDS:
+                done.folders[event.cwd] = None
+    return stuck
 
 
 def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
