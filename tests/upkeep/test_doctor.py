@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -229,6 +230,20 @@ def test_a_damaged_index_is_told_and_made_anew(patient: Patient) -> None:
     assert report.healthy
     assert [(problem.path, problem.fixed) for problem in report.problems] == [(str(index), True)]
     assert patient.open().read(memory.id).memory == memory
+
+
+def test_a_database_of_a_newer_ltm_is_named_and_left_as_it_is(patient: Patient) -> None:
+    patient.remember()
+    state = patient.home / "state.db"
+    with closing(sqlite3.connect(state)) as db:
+        db.execute("PRAGMA user_version = 99")
+    state.chmod(0o600)
+    for report in (patient.examine(), patient.mend()):
+        assert [(each.path, each.fixed) for each in report.problems] == [(str(state), False)]
+        assert messages(report) == [
+            "was written by a newer ltm, so nothing is added to it (update ltm)"
+        ]
+    assert state.exists()
 
 
 def test_a_damaged_usage_database_is_set_aside_and_begun_anew(patient: Patient) -> None:

@@ -27,6 +27,9 @@ SHARED = os.path.join(".claude", "ltm")
 SESSIONS = "sessions.db"
 """What was said in a project's sessions, in the project's own folder outside the repository."""
 
+STATE = "state.db"
+"""Usage and sessions of this machine, in the home folder."""
+
 
 class Places(NamedTuple):
     """The folders and files of one project and one agent; most need not exist yet."""
@@ -89,7 +92,7 @@ def places(
         private=private,
         agent=name,
         agent_folder=os.path.join(top, "agents", name),
-        state_db=os.path.join(top, "state.db"),
+        state_db=os.path.join(top, STATE),
         spool=os.path.join(top, "spool"),
         problems=(problem,) if problem else (),
         trusted=trust.answer(private, project, shared) if exists else None,

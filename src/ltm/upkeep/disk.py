@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from functools import partial
 from urllib.parse import quote
 
@@ -18,9 +20,17 @@ from ltm.core.errors import LtmError
 from ltm.core.model import Problem
 from ltm.storage.database import discard, is_busy, is_unwritable, set_aside
 from ltm.storage.durable import is_temporary
+from ltm.storage.ledger import FILE as LEDGER
+from ltm.storage.ledger import SCHEMA as LEDGER_SCHEMA
+from ltm.storage.passagerows import SCHEMA as SESSIONS_SCHEMA
+from ltm.storage.places import SESSIONS, STATE
+from ltm.storage.state import SCHEMA as STATE_SCHEMA
 from ltm.storage.vault import Vault
 from ltm.storage.vectorfile import FILE as VECTORS
 from ltm.upkeep.finding import Finding
+
+_SCHEMAS = {STATE: STATE_SCHEMA, SESSIONS: SESSIONS_SCHEMA, LEDGER: LEDGER_SCHEMA}
+"""What is not derived, and the newest schema of it that this ltm knows."""
 
 _OTHERS = 0o077
 _WRITERS = 0o022
@@ -71,7 +81,7 @@ def modes(home: str, shared: str = "") -> list[Finding]:
 
 def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
     """Damaged SQLite files; an index and vectors are derived and made anew, any other is set
-    aside."""
+    aside. And those of a newer ltm, which is for a person to mend."""
     derived = {vault.folder for vault in vaults}
     folders = {folder for folder, _, _ in os.walk(home)} | derived
     found: list[Finding] = []
@@ -80,6 +90,9 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
             path = os.path.join(folder, name)
             damage = _damage(path)
             if not damage:
+                if _version(path) > _SCHEMAS.get(name, sys.maxsize):
+                    message = "was written by a newer ltm, so nothing is added to it (update ltm)"
+                    found.append(Finding(Problem(path, message)))
                 continue
             if folder in derived and name == "index.db":
                 problem = Problem(path, f"the index is damaged: {damage}")
@@ -168,6 +181,14 @@ def _databases_in(folder: str) -> list[str]:
         return sorted(name for name in os.listdir(folder) if name.endswith(".db"))
     except OSError:
         return []
+
+
+def _version(path: str) -> int:
+    try:
+        with closing(sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)) as db:
+            return int(db.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:
+        return 0
 
 
 def _damage(path: str) -> str:
