@@ -344,6 +344,23 @@ def test_a_sick_disk_costs_no_event_however_long_it_lasts(desk: Desk) -> None:
     assert desk.drain(step).events == 1
 
 
+def test_no_event_overtakes_one_of_its_session_that_waits_for_the_disk(desk: Desk) -> None:
+    """Reliability R4: the end of a session nobody knows yet would be the end of none."""
+    desk.tell("SessionStart")
+    desk.tell("SessionEnd")
+    sick, seen = [True], []
+
+    def step(work: Work) -> None:
+        if sick:
+            sick.clear()
+            raise StorageFailed("the disk is full")
+        seen.append(work.event.event)
+
+    assert (desk.drain(step).errors, seen) == (1, [])
+    assert desk.drain(step).events == 2
+    assert seen == ["SessionStart", "SessionEnd"]
+
+
 def test_an_event_is_not_forgotten_before_what_it_told_is_on_the_disk(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

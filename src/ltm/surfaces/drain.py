@@ -142,6 +142,7 @@ def _go_through(
     """Do what waits, noting in `finished` what is done; the folders in which a writer was in the
     way."""
     stuck: set[str] = set()
+    halted: set[str] = set()  # sessions of which an event waits for a better disk
     projects: dict[str, str] = {}
     for key, path in spool.waiting(home, environ):
         try:
@@ -155,6 +156,8 @@ def _go_through(
             continue
         if event.cwd in stuck:
             continue  # what kept an event of this folder waiting would keep this one as long
+        if event.session in halted:
+            continue  # an end that overtakes its beginning is the end of no session
         if event.event in _BEHIND:
             time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
         work = Work(event, home, log, environ, datetime.now(UTC), projects)
@@ -164,6 +167,13 @@ def _go_through(
             hooklog.note(home, "drain", error)
             done.errors += 1
             stuck.add(event.cwd)
+            continue
+        except _TROUBLE as error:
+            # Not the event's fault: when the disk is better, it goes on from here.
+            if not done.errors:
+                hooklog.note(home, "drain", error)
+            done.errors += 1
+            halted.add(event.session)
             continue
         if is_done:
             finished[key] = path
@@ -175,25 +185,18 @@ def _go_through(
 
 def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
     """Take an event's steps from where it stands; False when it must be tried again later, which
-    also goes for `Busy`.
+    also goes for `Busy` and `_TROUBLE`.
 
     Where it stands is noted with what is counted, which must not happen twice, and when a step
     fails. All other steps may be taken again after a crash: they know what they have done.
     """
-    try:
-        begun, tries = work.log.progress(work.event.key)
-        for number, step in enumerate((_log_event, *steps)):
-            if number < begun:
-                continue
-            if not _is_taken(work, number, step, tries, done):
-                return False
-            tries = 0
-    except _TROUBLE as error:
-        # Not the event's fault: when the disk is better, it goes on from here.
-        if not done.errors:
-            hooklog.note(work.home, "drain", error)
-        done.errors += 1
-        return False
+    begun, tries = work.log.progress(work.event.key)
+    for number, step in enumerate((_log_event, *steps)):
+        if number < begun:
+            continue
+        if not _is_taken(work, number, step, tries, done):
+            return False
+        tries = 0
     return True
 
 
