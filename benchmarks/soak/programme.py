@@ -36,8 +36,7 @@ ROWS: tuple[Row, ...] = (
         "the disk refuses, interrupts or cuts short any call of any write",
         "500 points: an error that names the cause, the old file intact byte for byte, 0"
         " acknowledged lost, usable afterwards",
-        quick=(tried("tests/faults/test_refusing_disk.py"),),
-        full=(tried("tests/faults/test_refusing_disk.py", minutes=15, LTM_FAULTS="all"),),
+        quick=(tried("tests/faults/test_refusing_disk.py", minutes=15, more=True),),
     ),
     Row(
         "R5",
@@ -54,12 +53,9 @@ ROWS: tuple[Row, ...] = (
             tried(
                 "tests/storage/test_filestore_processes.py", "tests/faults/test_mixed_writers.py"
             ),
-            tried("tests/faults/test_frozen_writer.py"),
+            tried("tests/faults/test_frozen_writer.py", more=True),
         ),
-        full=(
-            program("benchmarks.writers", minutes=15),
-            tried("tests/faults/test_frozen_writer.py", LTM_FAULTS="all"),
-        ),
+        full=(program("benchmarks.writers", minutes=15),),
     ),
     Row(
         "R7",
@@ -75,23 +71,21 @@ ROWS: tuple[Row, ...] = (
         " server",
         "500 edits: the next answer is what the files say; nothing newer is overwritten",
         quick=(
-            tried("tests/faults/test_outside_edits.py", "tests/faults/test_edits_under_servers.py"),
+            tried("tests/faults/test_outside_edits.py"),
+            tried("tests/faults/test_edits_under_servers.py", more=True),
         ),
-        full=(tried("tests/faults/test_edits_under_servers.py", LTM_FAULTS="all"),),
     ),
     Row(
         "R9",
         "two branches and five clones that change the same memories",
         "0 conflicts, 0 markers, 0 facts lost, all readable, with our driver and without",
-        quick=(tried("tests/storage/test_git_merge.py"),),
-        full=(tried("tests/storage/test_git_merge.py", LTM_FAULTS="all"),),
+        quick=(tried("tests/storage/test_git_merge.py", more=True),),
     ),
     Row(
         "R10",
         "200 damages to the index",
         "100 % seen or harmless, rebuilt by itself, the same answers; 10,000 memories in 10 s",
-        quick=(tried("tests/faults/test_damage.py", "tests/storage/test_index.py"),),
-        full=(tried("tests/faults/test_damage.py", LTM_FAULTS="all"),),
+        quick=(tried("tests/faults/test_damage.py", "tests/storage/test_index.py", more=True),),
         most={"rebuild_of_10000_cpu_s": 10},
         alone=True,
     ),
@@ -99,8 +93,10 @@ ROWS: tuple[Row, ...] = (
         "R11",
         "300 damages to memory files, and hostile ones",
         "0 crashes; the file is named and left as it is; all others load",
-        quick=(tried("tests/storage/test_hostile_files.py", "tests/faults/test_damaged_files.py"),),
-        full=(tried("tests/faults/test_damaged_files.py", LTM_FAULTS="all"),),
+        quick=(
+            tried("tests/storage/test_hostile_files.py"),
+            tried("tests/faults/test_damaged_files.py", more=True),
+        ),
     ),
     Row(
         "R12",
@@ -108,13 +104,11 @@ ROWS: tuple[Row, ...] = (
         "exit 0 always, nothing or valid JSON, 1 s at the most (0.5 s at a session's end),"
         " 0 events lost; 150 ms for 99 of 100 when all is well",
         quick=(
-            tried("tests/surfaces/test_hook_worlds.py", "tests/surfaces/test_http_worlds.py"),
+            tried("tests/surfaces/test_hook_worlds.py"),
+            tried("tests/surfaces/test_http_worlds.py", more=True),
             tried("tests/surfaces/test_http_sh.py"),
         ),
-        full=(
-            tried("tests/surfaces/test_http_worlds.py", LTM_FAULTS="all"),
-            program("benchmarks.hooks", "--turns", "100"),
-        ),
+        full=(program("benchmarks.hooks", "--turns", "100"),),
         instead="a frozen file system is not among them: a process that waits for one cannot end",
         most={"slowest_ms": 1_000, "session_end_ms": 500, "healthy_p99_ms": 150},
         alone=True,
@@ -210,8 +204,7 @@ ROWS: tuple[Row, ...] = (
         "R23",
         "random changes beside a model of them, crashes included",
         "0 divergences in 500 runs of 50 steps",
-        quick=(tried("tests/contract/test_oracle.py"),),
-        full=(tried("tests/contract/test_oracle.py", minutes=15, LTM_FAULTS="all"),),
+        quick=(tried("tests/contract/test_oracle.py", minutes=15, more=True),),
     ),
     Row(
         "R24",
@@ -250,9 +243,8 @@ ROWS: tuple[Row, ...] = (
         "S5",
         "200 hostile ids, paths and tags in every field; links and devices in the store, swapped",
         "0 reads or writes outside, 0 hangs",
-        full=(tried("tests/security/test_paths.py", LTM_FAULTS="all"),),
         quick=(
-            tried("tests/security/test_paths.py"),
+            tried("tests/security/test_paths.py", more=True),
             tried(
                 "tests/security/test_fuzz.py", "tests/storage/test_index.py", words="path or links"
             ),
@@ -271,19 +263,16 @@ ROWS: tuple[Row, ...] = (
         "bombs and traps in what is imported",
         "refused before anything is written: 100 MB, 100 times its size, 100,000 entries",
         quick=(
-            tried("tests/transfer/test_unpacking.py", "tests/transfer/test_hostile_sources.py"),
+            tried("tests/transfer/test_unpacking.py", more=True),
+            tried("tests/transfer/test_hostile_sources.py"),
         ),
-        full=(tried("tests/transfer/test_unpacking.py", LTM_FAULTS="all"),),
     ),
     Row(
         "S8",
         "random input to every tool, route and parser",
         "0 crashes, 0 hangs, 0 answers of 5xx; 99 % of arguments outside of a schema refused",
-        quick=(tried("tests/security/test_fuzz.py"),),
-        full=(
-            tried("tests/security/test_fuzz.py", LTM_FAULTS="all"),
-            program("benchmarks.soak.fuzz", minutes=15),
-        ),
+        quick=(tried("tests/security/test_fuzz.py", more=True),),
+        full=(program("benchmarks.soak.fuzz", minutes=15),),
     ),
     Row(
         "S9",
@@ -303,11 +292,11 @@ ROWS: tuple[Row, ...] = (
         "secrets of 60 kinds in 50 contexts, on the way to every file",
         "recall 0.98 (each kind 0.90), precision 0.97, benign 0.1 %, 2 MB/s, 0 of 1,000 canaries"
         " found in any file",
-        quick=(tried("tests/surfaces/test_canaries.py", "tests/core/test_redact.py"),),
-        full=(
-            tried("tests/surfaces/test_canaries.py", LTM_FAULTS="all"),
-            program("benchmarks.redaction"),
+        quick=(
+            tried("tests/surfaces/test_canaries.py", more=True),
+            tried("tests/core/test_redact.py"),
         ),
+        full=(program("benchmarks.redaction"),),
         alone=True,
     ),
     Row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,18 @@ class Part:
     env: Mapping[str, str] = field(default_factory=dict)
     minutes: float = 10
     """After so long it has failed."""
+    more: bool = False
+    """Whether these tests try far more of the same when all is asked for."""
 
     @property
     def is_test(self) -> bool:
         """Whether it is a run of tests, whose cases are counted."""
         return self.words[0] == "pytest"
+
+    @property
+    def whole(self) -> Part:
+        """The command when all is asked for."""
+        return replace(self, env={**self.env, "LTM_FAULTS": "all"}) if self.more else self
 
     def argv(self) -> list[str]:
         return [sys.executable, "-m", *self.words]
@@ -53,7 +60,7 @@ class Row:
     """Whether time or memory is part of the promise, so that nothing may run beside it."""
 
     def parts(self, *, full: bool) -> tuple[Part, ...]:
-        return self.quick + self.full if full else self.quick
+        return (*(part.whole for part in self.quick), *self.full) if full else self.quick
 
 
 @dataclass(frozen=True)
@@ -71,10 +78,10 @@ class Outcome:
     """Commands that did not end well."""
 
 
-def tried(*paths: str, minutes: float = 10, words: str = "", **env: str) -> Part:
+def tried(*paths: str, minutes: float = 10, words: str = "", more: bool = False) -> Part:
     """Tests by their files or names; `words` chooses some by their names."""
     chosen = ("-k", words) if words else ()
-    return Part(("pytest", "-q", *paths, *chosen), env, minutes)
+    return Part(("pytest", "-q", *paths, *chosen), {}, minutes, more)
 
 
 def program(*words: str, minutes: float = 10, **env: str) -> Part:
