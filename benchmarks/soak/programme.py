@@ -210,7 +210,7 @@ ROWS: tuple[Row, ...] = (
         "R24",
         "150 faults put into core, storage and the HTTP guard, one at a time",
         "75 % noticed by a test; 95 % of lines and branches run by one",
-        full=(program("benchmarks.soak.mutants", minutes=20),),
+        full=(program("benchmarks.soak.mutants", minutes=30),),
     ),
     Row(
         "S1",
