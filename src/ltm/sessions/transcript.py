@@ -18,6 +18,7 @@ from ltm.sessions.turns import Commit, ToolResult, ToolUse, Turn
 
 _DECODER = json.JSONDecoder(strict=False)
 _REMEMBERED = 200_000
+_IN_ONE = 50_000  # messages of a transcript: 6 MB, twice over; none repeats itself from further back
 _OPEN_CALLS = 2_000
 _AHEAD, _AHEAD_BYTES = 200, 256 * 1024
 _HEAD_OF_RESULT = 4_000
@@ -189,7 +190,7 @@ def read(
     A file that is not there, or is no plain file, has none. The cursor is told by the reading.
     `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
     """
-    return Reading(path, cursor, Recent() if seen is None else seen, only)
+    return Reading(path, cursor, Recent(_IN_ONE) if seen is None else seen, only)
 
 
 def committed(output: str) -> Iterator[tuple[str, str, str]]:
