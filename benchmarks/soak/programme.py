@@ -135,8 +135,8 @@ ROWS: tuple[Row, ...] = (
         "12,000 requests, 0 errors, 0 lost, p99 50 ms, 150 MB; 1,500 a second when pressed",
         full=(program("benchmarks.soak.load"),),
         instead="an event is on the disk before its answer is on its way, in a file of its own, and"
-        " files are deleted as fast as they come: a disk gives out few new ones just after that, with"
-        " a server or without. Sixteen busy agents tell fewer than 50 events a second",
+        " is deleted soon after: just after that a disk is slow to give out new files, also without"
+        " a server ('disk takes')",
         alone=True,
     ),
     Row(
@@ -152,7 +152,7 @@ ROWS: tuple[Row, ...] = (
         "100 MB of memory, 1 GiB in 60 s, resumed exactly, 0 lost, 0 duplicates",
         quick=(tried("tests/sessions"),),
         full=(program("benchmarks.soak.transcripts", minutes=15),),
-        instead="of the drain's memory, 45 MB are the library and the table of the optional vectors",
+        instead="of the drain's memory, about 25 MB are the optional vectors' library and table",
         alone=True,
     ),
     Row(
