@@ -77,9 +77,11 @@ def capture(
     reading = read(path, cursor_of(log.cursor(session, READER, path)), unread)
     listener = Listener(session, store.kinds, log.cursor(session, STATE, path))
     done = Captured()
+    heard: dict[str, _Given] = {}
 
     def settle(*, at_end: bool) -> None:
-        keep(store, listener.candidates(at_end=at_end), done, now=now, difficulty=difficulty)
+        found = listener.candidates(at_end=at_end)
+        keep(store, found, done, now=now, difficulty=difficulty, heard=heard)
         with log.transaction():
             unread.mark()
             log.keep_cursor(session, READER, path, reading.cursor.text())
@@ -104,9 +106,13 @@ def keep(
     now: datetime,
     difficulty: float = 0.0,
     choose: Choose = decide,
+    heard: dict[str, _Given] | None = None,
 ) -> None:
-    """Decide about candidates one by one, and note in `done` what became of them."""
-    heard: dict[str, _Given] = {}
+    """Decide about candidates one by one, and note in `done` what became of them.
+
+    `heard` is for who comes again with more of the same session: what it gave is looked up once.
+    """
+    heard = {} if heard is None else heard
     with store.in_a_row():
         for candidate in candidates:
             clean = replace(

@@ -16,10 +16,10 @@ from ltm.capture.pipeline import READER as RULES
 from ltm.core.model import Memory
 from ltm.core.sentences import sentences
 from ltm.core.similar import jaccard, tokens_of
-from ltm.sessions.transcript import Recent, read
+from ltm.sessions.transcript import IN_ONE, Recent, Unknown, read
 from ltm.sessions.turns import Turn
 from ltm.storage.passagelookups import line_range
-from ltm.storage.sessionlog import SessionLog, TurnsRead
+from ltm.storage.sessionlog import SessionLog
 
 UNSAID = "unsaid"
 """Under this name the log keeps messages that nobody is to read again, beside those who read."""
@@ -66,16 +66,16 @@ def note_unsaid(log: SessionLog, messages: list[str], at: datetime) -> None:
                 read_by.is_new(message)
 
 
-class Unpurged:
+class Unpurged(Unknown):
     """Each message once, without those nobody is to read again."""
 
     def __init__(self, log: SessionLog, at: datetime) -> None:
-        self._unsaid: TurnsRead = log.turns_read(UNSAID, at)
-        self._met = Recent()
+        super().__init__(log.turns_read(UNSAID, at).known)
+        self._recent = Recent(IN_ONE)
 
     def is_new(self, uuid: str) -> bool:
         """Whether this message is met for the first time, and may be told."""
-        return self._met.is_new(uuid) and not self._unsaid.has(uuid)
+        return self._recent.is_new(uuid) and not self.is_known(uuid)
 
 
 def _said(turns: list[Turn]) -> Iterator[str]:

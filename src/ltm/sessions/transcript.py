@@ -16,9 +16,11 @@ from ltm.sessions.entries import holds_nothing, turns_of
 from ltm.sessions.lines import Cursor, Lines, Place
 from ltm.sessions.turns import Commit, ToolResult, ToolUse, Turn
 
+IN_ONE = 50_000
+"""Messages of one transcript to remember: 6 MB, twice over. None repeats itself from farther."""
+
 _DECODER = json.JSONDecoder(strict=False)
 _REMEMBERED = 200_000
-_IN_ONE = 50_000  # messages of a transcript: 6 MB, twice over; none repeats itself from further back
 _OPEN_CALLS = 2_000
 _AHEAD, _AHEAD_BYTES = 200, 256 * 1024
 _HEAD_OF_RESULT = 4_000
@@ -75,13 +77,15 @@ class Unknown:
 
     def is_new(self, uuid: str) -> bool:
         """Whether this message is met for the first time; from now on it is not."""
-        if uuid in self.met:
-            return False
-        known = self._expected.get(uuid)
-        if bool(self._known([uuid])) if known is None else known:
+        if uuid in self.met or self.is_known(uuid):
             return False
         self.met[uuid] = None
         return True
+
+    def is_known(self, uuid: str) -> bool:
+        """Whether a message is noted."""
+        known = self._expected.get(uuid)
+        return bool(self._known([uuid])) if known is None else known
 
     def forget(self) -> None:
         """Let go of those that were met: they are noted now, and what was known before is old."""
@@ -190,7 +194,7 @@ def read(
     A file that is not there, or is no plain file, has none. The cursor is told by the reading.
     `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
     """
-    return Reading(path, cursor, Recent(_IN_ONE) if seen is None else seen, only)
+    return Reading(path, cursor, Recent(IN_ONE) if seen is None else seen, only)
 
 
 def committed(output: str) -> Iterator[tuple[str, str, str]]:
