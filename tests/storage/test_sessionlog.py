@@ -124,6 +124,7 @@ def test_many_messages_are_noted_and_asked_for_at_once(log: SessionLog) -> None:
         capture.note(["c"])
     assert capture.known(["a", "b", "c", "a"]) == {"a", "c"}
     assert capture.known([]) == log.turns_read("figures", AT).known(["a"]) == set()
+    assert [capture.has("a"), capture.has("b")] == [True, False]
 
 
 def test_messages_are_remembered_as_long_as_they_can_come_again(log: SessionLog) -> None:

@@ -199,6 +199,10 @@ class TurnsRead:
         )
         return added.rowcount == 1
 
+    def has(self, uuid: str) -> bool:
+        """Whether this message was read before."""
+        return bool(self.known([uuid]))
+
     def known(self, uuids: Sequence[str]) -> set[str]:
         """Those of a few hundred messages that were read before."""
         numbers = {self._number(uuid): uuid for uuid in uuids}
