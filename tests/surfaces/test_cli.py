@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import subprocess
 from pathlib import Path
@@ -442,3 +443,13 @@ def test_one_of_something_is_told_as_one(ltm: Ltm) -> None:
     ltm.ok("remember", "We never deploy on Fridays")
     assert "Still as signed: 2 of 2 memories." in ltm.run("verify").stderr
     assert "Wrote 2 memories to " in ltm.ok("export", "two.json")
+
+
+def test_what_the_readme_remembers_its_question_finds(ltm: Ltm) -> None:
+    readme = Path(__file__).parents[2] / "README.md"
+    typed = [line.strip() for line in readme.read_text("utf-8").splitlines()]
+    remember, recall = (
+        shlex.split(line)[1:] for line in typed if line.startswith(("ltm remember", "ltm recall"))
+    )
+    ltm.ok(*remember)
+    assert remember[1] in ltm.ok(*recall)
