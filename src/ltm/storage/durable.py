@@ -84,8 +84,7 @@ def write_files(folder: str, files: Iterable[tuple[str, bytes]]) -> None:
     """Put files into a folder, each by its name, as `write_file` does.
 
     On return all of them survive a power cut. On an error some of them may be there, each whole.
-    All are written before the first is waited for: then a disk takes them in one go, two to three
-    times as many a second as one after the other.
+    All are written before the first is waited for, so that a disk can take them in one go.
     """
     unfinished: list[tuple[str, str, int]] = []
     try:

@@ -24,6 +24,7 @@ from ltm.storage import brief, hooklog, spool
 from ltm.storage.config import load
 from ltm.storage.durable import make_folder
 from ltm.storage.lock import Lock
+from ltm.storage.places import STATE
 from ltm.storage.project import identify
 from ltm.storage.sessionlog import SessionLog
 from ltm.surfaces.detach import LOCK
@@ -107,7 +108,7 @@ def _empty(
     home: str, environ: Mapping[str, str], steps: Sequence[Step], settle: float, done: Drained
 ) -> bool:
     """Go through the events that wait; False when a writer was in the way of some of them."""
-    log = SessionLog(os.path.join(home, "state.db"))
+    log = SessionLog(os.path.join(home, STATE))
     finished: dict[str, str] = {}
     try:
         log.relax()

@@ -22,7 +22,7 @@ from ltm.storage.config import load
 from ltm.storage.lock import Lock
 from ltm.storage.modellog import ModelLog
 from ltm.storage.opening import open_store, vaults_of
-from ltm.storage.places import Places, places
+from ltm.storage.places import STATE, Places, places
 from ltm.storage.sessionlog import Session, SessionLog
 
 LOCK = "llm.lock"
@@ -37,7 +37,7 @@ def note_due(home: str, log: SessionLog, session: Session, event: str) -> None:
     """Note that a model is to read on in a session, if one is switched on and it is worth it."""
     if load(home).own("llm.backend") == OFF or not _has_grown(log, session, _ENOUGH.get(event, 1)):
         return
-    models = ModelLog(os.path.join(home, "state.db"))
+    models = ModelLog(os.path.join(home, STATE))
     try:
         models.note_unheard(session.id)
     finally:
@@ -48,7 +48,7 @@ def is_due(home: str) -> bool:
     """Whether there is something for a model to read now. Cheap where none is switched on."""
     if load(home).own("llm.backend") == OFF:
         return False
-    models = ModelLog(os.path.join(home, "state.db"))
+    models = ModelLog(os.path.join(home, STATE))
     try:
         return bool(models.due(datetime.now(UTC)))
     finally:
@@ -105,7 +105,7 @@ def _hear_all(
 ) -> None:
     from ltm.surfaces.answer import compose_brief
 
-    state = os.path.join(home, "state.db")
+    state = os.path.join(home, STATE)
     log, models = SessionLog(state), ModelLog(state)
     try:
         model = open_model(load(home), home, models, environ)

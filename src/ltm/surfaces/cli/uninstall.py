@@ -12,6 +12,7 @@ import click
 from ltm.clients.settings import Change, carry_out, leaving
 from ltm.clients.table import CLIENTS, Client, find, hooks_file, servers_file
 from ltm.core.errors import LtmError, Refused, WrongUsage
+from ltm.storage.places import STATE
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.setup import as_record, described
 from ltm.surfaces.cli.work import Work
@@ -110,9 +111,7 @@ def _clear(home: str, names: tuple[str, ...]) -> None:
 
 def _purge(home: str) -> None:
     databases = [
-        name
-        for name in (os.listdir(home) if os.path.isdir(home) else ())
-        if name.startswith("state.db")
+        name for name in (os.listdir(home) if os.path.isdir(home) else ()) if name.startswith(STATE)
     ]
     _clear(home, (*_MEMORIES, *databases))
     try:
