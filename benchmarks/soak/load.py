@@ -2,8 +2,7 @@
 
 Two hundred events of tools a second, 3 kB each, and five questions a second beside them, each sent
 when it is due whether earlier ones are answered or not. Then as many events as can be answered,
-beside how many the disk takes without any server: an event is on the disk before its answer is on
-its way, so nobody can be quicker than that.
+beside how many the disk takes without any server from hooks that each write a file of their own.
 """
 
 from __future__ import annotations

@@ -134,9 +134,6 @@ ROWS: tuple[Row, ...] = (
         "200 events a second at the server for a minute, with questions beside them",
         "12,000 requests, 0 errors, 0 lost, p99 50 ms, 150 MB; 1,500 a second when pressed",
         full=(program("benchmarks.soak.load"),),
-        instead="an event is on the disk before its answer is on its way, in a file of its own, and"
-        " is deleted soon after: just after that a disk is slow to give out new files, also without"
-        " a server ('disk takes')",
         alone=True,
     ),
     Row(

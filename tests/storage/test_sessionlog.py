@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ltm.core.errors import StorageFailed
-from ltm.storage.sessionlog import SessionLog
+from ltm.storage.sessionlog import DONE, SessionLog
 from ltm.storage.state import State
 
 AT = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -156,8 +156,22 @@ def test_an_event_is_as_far_as_it_was_noted(log: SessionLog) -> None:
     assert log.progress("k") == (0, 0)
     log.note_progress("k", 2, 1)
     assert log.progress("k") == (2, 1)
-    log.forget_event("k")
-    assert log.progress("k") == (0, 0)
+    log.finish_events(["k", "other"])
+    assert log.progress("k") == log.progress("other") == (DONE, 0)
+
+
+def test_an_event_that_is_done_is_known_for_an_hour_and_one_that_is_not_for_longer(
+    log: SessionLog,
+) -> None:
+    done, begun = (f"{int(AT.timestamp() * 1e9):020d}-{name}" for name in ("done", "begun"))
+    log.finish_events([done])
+    log.note_progress(begun, 1, 2)
+    log.prune(AT + timedelta(minutes=59))
+    assert (log.progress(done), log.progress(begun)) == ((DONE, 0), (1, 2))
+    log.prune(AT + timedelta(minutes=61))
+    assert (log.progress(done), log.progress(begun)) == ((0, 0), (1, 2))
+    log.prune(AT + timedelta(days=61))
+    assert log.progress(begun) == (0, 0)
 
 
 def test_it_survives_being_closed(log: SessionLog, path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -9,9 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltm.core.errors import StorageFailed
+from ltm.sessions.event import from_record
 from ltm.storage import spool
+from ltm.storage.plainfile import read_plain
+from ltm.storage.spooled import Finished, in_order
 
 STOP: dict[str, object] = {"event": "Stop", "session": "s1", "cwd": "/p"}
 
@@ -30,6 +36,10 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 def records(home: str, environ: dict[str, str]) -> list[dict[str, object]]:
     return [spool.load(path) for _, path in spool.waiting(home, environ)]
+
+
+def _all(home: str, environ: dict[str, str]) -> list[tuple[str, object]]:
+    return [(each.key, each.record) for each in in_order(home, environ)]
 
 
 def unwritable(home: str) -> None:
@@ -146,16 +156,60 @@ def test_several_events_are_kept_together_each_under_its_key(
 ) -> None:
     keys = [spool.new_key() for _ in range(5)]
     for _ in range(2):
-        spool.put_all(home, [(key, {**STOP, "session": key}) for key in keys])
-    assert [key for key, _ in spool.waiting(home, environ)] == sorted(keys)
-    assert [each["session"] for each in records(home, environ)] == sorted(keys)
-    assert spool.count(home, "Stop") == 5
+        spool.put_all(home, [(key, {**STOP, "session": key}) for key in reversed(keys)])
+    ((first, path),) = spool.waiting(home, environ)
+    assert first == keys[0]
+    assert spool.events(first, path) == [(key, {**STOP, "session": key}) for key in keys]
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
-def test_several_events_for_which_there_is_no_room_are_refused_all(
+def test_one_event_that_nobody_came_with_is_kept_as_a_hook_keeps_it(
+    home: str, environ: dict[str, str]
+) -> None:
+    spool.put_all(home, [("1-1-1", STOP)])
+    ((_, path),) = spool.waiting(home, environ)
+    assert os.path.basename(path) == "1-1-1.Stop.json"
+    assert spool.load(path) == STOP
+    assert spool.events("1-1-1", path) == [("1-1-1", STOP)]
+    spool.put_all(f"{home}-other", [])
+    assert spool.waiting(f"{home}-other", environ) == []
+
+
+def test_events_with_the_longest_of_paths_can_all_be_read_again(
+    home: str, environ: dict[str, str]
+) -> None:
+    """A byte that is no valid UTF-8 takes six on the disk."""
+    paths = dict.fromkeys(("cwd", "transcript", "agent_transcript"), "/\udcff" * 2_048)
+    told = [(spool.new_key(), {**STOP, **paths}) for _ in range(7)]
+    spool.put_all(home, told)
+    assert _all(home, environ) == told
+
+
+@given(
+    st.dictionaries(
+        st.text("0123456789-", min_size=1, max_size=12).filter(lambda key: key.strip("-")),
+        st.dictionaries(
+            st.sampled_from(["session", "cwd", "tool", "ok"]),
+            st.text(st.characters(exclude_categories=[])) | st.booleans(),
+        ).map(lambda fields: {**STOP, **fields}),
+        max_size=40,
+    ),
+    st.integers(1, 4_000),
+)
+def test_whatever_is_kept_together_is_read_as_it_was_said(
+    tmp_path_factory: pytest.TempPathFactory, told: dict[str, dict[str, object]], bytes_: int
+) -> None:
+    top = tmp_path_factory.mktemp("spool")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spool, "_TOGETHER", bytes_)
+        spool.put_all(str(top / "home"), told.items())
+    assert _all(str(top / "home"), {"TMPDIR": str(top)}) == sorted(told.items())
+
+
+def test_several_events_for_which_there_is_no_room_are_refused(
     home: str, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spool, "MOST", 3)
+    monkeypatch.setattr(spool, "MOST", 1)
     spool.put(home, STOP, environ)
     with pytest.raises(StorageFailed):
         spool.put_all(home, [(spool.new_key(), STOP) for _ in range(3)])
@@ -163,6 +217,59 @@ def test_several_events_for_which_there_is_no_room_are_refused_all(
     unwritable(f"{home}-other")
     with pytest.raises(StorageFailed):
         spool.put_all(f"{home}-other", [(spool.new_key(), STOP)])
+
+
+def test_events_of_several_files_come_in_the_order_of_their_keys(
+    home: str, environ: dict[str, str]
+) -> None:
+    spool.put_all(home, [("1-1-1", STOP), ("5-1-1", STOP), ("3-1-1", STOP)])
+    spool.put(home, STOP, environ, key="4-1-1")
+    spool.put_all(home, [("2-1-1", STOP), ("6-1-1", STOP)])
+    spool.put(home, STOP, environ, key="3-1-1")
+    found = list(in_order(home, environ))
+    assert [each.key[0] for each in found] == ["1", "2", "3", "3", "4", "5", "6"]
+    assert [each.of for each in found] == [3, 2, 3, 1, 1, 3, 2]
+
+
+def test_a_file_is_finished_with_its_last_event(home: str, environ: dict[str, str]) -> None:
+    spool.put_all(home, [("1-1-1", STOP), ("3-1-1", STOP)])
+    spool.put(home, STOP, environ, key="2-1-1")
+    finished = Finished()
+    seen = []
+    for each in in_order(home, environ):
+        finished.add(each)
+        seen.append([os.path.basename(path)[0] for path in finished.paths])
+    assert seen == [[], ["2"], ["2", "1"]]
+    assert sorted(finished.keys) == ["1-1-1", "2-1-1", "3-1-1"]
+
+
+def test_a_file_the_disk_does_not_give_out_is_named_and_no_other_waits_for_it(
+    home: str, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool.put_all(home, [("1-1-1", STOP), ("3-1-1", STOP)])
+    spool.put(home, STOP, environ, key="2-1-1")
+
+    def refuse(path: str, *, limit: int, follow: bool) -> bytes:
+        if "1-1-1" in path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read_plain(path, limit=limit, follow=follow)
+
+    monkeypatch.setattr(spool, "read_plain", refuse)
+    bad, good = in_order(home, environ)
+    assert "1-1-1.events.json" in str(bad.trouble)
+    assert (good.key, good.trouble, good.record) == ("2-1-1", None, STOP)
+
+
+@pytest.mark.parametrize(
+    "content", ["{}", '{"events":{}}', '{"events":{"1":2}}', '{"events":[1]}', '{"events":{"1-']
+)
+def test_a_damaged_file_of_several_is_one_event_that_says_nothing(home: str, content: str) -> None:
+    path = Path(home, "spool", "1-1-1.events.json")
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    ((key, record),) = spool.events("1-1-1", str(path))
+    assert key == "1-1-1"
+    assert from_record(key, record) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"[1]", b"\xff\xfe", b"{" * 100])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ltm.storage import spool
+from ltm.storage.spooled import in_order
 from ltm.surfaces import hook
 
 PROGRAM = Path(hook.__file__)
@@ -152,8 +152,9 @@ class Hooks:
         return ran
 
     def waiting(self) -> list[dict[str, object]]:
-        """The events that wait for a drain, oldest first."""
-        return [spool.load(path) for _, path in spool.waiting(str(self.home), self.environ)]
+        """The events that wait for a drain, oldest first, each once whoever kept it."""
+        found = in_order(str(self.home), self.environ)
+        return list({each.key: dict(each.record) for each in found}.values())
 
     def ltm(self, *words: str, umask: int = -1) -> subprocess.CompletedProcess[str]:
         """Run `ltm` in the project, as somebody who is not asked anything."""

@@ -17,7 +17,7 @@ from ltm.core.errors import StorageFailed
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 TEMP_SUFFIX = ".tmp"
 
@@ -78,43 +78,6 @@ def write_file(
                 os.close(folder)
     except OSError as error:
         raise failed(error, "write the file", path) from error
-
-
-def write_files(folder: str, files: Iterable[tuple[str, bytes]]) -> None:
-    """Put files into a folder, each by its name, as `write_file` does.
-
-    On return all of them survive a power cut. On an error some of them may be there, each whole.
-    All are written before the first is waited for, so that a disk can take them in one go.
-    """
-    unfinished: list[tuple[str, str, int]] = []
-    try:
-        handle = _open_folder(folder)
-        try:
-            for name, data in files:
-                temporary, file = _new_file(folder, name, 0o600)
-                unfinished.append((temporary, name, file))
-                _fill(file, data, 0o600)
-            for _, _, file in unfinished:
-                os.fsync(file)
-            while unfinished:
-                temporary, name, file = unfinished[-1]
-                if os.name == "nt":  # an open file cannot be renamed there
-                    os.close(file)
-                    unfinished[-1] = (temporary, name, -1)
-                os.replace(temporary, os.path.join(folder, name))
-                unfinished.pop()
-                if os.name != "nt":
-                    os.close(file)
-            _sync(handle)
-        finally:
-            if handle is not None:
-                os.close(handle)
-            for temporary, _, file in unfinished:
-                if file >= 0:
-                    os.close(file)
-                _remove_quietly(temporary)
-    except OSError as error:
-        raise failed(error, "write the file", folder) from error
 
 
 def make_folder(path: str, mode: int = 0o700) -> None:

@@ -26,6 +26,12 @@ from ltm.storage.state import note_session, open_log
 _KEPT_DAYS = 60
 """Days after which a message is not expected again: clients delete transcripts sooner."""
 
+_KEPT_SECONDS = 3_600
+"""Seconds after which an event is not expected again: a hook tells it twice within one or two."""
+
+DONE = 1_000
+"""The steps of an event that is done with: more than there are."""
+
 _SETTLED = "settled"
 _COLUMNS = (
     "s.id, s.project, (SELECT count(*) FROM sessions o WHERE o.project = s.project"
@@ -162,11 +168,14 @@ class SessionLog:
         return TurnsRead(self._db, reader, at.toordinal())
 
     def prune(self, at: datetime) -> None:
-        """Forget messages that cannot come again, and events that were done with long ago."""
+        """Forget messages and events that cannot come again."""
         oldest = at.toordinal() - _KEPT_DAYS
         self._db.execute("DELETE FROM turns WHERE day < ?", (oldest,))
-        moment = int((at.timestamp() - _KEPT_DAYS * 86_400) * 1e9)
-        self._db.execute("DELETE FROM events WHERE key < ?", (f"{moment:020d}",))
+        for steps, seconds in ((0, _KEPT_DAYS * 86_400), (DONE, _KEPT_SECONDS)):
+            moment = int((at.timestamp() - seconds) * 1e9)
+            self._db.execute(
+                "DELETE FROM events WHERE steps >= ? AND key < ?", (steps, f"{moment:020d}")
+            )
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -179,9 +188,12 @@ class SessionLog:
         """Note how far an event is, so that no step is done twice."""
         self._db.execute("INSERT OR REPLACE INTO events VALUES(?, ?, ?)", (key, steps, tries))
 
-    def forget_event(self, key: str) -> None:
-        """Drop the notes on an event whose file is gone."""
-        self._db.execute("DELETE FROM events WHERE key = ?", (key,))
+    def finish_events(self, keys: Iterable[str]) -> None:
+        """Note that events are done with. One that comes again, because a hook and a server both
+        kept it, is known for an hour."""
+        self._db.executemany(
+            "INSERT OR REPLACE INTO events VALUES(?, ?, 0)", ((key, DONE) for key in keys)
+        )
 
 
 class TurnsRead:

@@ -1,9 +1,10 @@
-"""Events a client told us, kept until somebody has time for them: one small file each.
+"""Events a client told us, kept until somebody has time for them, in small files.
 
 Owns the folder `<home>/spool`, the second place for when that cannot be written, and the names of
-the files. A name is unique and sorts by time, and it is the event's idempotency key. Files, because
-a hundred hooks at once can each write one without waiting for any other. Imports the standard
-library and `durable`, and little of it: this is the hot path of every hook.
+the files. An event's key is unique, sorts by time, and is its name at every attempt; a file is
+named after the first event in it. Files, because a hundred hooks at once can each write one without
+waiting for any other. Imports the standard library and `durable`, and little of it: this is the hot
+path of every hook.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from ltm.storage.durable import (
     make_folder,
     sync_folder,
     write_file,
-    write_files,
 )
 from ltm.storage.plainfile import read_plain
 
@@ -30,16 +30,18 @@ if TYPE_CHECKING:
 
 FOLDER = "spool"
 MOST = 5_000
-"""Events that may wait. A spool this full means that nobody drains it; what more would tell is in
+"""Files that may wait. A spool this full means that nobody drains it; what more would tell is in
 the transcripts anyway."""
 
-_LIMIT = 64 * 1024
+_LIMIT = 256 * 1024  # bytes of a file: an event has three paths at the most, of 4 kB
+_TOGETHER = 32 * 1024  # bytes after which events that are kept together begin another file
+_SEVERAL = "events"  # what a file with more than one event says first
 _SUFFIX = ".json"
 _NOT_OURS = (errno.ENOENT, errno.ELOOP, errno.EINVAL, errno.EFBIG, errno.EISDIR, errno.ENXIO)
 # Gone, or a link, a device, a giant, a folder, a pipe: never a file that we wrote.
 
 _room: dict[str, int] = {}
-# How many events this process may add to a folder before it counts again what waits there: to count
+# How many files this process may add to a folder before it counts again what waits there: to count
 # thousands for each of them takes a server longer than to write it. Half of what is left, because
 # others add some too.
 
@@ -81,23 +83,30 @@ def put(
     raise StorageFailed("an event could not be kept anywhere", path=home or None)
 
 
-def put_all(home: str, events: Sequence[tuple[str, Mapping[str, object]]]) -> None:
-    """Keep several events, each under its key, for little more than one costs.
+def put_all(home: str, events: Iterable[tuple[str, Mapping[str, object]]]) -> None:
+    """Keep several events, each under its key, in hardly more time than one takes.
 
-    They share the wait for the folder, and who hears hundreds a second needs one thread for them
-    all: seven tenths of the processor time that `put` in a thread for each takes. An error when not
-    all of them could be kept; then `put` each under its key, and none is there twice.
+    They share a file: a disk that gives out and takes back a thousand files a second has little
+    time left for what is in them. An error when not all of them could be kept; then `put` each
+    under its key, and a drain does none of them twice.
     """
-    if not events:
-        return
     folder = os.path.join(home, FOLDER)
     make_folder(folder)
-    _take_room(folder, len(events))
-    write_files(folder, (_file(key, record) for key, record in events))
+    together: list[tuple[str, Mapping[str, object]]] = []
+    size = 0
+    for key, record in sorted(events, key=_by_key):
+        more = len(write(dict(record)))
+        if together and size + more > _TOGETHER:
+            _write_all(folder, together)
+            together, size = [], 0
+        together.append((key, record))
+        size += more
+    if together:
+        _write_all(folder, together)
 
 
 def waiting(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-    """The (key, path) of every event that waits for this home, oldest first."""
+    """The (first key, path) of every file that waits for this home, oldest first."""
     found = [(_key(path), path) for path in _files(os.path.join(home, FOLDER))]
     for folder in second_places(environ):
         if _is_ours(folder):
@@ -110,8 +119,18 @@ def is_waiting(home: str, environ: Mapping[str, str] | None = None) -> bool:
     return bool(waiting(home, environ))
 
 
+def events(key: str, path: str) -> list[tuple[str, dict[str, object]]]:
+    """The events in a file and their keys, as `load` reads them; at least an empty one."""
+    record = load(path)
+    several = record.get(_SEVERAL)
+    if not isinstance(several, dict):
+        return [(key, record)]
+    found = [(each, record) for each, record in several.items() if isinstance(record, dict)]
+    return sorted(found, key=_by_key) or [(key, {})]
+
+
 def load(path: str) -> dict[str, object]:
-    """What an event's file says; nothing when it is gone or not a file we could have written.
+    """What a file says; nothing when it is gone or not a file we could have written.
 
     `StorageFailed` when the disk does not give it out now: then it is still to be read.
     """
@@ -143,7 +162,10 @@ def remove(paths: Iterable[str]) -> None:
 
 
 def count(home: str, event: str) -> int:
-    """How many events of one name wait, as their files' names tell without opening them."""
+    """How many events of one name wait, as their files' names tell without opening them.
+
+    Those that a server kept together are not among them: it does not leave them to others.
+    """
     return sum(
         1 for path in _files(os.path.join(home, FOLDER)) if path.endswith(f".{event}{_SUFFIX}")
     )
@@ -177,26 +199,30 @@ def new_key() -> str:
     return f"{time.time_ns():020d}-{os.getpid():07d}-{os.urandom(4).hex()}"
 
 
+def _write_all(folder: str, together: Sequence[tuple[str, Mapping[str, object]]]) -> None:
+    (key, record), *others = together
+    _write(folder, key, {_SEVERAL: dict(together)} if others else record)
+
+
 def _write(folder: str, key: str, record: Mapping[str, object]) -> None:
-    _take_room(folder, 1)
-    name, data = _file(key, record)
-    write_file(os.path.join(folder, name), data)
+    _take_room(folder)
+    name = f"{key}.{record.get('event', _SEVERAL)}{_SUFFIX}"
+    # ASCII, so that a path that is no valid UTF-8 comes back as it was.
+    write_file(os.path.join(folder, name), write(dict(record)).encode("ascii"))
 
 
-def _take_room(folder: str, events: int) -> None:
-    if _room.get(folder, 0) < events:
+def _take_room(folder: str) -> None:
+    if not _room.get(folder, 0):
         left = MOST - len(_names(folder))
-        if left < events:
+        if left < 1:
             raise StorageFailed("too many events wait already", path=folder)
         _room[folder] = left // 2
     else:
-        _room[folder] -= events
+        _room[folder] -= 1
 
 
-def _file(key: str, record: Mapping[str, object]) -> tuple[str, bytes]:
-    """The name of an event's file, and what is in it."""
-    # ASCII, so that a path that is no valid UTF-8 comes back as it was.
-    return f"{key}.{record.get('event', '')}{_SUFFIX}", write(dict(record)).encode("ascii")
+def _by_key(event: tuple[str, object]) -> str:
+    return event[0]
 
 
 def _key(path: str) -> str:

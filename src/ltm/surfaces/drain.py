@@ -26,7 +26,8 @@ from ltm.storage.durable import make_folder
 from ltm.storage.lock import Lock
 from ltm.storage.places import STATE
 from ltm.storage.project import identify
-from ltm.storage.sessionlog import SessionLog
+from ltm.storage.sessionlog import DONE, SessionLog
+from ltm.storage.spooled import Finished, in_order
 from ltm.surfaces.detach import LOCK
 
 SETTLE = 1.0
@@ -75,10 +76,12 @@ def drain(
     environ: Mapping[str, str] = os.environ,
     steps: Sequence[Step] | None = None,
     settle: float = SETTLE,
+    again: bool = True,
 ) -> Drained:
     """Do what every waiting event asks for, then return; at once when another drain is at it.
 
     What cannot be done now (a full disk, a locked database) stays where it is for the next time.
+    So does what came meanwhile for somebody who looks `again` anyway.
     """
     done = Drained()
     # Somebody may have put an event between our last look and our letting go of the lock, seen
@@ -99,7 +102,7 @@ def drain(
             hooklog.note(home, "drain", error)
             done.errors += 1
             return done
-        if done.events == before:
+        if done.events == before or not again:
             return done
     return done
 
@@ -109,7 +112,7 @@ def _empty(
 ) -> bool:
     """Go through the events that wait; False when a writer was in the way of some of them."""
     log = SessionLog(os.path.join(home, STATE))
-    finished: dict[str, str] = {}
+    finished = Finished()
     try:
         log.relax()
         try:
@@ -119,11 +122,10 @@ def _empty(
             # What events told is on the disk before their files are gone. All at once, because each
             # by itself waits for the disk. Whatever happens before this, an event that comes again
             # goes on behind the step that counted it.
-            log.settle()
-            spool.remove(finished.values())
             with log.transaction():
-                for key in finished:
-                    log.forget_event(key)
+                log.finish_events(finished.keys)
+            log.settle()
+            spool.remove(finished.paths)
     finally:
         log.close()
     _refresh(home, environ, done)
@@ -138,22 +140,21 @@ def _go_through(
     settle: float,
     log: SessionLog,
     done: Drained,
-    finished: dict[str, str],
+    finished: Finished,
 ) -> set[str]:
     """Do what waits, noting in `finished` what is done; the folders in which a writer was in the
     way."""
     stuck: set[str] = set()
     halted: set[str] = set()  # sessions of which an event waits for a better disk
     projects: dict[str, str] = {}
-    for key, path in spool.waiting(home, environ):
-        try:
-            event = from_record(key, spool.load(path))
-        except StorageFailed as error:
-            hooklog.note(home, "drain", error)
+    for spooled in in_order(home, environ):
+        if spooled.trouble is not None:
+            hooklog.note(home, "drain", spooled.trouble)
             done.errors += 1
             continue
+        event = from_record(spooled.key, spooled.record)
         if event is None:
-            finished[key] = path
+            finished.add(spooled)
             continue
         if event.cwd in stuck:
             continue  # what kept an event of this folder waiting would keep this one as long
@@ -163,7 +164,8 @@ def _go_through(
             time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
         work = Work(event, home, log, environ, datetime.now(UTC), projects)
         try:
-            is_done = _is_done(work, steps, done)
+            begun, tries = (DONE, 0) if event.key in finished.keys else log.progress(event.key)
+            is_done = begun >= DONE or _is_done(work, steps, begun, tries, done)
         except Busy as error:
             hooklog.note(home, "drain", error)
             done.errors += 1
@@ -177,21 +179,20 @@ def _go_through(
             halted.add(event.session)
             continue
         if is_done:
-            finished[key] = path
-            done.events += 1
+            finished.add(spooled)
+            done.events += begun < DONE
             if event.cwd and event.event in _AT_ENDS:
                 done.folders[event.cwd] = None
     return stuck
 
 
-def _is_done(work: Work, steps: Sequence[Step], done: Drained) -> bool:
+def _is_done(work: Work, steps: Sequence[Step], begun: int, tries: int, done: Drained) -> bool:
     """Take an event's steps from where it stands; False when it must be tried again later, which
     also goes for `Busy` and `_TROUBLE`.
 
     Where it stands is noted with what is counted, which must not happen twice, and when a step
     fails. All other steps may be taken again after a crash: they know what they have done.
     """
-    begun, tries = work.log.progress(work.event.key)
     for number, step in enumerate((_log_event, *steps)):
         if number < begun:
             continue

@@ -37,6 +37,7 @@ LATE_AT_END = 0.3
 """The same when a session ends."""
 
 _TOGETHER = 64  # events; more of them wait for the next turn, so that the first are answered
+_LINGER = 0.002  # seconds for those who were just answered to come with their next
 _SHAPE = re.compile(r"(\d{11})(\d{9})-\d{7}-[0-9a-f]{8}")
 
 
@@ -101,6 +102,8 @@ class Hooks:
             for told in some:
                 if not told.heard.done():  # its sender may be gone
                     told.heard.set_result(None)
+            if len(some) > 1:
+                await asyncio.sleep(_LINGER)
         self._writer = None
 
     def _keep(self, some: Sequence[_Told]) -> None:

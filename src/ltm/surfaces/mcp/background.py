@@ -54,7 +54,8 @@ def drain_once() -> None:
             from ltm.surfaces.drain import drain
             from ltm.surfaces.hear import is_due
 
-            drain(home)
+            # Events that never cease to come would keep it going for ever, a few at a time.
+            drain(home, again=False)
             if is_due(home):
                 # A model may take longer than this server lives: that is for a process of its own.
                 start_drain(home)
