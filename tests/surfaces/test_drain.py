@@ -19,7 +19,8 @@ from ltm.storage import hooklog, spool
 from ltm.storage.lock import Lock
 from ltm.storage.runtime import python, runtime
 from ltm.storage.sessionlog import Session, SessionLog
-from ltm.surfaces.drain import STEPS, TRIES, Drained, Step, Work, drain
+from ltm.surfaces.drain import TRIES, Drained, drain
+from ltm.surfaces.steps import STEPS, Step, Work
 from tests.sessions.writing import Transcript
 from tests.surfaces.hook_runner import PATIENCE, Hooks
 
@@ -288,7 +289,8 @@ def test_a_drain_that_is_killed_leaves_an_event_to_the_next_from_where_it_was(
     desk.tell("Stop")
     code = (
         "import os, sys\n"
-        "from ltm.surfaces.drain import STEPS, drain\n"
+        "from ltm.surfaces.drain import drain\n"
+        "from ltm.surfaces.steps import STEPS\n"
         "def die(work): os._exit(9)\n"
         f"steps = [*STEPS]; steps.insert({dies_in} - 1, die)\n"
         "drain(sys.argv[1], settle=0, steps=steps)"

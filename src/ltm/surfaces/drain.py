@@ -2,8 +2,7 @@
 
 Owns the loop: one drain at a time, an event's file deleted only when all that follows from it is
 done, an end when nothing waits. Runs detached, in a thread of the MCP server, or before a command.
-`STEPS` is the place where more work is hung in: a step gets a `Work` and is called once per event,
-after the session log knows of it.
+What follows from an event is in `steps`.
 """
 
 from __future__ import annotations
@@ -11,24 +10,21 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache, partial
 
-from ltm.clients.events import TOOL_EVENTS
 from ltm.core.errors import Busy, LtmError, StorageFailed
-from ltm.sessions import figures
-from ltm.sessions.event import Event, from_record
+from ltm.sessions.event import from_record
 from ltm.storage import brief, hooklog, spool
 from ltm.storage.config import load
 from ltm.storage.durable import make_folder
 from ltm.storage.lock import Lock
 from ltm.storage.places import STATE
-from ltm.storage.project import identify
 from ltm.storage.sessionlog import DONE, SessionLog
 from ltm.storage.spooled import Finished, in_order
 from ltm.surfaces.detach import LOCK
+from ltm.surfaces.steps import STEPS, Step, Work, log_event
 
 SETTLE = 1.0
 """Seconds after which a client has written what it said: at the end of a turn it is behind."""
@@ -37,27 +33,9 @@ TRIES = 3
 """Times a step may fail before the event goes on without it."""
 
 _BEHIND = ("Stop", "SubagentStop", "PreCompact")
-_AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
 _AT_ENDS = ("SessionStart", "PreCompact", "Stop", "SessionEnd")
 _TROUBLE = (sqlite3.Error, StorageFailed)
 _TURN = 0.2  # seconds a drain tries to get its turn: hooks look at the lock for a moment
-_CAUGHT_UP = 20  # unfinished sessions that are looked at when one begins
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One event, and what a step may use to act on it."""
-
-    event: Event
-    home: str
-    log: SessionLog
-    environ: Mapping[str, str]
-    at: datetime
-    projects: dict[str, str]
-    """The ids of projects this drain met already, by folder."""
-
-
-Step = Callable[[Work], None]
 
 
 @dataclass(slots=True)
@@ -193,7 +171,7 @@ def _is_done(work: Work, steps: Sequence[Step], begun: int, tries: int, done: Dr
     Where it stands is noted with what is counted, which must not happen twice, and when a step
     fails. All other steps may be taken again after a crash: they know what they have done.
     """
-    for number, step in enumerate((_log_event, *steps)):
+    for number, step in enumerate((log_event, *steps)):
         if number < begun:
             continue
         if not _is_taken(work, number, step, tries, done):
@@ -216,96 +194,6 @@ def _is_taken(work: Work, number: int, step: Step, tries: int, done: Drained) ->
             log.note_progress(key, number, tries + 1)
             return False
     return True
-
-
-def _log_event(work: Work) -> None:
-    """What the session log learns from an event, whatever its transcript will say."""
-    event, log = work.event, work.log
-    moment = datetime.fromtimestamp(event.at, UTC)
-    # Looked up before: nobody may wait for a disk while the database is held.
-    project = work.projects.get(event.cwd)
-    if project is None:
-        project = work.projects[event.cwd] = identify(event.cwd or os.sep, work.home).id
-    with log.transaction():
-        if event.event == "SessionEnd":
-            log.end(event.session, event.reason, moment)
-        else:
-            log.begin(event.session, project, event.cwd, event.transcript, moment)
-            if event.event in _AT_BEGINNINGS:
-                log.reopen(event.session)
-            if event.event in TOOL_EVENTS:
-                log.count_live(event.session, ok=int(event.ok), failed=int(not event.ok))
-            elif event.event == "PreCompact":
-                log.count_live(event.session, compactions=1)
-        log.note_progress(event.key, 1, 0)
-
-
-def count(work: Work) -> None:
-    """Bring the figures of the event's session up to date, and of sessions that never ended.
-
-    Not at each call of a tool: those are counted as they come, and an agent makes hundreds before
-    anybody asks for figures.
-    """
-    session = work.log.get(work.event.session) if work.event.event not in TOOL_EVENTS else None
-    if session is None:
-        return
-    figures.update(work.log, session, work.at)
-    if work.event.event == "SessionStart":
-        for other in work.log.sessions(session.project, _CAUGHT_UP):
-            if not other.ended and other.id != session.id:
-                figures.update(work.log, other, work.at)
-
-
-def tell_handlers(work: Work) -> None:
-    """Hand the event to what other packages plugged in; their errors are theirs alone."""
-    for name, handler in handlers().items():
-        try:
-            handler(work.event)
-        except Exception as error:
-            hooklog.note(work.home, f"handler {name}", error)
-
-
-@cache
-def handlers() -> Mapping[str, Callable[[Event], object]]:
-    """What is plugged in to hear of events; looked up once, because it takes a while."""
-    from ltm.storage.extensions import named, names
-
-    found: dict[str, Callable[[Event], object]] = {}
-    for name in names("ltm.events"):
-        try:
-            found[name] = named("ltm.events", name)
-        except LtmError as error:
-            found[name] = partial(_complain, error)
-    return found
-
-
-def _complain(error: LtmError, event: Event) -> None:
-    raise error
-
-
-def learn(work: Work) -> None:
-    """Keep what the session taught, as `surfaces.learn` says; loaded when there is an event."""
-    from ltm.surfaces.learn import learn as keep
-
-    keep(work)
-
-
-def keep_said(work: Work) -> None:
-    """Keep what was said, word for word, as `surfaces.said` says; loaded when there is an event."""
-    from ltm.surfaces.said import keep_said as keep
-
-    keep(work)
-
-
-def note(work: Work) -> None:
-    """Write the note of a session that is over, as `surfaces.noting` says."""
-    from ltm.surfaces.noting import note_over
-
-    note_over(work)
-
-
-STEPS: tuple[Step, ...] = (count, learn, keep_said, note, tell_handlers)
-"""What follows from every event, in this order."""
 
 
 def _refresh(home: str, environ: Mapping[str, str], done: Drained) -> None:

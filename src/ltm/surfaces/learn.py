@@ -26,7 +26,7 @@ from ltm.upkeep import consolidate
 if TYPE_CHECKING:
     from ltm.storage.config import Config
     from ltm.storage.store import Store
-    from ltm.surfaces.drain import Work
+    from ltm.surfaces.steps import Work
 
 _LEARNING = ("Stop", "PreCompact", "SessionEnd", "SessionStart")
 _LEAST_BYTES = {"Stop": 600}

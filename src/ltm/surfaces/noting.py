@@ -31,7 +31,7 @@ from ltm.surfaces.learn import sessions_to_read
 from ltm.surfaces.stashing import outline_in
 
 if TYPE_CHECKING:
-    from ltm.surfaces.drain import Work
+    from ltm.surfaces.steps import Work
 
 _OVER = ("SessionEnd", "SessionStart")
 _NOTED = "note"

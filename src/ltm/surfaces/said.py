@@ -29,7 +29,7 @@ from ltm.surfaces.learn import sessions_to_read
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
-    from ltm.surfaces.drain import Work
+    from ltm.surfaces.steps import Work
 
 _MEGABYTE = 1_000_000
 
