@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.soak.programme import ROWS
+from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Row, read
 from ltm.core.kinds import Kind, Kinds
 from ltm.core.model import Memory
@@ -75,6 +75,8 @@ def _reliability() -> str:
         "| row | tried | goal | held | measured | on |",
         "|---|---|---|---|---|---|",
         *[_promise(row, known.get(row.id)) for row in ROWS],
+        "\n## What the README promises\n",
+        *[f"- **{promise}** {', '.join(rows)}" for promise, rows in README.items()],
         "\n## Commands\n",
     ]
     for row in ROWS:

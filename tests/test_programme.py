@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks.soak.__main__ import run
-from benchmarks.soak.programme import ROWS
+from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Part, Row, read, write
 from tests import figures
 
@@ -16,6 +17,13 @@ NAMES = tuple([f"R{number}" for number in range(1, 25)] + [f"S{number}" for numb
 
 def test_no_promise_is_missing() -> None:
     assert tuple(row.id for row in ROWS) == NAMES
+
+
+def test_whatever_the_readme_promises_has_rows_that_prove_it() -> None:
+    said = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^- \*\*(.+?)\*\*", said, re.M) == list(README)
+    tried = {row.id for row in ROWS if row.parts(full=False)}
+    assert all(rows and set(rows) <= tried for rows in README.values())
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import subprocess
 import sys
 import tempfile
@@ -77,11 +78,12 @@ async def pressed(server: Server, seconds: float) -> tuple[int, int]:
 def disk_rate(home: str, seconds: float) -> float:
     """Events a second that the disk takes from as many threads, without a server."""
     end = time.perf_counter() + seconds
+    beside = {"TMPDIR": os.path.dirname(home)}  # what finds the spool full is no other home's
 
     def write() -> int:
         done = 0
         while time.perf_counter() < end:
-            spool.put(home, {"event": "PostToolUse", "session": "s", "tool": "Bash"}, {})
+            spool.put(home, {"event": "PostToolUse", "session": "s", "tool": "Bash"}, beside)
             done += 1
         return done
 

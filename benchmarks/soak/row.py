@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,7 @@ class Part:
 
     def __str__(self) -> str:
         setting = "".join(f"{name}={value} " for name, value in self.env.items())
-        return f"{setting}python -m {' '.join(self.words)}"
+        return f"{setting}python -m {shlex.join(self.words)}"
 
 
 @dataclass(frozen=True)
