@@ -73,11 +73,13 @@ def _spool(scene: Scene) -> Iterator[str]:
 
 
 def _drain(scene: Scene) -> Iterator[str]:
-    """Events of sessions of one tool call each, worked off now and then."""
+    """Events of sessions of one tool call each, alone and together, worked off now and then."""
+    common = {"event": "PostToolUse", "cwd": str(scene.project)}
     for number in itertools.count():
-        event = {"event": "PostToolUse", "session": f"s{number}", "cwd": str(scene.project)}
-        spool.put(str(scene.home), event)
-        yield f"s{number}"
+        told = [f"s{number}-{part}" for part in range(1 + number % 3)]
+        events = [(spool.new_key(), {**common, "session": session}) for session in told]
+        spool.put_all(str(scene.home), events)
+        yield from told
         if number % 5 == 4:
             drain(str(scene.home), environ={}, settle=0)
 
