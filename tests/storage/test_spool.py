@@ -104,6 +104,41 @@ def test_another_homes_events_are_left_alone(home: str, environ: dict[str, str])
     assert spool.waiting(home + "-other", environ) == []
 
 
+def test_what_waits_for_other_homes_is_told_without_fetching_it(
+    home: str, environ: dict[str, str]
+) -> None:
+    unwritable(home)
+    spool.put(home, STOP, environ)
+    spool.put("", STOP, environ)
+    ((path, whose),) = spool.for_others(home + "-other", environ)
+    assert (spool.load(path)["home"], whose) == (home, home)
+    assert spool.for_others(home, environ) == []
+
+
+def test_events_of_another_home_are_read_once_and_known_from_then_on(
+    home: str, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server looks every few seconds, and thousands may wait for a home that is gone."""
+    unwritable(home)
+    spool.put(home, STOP, environ)
+    read: list[str] = []
+    load = spool.load
+
+    def noting(path: str) -> dict[str, object]:
+        read.append(path)
+        return load(path)
+
+    monkeypatch.setattr(spool, "load", noting)
+    for _ in range(3):
+        assert not spool.is_waiting(home + "-other", environ)
+    assert len(read) == 1
+    spool.put(home, STOP, environ)
+    assert len(spool.for_others(home + "-other", environ)) == 2
+    assert len(read) == 2
+    os.unlink(read[0])
+    assert len(spool.for_others(home + "-other", environ)) == 1
+
+
 def test_an_event_without_a_home_is_fetched_by_any(home: str, environ: dict[str, str]) -> None:
     spool.put("", STOP, environ)
     assert len(spool.waiting(home, environ)) == 1
@@ -306,6 +341,40 @@ def test_only_old_unfinished_writes_are_swept(home: str, environ: dict[str, str]
     spool.sweep(home)
     assert sorted(name for name in os.listdir(folder) if name.startswith(".")) == [".new.tmp"]
     assert len(spool.waiting(home, environ)) == 1
+
+
+def test_what_waited_sixty_days_for_another_home_is_forgotten(
+    home: str, environ: dict[str, str]
+) -> None:
+    other = home + "-other"
+    for each in (home, other):
+        unwritable(each)
+        for days in (59, 61):
+            key = spool.put(each, {**STOP, "session": f"{each} {days}"}, environ)
+            (place,) = spool.second_places(environ)
+            path = Path(place, f"{key}.Stop.json")
+            os.utime(path, (path.stat().st_mtime - days * 86_400,) * 2)
+    half = Path(place, ".half.tmp")
+    half.write_text("")
+    os.utime(half, (0, 0))
+    spool.sweep(home, environ)
+    # Its own is for a drain to do, however late.
+    kept = [*records(home, environ), *records(other, environ)]
+    assert [each["session"] for each in kept] == [f"{home} 59", f"{home} 61", f"{other} 59"]
+    assert not half.exists()
+
+
+def test_sweeping_leaves_alone_a_second_place_that_is_not_ours(
+    home: str, environ: dict[str, str]
+) -> None:
+    place = Path(spool.second_places(environ)[0])
+    place.mkdir()
+    place.chmod(0o777)
+    for name in (".x.tmp", "0-0-0.Stop.json"):
+        (place / name).write_text('{"home":"/elsewhere"}')
+        os.utime(place / name, (0, 0))
+    spool.sweep(home, environ)
+    assert len(list(place.iterdir())) == 2
 
 
 def test_twenty_processes_at_once_lose_nothing(home: str, environ: dict[str, str]) -> None:

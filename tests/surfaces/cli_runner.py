@@ -30,6 +30,7 @@ class Ltm:
                 "PATH": os.environ["PATH"],
                 "HOME": str(self.home),
                 "LTM_HOME": str(self.home / ".ltm"),
+                "TMPDIR": str(self.home),  # where events of this machine's own sessions may wait
                 **self.env,
                 **env,
             },

@@ -14,7 +14,7 @@ import pytest
 
 from ltm.core.decision import Reduce, Restore, Supersede
 from ltm.core.model import Filter, Memory, Phase, Scope, Status, new_id
-from ltm.storage import trust
+from ltm.storage import spool, trust
 from ltm.storage.config import load
 from ltm.storage.filestore import FileStore
 from ltm.storage.gitfiles import init_shared
@@ -98,6 +98,8 @@ class Patient:
 def patient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Patient]:
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # where events of other homes may wait
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     made = Patient(tmp_path)
     yield made
     made.close()
@@ -552,3 +554,19 @@ def _change_index(patient: Patient, statement: str) -> None:
     with db:
         db.execute(statement)
     db.close()
+
+
+def test_events_kept_for_a_home_that_is_gone_are_a_note(patient: Patient, tmp_path: Path) -> None:
+    gone = tmp_path / "an old home"
+    gone.write_text("")  # no folder can be made there, not even by root
+    for home in (gone, gone, gone / "deeper"):
+        spool.put(str(home), {"event": "Stop", "session": "s"})
+    spool.put("", {"event": "Stop", "session": "any home takes this one"})
+    for report in (patient.examine(), patient.mend()):
+        assert report.healthy
+        (problem,) = report.problems
+        assert problem.path == spool.second_places()[0]
+        assert problem.message == (
+            f"3 events kept here for {gone} and 1 other home that could not be written"
+            f" (once it can: LTM_HOME='{gone}' ltm drain; forgotten after 60 days)"
+        )

@@ -47,6 +47,14 @@ _room: dict[str, int] = {}
 
 _STALE = 3600.0  # seconds after which an unfinished write is not going to be finished
 
+DAYS = 60
+"""Days that events wait outside of a home that does not come back; a client has deleted their
+transcripts by then."""
+
+_homes: dict[str, dict[str, str]] = {}
+# By folder, which home each file in a second place is for. A file never changes, and to read all
+# those of a home that is gone every few seconds would keep a server busy that has nothing to do.
+
 
 def put(
     home: str,
@@ -108,10 +116,14 @@ def put_all(home: str, events: Iterable[tuple[str, Mapping[str, object]]]) -> No
 def waiting(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
     """The (first key, path) of every file that waits for this home, oldest first."""
     found = [(_key(path), path) for path in _files(os.path.join(home, FOLDER))]
-    for folder in second_places(environ):
-        if _is_ours(folder):
-            found += [(_key(path), path) for path in _files(folder) if _is_for(home, path)]
+    # Without a home it was one of this user's sessions, and any home of theirs may have it.
+    found += [(_key(path), path) for path, whose in _outside(environ) if whose in ("", home)]
     return sorted(found)
+
+
+def for_others(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+    """The (path, home) of every file that waits in a second place for another home than this."""
+    return [(path, whose) for path, whose in _outside(environ) if whose not in ("", home)]
 
 
 def is_waiting(home: str, environ: Mapping[str, str] | None = None) -> bool:
@@ -171,13 +183,15 @@ def count(home: str, event: str) -> int:
     )
 
 
-def sweep(home: str) -> None:
-    """Remove what hooks that were killed while writing left behind."""
-    folder = os.path.join(home, FOLDER)
-    for name in _names(folder):
-        path = os.path.join(folder, name)
+def sweep(home: str, environ: Mapping[str, str] | None = None) -> None:
+    """Remove what hooks that were killed while writing left behind, and what has waited too long
+    for a home that is gone."""
+    old = [(path, DAYS * 86_400.0) for path, _ in for_others(home, environ)]
+    for folder in (os.path.join(home, FOLDER), *_ours(environ)):
+        old += [(os.path.join(folder, n), _STALE) for n in _names(folder) if is_temporary(n)]
+    for path, age in old:
         try:
-            if is_temporary(name) and time.time() - os.stat(path).st_mtime > _STALE:
+            if time.time() - os.stat(path).st_mtime > age:
                 os.unlink(path)
         except OSError:
             continue
@@ -242,13 +256,23 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _is_for(home: str, path: str) -> bool:
-    """Whether an event outside of any home is for this one: without a home it was one of this
-    user's sessions, and any home of theirs may have it."""
-    try:
-        return load(path).get("home", "") in ("", home)
-    except StorageFailed:
-        return False  # it waits until it can be read
+def _outside(environ: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:
+    """Every file in a second place, and which home it is for, '' for any; none that the disk does
+    not give out now."""
+    for folder in _ours(environ):
+        known = _homes.get(folder, {})
+        now: dict[str, str] = {}
+        for path in _files(folder):
+            try:
+                now[path] = known.get(path) or str(load(path).get("home", ""))
+            except StorageFailed:
+                continue  # it waits until it can be read
+        _homes[folder] = now
+        yield from now.items()
+
+
+def _ours(environ: Mapping[str, str] | None) -> list[str]:
+    return [folder for folder in second_places(environ) if _is_ours(folder)]
 
 
 def _is_ours(folder: str, *, make: bool = False) -> bool:

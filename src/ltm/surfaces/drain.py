@@ -107,7 +107,7 @@ def _empty(
     finally:
         log.close()
     _refresh(home, environ, done)
-    spool.sweep(home)
+    spool.sweep(home, environ)
     return not stuck
 
 

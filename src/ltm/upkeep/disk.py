@@ -1,12 +1,13 @@
 """What can be wrong around the memories: unfinished writes, open doors, damaged databases.
 
-Owns the checks that look at files without reading memories: leftover temporary files, modes, and
-SQLite files. Imports core and storage.
+Owns the checks that look at files without reading memories: leftover temporary files, modes, SQLite
+files, and events that wait for another home. Imports core and storage.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import stat
 import sys
@@ -16,8 +17,10 @@ from contextlib import closing
 from functools import partial
 from urllib.parse import quote
 
+from ltm.core.counting import counted
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
+from ltm.storage import spool
 from ltm.storage.database import discard, is_busy, is_unwritable, set_aside
 from ltm.storage.durable import is_temporary
 from ltm.storage.ledger import FILE as LEDGER
@@ -104,6 +107,24 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
             else:
                 problem = Problem(path, f"the database is damaged: {damage}")
                 found.append(Finding(problem, partial(set_aside, path)))
+    return found
+
+
+def stranded(home: str) -> list[Finding]:
+    """Events that wait outside of another home, which could not be written when they came."""
+    waiting: dict[str, list[str]] = {}
+    for path, whose in spool.for_others(home):
+        waiting.setdefault(os.path.dirname(path), []).append(whose)
+    found: list[Finding] = []
+    for folder, homes in waiting.items():
+        first, *others = sorted(set(homes))
+        more = f" and {counted(len(others), 'other home')}" if others else ""
+        message = (
+            f"{counted(len(homes), 'event')} kept here for {first}{more} that could not be written"
+            f" (once it can: LTM_HOME={shlex.quote(first)} ltm drain; forgotten after"
+            f" {spool.DAYS} days)"
+        )
+        found.append(Finding(Problem(folder, message, ill=False)))
     return found
 
 

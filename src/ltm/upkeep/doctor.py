@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
 from ltm.storage.filestore import FileStore
-from ltm.upkeep.disk import databases, leftovers, modes
+from ltm.upkeep.disk import databases, leftovers, modes, stranded
 from ltm.upkeep.finding import Finding
 from ltm.upkeep.records import records
 from ltm.upkeep.sharing import sharing
@@ -100,6 +100,7 @@ def _look(store: Store, places: Places, config: Config) -> list[Finding]:
     found += modes(places.home, places.shared if places.shared_exists else "")
     found += sharing(places)
     found += standing(store, places)
+    found += stranded(places.home)
     return found
 
 
