@@ -48,7 +48,7 @@ def test_a_session_counts_once_however_often_it_is_resumed(state: State) -> None
 def test_a_day_counts_once_and_a_resumed_session_makes_its_day_active(state: State) -> None:
     for at in (MONDAY, MONDAY + timedelta(hours=2), MONDAY + DAY):
         begin(state, "same", "p", at)
-    assert (state.sessions("p"), state.active_days("p")) == (1, 2)
+    assert (state.sessions("p"), state.active_days_since("p", MONDAY - DAY)) == (1, 2)
 
 
 def test_days_are_counted_in_utc(state: State) -> None:
@@ -150,7 +150,7 @@ def test_what_was_purged_is_forgotten_here_too(state: State) -> None:
 
 def test_asking_makes_no_file(state: State) -> None:
     assert state.usage(["m"], "p") == {}
-    assert state.sessions("p") == state.active_days("p") == 0
+    assert state.sessions("p") == 0
     assert state.active_days_since("p", MONDAY) == 0
     assert not state.batch_taken("p", "private")
     state.forget("m")
@@ -180,7 +180,7 @@ def test_where_nothing_can_be_kept_nothing_is_counted_and_nobody_is_hurt(tmp_pat
     state.take_batch("p", "private")
     assert state.usage(["mem_a"], "p") == {}
     assert state.used_again() == []
-    assert (state.sessions("p"), state.active_days("p")) == (0, 0)
+    assert (state.sessions("p"), state.active_days_since("p", MONDAY)) == (0, 0)
     assert not state.batch_taken("p", "private")
     state.close()
 
@@ -191,7 +191,7 @@ def test_damage_that_shows_to_a_question_is_no_use_at_all(state: State) -> None:
     state._open().execute("DROP TABLE days")
     assert state.usage(["mem_a"], "p") == {}
     assert state.used_again() == []
-    assert state.active_days("p") == 0
+    assert state.active_days_since("p", MONDAY) == 0
     state.forget("mem_a")
     state.used(["mem_a"], MONDAY)
 

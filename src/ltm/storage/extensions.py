@@ -11,8 +11,6 @@ from typing import Any
 
 from ltm.core.errors import LtmError, NotFound
 
-GROUPS = ("ltm.stores", "ltm.eviction", "ltm.events", "ltm.tools")
-
 
 def named(group: str, name: str) -> Any:
     """The object an installed package offers under this name in a group."""

@@ -161,10 +161,6 @@ class State:
         """How many sessions a project has had."""
         return self._number("SELECT count(*) FROM sessions WHERE project = ?", project)
 
-    def active_days(self, project: str) -> int:
-        """On how many days a project had a session."""
-        return self._number("SELECT count(*) FROM days WHERE project = ?", project)
-
     def active_days_since(self, project: str, moment: datetime) -> int:
         """On how many days after that of a moment a project had a session."""
         return self._number(

@@ -123,7 +123,7 @@ def search(notes: Sequence[Note], words: str, limit: int) -> list[Found]:
         for note, each in zip(notes, had, strict=True)
         if each
     ]
-    return sorted(found, key=lambda each: (-each.score, each.note.name), reverse=False)[:limit]
+    return sorted(found, key=lambda each: (-each.score, each.note.name))[:limit]
 
 
 def line_of(note: Note) -> str:

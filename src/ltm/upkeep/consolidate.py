@@ -117,9 +117,8 @@ def apply(store: Store, steps: Iterable[Step]) -> list[Step]:
 
 
 def _groups(memories: Sequence[Memory], store: Store) -> list[list[Memory]]:
-    """Memories of one kind, scope and vault that say the same, directly or through another."""
+    """Memories of one kind and scope that say the same, directly or through another."""
     leader = {memory.id: memory.id for memory in memories}
-    by_id = {memory.id: memory for memory in memories}
 
     def find(name: str) -> str:
         while leader[name] != name:
@@ -131,7 +130,7 @@ def _groups(memories: Sequence[Memory], store: Store) -> list[list[Memory]]:
             leader[find(other.id)] = find(one.id)
     groups: dict[str, list[Memory]] = {}
     for memory in memories:
-        groups.setdefault(find(memory.id), []).append(by_id[memory.id])
+        groups.setdefault(find(memory.id), []).append(memory)
     return [group for group in groups.values() if len(group) > 1]
 
 
