@@ -155,11 +155,25 @@ def test_the_ledger_survives_its_process_and_is_nobody_elses_business(tmp_path: 
         assert [each.statement for each in ledger.evidence(P)] == ["no, use pnpm here"]
 
 
+def test_the_effect_of_many_rules_costs_one_reading_of_the_evidence(ledger: Ledger) -> None:
+    """It was read anew for each rule, so that time grew with the square of them."""
+    for number in range(1, 21):
+        talk(ledger, number, rule=f"ag-{number:03d}")
+        ledger.promoted(P, f"ag-{number:03d}", f"mem_{number}", day(number))
+    asked: list[str] = []
+    ledger._db.set_trace_callback(asked.append)
+    assert len(ledger.effect(P, day(30))) == 20
+    assert sum("FROM evidence" in each for each in asked) == 1
+
+
 def test_a_broken_ledger_is_put_aside_and_not_deleted(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"this is no database" * 100)
-    with opened(str(tmp_path)) as ledger:
-        talk(ledger, 1)
-    assert (tmp_path / f"{FILE}.broken").read_bytes().startswith(b"this is no database")
+    for number in (1, 2):
+        (tmp_path / FILE).write_bytes(b"no database %d" % number * 100)
+        with opened(str(tmp_path)) as ledger:
+            talk(ledger, 1)
+    for number in (1, 2):
+        aside = tmp_path / f"{FILE}.damaged{number}"
+        assert aside.read_bytes() == b"no database %d" % number * 100
 
 
 def test_a_ledger_of_a_newer_ltm_is_left_alone(tmp_path: Path) -> None:

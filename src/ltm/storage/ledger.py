@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
@@ -28,7 +28,14 @@ from ltm.core.errors import NotFound, StorageFailed
 from ltm.core.model import iso
 from ltm.core.phrases import most_typical
 from ltm.core.rulestate import Attempt, Conversation, Effect, Evidence, Rule, effect_of, rule_of
-from ltm.storage.database import PATIENCE_MS, is_busy, is_unwritable, make, transaction
+from ltm.storage.database import (
+    PATIENCE_MS,
+    is_busy,
+    is_unwritable,
+    make,
+    set_aside,
+    transaction,
+)
 from ltm.storage.durable import make_folder
 
 FILE = "friction.db"
@@ -113,12 +120,18 @@ class Ledger:
 
     def evidence(self, project: str, rule: str = "") -> list[Evidence]:
         """What was seen in a project, or of one rule, the oldest first."""
+        only, values = (" AND rule = ?", (project, rule)) if rule else ("", (project,))
         rows = self._db.execute(
-            "SELECT * FROM evidence WHERE project = ?1 AND ?2 IN ('', rule)"
-            " ORDER BY at, message, signal",
-            (project, rule),
+            f"SELECT * FROM evidence WHERE project = ?{only} ORDER BY at, message, signal", values
         )
         return [Evidence(*row) for row in rows]
+
+    def _by_rule(self, project: str) -> dict[str, list[Evidence]]:
+        """The evidence of every rule of a project, read once for all of them."""
+        seen: dict[str, list[Evidence]] = {}
+        for each in self.evidence(project):
+            seen.setdefault(each.rule, []).append(each)
+        return seen
 
     def purge(self, project: str, quotes: Callable[[str], bool]) -> int:
         """Leave no word of what `quotes` knows in a project; how often it was seen.
@@ -136,8 +149,9 @@ class Ledger:
                 " AND signal = ?",
                 [(project, each.message, each.signal) for each in gone],
             )
+            seen = self._by_rule(project)
             for rule, statement in named:
-                left = [each.statement for each in self.evidence(project, rule) if each.statement]
+                left = [each.statement for each in seen.get(rule, ()) if each.statement]
                 if not left:
                     self._db.execute(
                         "DELETE FROM rules WHERE project = ? AND id = ?", (project, rule)
@@ -154,9 +168,15 @@ class Ledger:
 
     def rules(self, project: str, now: datetime) -> list[Rule]:
         """The rules of a project with what they rest on; those seen most often come first."""
-        seen: dict[str, list[Evidence]] = {}
-        for each in self.evidence(project):
-            seen.setdefault(each.rule, []).append(each)
+        return self._rules(project, self._by_rule(project), self._started(project), now)
+
+    def _rules(
+        self,
+        project: str,
+        seen: Mapping[str, Sequence[Evidence]],
+        started: Mapping[str, str],
+        now: datetime,
+    ) -> list[Rule]:
         attempts: dict[str, list[Attempt]] = {}
         for rule, *tried in self._db.execute(
             "SELECT rule, memory, at, ended, outcome FROM attempts WHERE project = ?"
@@ -164,7 +184,6 @@ class Ledger:
             (project,),
         ):
             attempts.setdefault(rule, []).append(Attempt(*tried))
-        started = self._started(project)
         named = self._db.execute("SELECT id, statement FROM rules WHERE project = ?", (project,))
         found = [
             rule_of(name, statement, seen.get(name, []), attempts.get(name, []), started, now)
@@ -208,10 +227,10 @@ class Ledger:
 
     def effect(self, project: str, now: datetime) -> list[Effect]:
         """For each rule that became a memory: how often it was needed before, and since."""
-        started = self._started(project)
+        seen, started = self._by_rule(project), self._started(project)
         return [
-            effect_of(rule, self.evidence(project, rule.id), started)
-            for rule in self.rules(project, now)
+            effect_of(rule, seen.get(rule.id, ()), started)
+            for rule in self._rules(project, seen, started, now)
             if rule.since
         ]
 
@@ -245,7 +264,7 @@ def _connect(path: str) -> sqlite3.Connection:
         except sqlite3.DatabaseError as error:
             if is_busy(error) or is_unwritable(error) or attempt:
                 raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
-            os.replace(path, f"{path}.broken")
+            set_aside(path)
         except OSError as error:
             raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
     raise AssertionError("the second try answers or raises")
