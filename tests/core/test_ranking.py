@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,3 +139,102 @@ def test_any_question_ranks_any_texts(question: str, texts: list[tuple[str, str]
     found = rank(question, *[seen(n, text, session) for n, (text, session) in enumerate(texts, 1)])
     assert sorted(found.scores) == list(range(1, len(texts) + 1))
     assert list(found.scores.values()) == sorted(found.scores.values(), reverse=True)
+
+
+def test_the_score_is_the_sum_of_all_shares_by_their_weights() -> None:
+    """The weights of the documentation: whoever changes one changes what people find first."""
+    passage = seen(1, "cache: it is in pay.py", "one", "user", "2026-10-16")
+    found = rank(
+        "in October: why did I change the cache",
+        passage,
+        likeness={1: 0.6},
+        sessions={"one": 3.0},
+        users={"one": 2.0},
+        files={1: "pay.py"},  # type: ignore[dict-item]
+        errors={1: 0.7},
+    )
+    assert found.signals(1) == {
+        **{"own": 1.0, "around": 1.0, "likeness": 1.0, "error": 1.0, "file": 1.0},
+        **{"session": 1.0, "user": 1.0, "time": 1.0, "recent": 0.5, "voice": True},
+        "speaker": True,
+    }
+    words, halves, quarters = 0.5 + 0.5, 4 * 0.5, 4 * 0.25
+    assert found.scores[1] == pytest.approx(words + halves + quarters + 0.1 * 0.5)
+
+
+def test_each_signal_alone_counts_by_its_weight() -> None:
+    passages = (seen(1, "quiet"), seen(5, "quiet"))
+    nothing = rank("unheard of", *passages)
+    assert nothing.scores == {5: 0.0, 1: 0.0}
+    weights = {
+        "likeness": ({1: 0.3, 5: 0.15}, 0.5),
+        "errors": ({1: 8.0, 5: 4.0}, 0.5),
+        "sessions": ({"s1": 2.0, "s5": 1.0}, 0.25),
+        "users": ({"s1": 2.0, "s5": 1.0}, 0.25),
+    }
+    for name, (values, weight) in weights.items():
+        found = rank("unheard of", *passages, **{name: values})  # type: ignore[arg-type]
+        assert found.scores == {1: weight, 5: weight / 2}, name
+
+
+def test_what_speaks_against_a_passage_takes_nothing_from_it() -> None:
+    found = rank("unheard of", seen(1, "quiet"), seen(5, "quiet"), likeness={1: 0.5, 5: -0.5})
+    assert found.scores == {1: 0.5, 5: 0.0}
+    assert rank("unheard of", seen(1, "quiet"), likeness={1: -0.5}).scores == {1: 0.0}
+
+
+def test_half_of_what_is_new_is_left_after_thirty_days_and_tomorrow_is_no_newer() -> None:
+    days = ("2026-11-15", "2026-10-16", "2026-09-16", "2026-12-24", "")
+    passages = [seen(10 * n, "quiet", day=day) for n, day in enumerate(days, 1)]
+    found = rank("unheard of", *passages)
+    shares = [found.signals(each.row)["recent"] for each in passages]
+    assert shares == [1.0, 0.5, 0.25, 1.0, 0.0]
+    assert found.scores[10] == pytest.approx(0.1)
+
+
+def test_a_word_beside_a_passage_counts_half_and_two_away_a_quarter() -> None:
+    """Worked out by hand for passages of one term: the length grows as the words do."""
+    found = rank(
+        "cache",
+        *[seen(row, "cache" if row == 3 else "quiet", "one") for row in range(1, 7)],
+        seen(20, "cache", "other"),
+    )
+    near = {row: found.signals(row)["around"] for row in (1, 2, 3, 4, 5, 6)}
+    assert near[6] == 0.0  # three away
+    assert near[3] < 1.0 == found.signals(20)["around"]  # whose words are all about it
+    # Of a length of 1 with what is beside it: 1.75 at the edge, 2.25 next to it, 2.5 inside.
+    usual = (1.75 + 2.25 + 2.5 + 2.5 + 2.25 + 1.75 + 1) / 7
+
+    def saturated(count: float, length: float) -> float:
+        return count / (count + 1.2 * (0.25 + 0.75 * length / usual))
+
+    best = saturated(1, 1)
+    assert near[3] == pytest.approx(saturated(1, 2.5) / best)
+    assert near[2] == pytest.approx(saturated(0.5, 2.25) / best)
+    assert near[4] == pytest.approx(saturated(0.5, 2.5) / best)
+    assert near[1] == pytest.approx(saturated(0.25, 1.75) / best)
+    assert near[5] == pytest.approx(saturated(0.25, 2.25) / best)
+
+
+def test_a_speaker_is_one_that_a_tenth_of_the_passages_open_with() -> None:
+    def others(count: int) -> list[Evidence]:
+        return [seen(10 * n, f"we paint, number {n}") for n in range(2, 2 + count)]
+
+    named = seen(1, "Melanie: I painted the lake")
+    assert rank("what did Melanie paint", named, *others(9)).signals(1)["speaker"]
+    assert not rank("what did Melanie paint", named, *others(10)).signals(1)["speaker"]
+
+
+def test_a_word_tells_the_more_the_fewer_have_it() -> None:
+    assert rarity(1, 10) == pytest.approx(math.log(1 + 9.5 / 1.5))
+    assert rarity(4, 10) == pytest.approx(math.log(1 + 6.5 / 4.5))
+    assert rarity(12, 10) == pytest.approx(math.log(1 + 0.5 / 12.5))  # counted at another moment
+    assert rarity(0, 10) > rarity(1, 10) > rarity(10, 10) > 0
+
+
+def test_a_passage_knows_its_opening_and_its_length() -> None:
+    assert (seen(1, "redis cache timeout").opening, seen(1, "redis cache timeout").length) == (
+        "redi",
+        3,
+    )
+    assert seen(1, "redis").length == 1

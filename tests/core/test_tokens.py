@@ -111,3 +111,31 @@ def test_the_estimate_grows_with_the_text(text: str, times: int) -> None:
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"]), min_size=1))
 def test_no_text_is_free(text: str) -> None:
     assert estimate(text) >= len(text) / 6
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        # A hundred characters of each sort, as the figures for them were fitted.
+        ("£", 100, 120),
+        ("é", 200, 230),
+        ("а", 70, 85),
+        ("λ", 130, 150),
+        ("क", 250, 285),
+        ("→", 150, 175),
+        ("あ", 110, 130),
+        ("字", 140, 160),
+        ("한", 150, 175),
+        ("🚀", 300, 340),
+        ("hello ", 100, 120),
+        ("Hello ", 100, 120),
+        ("internationalize ", 400, 450),
+        ("OK", 100, 120),
+        ("42", 100, 120),
+        ("();", 150, 175),
+        ("\x00", 100, 120),
+        ("\n        ", 100, 120),
+    ],
+)
+def test_a_hundred_of_a_sort_cost_what_was_fitted(text: str, least: int, most: int) -> None:
+    assert least <= estimate(text * 100) <= most

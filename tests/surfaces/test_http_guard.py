@@ -16,11 +16,11 @@ import anyio
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ltm.surfaces.http.app import application
 from ltm.surfaces.http.doors import Doors
-from ltm.surfaces.http.guard import MOST, Guard
+from ltm.surfaces.http.guard import MOST, PATIENCE, Guard
 from ltm.surfaces.http.running import Running
 from ltm.surfaces.mcp.lifetime import Lifetime
 from tests.figures import count
@@ -253,7 +253,8 @@ def test_a_websocket_is_closed_at_once(guarded: Guard) -> None:
         await guarded({"type": "websocket", "path": "/mcp", "headers": headers}, receive, send)
 
     anyio.run(connect)
-    assert [each["type"] for each in said] == ["websocket.close"]
+    # 1008, "against the rules": a client that is told so does not try again at once.
+    assert said == [{"type": "websocket.close", "code": 1008}]
 
 
 def test_the_sdk_is_told_to_check_as_well_and_knows_exact_names_only(guarded: Guard) -> None:
@@ -301,6 +302,133 @@ def test_a_message_of_the_largest_size_is_taken_and_one_byte_more_is_not(guarded
             return [await say(size, declared=declared) for size in (MOST, MOST + 1)]
 
         assert anyio.run(both) == [204, 413]
+
+
+def saying(*messages: Message) -> Receive:
+    """What a server hands on of one who says this and then nothing any more."""
+    left = list(messages)
+
+    async def receive() -> Message:
+        if left:
+            return left.pop(0)
+        await anyio.sleep_forever()
+        raise AssertionError("for ever is over")
+
+    return receive
+
+
+async def heard(receive: Receive, *further: tuple[str, str]) -> tuple[list[Message], list[Message]]:
+    """What a sender is told, and what the application behind the guard was handed."""
+    said: list[Message] = []
+    got: list[Message] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        got.append(await receive())
+        await send({"type": "http.response.start", "status": 204})
+        await send({"type": "http.response.body", "body": b""})
+        got.append(await receive())
+
+    async def send(message: Message) -> None:
+        said.append(message)
+
+    headers = [(name.lower().encode(), value.encode()) for name, value in (*ALL_RIGHT, *further)]
+    scope = {"type": "http", "method": "POST", "path": "/hook/stop", "headers": headers}
+    guard = Guard(app, Doors(OWN, ()), "right", "proof")
+    await guard(scope, receive, send)
+    return said, got
+
+
+def part(body: bytes, *, more: bool) -> Message:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+GONE: Message = {"type": "http.disconnect"}
+
+
+def test_a_message_in_parts_is_handed_on_whole_and_once() -> None:
+    empty: Message = {"type": "http.request", "more_body": True}
+    parts = (part(b'{"a"', more=True), empty, part(b":1}", more=False), GONE)
+    said, got = anyio.run(heard, saying(*parts))
+    assert [each.get("status") for each in said] == [204, None]
+    assert got == [part(b'{"a":1}', more=False), GONE]
+    # An answer without headers of its own has the proof all the same.
+    assert (b"ltm-proof", b"proof") in said[0]["headers"]
+    # That there is no more may be left unsaid.
+    assert anyio.run(heard, saying({"type": "http.request", "body": b"{}"}, GONE))[1] == [
+        part(b"{}", more=False),
+        GONE,
+    ]
+
+
+def refusal(status: int) -> list[Message]:
+    """A bare status, no word, and the connection is over: what follows is not read."""
+    headers = [
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"content-length", b"0"),
+        (b"connection", b"close"),
+    ]
+    return [
+        {"type": "http.response.start", "status": status, "headers": headers},
+        {"type": "http.response.body", "body": b""},
+    ]
+
+
+def test_who_leaves_in_the_middle_of_a_message_is_not_heard() -> None:
+    assert anyio.run(heard, saying(part(b"{", more=True), GONE)) == (refusal(400), [])
+
+
+def test_who_stops_in_the_middle_of_a_message_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert 5 <= PATIENCE <= 30  # a slow disk is waited for, and somebody who holds us up is not
+    monkeypatch.setattr("ltm.surfaces.http.guard.PATIENCE", 0.01)
+    assert anyio.run(heard, saying(part(b"{", more=True))) == (refusal(408), [])
+
+
+def test_a_length_that_is_too_long_is_refused_before_a_byte_is_read() -> None:
+    assert anyio.run(heard, saying(), ("Content-Length", str(MOST + 1))) == (refusal(413), [])
+
+
+def test_a_length_that_is_no_number_says_nothing_and_the_bytes_count() -> None:
+    for length in ("-1", "many", ""):
+        whole = saying(part(b"{}", more=False), GONE)
+        assert anyio.run(heard, whole, ("Content-Length", length))[0][0]["status"] == 204
+    long = saying(part(b"x" * MOST, more=True), part(b"x", more=True))
+    assert anyio.run(heard, long, ("Content-Length", "many")) == (refusal(413), [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Authorization", "bearer right"),
+        ("Authorization", "BEARER   right "),
+        ("Content-Type", "Application/JSON"),
+        ("Content-Type", "application/json ;charset=utf-8"),
+    ],
+)
+def test_what_http_leaves_open_may_be_written_either_way(
+    guarded: Guard, name: str, value: str
+) -> None:
+    headers = [each for each in ALL_RIGHT if each[0] != name]
+    asked = (guarded, "POST", "/hook/stop", [*headers, (name, value)])
+    assert anyio.run(ask, *asked)[0] == 204
+
+
+def test_starting_and_ending_is_the_applications_own_business() -> None:
+    seen: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["type"])
+
+    async def start() -> None:
+        async def send(message: Message) -> None:
+            raise AssertionError(message)
+
+        await Guard(app, Doors(OWN, ()), "right", "proof")({"type": "lifespan"}, saying(), send)
+
+    anyio.run(start)
+    assert seen == ["lifespan"]
 
 
 # -- the same over a real wire -------------------------------------------------------------------
