@@ -110,6 +110,11 @@ def test_what_cannot_be_derived_is_moved_aside_with_all_that_belongs_to_it(
     assert not os.path.exists(f"{path}-wal")
 
 
+def test_what_somebody_else_has_put_aside_already_is_no_error(path: str) -> None:
+    assert database.set_aside(path) == ""
+    assert not os.path.exists(f"{path}.damaged1")
+
+
 def test_what_cannot_be_derived_and_is_newer_stays_where_and_as_it_is(path: str) -> None:
     """reliability R21: two versions at work in turn take nothing from each other."""
     newer(path)

@@ -25,6 +25,16 @@ def passages(tmp_path: Path) -> Iterator[Passages]:
     opened.close()
 
 
+def spoil(path: str) -> None:
+    """Make the page of texts unreadable; opening the file does not show it."""
+    with closing(sqlite3.connect(path)) as db:
+        size = db.execute("PRAGMA page_size").fetchone()[0]
+        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'texts'").fetchone()[0]
+    data = bytearray(Path(path).read_bytes())
+    data[(root - 1) * size : root * size] = b"\xa5" * size
+    Path(path).write_bytes(data)
+
+
 def test_who_only_looks_changes_nothing_and_is_told(passages: Passages) -> None:
     looking = Passages(passages.path, readonly=True)
     changes: tuple[Callable[[], int], ...] = (
@@ -55,12 +65,7 @@ def test_a_change_that_meets_damage_puts_the_file_aside_and_says_that_it_failed(
     passages: Passages,
 ) -> None:
     passages.close()
-    with closing(sqlite3.connect(passages.path)) as db:
-        size = db.execute("PRAGMA page_size").fetchone()[0]
-        root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'texts'").fetchone()[0]
-    data = bytearray(Path(passages.path).read_bytes())
-    data[(root - 1) * size : root * size] = b"\xa5" * size
-    Path(passages.path).write_bytes(data)
+    spoil(passages.path)
     again = Passages(passages.path)
     with pytest.raises(StorageFailed):
         again.add(ONE, [passage(3, "words")])
@@ -69,6 +74,23 @@ def test_a_change_that_meets_damage_puts_the_file_aside_and_says_that_it_failed(
     assert os.path.exists(f"{passages.path}.damaged1")
     assert again.add(ONE, [passage(3, "words")]) == 1, "and the next one is kept"
     again.close()
+
+
+def test_who_meets_the_damage_second_goes_on_with_the_file_that_the_first_began(
+    passages: Passages,
+) -> None:
+    """It was put aside as well, with all that the first had kept in it by then."""
+    passages.close()
+    spoil(passages.path)
+    first, second = Passages(passages.path), Passages(passages.path)
+    for each, turn in ((first, 3), (second, 4)):
+        with pytest.raises(StorageFailed):
+            each.add(ONE, [passage(turn, f"words {turn}")])
+        assert each.add(ONE, [passage(turn, f"words {turn}")]) == 1
+        each.close()
+    assert not os.path.exists(f"{passages.path}.damaged2")
+    with closing(Passages(passages.path)) as again:
+        assert [each.turn for each in again.of_session(ONE.id)] == [3, 4]
 
 
 def test_what_was_said_of_a_folder_is_found_by_any_file_in_it(passages: Passages) -> None:

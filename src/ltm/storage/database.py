@@ -38,16 +38,29 @@ def keep(path: str, tables: str, schema: int) -> tuple[sqlite3.Connection, str]:
 def set_aside(path: str) -> str:
     """Move a database out of the way, so that a new one is begun, and say where it is now.
 
-    A person may still want to look at it.
+    A person may still want to look at it. Nothing, where somebody else has moved it already.
     """
     number = 1
-    while os.path.exists(aside := f"{path}.damaged{number}"):
+    while not _is_new(aside := f"{path}.damaged{number}"):
         number += 1
-    os.rename(path, aside)
+    try:
+        os.replace(path, aside)
+    except FileNotFoundError:
+        os.unlink(aside)
+        return ""
     for suffix in ("-wal", "-shm", "-journal"):
         if os.path.exists(path + suffix):
             os.rename(path + suffix, f"{aside}{suffix}")
     return aside
+
+
+def _is_new(path: str) -> bool:
+    """Make an empty file, so that its name is ours alone; False when there is one."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    return True
 
 
 def connect(path: str, tables: str, schema: int, *, derived: bool = True) -> sqlite3.Connection:

@@ -37,7 +37,7 @@ def look_at(path: str) -> Folder | None:
 
 
 def inode(path: str) -> int:
-    """The number a disk gives the folder at a path; -1 when there is none."""
+    """The number a disk gives the file or folder at a path; -1 when there is none."""
     try:
         return os.stat(path).st_ino
     except (OSError, ValueError):

@@ -23,6 +23,7 @@ from ltm.core.model import Problem
 from ltm.core.passage import Header, Passage
 from ltm.storage.database import empty, is_damaged, keep, look, set_aside, transaction
 from ltm.storage.durable import make_folder
+from ltm.storage.folders import inode
 from ltm.storage.passagelookups import PassageLookups
 from ltm.storage.passagerows import (
     SCHEMA,
@@ -50,6 +51,8 @@ class Passages(PassageLookups):
         self.problem: Problem | None = None
         """What was wrong with the file, if anything was."""
         self._readonly = readonly
+        self._inode = -1
+        """The number of the file that is open: another may have its name by now."""
         self._use(self._opened())
 
     def close(self) -> None:
@@ -186,6 +189,7 @@ class Passages(PassageLookups):
             return self._looked_at()
         if aside:
             self._tell_aside(aside)
+        self._inode = inode(self.path)
         return db
 
     def _looked_at(self) -> sqlite3.Connection:
@@ -206,7 +210,11 @@ class Passages(PassageLookups):
             self.problem = Problem(self.path, f"cannot be read: {error}")
             self._use(empty(TABLES, SCHEMA))
             return
-        self._tell_aside(set_aside(self.path))
+        # Whoever met the damage first has put the file aside, and begun the one that is there now.
+        if inode(self.path) == self._inode:
+            aside = set_aside(self.path)
+            if aside:
+                self._tell_aside(aside)
         self._use(self._opened())
 
     def _tell_aside(self, aside: str) -> None:
