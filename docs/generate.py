@@ -42,7 +42,13 @@ def _cli() -> str:
         " usage. `--json` prints exactly one JSON value. An id may be shortened to any beginning or"
         " end that fits one memory only.\n",
     ]
-    group = click.Context(ltm, info_name="ltm", terminal_width=96, max_content_width=96)
+    group = click.Context(
+        ltm,
+        info_name="ltm",
+        terminal_width=96,
+        max_content_width=96,
+        help_option_names=["-h", "--help"],
+    )
     parts.append(f"```text\n{ltm.get_help(group).rstrip()}\n```\n")
     for name in COMMANDS:
         command = ltm.get_command(group, name)

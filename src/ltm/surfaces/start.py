@@ -20,6 +20,12 @@ def main() -> None:
         from ltm.storage.merge import main as merge
 
         sys.exit(merge(sys.argv[2:]))
+    if sys.argv[1:2] == ["hook"] and not _asks_for_help(sys.argv[2:]):
+        # The program behind `ltm-hook`: a session waits for it, so nothing else is loaded.
+        del sys.argv[1]
+        from ltm.surfaces.hook import main as hook
+
+        hook()
     question = _plain_question(sys.argv[1:])
     if question:
         from ltm.surfaces.cli.ending import finish
@@ -28,6 +34,10 @@ def main() -> None:
     from ltm.surfaces.cli.app import run
 
     run()
+
+
+def _asks_for_help(words: list[str]) -> bool:
+    return "--help" in words or "-h" in words
 
 
 def _plain_question(words: list[str]) -> str:

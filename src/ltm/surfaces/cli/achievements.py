@@ -12,10 +12,22 @@ from ltm.surfaces.cli.work import command as make
 
 
 @make("achievements")
-@click.option("--since", "hours", type=int, default=24, show_default=True, metavar="HOURS")
-@click.option("--dry-run", "-n", is_flag=True, help="Only say what would be kept.")
+@click.option(
+    "--since",
+    "hours",
+    type=int,
+    default=24,
+    show_default=True,
+    metavar="HOURS",
+    help="How far to look back.",
+)
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 def command(work: Work, hours: int, dry_run: bool) -> None:
-    """Keep the releases, features and migrations of the last HOURS from git, each commit once."""
+    """Keep the releases, features and migrations of the last HOURS from git, each commit once.
+
+    \b
+    ltm achievements --since 168        of the last week
+    """
     from ltm.capture.gitlog import from_git
     from ltm.capture.pipeline import Captured, keep
 

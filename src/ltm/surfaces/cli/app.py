@@ -3,56 +3,74 @@
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
 from ltm import __version__
 from ltm.surfaces.cli.ending import finish
 
-COMMANDS = {
-    "remember": "remember",
-    "recall": "recall",
-    "ask": "ask",
-    "list": "list",
-    "show": "show",
-    "edit": "edit",
-    "forget": "forget",
-    "restore": "restore",
-    "related": "related",
-    "why": "why",
-    "fix": "fix",
-    "timeline": "timeline",
-    "graph": "graph",
-    "inject": "inject",
-    "setup": "setup",
-    "capture": "capture",
-    "sessions": "sessions",
-    "friction": "friction",
-    "stash": "stash",
-    "achievements": "achievements",
-    "export": "export",
-    "import": "import_",
-    "init": "init",
-    "sync": "sync",
-    "status": "status",
-    "stats": "stats",
-    "upkeep": "upkeep",
-    "consolidate": "consolidate",
-    "doctor": "doctor",
-    "approve": "approve",
-    "trust": "trust",
-    "keygen": "keygen",
-    "sign": "sign",
-    "verify": "verify",
-    "uninstall": "uninstall",
-    "mcp": "mcp",
-    "serve": "serve",
-    "config": "config",
-    "demo": "demo",
-    "completion": "completion",
-    "drain": "drain",
+SECTIONS = {
+    "Keep and find": {
+        "remember": "Keep a text as a memory.",
+        "recall": "Find what answers a question, a path or an error message.",
+        "ask": "Answer a question, with the ids the answer rests on.",
+        "list": "List memories, the newest first.",
+        "show": "Show one memory, whole, and where it came from.",
+        "edit": "Change a memory.",
+        "forget": "Forget a memory, or leave no byte of it.",
+        "restore": "Bring back a memory, or a former text of it.",
+    },
+    "Look back": {
+        "related": "Show what hangs together with a memory.",
+        "why": "Tell what is known about a file or folder.",
+        "fix": "Tell how an error was solved before.",
+        "timeline": "Tell what happened when.",
+        "graph": "Draw how memories hang together.",
+    },
+    "Sessions": {
+        "setup": "Connect Claude Code or another client.",
+        "inject": "Print what the next session would be told.",
+        "capture": "Learn from the sessions you had before.",
+        "sessions": "List sessions; search and keep their notes.",
+        "stash": "Put the current session aside, to go on from later.",
+        "friction": "Find where sessions went wrong.",
+        "achievements": "Keep releases and features from git.",
+    },
+    "Share and move": {
+        "init": "Share this repository's memories through git.",
+        "sync": "Write MEMORY.md and the block in CLAUDE.md or AGENTS.md.",
+        "export": "Write all memories to a file.",
+        "import": "Take in an export, or what another tool kept.",
+    },
+    "Look after": {
+        "status": "Say where memories are, and whether all is well.",
+        "stats": "Count memories, and what they take on the disk.",
+        "upkeep": "Shorten what was not needed for long.",
+        "consolidate": "Merge what says the same; remember all that waits.",
+        "doctor": "Find what is wrong, and repair it.",
+        "config": "List, print or set options.",
+    },
+    "Trust": {
+        "approve": "Approve memories that nobody vouches for.",
+        "trust": "Trust the memories that came with this repository.",
+        "keygen": "Make the key that memories are signed with.",
+        "sign": "Sign memories.",
+        "verify": "Check signatures.",
+    },
+    "More": {
+        "demo": "Play a recorded session and what it taught; leaves nothing.",
+        "mcp": "Serve an agent over MCP; clients start this.",
+        "hook": "Take an event of a session; clients run this.",
+        "serve": "Serve hooks and MCP over HTTP, for containers.",
+        "completion": "Print the completion script for a shell.",
+        "uninstall": "Take everything out of clients' settings again.",
+    },
 }
-"""Command name to module in this package; the module's `command` is the command."""
+"""The commands as a person looks for them, and what each does in one short line."""
+
+COMMANDS = (*(name for section in SECTIONS.values() for name in section), "drain")
+"""Every command; each is the `command` of the module of its name in this package."""
 
 
 class Commands(click.Group):
@@ -62,12 +80,18 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        module = COMMANDS.get(name)
-        if module is None:
+        if name not in COMMANDS:
             return None
+        module = f"{name}_" if iskeyword(name) else name
         command = import_module(f"ltm.surfaces.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        widest = max(map(len, COMMANDS))
+        for heading, commands in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), does) for name, does in commands.items()])
 
     def resolve_command(
         self, context: click.Context, args: list[str]
@@ -85,11 +109,14 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Memories are Markdown files you can read, edit and commit. Start with: ltm demo",
+    epilog="""\b
+ltm demo                      see it work
+ltm remember "some text"      keep something
+ltm COMMAND --help            how a command is used""",
 )
 @click.version_option(__version__, "-V", "--version", message="ltm %(version)s")
 def ltm() -> None:
-    """Long-term memory for coding agents."""
+    """Long-term memory for coding agents: Markdown files you can read, edit and commit."""
 
 
 def run() -> None:

@@ -19,6 +19,10 @@ from ltm.surfaces.cli.work import command as make
 def command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
     """Approve memories that wait because nobody vouches for their source; without ID, list them.
 
+    \b
+    ltm approve
+    ltm approve 4kqtxqcl
+
     They came from the output of a tool, a fetched page or the like. Until you approve one, or you
     say the same yourself, no session is told of it and no search finds it. `ltm forget ID` refuses
     one.

@@ -20,6 +20,9 @@ _SHOWN = 10
 def command(work: Work, question: tuple[str, ...]) -> None:
     """Answer QUESTION from memories, with the ids it rests on.
 
+    \b
+    ltm ask "why did we leave Redis?"
+
     Needs a model (see: ltm config llm.backend). Without one it shows the evidence, best first.
     """
     from ltm.surfaces.ask import ask

@@ -24,6 +24,10 @@ from ltm.surfaces.cli.work import command as make
 def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
     """Keep what sessions taught, from their transcripts, into this project.
 
+    \b
+    ltm capture --all
+    ltm capture ~/.claude/projects/-home-me-shop/*.jsonl
+
     A transcript is read on from where it was left, so doing it again adds nothing and an
     interrupted run goes on. It happens by itself after sessions; this is for those from before.
     """

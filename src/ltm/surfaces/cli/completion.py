@@ -11,7 +11,7 @@ from ltm.surfaces.cli.work import command as make
 @make("completion", data=False)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(work: Work, shell: str) -> None:
-    """Print the completion script for SHELL.
+    """Print the completion script for bash, zsh or fish.
 
     \b
     bash:  eval "$(ltm completion bash)"    in ~/.bashrc

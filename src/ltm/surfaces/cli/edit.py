@@ -17,7 +17,7 @@ from ltm.core.model import Impact, Memory, Stored, choice
 from ltm.core.redact import redact_fields
 from ltm.core.screen import one_line
 from ltm.surfaces.cli import output
-from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import KINDS, Work
 from ltm.surfaces.cli.work import command as make
 
 _TEXTS = ("title", "summary", "content", "reason", "tags")
@@ -28,14 +28,19 @@ _KEPT = frozenset({"id", "created", "updated", "version", "scope"})
 @click.argument("memory_id", metavar="ID")
 @click.option("--title", help="A new title.")
 @click.option("--content", help="A new text.")
-@click.option("--kind", "-k", help="Another kind.")
-@click.option("--impact", "-i", help="low, medium, high or critical.")
-@click.option("--tags", help="All its tags, comma-separated.")
-@click.option("--state", help="For an issue: open or resolved.")
+@click.option("--kind", "-k", metavar="KIND", help=f"Another kind: {KINDS}.")
+@click.option("--impact", "-i", metavar="IMPACT", help="low, medium, high or critical.")
+@click.option("--tags", metavar="A,B", help="All its tags, comma-separated.")
+@click.option("--state", metavar="STATE", help="For an issue: open or resolved.")
 @click.option("--reason", help="Why it was decided so.")
 @click.option("--pin/--unpin", "pinned", default=None, help="Never let it fade, or let it again.")
 def command(work: Work, memory_id: str, **given: Any) -> None:
     """Change the memory ID. Without options your editor opens ($VISUAL or $EDITOR).
+
+    \b
+    ltm edit 4kqtxqcl
+    ltm edit 4kqtxqcl --impact high --tags auth,safari
+    ltm edit 4kqtxqcl --state resolved
 
     The former text is kept: `ltm restore ID --version N` goes back to it.
     """

@@ -18,8 +18,12 @@ from ltm.surfaces.cli.work import command as make
 @make("export")
 @click.argument("file", required=False, type=click.Path())
 @kind_option
-@click.option("--scope", help="Only this scope: project or agent.")
-@click.option("--status", help="Only active, superseded, forgotten or quarantined; default all.")
+@click.option("--scope", metavar="SCOPE", help="Only this scope: project or agent.")
+@click.option(
+    "--status",
+    metavar="STATUS",
+    help="active, superseded, forgotten, quarantined or all (default).",
+)
 @click.option("--versions", is_flag=True, help="Also the texts they had before, from the archive.")
 def command(
     work: Work,
@@ -30,6 +34,11 @@ def command(
     versions: bool,
 ) -> None:
     """Write every field of every memory to FILE as JSON, or to standard output.
+
+    \b
+    ltm export memories.json
+    ltm export memories.json.gz --versions
+    ltm export | jq '.memories | length'
 
     Superseded and forgotten ones are among them, keys never are. A FILE that ends in .gz is packed.
     What was shortened or forgotten has its whole text in the archive only: --versions takes it

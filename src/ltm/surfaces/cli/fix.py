@@ -14,7 +14,7 @@ from ltm.recall.solve import Case, solve
 from ltm.surfaces.asking import passage_record
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.telling import memory_record, say_memory, say_passage
-from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
 
 _MOST = 1_000_000  # bytes of an output that are read
@@ -22,7 +22,7 @@ _MOST = 1_000_000  # bytes of an output that are read
 
 @make("fix")
 @click.argument("error", nargs=-1, required=True)
-@click.option("--limit", "-n", type=click.IntRange(1, 200), default=5, show_default=True)
+@limit_option(5, most=200)
 def command(work: Work, error: tuple[str, ...], limit: int) -> None:
     """Tell how ERROR was solved before; with -, the output of a failing command is read.
 

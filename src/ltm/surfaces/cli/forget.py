@@ -18,9 +18,13 @@ from ltm.surfaces.cli.work import command as make
 @make("forget")
 @click.argument("memory_id", metavar="ID")
 @click.option("--purge", is_flag=True, help="Leave no byte of it: no archive, no index, no undo.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask before purging.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before purging; --json never asks.")
 def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
     """Forget the memory ID. `ltm restore ID` brings it back, unless it was purged.
+
+    \b
+    ltm forget 4kqtxqcl
+    ltm forget 4kqtxqcl --purge
 
     Purging also deletes what was said about it in this project's sessions, notes, stashes and
     corrections, as far as we kept it, and nothing writes it down from the same messages again.

@@ -41,7 +41,7 @@ _SHOWN = 8
     type=click.Path(),
     help="Write the files here.  [default: .claude/friction]",
 )
-@click.option("--dry-run", "-n", is_flag=True, help="Write and keep nothing, only say it.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 @click.option("--effect", is_flag=True, help="Did the rules that became memories help?")
 def command(
     work: Work,
@@ -53,6 +53,11 @@ def command(
     effect: bool,
 ) -> None:
     """Find where sessions went wrong: what users had to correct, what failed, what was repeated.
+
+    \b
+    ltm friction
+    ltm friction ~/.claude/projects --since 2w
+    ltm friction --effect
 
     PATH is a transcript, a folder of them or a folder of projects; without one, this project's
     sessions are read. A conversation that was forked or resumed counts once. What users had to say

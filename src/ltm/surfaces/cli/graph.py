@@ -14,11 +14,23 @@ from ltm.surfaces.cli.work import command as make
 @kind_option
 @tag_option
 @click.option("--all", "everything", is_flag=True, help="Also what was replaced or forgotten.")
-@click.option("--format", "form", type=click.Choice(list(FORMS)), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMS)),
+    default="text",
+    show_default=True,
+    help="A tree, or the language of a program that draws.",
+)
 def command(
     work: Work, kinds: tuple[str, ...], tags: tuple[str, ...], everything: bool, form: str
 ) -> None:
-    """Draw which memory follows, replaces, was merged from, links to or is like which."""
+    """Draw which memory follows, replaces, was merged from, links to or is like which.
+
+    \b
+    ltm graph --kind decision
+    ltm graph --format dot | dot -Tsvg > memories.svg
+    """
     asked = wanted(work, kinds, tags, status="all" if everything else None)
     shown = graph(each.memory for each in work.store.list(asked).items)
     if not shown.memories and not work.as_json:

@@ -27,7 +27,7 @@ from ltm.transfer.table import NAMES
     help=f"The tool it comes from; found out if not given: {', '.join(NAMES)}.",
 )
 @click.option("--merge", is_flag=True, help="Leave what is here, but take what is newer there.")
-@click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 @click.option(
     "--remap-agent", default="", metavar="NAME", help="Give what belongs to an agent to this one."
 )
@@ -53,6 +53,11 @@ def command(
     yes: bool,
 ) -> None:
     """Take in memories from PATH: an export of ltm, or the files of another memory tool.
+
+    \b
+    ltm import memories.json --dry-run
+    ltm import memories.json --merge
+    ltm import ~/.claude-mem --from claude-mem
 
     PATH is a file or folder, also packed as zip, tar or gz; - reads standard input. A project's
     folder will do, whatever it holds. Sources are only read. What is here already is not added

@@ -15,7 +15,12 @@ from ltm.surfaces.cli.work import command as make
 @click.option("--format", "format_", type=click.Choice(["dsl", "markdown"]), help="How it is told.")
 @click.option("--budget", type=click.IntRange(0), metavar="TOKENS", help="At most so many tokens.")
 def command(work: Work, format_: str | None, budget: int | None) -> None:
-    """Print what the next session in this project would be told at its start."""
+    """Print what the next session in this project would be told at its start.
+
+    \b
+    ltm inject
+    ltm inject --format markdown --budget 2000
+    """
     told = tell(work.store, work.places, work.config, now(), style=format_, budget=budget)
     if work.as_json:
         output.emit(

@@ -6,13 +6,15 @@ import click
 
 from ltm.core.model import now
 from ltm.surfaces.cli import output
-from ltm.surfaces.cli.work import Work, filter_options, wanted
+from ltm.surfaces.cli.work import Work, filter_options, limit_option, wanted
 from ltm.surfaces.cli.work import command as make
 
 
 @make("list")
-@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--offset", type=click.IntRange(0), default=0, help="Skip so many first.")
+@limit_option(50)
+@click.option(
+    "--offset", metavar="N", type=click.IntRange(0), default=0, help="Skip so many first."
+)
 @filter_options
 def command(
     work: Work,
@@ -24,7 +26,15 @@ def command(
     status: str | None,
     scope: str | None,
 ) -> None:
-    """List memories, the newest first."""
+    """List memories, the newest first.
+
+    \b
+    ltm list --kind decision --tag auth
+    ltm list --status forgotten
+    ltm list --json | jq -r '.memories[].path'
+
+    At a terminal ids are shown by their end, which is enough to type; in a pipe they are whole.
+    """
     chosen = wanted(work, kinds, tags, phase, status, scope)._replace(untrusted=True)
     page = work.store.list(chosen, limit, offset)
     more = offset + len(page.items) < page.total

@@ -12,7 +12,7 @@ from ltm.core.errors import NotFound
 from ltm.core.model import now
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.forget import confirm
-from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def summary(work: Work) -> None:
 
 @make("search")
 @click.argument("words", nargs=-1, required=True)
-@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True)
+@limit_option(10)
 def search(work: Work, words: tuple[str, ...], limit: int) -> None:
     """Find notes by WORDS, archived ones too. `ltm recall` searches what was said word for word."""
     from ltm.surfaces.noting import search as look
@@ -177,7 +177,7 @@ def compress(work: Work) -> None:
 
 @make("clear")
 @click.option("--undo", is_flag=True, help="Take back what was cleared last.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask; --json never asks.")
 def clear(work: Work, undo: bool, yes: bool) -> None:
     """Clear all notes of this project. Memories stay, and --undo takes the last clearing back."""
     notes = _notes(work)

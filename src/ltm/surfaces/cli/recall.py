@@ -13,7 +13,13 @@ from ltm.surfaces.cli.work import command as make
 
 @make("recall")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", "-n", type=click.IntRange(1, 200), help="How many at the most.")
+@click.option(
+    "--limit",
+    "-n",
+    metavar="N",
+    type=click.IntRange(1, 200),
+    help="How many at the most; the option recall.limit if not given.",
+)
 @click.option("--sessions/--no-sessions", default=True, help="Also what was said in sessions.")
 @click.option(
     "--as-of",
@@ -35,6 +41,11 @@ def command(
     scope: str | None,
 ) -> None:
     """Find what answers QUERY: any words, a path, an identifier, an error message.
+
+    \b
+    ltm recall why not SQLite
+    ltm recall retry_delay --kind decision --kind gotcha
+    ltm recall "what did we decide last week" --json | jq -r '.hits[].title'
 
     Memories, and what was said in the project's sessions. Options that choose among memories leave
     sessions out.

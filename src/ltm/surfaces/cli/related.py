@@ -6,15 +6,19 @@ import click
 
 from ltm.recall.related import related
 from ltm.surfaces.cli import output
-from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
 
 
 @make("related")
 @click.argument("memory_id", metavar="ID")
-@click.option("--limit", "-n", type=click.IntRange(1, 200), default=10, show_default=True)
+@limit_option(10, most=200)
 def command(work: Work, memory_id: str, limit: int) -> None:
-    """Show what the memory ID replaces, follows and links to, and what shares its subject."""
+    """Show what the memory ID replaces, follows and links to, and what shares its subject.
+
+    \b
+    ltm related 4kqtxqcl
+    """
     centre, relations = related(work.store, memory_id, limit)
     if work.as_json:
         output.emit(

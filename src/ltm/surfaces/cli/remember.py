@@ -8,21 +8,27 @@ import click
 
 from ltm.capture.remember import Wish, remember
 from ltm.surfaces.cli import output
-from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import KINDS, Work
 from ltm.surfaces.cli.work import command as make
 
 
 @make("remember")
 @click.argument("text", nargs=-1)
 @click.option("--title", help="One line; taken from the text if not given.")
-@click.option("--kind", "-k", help="What sort of memory; inferred if not given.")
-@click.option("--impact", "-i", help="low, medium, high or critical; inferred if not given.")
-@click.option("--scope", help="project, or agent: for all projects; inferred if not given.")
-@click.option("--tags", help="Comma-separated; found in the text if not given.")
-@click.option("--difficulty", type=float, help="How hard it was to learn, 0 to 1.")
+@click.option("--kind", "-k", metavar="KIND", help=f"{KINDS}; inferred if not given.")
+@click.option(
+    "--impact", "-i", metavar="IMPACT", help="low, medium, high or critical; inferred if not given."
+)
+@click.option(
+    "--scope", metavar="SCOPE", help="project, or agent: for all projects; inferred if not given."
+)
+@click.option("--tags", metavar="A,B", help="Comma-separated; found in the text if not given.")
+@click.option(
+    "--difficulty", type=float, metavar="X", help="How hard it was to learn, from 0 to 1."
+)
 @click.option("--pin", is_flag=True, help="Never let it fade.")
 @click.option("--reason", default="", help="Why it was decided so.")
-@click.option("--state", default="", help="For an issue: open or resolved.")
+@click.option("--state", default="", metavar="STATE", help="For an issue: open or resolved.")
 @click.option(
     "--replaces", default="", metavar="ID", help="The memory this one takes the place of."
 )
@@ -41,6 +47,11 @@ def command(
     replaces: str,
 ) -> None:
     """Keep TEXT as a memory; `-` or nothing reads it from standard input.
+
+    \b
+    ltm remember "We chose Postgres over Redis because jobs must survive a crash"
+    ltm remember --kind preference --scope agent "Run the tests before you commit"
+    git log -1 --format=%B | ltm remember -
 
     What you do not say (kind, impact, scope, tags) is inferred from the words, and said. If the
     same is known already, it is confirmed, or replaced by your newer wording. Secrets in it, and

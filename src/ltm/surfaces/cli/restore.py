@@ -13,11 +13,20 @@ from ltm.surfaces.cli.work import command as make
 @make("restore")
 @click.argument("memory_id", metavar="ID")
 @click.option(
-    "--version", type=click.IntRange(1), default=None, help="A kept version to go back to."
+    "--version",
+    metavar="N",
+    type=click.IntRange(1),
+    default=None,
+    help="A kept version to go back to; `ltm show ID` lists them.",
 )
-@click.option("--phase", type=click.IntRange(0, 0), default=0, help="0: the full text.")
-def command(work: Work, memory_id: str, version: int | None, phase: int) -> None:
-    """Bring the memory ID back, active and with its full text."""
+@click.option("--phase", type=click.Choice(["0"]), default="0", help="0: the full text.")
+def command(work: Work, memory_id: str, version: int | None, phase: str) -> None:
+    """Bring the memory ID back, active and with its full text.
+
+    \b
+    ltm restore 4kqtxqcl                it was forgotten, replaced or shortened
+    ltm restore 4kqtxqcl --version 1    what it said before it was changed
+    """
     stored = work.store.apply(
         Restore(work.store.read(memory_id).memory.id, version=version or 0)
     ).stored

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 def command(port: int, host: str, project: str | None, allow_remote: bool, as_json: bool) -> None:
     """Serve hooks and MCP over HTTP until Ctrl-C.
 
+    \b
+    ltm serve --port 8765
+
     Nobody needs this on their own machine: hooks and `ltm mcp` work without a server. It is for a
     memory in a container. Address and token are in server.json under LTM_HOME as long as it runs.
     """

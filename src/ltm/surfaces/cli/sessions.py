@@ -12,19 +12,24 @@ from ltm.core.sentences import shortened
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.forget import confirm
 from ltm.surfaces.cli.notes import beside
-from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
 
 _TITLE = 50
 
 
 @make("sessions")
-@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True)
+@limit_option(20)
 @click.option("--all", "everything", is_flag=True, help="Sessions of all projects.")
 @click.option("--purge", metavar="ID", help="Delete for good what was said in this session.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask before purging.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before purging; --json never asks.")
 def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bool) -> None:
     """List sessions, the newest first: how hard they were and how many memories came from them.
+
+    \b
+    ltm sessions
+    ltm sessions search retry
+    ltm sessions --purge 3f2a41c7
 
     What was said in them is kept word for word, without secrets, and `ltm recall` searches it. With
     --purge nothing of a session is left there, and none of it comes back; memories that came from

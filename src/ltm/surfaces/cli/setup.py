@@ -30,9 +30,14 @@ from ltm.surfaces.cli.work import command as make
     default=True,
     help="For you everywhere (default), or in this project's own settings, for everybody.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 def command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
     """Enter hooks and the MCP server into a client's settings; everything else in them stays.
+
+    \b
+    ltm setup
+    ltm setup --dry-run
+    ltm setup --client cursor
 
     Claude Code has both; other clients have the server. Run it again whenever you like: after an
     update, or when you switched on an option that needs a hook of its own (hooks.tools,

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 @make("show")
 @click.argument("memory_id", metavar="ID")
 def command(work: Work, memory_id: str) -> None:
-    """Show the memory ID: its text, what it was learned from, its use and its kept versions."""
+    """Show the memory ID: its text, what it was learned from, its use and its kept versions.
+
+    \b
+    ltm show 4kqtxqcl     any beginning or end of an id that fits one only
+    """
     from ltm.core.tokens import estimate
     from ltm.surfaces.evidence import evidence
 

@@ -16,9 +16,13 @@ from ltm.surfaces.cli.work import command as make
 @make("sign")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "everything", is_flag=True, help="Also those that were changed.")
-@click.option("--dry-run", "-n", is_flag=True, help="Only say what would be signed.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 def command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bool) -> None:
     """Sign memories: those named, else all that nobody signed yet.
+
+    \b
+    ltm sign
+    ltm sign 4kqtxqcl
 
     A memory that was changed outside ltm is signed only if you name it, after a look at it with
     `ltm show ID`, or with --all.

@@ -28,6 +28,11 @@ def command(
 ) -> None:
     """Put the current session aside in .claude/stash/NAME.md, to go on from and to remember.
 
+    \b
+    ltm stash
+    ltm stash "login rewrite"
+    ltm stash --list
+
     Goal, state, decisions, next steps, open ends, files: from the transcript, without a model, and
     worded better by one if you switched it on (see llm.backend). Without NAME it is named after
     what the session is about; a name that is taken gets a number. `ltm consolidate --all` makes

@@ -17,7 +17,7 @@ from ltm.recall.retell import Event, around, retell
 from ltm.surfaces.asking import passage_record
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.telling import memory_record
-from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
 
 _LONG = 160
@@ -29,7 +29,7 @@ _LONG = 160
 @click.option("--until", metavar="DAY", help="Up to and with this day.")
 @click.option("--session", metavar="ID", help="What was said in this session.")
 @click.option("--around", "hit", metavar="HIT", help="What was said around a hit of `ltm recall`.")
-@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@limit_option(50, most=10_000)
 def command(
     work: Work,
     words: tuple[str, ...],
@@ -40,6 +40,11 @@ def command(
     limit: int,
 ) -> None:
     """Tell what happened when: sessions and the memories that were made, in the order of time.
+
+    \b
+    ltm timeline --since 'last week'
+    ltm timeline retry backoff
+    ltm timeline --around 3f2a41c7:120
 
     With WORDS, what answers them. HIT is a memory's id or a citation such as 3f2a41c7:120; then the
     turns before and after it are shown.

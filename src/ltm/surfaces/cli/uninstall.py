@@ -27,7 +27,7 @@ _MEMORIES = ("agents", "config.toml", "projects", "spool")
 
 @make("uninstall")
 @click.option("--client", "name", metavar="NAME", help="Only this client; else all there are.")
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 @click.option(
     "--purge-memories", is_flag=True, help="Also delete every memory kept outside repositories."
 )

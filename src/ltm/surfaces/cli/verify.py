@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 def command(work: Work, memory_id: str | None) -> None:
     """Check the signatures of the memory ID, or of all, and of the originals in the archive.
 
+    \b
+    ltm verify
+    ltm verify 4kqtxqcl
+
     ok: as it was signed; unsigned: nobody with your key vouched for it; changed: somebody changed
     it outside ltm. Exit code 1 means that one of them is not ok.
     """

@@ -12,15 +12,19 @@ from ltm.recall.explain import Explained, Touched, explain
 from ltm.surfaces.asking import passage_record
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.telling import memory_record, say_memory, say_passage
-from ltm.surfaces.cli.work import Work
+from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
 
 
 @make("why")
 @click.argument("file", type=click.Path())
-@click.option("--limit", "-n", type=click.IntRange(1, 200), default=10, show_default=True)
+@limit_option(10, most=200)
 def command(work: Work, file: str, limit: int) -> None:
     """Tell what is known about FILE, or a folder: why it is as it is, who touched it when.
+
+    \b
+    ltm why src/queue.py
+    ltm why src/payments/
 
     Memories that name it, decisions and pitfalls first, then the sessions in which it was spoken of
     or changed. FILE may be relative or absolute, and need not be there any more; names it had

@@ -11,10 +11,23 @@ from typing import Any, TypeVar
 
 import click
 
+from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Phase, Scope, Status, choice
 from ltm.surfaces.cli.call import Work
 
-__all__ = ["Work", "command", "filter_options", "kind_option", "tag_option", "wanted"]
+__all__ = [
+    "KINDS",
+    "Work",
+    "command",
+    "filter_options",
+    "kind_option",
+    "limit_option",
+    "tag_option",
+    "wanted",
+]
+
+KINDS = ", ".join(kind.name for kind in Kinds())
+"""The kinds there are, for help texts."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -46,24 +59,43 @@ def command(name: str, *, data: bool = True) -> Callable[[Callable[..., None]], 
 
 def kind_option(function: _F) -> _F:
     """`--kind`, once or several times."""
-    return click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind; repeatable.")(
-        function
-    )
+    return click.option(
+        "--kind", "-k", "kinds", metavar="KIND", multiple=True, help="Only this kind; repeatable."
+    )(function)
 
 
 def tag_option(function: _F) -> _F:
     """`--tag`, once or several times."""
     return click.option(
-        "--tag", "-t", "tags", multiple=True, help="Only with this tag; repeatable."
+        "--tag", "-t", "tags", metavar="TAG", multiple=True, help="Only with this tag; repeatable."
     )(function)
+
+
+def limit_option(default: int, *, most: int | None = None) -> Callable[[_F], _F]:
+    """`--limit`: how many are printed."""
+    return click.option(
+        "--limit",
+        "-n",
+        metavar="N",
+        type=click.IntRange(1, most),
+        default=default,
+        show_default=True,
+        help="How many at the most.",
+    )
 
 
 def filter_options(function: _F) -> _F:
     """The options that say which memories are meant."""
     for option in (
-        click.option("--scope", help="Only this scope: project or agent."),
-        click.option("--status", help="active (default), superseded, forgotten, quarantined, all."),
-        click.option("--phase", type=click.IntRange(0, 3), help="Only this phase, 0 to 3."),
+        click.option("--scope", metavar="SCOPE", help="Only this scope: project or agent."),
+        click.option(
+            "--status",
+            metavar="STATUS",
+            help="active (default), superseded, forgotten, quarantined or all.",
+        ),
+        click.option(
+            "--phase", metavar="N", type=click.IntRange(0, 3), help="Only this phase, 0 to 3."
+        ),
     ):
         function = option(function)
     return tag_option(kind_option(function))
