@@ -10,8 +10,10 @@ from ltm.core.model import Scope
 
 @pytest.mark.parametrize(
     ("leaving", "active", "held"),
-    [(10, 10, False), (11, 11, True), (11, 36, True), (11, 37, False), (30, 100, False)]
-    + [(31, 100, True), (300, 1000, False), (301, 1000, True)],
+    [
+        *((10, 10, False), (11, 11, True), (11, 36, True), (11, 37, False), (30, 100, False)),
+        *((31, 100, True), (300, 1000, False), (301, 1000, True)),
+    ],
 )
 def test_ten_may_always_go_and_of_more_three_in_ten(leaving: int, active: int, held: bool) -> None:
     assert bool(masses({Scope.AGENT: leaving}, {Scope.AGENT: active})) is held

@@ -48,4 +48,9 @@ def test_the_most_typical_text_is_one_that_was_said() -> None:
 
 
 def test_common_phrases_are_shared_by_at_least_two() -> None:
-    assert common(["use pnpm", "use pnpm now", "other"]) == ["use pnpm", "pnpm", "use"]
+    texts = ["use pnpm", "use pnpm now", "delete branches"]
+    assert common(texts) == ["use pnpm", "pnpm", "use"]
+    assert common([*texts, "pnpm"]) == ["pnpm", "use pnpm", "use"]
+    assert common(texts, most=2) == ["use pnpm", "pnpm"]
+    many = " ".join(f"word{chr(97 + n)}" for n in range(12))
+    assert len(common([many, many])) == 10

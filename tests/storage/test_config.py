@@ -164,6 +164,8 @@ class TestReading:
             (b"a = '''open\n\n", 3),
             (b"ok = 1\n\xff\xfe\n", 2),
             (b"a = " + b"[" * 50_000, 1),
+            (b"ok = 1\n" + b"a." * 2000 + b"a = 1\n", 2),
+            (b"ok = 1\nmax_memories = " + b"1" * 5000, 1),
             (b"# x\n" * 100_000, 0),
         ],
     )
@@ -375,6 +377,11 @@ class TestChanging:
         for name, text in (("store", "x"), ("kinds.fact.lines", "3")):
             with pytest.raises(WrongUsage, match="a repository cannot set"):
                 set_option(str(path), name, text, shared=True)
+
+    def test_nothing_is_left_beside_it_but_a_hidden_lock(self, home: Path, shared: Path) -> None:
+        for folder, is_shared in ((home, False), (shared, True)):
+            set_option(str(folder / "config.toml"), "max_memories", "5", shared=is_shared)
+            assert sorted(os.listdir(folder)) == [".lock", "config.toml"]
 
     def test_without_a_shared_vault_a_repository_is_not_written_to(self, tmp_path: Path) -> None:
         with pytest.raises(Refused) as raised:

@@ -200,6 +200,22 @@ def test_a_change_is_there_whole_or_not_at_all(path: str) -> None:
         assert words_in(db) == ["whole"]
 
 
+def test_within_a_snapshot_what_others_write_is_not_seen_and_afterwards_it_is(path: str) -> None:
+    put(path, "one")
+    with closing(opened(path)) as db:
+        with database.snapshot(db):
+            assert words_in(db) == ["one"]
+            put(path, "two")
+            with database.snapshot(db):  # one within another is the same one
+                assert words_in(db) == ["one"]
+            assert words_in(db) == ["one"]
+        assert not db.in_transaction
+        assert words_in(db) == ["one", "two"]
+        with database.transaction(db), database.snapshot(db):
+            db.execute("INSERT INTO word VALUES ('three')")
+        assert words_in(db) == ["one", "two", "three"]
+
+
 def test_a_change_holds_the_file_from_its_first_moment(path: str) -> None:
     with closing(opened(path)) as one, closing(opened(path)) as two, database.transaction(one):
         two.execute("PRAGMA busy_timeout = 0")

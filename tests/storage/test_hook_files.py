@@ -158,3 +158,51 @@ class TestTheTextKeptReady:
         brief.clear(str(tmp_path))
         assert list((tmp_path / "briefs").iterdir()) == []
         brief.clear(str(tmp_path / "none"))
+
+    def test_is_gone_when_cleared_though_the_clock_was_set_back(self, tmp_path: Path) -> None:
+        """A purge clears them all: one that was written tomorrow may quote it as well."""
+        self.keep(tmp_path, [])
+        (file,) = (tmp_path / "briefs").iterdir()
+        os.utime(file, (time.time() + 86_400, time.time() + 86_400))
+        brief.clear(str(tmp_path))
+        assert list((tmp_path / "briefs").iterdir()) == []
+
+    def test_goes_where_it_cannot_be_kept_without_a_word_and_leaves_nothing(
+        self, tmp_path: Path
+    ) -> None:
+        (tmp_path / "briefs").write_text("no folder")
+        self.keep(tmp_path, [])
+        assert brief.load(str(tmp_path), "/p", self.ENVIRON) is None
+        (tmp_path / "briefs").unlink()
+        self.keep(tmp_path, [])
+        (file,) = (tmp_path / "briefs").iterdir()
+        file.unlink()
+        file.mkdir()
+        self.keep(tmp_path, [])
+        assert brief.load(str(tmp_path), "/p", self.ENVIRON) is None
+        assert list((tmp_path / "briefs").iterdir()) == [file]  # and no unfinished one beside it
+
+    def test_what_cannot_be_cleared_is_not_in_the_way_of_the_others(self, tmp_path: Path) -> None:
+        (tmp_path / "briefs" / "0").mkdir(parents=True)
+        self.keep(tmp_path, [])
+        (tmp_path / "briefs" / "zzz").mkdir()
+        brief.clear(str(tmp_path))
+        assert sorted(os.listdir(tmp_path / "briefs")) == ["0", "zzz"]
+
+    def test_only_what_is_older_than_so_many_days_is_cleared(self, tmp_path: Path) -> None:
+        folder = tmp_path / "briefs"
+        folder.mkdir()
+        for name, days in (("young", 6.9), ("old", 7.1)):
+            then = time.time() - days * 86_400
+            (folder / name).write_text("{}")
+            os.utime(folder / name, (then, then))
+        brief.clear(str(tmp_path), days=7)
+        assert os.listdir(folder) == ["young"]
+
+    def test_is_read_by_nobody_else_and_there_is_one_a_folder(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, [], "one")
+        self.keep(tmp_path, [], "two")
+        (file,) = (tmp_path / "briefs").iterdir()
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert (tmp_path / "briefs").stat().st_mode & 0o777 == 0o700
+        assert file.suffix == ".json"

@@ -267,6 +267,19 @@ class TestHandWrittenParts:
         assert set(load(found).tags) == {"a", "b", "c", "d"}
         assert b"other words" in found
 
+    @pytest.mark.parametrize("swapped", [False, True])
+    def test_words_that_lost_against_a_second_line_of_their_key_are_noted(
+        self, swapped: bool
+    ) -> None:
+        """On either side: whoever held them, an earlier union put both into one file."""
+        twice = self.text("title: one saying\ntitle: another saying\n")
+        sides = (twice, self.text("tags: [a]\n"))[:: -1 if swapped else 1]
+        found = merge(self.text(), *sides, PATH)
+        assert found.count(b"\ntitle:") == 1
+        assert b"\ntitle: another saying\n" in found
+        assert b"\n- other title: x\n- other title: one saying\n" in found
+        assert b"\ntags: [a]\n" in found
+
 
 class TestFilesThatCannotBeRead:
     BROKEN = b"---\nid: [\n---\nprecious words\n"

@@ -1,0 +1,74 @@
+"""What is purged from the ledger leaves no word, and is not counted anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ltm.core.rulestate import Conversation, Evidence
+from ltm.storage.ledger import FILE, Ledger, opened
+
+P = "project"
+NOW = datetime(2026, 3, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with opened(str(tmp_path)) as found:
+        yield found
+
+
+def say(ledger: Ledger, words: str, *, rule: str, day: int, project: str = P) -> None:
+    name, at = f"c{day}", f"2026-03-{day:02d}T00:00:00Z"
+    seen = Evidence(project, name, name, f"m{day}", at, "user_correction", 8.0, words, rule)
+    ledger.note([Conversation(project, name, name, at)], [seen])
+
+
+def secret(words: str) -> bool:
+    return "zanzibar" in words
+
+
+def statements(ledger: Ledger, project: str = P) -> dict[str, str]:
+    return {rule.id: rule.statement for rule in ledger.rules(project, NOW)}
+
+
+def test_a_rule_keeps_its_name_with_the_words_of_what_else_it_was_seen_in(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    say(ledger, "use the zanzibar mirror", rule="ag-001", day=1)
+    say(ledger, "always use the mirror here", rule="ag-001", day=2)
+    say(ledger, "use the mirror", rule="ag-001", day=3)
+    say(ledger, "delete no branches", rule="ag-002", day=4)
+    assert statements(ledger)["ag-001"] == "use the zanzibar mirror"
+    assert ledger.purge(P, secret) == 1
+    assert statements(ledger) == {"ag-001": "use the mirror", "ag-002": "delete no branches"}
+    # That it was seen stays: three conversations needed it.
+    assert [each.statement for each in ledger.evidence(P, "ag-001")] == [
+        *("", "always use the mirror here", "use the mirror")
+    ]
+    (rule, _) = ledger.rules(P, NOW)
+    assert (rule.observations, rule.tier) == (3, "medium")
+    ledger.close()
+    assert b"zanzibar" not in (tmp_path / FILE).read_bytes()
+
+
+def test_a_rule_without_any_other_words_is_gone_and_does_not_come_back(ledger: Ledger) -> None:
+    for day in (1, 2):
+        say(ledger, f"use zanzibar {day}", rule="ag-001", day=day)
+    assert ledger.purge(P, secret) == 2
+    assert statements(ledger) == {}
+    say(ledger, "use zanzibar 1", rule="ag-001", day=1)  # the transcript is read once more
+    assert [each.statement for each in ledger.evidence(P)] == ["", ""]
+
+
+def test_what_is_said_in_another_project_or_about_another_matter_stays(ledger: Ledger) -> None:
+    say(ledger, "use zanzibar", rule="ag-001", day=1)
+    say(ledger, "use zanzibar", rule="ag-001", day=2, project="other")
+    say(ledger, "no tabs", rule="ag-002", day=3)
+    assert ledger.purge(P, secret) == 1
+    assert statements(ledger) == {"ag-002": "no tabs"}
+    assert statements(ledger, "other") == {"ag-001": "use zanzibar"}
+    assert ledger.purge(P, secret) == 0
