@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import NotFound
+from ltm.core.errors import Busy, NotFound
+from ltm.storage import lock
 from ltm.storage.sessionnotes import LATEST, OLD, SessionNotes
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -137,6 +138,27 @@ def test_a_purged_session_is_gone_from_notes_archives_and_trash(tmp_path: Path) 
     assert notes.purge("three") == 0
     words = [path.read_text() for path in tmp_path.rglob("*.md")]
     assert not any(name in text for text in words for name in ("# one", "# two", "# three"))
+
+
+def test_purging_waits_for_who_folds_notes_into_an_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive that was read before a note was folded in, and written after, lost that note."""
+    notes = SessionNotes(str(tmp_path))
+    write(notes, "one")
+    monkeypatch.setattr(lock, "PATIENCE", 0.0)
+    with lock.Lock(str(tmp_path / "sessions.lock")):
+        with pytest.raises(Busy):
+            notes.purge("one")
+        with pytest.raises(Busy):
+            notes.rewrite(lambda line: False)
+    assert notes.purge("one") == 1
+
+
+def test_purging_where_nothing_was_noted_leaves_nothing_behind(tmp_path: Path) -> None:
+    notes = SessionNotes(str(tmp_path))
+    assert (notes.purge("one"), notes.rewrite(lambda line: False)) == (0, 0)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_lines_that_must_go_are_dropped_everywhere_and_nothing_else(tmp_path: Path) -> None:

@@ -189,36 +189,39 @@ class SessionNotes:
 
     def purge(self, session: str) -> int:
         """Delete for good the note of a session, wherever it is; how many there were."""
-        gone = 0
+        if not self._has_any():
+            return 0
         trash = os.path.join(self._private, TRASH)
-        for top in (self.folder, *(os.path.join(trash, each) for each in _folders(trash))):
-            for note in list(self._in(top)):
-                if note.session != key(session):
-                    continue
-                gone += 1
+        with self._lock():
+            tops = [self.folder, *(os.path.join(trash, each) for each in _folders(trash))]
+            gone = [note for top in tops for note in self._in(top) if note.session == key(session)]
+            for note in gone:
                 if note.archived:
                     left = [each for each in notes_in(note.path) if each.session != key(session)]
                     text = f"# Sessions of {note.name[:7]}\n{''.join(map(part, left))}"
                     write_file(note.path, text.encode())
                 else:
                     remove_file(note.path)
-        return gone
+        return len(gone)
 
     def rewrite(self, keep: Callable[[str], bool]) -> int:
         """Drop lines from every note, archive and summary that must not be kept; how many."""
+        if not self._has_any():
+            return 0
         dropped = 0
-        folders = [os.path.join(self._private, name) for name in (FOLDER, TRASH)]
-        for folder, _, names in (each for top in folders for each in os.walk(top)):
-            for path in (os.path.join(folder, name) for name in names if name.endswith(".md")):
-                try:
-                    lines = read_plain(path, limit=LARGEST, follow=False).decode().splitlines(True)
-                except (OSError, UnicodeDecodeError):
-                    continue
-                kept = [line for line in lines if keep(line)]
-                if len(kept) < len(lines):
-                    write_file(path, "".join(kept).encode())
-                    dropped += len(lines) - len(kept)
+        with self._lock():
+            for folder, _, names in (each for top in self._tops() for each in os.walk(top)):
+                for name in names:
+                    if name.endswith(".md"):
+                        dropped += _drop_lines(os.path.join(folder, name), keep)
         return dropped
+
+    def _tops(self) -> list[str]:
+        return [os.path.join(self._private, name) for name in (FOLDER, TRASH)]
+
+    def _has_any(self) -> bool:
+        """Whether there ever was a note; where there was none, nothing is made for looking."""
+        return any(map(os.path.isdir, self._tops()))
 
     def _is_put_away(self, session: str) -> bool:
         """Whether a session's note is in an archive, or was cleared and not taken back."""
@@ -257,6 +260,18 @@ class SessionNotes:
     def _lock(self) -> Lock:
         make_folder(self._private)
         return Lock(os.path.join(self._private, "sessions.lock"))
+
+
+def _drop_lines(path: str, keep: Callable[[str], bool]) -> int:
+    """Take the lines out of a file that must not be kept; how many."""
+    try:
+        lines = read_plain(path, limit=LARGEST, follow=False).decode().splitlines(True)
+    except (OSError, UnicodeDecodeError):
+        return 0  # not a note of ours, or one we could not have written
+    kept = [line for line in lines if keep(line)]
+    if len(kept) < len(lines):
+        write_file(path, "".join(kept).encode())
+    return len(lines) - len(kept)
 
 
 def _name_for(started: str) -> str:
