@@ -189,9 +189,12 @@ class TestTheArchive:
         for name in ("a", "b"):
             vault.write(f"{name}.md", b"words")
             vault.archive(f"mem_{name}", 1, b"words")
+        vault.list_once()
+        Vault("private", vault.folder).archive("mem_a", 2, b"more words")
         vault.purge("a.md", "mem_a")
         assert vault.names() == ["b.md"]
         assert set(vault.archived_of()) == {"mem_b"}
+        assert len(os.listdir(vault.archives)) == 1, "also not one that others kept meanwhile"
 
 
 def test_unfinished_writes_are_found_anywhere_and_swept_where_they_are_made(vault: Vault) -> None:

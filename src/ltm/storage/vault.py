@@ -255,6 +255,7 @@ class Vault:
     def purge(self, name: str, memory_id: str) -> None:
         """Delete every kept version of a memory, then its file: whoever finds the file after a
         crash can say it again, and nothing is left that nobody would ever look for."""
+        self.list_anew()  # others may have kept a version since the archive was listed
         for _, path in self.archived(memory_id):
             remove_file(path)
         remove_file(self.path(name))
