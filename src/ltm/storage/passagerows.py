@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 
 from ltm.core.passage import USER, Header, Passage
@@ -184,7 +184,7 @@ class PassageRows:
         )
         return [session for (session,) in found]
 
-    def oldest(self, share: float, *, but: Sequence[str]) -> list[str]:
+    def oldest(self, share: float, *, but: Collection[str]) -> list[str]:
         """So many of the oldest sessions that they make up a share of all there is, the newest
         excepted; those that go anyway count and are not named again."""
         sizes = self._db.execute("SELECT id, size FROM sessions ORDER BY ended, number").fetchall()

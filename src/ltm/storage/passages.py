@@ -133,7 +133,7 @@ class Passages(PassageLookups):
         larger than so many bytes; how many passages went. What is newest always stays."""
         with self._changing():
             doomed = self._rows.ended_before(before) if before else []
-            doomed += self._rows.oldest(self._excess(most), but=doomed) if most else []
+            doomed += self._rows.oldest(self._excess(most), but=set(doomed)) if most else []
             gone = self._rows.remove(
                 row for session in doomed for row in self._rows.of_session(session)
             )

@@ -140,7 +140,7 @@ def _hear(
     from ltm.inject.publish import write_views
 
     now = now.replace(microsecond=0)
-    store = open_store(found, load(found.home, found.shared))
+    store = open_store(found, load(found.home, found.settings))
     try:
         done = hear(
             store, log, models, model, session, now=now, again=again, replaceable=replaceable

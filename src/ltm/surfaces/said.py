@@ -114,7 +114,7 @@ def _forgotten_in(here: Places, sessions: Sequence[Session]) -> list[Memory]:
         if not cwd:
             return []
         where = places(cwd, environ={**os.environ, "LTM_HOME": here.home})
-    with closing(open_store(where, load(where.home, where.shared))) as store:
+    with closing(open_store(where, load(where.home, where.settings))) as store:
         gone = store.list(Filter(statuses=(Status.FORGOTTEN,))).items
         return [each.memory for each in gone]
 

@@ -136,9 +136,10 @@ def _give_new_id(double: Compared) -> None:
         return
     vault = double.vault
     with vault.lock:
-        document = frontmatter.parse(vault.read(double.name), vault.path(double.name))
+        data = vault.read(double.name)
+        document = frontmatter.parse(data, vault.path(double.name))
         changed = document.with_fields({"id": new_id(double.said.created)})
-        vault.write(double.name, changed.to_bytes())
+        vault.write(double.name, changed.to_bytes(), over=data)
 
 
 def _half_done(store: FileStore, held: Iterable[Stored]) -> list[Finding]:
