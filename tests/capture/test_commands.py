@@ -111,9 +111,16 @@ def test_the_one_argument_in_which_two_commands_differ() -> None:
 
 
 def test_fetching_what_a_project_needs_is_known_to_everybody() -> None:
-    assert is_installing("npm ci")
-    assert is_installing("pip install -r requirements.txt")
-    assert not is_installing("pip install numpy==1.26")
+    assert is_installing("npm ci", "")
+    assert is_installing("pip install -r requirements.txt", "")
+    assert not is_installing("pip install numpy==1.26", "")
+
+
+def test_fetching_what_an_error_names_teaches_nothing_unless_it_goes_by_another_name() -> None:
+    assert is_installing("pip install httpx", "ModuleNotFoundError: No module named 'httpx'")
+    assert is_installing("npm install --save-dev zod", "Error: Cannot find module 'zod'")
+    assert not is_installing("pip install pyyaml", "ModuleNotFoundError: No module named 'yaml'")
+    assert not is_installing("apt install libpq-dev", "fatal error: 'libpq-fe.h' file not found")
 
 
 def test_what_one_would_not_guess_is_particular() -> None:

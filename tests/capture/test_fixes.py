@@ -236,3 +236,39 @@ def test_a_slip_in_the_code_that_one_edit_mends_teaches_nothing(error: str) -> N
     assert heard(user("go"), *work, ran("npm run build", "ok")) == []
     long = agent("The build only sees files whose names have the same case as on the server.")
     assert len(heard(user("go"), work[0], long, work[1], ran("npm run build", "ok"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing"),
+    [
+        ("rake import", "docker compose exec web rake import"),
+        ("bundle exec rake seed", "op run -- bundle exec rake seed"),
+        ("node build.mjs", "node --max-old-space-size=4096 build.mjs"),
+        ("npm ci", "npm ci --legacy-peer-deps"),
+        ("alembic upgrade head", "alembic upgrade head --sql 1"),
+    ],
+)
+def test_running_it_inside_something_or_with_an_option_is_the_way_out(
+    failing: str, passing: str
+) -> None:
+    found = only(heard(fails(failing, ERROR), ran(passing, "ok")))
+    assert f"It works as `{passing}`" in found.text
+
+
+@pytest.mark.parametrize("passing", ["jest -- --update", "jest run -v", "jest run --force"])
+def test_an_option_that_talks_more_or_takes_whatever_comes_is_none(passing: str) -> None:
+    assert not heard(fails(passing.rsplit(" -", 1)[0], ERROR), ran(passing, "ok"))
+
+
+def test_what_the_agent_just_broke_itself_teaches_nothing() -> None:
+    def session(said: str) -> list[Candidate]:
+        return heard(
+            edits("lib/slice.rb", "a", "b"),
+            fails("rspec spec", "RuntimeError: index 4 outside of array"),
+            agent(said),
+            edits("lib/slice.rb", "b", "c"),
+            ran("rspec spec", "ok"),
+        )
+
+    assert not session("That is a typo in my last edit.")
+    assert session("The array is shared by all threads of the pool.")

@@ -274,3 +274,55 @@ def test_what_every_one_of_them_needs_is_told_with_what_it_is_about() -> None:
 def test_more_ways_to_say_what_lasts(said: str, kind: str) -> None:
     (found,) = says(said)
     assert found.kind == kind
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "take the long route for this deploy instead of the short one",
+        "use 3.0.0-alpha for this upload, not 3.0.0",
+        "no need to polish the labels here",
+        "until Monday we use the spare key",
+        "the total on my laptop is 99",
+        "hold the rollout until Kim calls back",
+        "in theory the lock should never be held twice",
+        "if we only cached the header we'd be done",
+        "my hunch is that nobody opens the second tab",
+        "people in forums say you must never do that with tokens",
+        "before you begin let me describe what the parser does",
+        "a timer, if you really need one",
+    ],
+)
+def test_what_holds_for_one_task_or_is_only_thought_or_told_by_others_is_not_kept(
+    said: str,
+) -> None:
+    assert texts(says(said)) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'make this rhyme: "Never run indoors. Guests must always sign the book."',
+        "Summarise:\n“All bikes must be locked. We moved the rack because of the rain.”",
+        "shorten it: Tenants must always lock the gate. The office never takes parcels.",
+        "the error message is: you must always close the stream",
+        "nicer version of: We never lend keys because they get lost",
+    ],
+)
+def test_what_is_quoted_or_handed_over_in_one_line_is_nobodys_word(said: str) -> None:
+    assert texts(says(said)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Prices always include the deposit", "pattern"),
+        ("no inline event handlers in this app", "preference"),
+        ("if you restart it twice in a row it will lose the queue", "gotcha"),
+        ("we got rid of moment in winter", "decision"),
+        ("diff them by key. no deep equality in our plugin", "preference"),
+    ],
+)
+def test_rules_warnings_and_farewells_are_heard(said: str, kind: str) -> None:
+    found = says(said)
+    assert [each.kind for each in found] == [kind], texts(found)

@@ -51,6 +51,10 @@ _INSTALLING = re.compile(
     r"|pipenv (?:install|sync)|bundle(?: install)?|composer install|mix deps\.get|cargo fetch"
     r"|go mod (?:tidy|download)|dotnet restore|flutter pub get|pod install)\Z"
 )
+_FETCHING = re.compile(
+    r"(?:pip3?|python3? -m pip|uv pip|npm|pnpm|yarn|bun|gem|poetry|uv|cargo|composer|luarocks|cpan)"
+    r" (?:install|add|i|require)\b"
+)
 # What runs a command somewhere else, or in a way of its own.
 _OUTER = re.compile(
     r"(?:docker|podman|docker-compose|kubectl|vagrant|nix|nix-shell)\b.{0,80}?\b(?:run|exec|ssh"
@@ -59,7 +63,12 @@ _OUTER = re.compile(
 )
 _MOVING = frozenset({"cd", "pushd", "mkdir", "rm", "echo", "export", "sleep", "touch", "cp", "mv"})
 _HIDING = re.compile(r"(?<!\|)\|(?!\|)|\|\| *(?:true|:|echo)|; *(?:echo|true|exit 0)\b")
-_ROUNDS = 4
+# Options that tell more, or take whatever comes for what was expected: no way around anything.
+_NO_WAY = re.compile(
+    r"-+(?:[vqxsufy]+|verbose|quiet|debug|trace|info|stacktrace|watch|help|update\S*|accept|bless"
+    r"|force|fix|write|overwrite|yes)\Z"
+)
+_ROUNDS, _FEW = 4, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +131,13 @@ def hides_failure(command: str) -> bool:
     return bool(_HIDING.search(command[:_LONGEST]))
 
 
-def is_installing(command: str) -> bool:
-    """Whether it only fetches what the project says it needs."""
-    return bool(_INSTALLING.match(core_of(command)))
+def is_installing(command: str, error: str) -> bool:
+    """Whether it only fetches what the project says it needs, or what an error names as missing."""
+    core = core_of(command)
+    named = _FETCHING.match(core)
+    wanted = core[named.end() :].split() if named else ()
+    missing = (re.search(rf"['\"`]{re.escape(each)}['\"`]", error) for each in wanted)
+    return bool(_INSTALLING.match(core)) or any(missing)
 
 
 def is_particular(command: str) -> bool:
@@ -167,6 +180,24 @@ def replaced(later: str, earlier: str) -> tuple[str, str] | None:
     if len(differing) != 1 or any(_PATH.match(each) for each in differing[0]):
         return None
     return differing[0]
+
+
+def works_around(later: str, earlier: str) -> bool:
+    """Whether a command is an earlier one run inside something else, or with more options."""
+    inner, outer = _TOKEN.findall(core_of(earlier)), _TOKEN.findall(core_of(later))
+    more = len(outer) - len(inner)
+    if more < 1 or len(inner) < 2:
+        return False
+    if outer[more:] == inner:
+        return True
+    start = next(n for n in range(len(outer)) if n == len(inner) or outer[n] != inner[n])
+    added = outer[start : start + more]
+    return (
+        outer[start + more :] == inner[start:]
+        and len(added) <= _FEW
+        and added[0].startswith("-")
+        and not any(map(_NO_WAY.match, added))
+    )
 
 
 def _split(command: str) -> list[str]:

@@ -14,27 +14,37 @@ DOUBTS: tuple[Cue, ...] = (
         -0.6,
         r"""\b(?:maybe|perhaps|not sure|might|i wonder|wondering|could we|what if|i guess|i suppose
         |suppose|possibly|probably|would it|i think|seems?|apparently|hopefully|i hope|idk|dunno
-        |if i remember|i'd guess|one day|someday|some day)\b""",
+        |if i remember|i'd guess|one day|someday|some day|in theory|theoretically|imagine
+        |let's say|my (?:feeling|guess|impression|hunch|theory|suspicion) is)\b""",
     ),
     cue(
         "what if",
         -1.5,
-        r"\bif (?:we|i|they) (?:\w+ed|were|had|ever)\b|\bwould have to\b|\bi would use\b",
+        r"""\bif (?:we|i|they) (?:\w+ed|were|had|ever)\b
+        |\Aif (?:we|i|they) (?:always|never|just|only|all|also) (?:\w+ed|were|had)\b
+        |\bwould have to\b|\bi would use\b""",
     ),
     cue(
         "told by others",
-        -0.5,
+        -0.7,
         r"""\b(?:docs?|documentation|readme|manual|error|message|log|output|he|she|article|post
-        |linter|colleague|mentor|tutorial|page|website|warning|it) (?:\w+ )?(?:says?|said|claims?
-        |tells? me|states?|suggests?|recommends?|reads)\b|\baccording to\b""",
+        |linter|colleague|mentor|tutorial|page|website|warning|it|blog|book|paper
+        |(?:ticket|issue)(?: #?\d+)?) (?:\w+ )?(?:says?|said|claims?
+        |tells? me|states?|suggests?|recommends?|reads)\b|\baccording to\b
+        |\b(?:some(?:body|one)?|people|many|others|everybody|everyone) (?:\w+ ){0,3}(?:says?|said
+        |thinks?|claims?|argues?|believes?|swears?|recommends?)\b""",
     ),
     cue(
         "for now",
         -0.5,
         r"""\b(?:yet|for now|right now|this time|just this once|at the moment|today|tonight
         |currently|for the moment|temporarily
-        |in this (?:pr|commit|branch|case|task|session|change|step)
-        |for this (?:pr|commit|task|one|change|test|case|feature|page|step)
+        |(?:in|for|on|with) this (?:pr|commit|branch|case|task|session|change|step|one|test|feature
+        |page|run|build|round|attempt|batch|try|spike|experiment|demo|hotfix|ticket|exercise
+        |deploy|deployment|upload|migration|script)
+        |on my (?:machine|laptop|box|computer|phone)
+        |until (?:tomorrow|next|then|(?:mon|tues|wednes|thurs|fri|satur|sun)day)
+        |no need (?:to|for)
         |(?:first|later|afterwards)\Z|this (?:pr|commit|week|sprint)|first (?:step|version)
         |another day|on this page|throw-?away|this once|either\Z)""",
     ),
@@ -53,6 +63,7 @@ DOUBTS: tuple[Cue, ...] = (
         |implement|remove|update|change|have|handle|use)| have to (?:add|fix|make|create|build
         |write|implement|remove|update|change))\b
         |\blet'?s (?!go with|stick|stay|not|go for|agree|use|do it like)\w+
+        |\blet me (?:explain|tell|show|describe|walk)\b
         |\bcan you\b|\bcould you\b|\bi'll\b|\bi will\b|\bi'm going to\b|\btry (?:again|to|it)\b""",
     ),
     cue(
@@ -93,8 +104,8 @@ DOUBTS: tuple[Cue, ...] = (
         "what once happened",
         -0.25,
         r"""\A(?:i|we|you|he|she|they|it) (?:(?:just|already|also|only|have) )?(?:was|were|had|did
-        |got|saw|ran|tried to|tried that|forgot|changed|added|made|put|noticed|found|removed|wrote
-        |started|merged|updated|fixed|used)\b
+        |got(?! rid)|saw|ran|tried to|tried that|forgot|changed|added|made|put|noticed|found|removed
+        |wrote|started|merged|updated|fixed|used)\b
         |\b(?:yesterday|last (?:week|night|month)|earlier|this morning)\b""",
     ),
     cue(

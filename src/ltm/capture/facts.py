@@ -16,6 +16,8 @@ _NO_SUBJECT = """(?:i|i'\\w+|you|you'\\w+|it|it's|there|there's|that|that's|this
     |feels?|works?|still|now|maybe|mine|same|nothing|something|everything|everybody|one of|some|hm+
     |not|without|with|wow|sorry|please|can|could|would|should|will|do|does|did|is|are|was|time
     |good|great|nice|only
+    |(?!(?:in|on|at|for|from|under|after|before|during|inside|outside|behind|all|both|by|as|of|per
+    |via|unlike|half|most|each|over)\\b)\\w+ (?:the|an?|my|your|this|that|these|those|it|them)
     |my (?:guess|bad|mistake|laptop|question|problem|fault|idea))\\b"""
 _WORD = (
     r"(?!(?:why|how|what|it|you|i|we|they|so|but|because|if|let's|then|must|should|may|might|could"
@@ -31,7 +33,7 @@ _THIRD = """(?:get|stay|follow|come|run|use|send|expect|cost|keep|trigger|own|li
     |limit|cap|deliver|arrive|feed|generate|create|build|compile|scale|rotate|expose|proxy|forward
     |route|encrypt|encode|decode|parse|strip|truncate|round|sort|default|leave|work in|belong)"""
 _DOES = rf"""(?:goes|doesn't|carries|applies|matches|leaves|passes|{_THIRD}s
-    |(?<=s )(?:{_THIRD}|go|don't|carry)|works (?:only|with|on|from|in|without))"""
+    |(?<=s )(?<!this )(?:{_THIRD}|go|don't|carry)|works (?:only|with|on|from|in|without))"""
 _IS = "(?:is|are|ha(?:s|ve)(?! to\\b)|can|cannot|can't|isn't|aren't)"
 
 FACTS: tuple[Cue, ...] = (
@@ -44,6 +46,7 @@ FACTS: tuple[Cue, ...] = (
         |opted|settled|picked|elected|accepted|approved|dropped|abandoned|ditched
         |standardi[sz]ed|went with|went for
         |are going with|go with|will go with|moved (?:\w+ ){0,3}(?:to|away|off|everything)|switched
+        |got rid of|stopped (?:using|supporting|shipping)|phased out|retired|gave up on
         |migrated|stay (?:on|with)|are staying|stick (?:to|with)|are sticking)\b
         |\bwe(?:'ve| have)? (?:already )?tried\b
         |\b(?:we|i)\b[^.;?]{0,50}\b(?:and|then) (?:decided|agreed|settled|chose|went with)\b
@@ -103,8 +106,8 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "which version",
         0.4,
-        r"""\b(?:runs?|running|is on|are on|am on|'s on|'re on|'m on|uses?|using|has|have|targets?
-        |stuck (?:on|with|at)|supports?) (?:only |at most |still )?(?:[a-z][\w.+#-]* ){0,2}
+        r"""\b(?:runs?|running|is on|are on|am on|'s on|'re on|'m on|uses|(?<=\w )use|using|has|have
+        |targets?|stuck (?:on|with|at)|supports?) (?:only |at most |still )?(?:[a-z][\w.+#-]* ){0,2}
         [a-z]*v?\d+(?:\.\d+)+\b""",
         "fact",
         3,
@@ -193,7 +196,9 @@ FACTS: tuple[Cue, ...] = (
         |,? or it)\b|\bif (?:you|we|anybody|somebody|someone|one) (?!want|like|need|think|can
         |could)[^,]{4,80}
         , (?:it|that|they|everything|nothing|the [\w-]+) (?:won't|will|breaks?|fails?|stops?|is|are
-        |gets?)\b""",
+        |gets?)\b
+        |\bif (?:you|we|anybody|somebody|someone|one) (?!want|like|need|think|can|could)[^,]{4,80}
+        \b(?:it|they|everything|nothing|the [\w-]+) (?:won't|will|breaks|stops)\b""",
         "gotcha",
         6,
         lasting=True,

@@ -33,6 +33,12 @@ SLIP = re.compile(
     r"|unterminated|unexpected indent",
     re.IGNORECASE,
 )
+# What the agent says when it just broke the thing itself.
+OWN = re.compile(
+    r"\bmy (?:own |last |previous |first )?(?:change|edit|patch|fix|code|mistake|test)s?\b"
+    r"|\btypo\b|\boff[- ]by[- ]one\b",
+    re.IGNORECASE,
+)
 _MOST_LINES, _LINE = 400, 500
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]{0,200}\x07")
 _NAMED = re.compile(

@@ -14,8 +14,17 @@ from typing import Any
 
 from ltm.capture.calls import Change, Run
 from ltm.capture.candidate import Candidate
-from ltm.capture.commands import core_of, covers, is_installing, parse, purpose, replaced, teaches
-from ltm.capture.failures import AROUND, SLIP, WRONG_COMMAND, in_words, telling_line
+from ltm.capture.commands import (
+    core_of,
+    covers,
+    is_installing,
+    parse,
+    purpose,
+    replaced,
+    teaches,
+    works_around,
+)
+from ltm.capture.failures import AROUND, OWN, SLIP, WRONG_COMMAND, in_words, telling_line
 from ltm.capture.hearsay import speaks
 from ltm.capture.lessons import cause_in, diagnosis_in
 from ltm.capture.plainwords import joined, opening
@@ -181,12 +190,11 @@ class Fixes:
 
 def _is_other_way(command: str, failure: Failure) -> bool:
     """Whether a command does what failed in another way, and that way is the point."""
+    if not failure.files and works_around(command, failure.command):
+        return True
     now, then = parse(command), parse(failure.command)
     if covers(command, failure.command):
-        return now.whole() != then.whole() and (now.setup, now.variables) != (
-            then.setup,
-            then.variables,
-        )
+        return (now.setup, now.variables) != (then.setup, then.variables)
     if WRONG_COMMAND.search(failure.error):
         return purpose(command) == purpose(failure.command) != ""
     change = replaced(command, failure.command)
@@ -195,15 +203,17 @@ def _is_other_way(command: str, failure: Failure) -> bool:
 
 def _teaches_something(failure: Failure, passing: str) -> bool:
     """Whether a fix is more than a slip in the code, or fetching what is needed."""
-    slip = failure.attempts == 1 and failure.files and SLIP.search(failure.error)
-    if slip and len(failure.cause.split()) < _EXPLAINED:
-        return False  # the error says it all, whoever reads it
+    if failure.attempts == 1 and failure.files:
+        if OWN.search(failure.cause):
+            return False
+        if SLIP.search(failure.error) and len(failure.cause.split()) < _EXPLAINED:
+            return False  # the error says it all, whoever reads it
     if _is_other_way(passing, failure) or failure.cause or failure.attempts > 1:
         return True
     if failure.files:
         settings = all(map(_SETTINGS.search, failure.files))
         return not failure.fresh or settings or bool(AROUND.search(failure.error))
-    return not all(map(is_installing, failure.commands))
+    return not all(is_installing(each, failure.error) for each in failure.commands)
 
 
 def _fix(failure: Failure, passing: str, source: Source) -> Candidate:

@@ -19,7 +19,7 @@ _ANY_ORDER = """(?:use|put|write|name|keep|store|run|test|call|add|import|return
     |include|remove|restart|rebuild|bump|regenerate)"""
 _PLACE = """(?:\\w+ )?(?:projects?|repos?|repository|repositories|code ?base|monorepo|teams?
     |company|org|organi[sz]ation|stack|workspace|crate|library|tool|game|firmware
-    |extension|plugin|product)"""
+    |extension|plugin|product|apps?|application|site|package|book|handbook)"""
 _OF_CODE = """(?:names|tests|commits|messages|comments|files|functions|methods|classes
     |variables|constants|branches|prs|pull requests|migrations|handlers|components
     |modules|packages|endpoints|routes|services|imports|exports|headings|docs|logs
@@ -42,9 +42,9 @@ ORDERS: tuple[Cue, ...] = (
         0.45,
         rf"""(?:[,;:.!] |\b(?:and|but|so|please|also|then|just|to|must|should|we
         |you) ){_EVER} \w
-        |\A(?!(?:the|this|that|it|i|you|he|she|they|these|those|there|we)\b)(?:[\w-]+ ){1, 4}
-        (?<!was )(?<!were )(?<!is )(?<!are )(?<!has )(?<!have )(?:never|always) (?!mind|had|was|were
-        |did|got|been|works?|happens?|again)[a-z]+
+        |\A(?!(?:the|this|that|it|i|you|he|she|they|these|those|there|we)\b)(?:[\w-]+ ){{1,4}}
+        (?<!was )(?<!were )(?<!is )(?<!are )(?<!has )(?<!have )(?<!will )(?<!would )(?<!could )
+        (?<!can )(?:never|always) (?!mind|had|was|were|did|got|been|works?|happens?|again)[a-z]+
         |\b(?:in general|generally|as a rule|on principle|on purpose
         |by convention|no matter (?:what|how)|whatever \w+ \w+|under no circumstances
         |without exception|at all times|for good|next time|ever again|everywhere
@@ -92,9 +92,9 @@ ORDERS: tuple[Cue, ...] = (
     cue(
         "each time",
         0.35,
-        r"""\b(?:when(?:ever)?|before|after|if|every time|each time) you (?!want|like
-        |need|think|are|can|could|look|click|see|have|know|get|run it|open
-        |press)\w+
+        r"""\b(?:when(?:ever)?|before|after|if|every time|each time) you (?:really |actually
+        |ever |just )?(?!want|like|need|really|actually|ever|just|think|are|can|could|look|click
+        |see|have|know|get|run it|open|press)\w+
         |\b(?:make sure|ensure)\b.*\b(?:when|whenever|before|after|every|each)\b""",
         "preference",
         4,
@@ -165,7 +165,8 @@ ORDERS: tuple[Cue, ...] = (
         \b(?:we|our team|the team) (?:(?:\w+ly|all|only|just|never|always|don't
         |do not|also|both|still|now|already) )?+(?!(?:need|want|should|could|can
         |have to|will|had|were|was|did|got|gets?|see|know|might|may|would
-        |must|(?!need|feed|embed|speed|seed)\w+ed|found|made|lost|lose|start|continue|go on|left
+        |must|(?!need|feed|embed|speed|seed)\w+ed|found|made|lost|lose|forget|miss|hope|wonder
+        |start|continue|go on|left
         |have been|have not
         |are(?! (?:not \w+ing|using|on)\b))\b
         |(?:have|'ve) (?:\w+ )?(?:problem|issue|bug|weeks?|days?)\b)[a-z]+""",
@@ -240,8 +241,8 @@ ORDERS: tuple[Cue, ...] = (
     cue(
         "none of that",
         0.35,
-        r"""\Ano \w+(?:[ /]\w+)? (?:after|before|in|for|on|from|without|outside
-        |at)\b""",
+        r"""\Ano (?!need|idea|problem)\w+(?:[ /-]\w+){0,3} (?:after|before|in|for|on|from|without
+        |outside|at)\b""",
         "preference",
         4,
         lasting=True,
@@ -266,7 +267,8 @@ ORDERS: tuple[Cue, ...] = (
     cue(
         "for this use that",
         0.3,
-        rf"""\Afor (?!now|this|that|me|the (?:moment|time|first)|example|instance|today)
+        rf"""\Afor (?!now|this|that|me|the (?:moment|time|first|demo|talk|meeting)|example
+        |instance|today)
         \w+(?: \w+){{0,3}},? (?:please )?(?:always )?(?:we )?{_MANNER}\b
         |(?:\A|[;:] )(?:when|if) (?:you|a|an|something
         |there)\b[^,]{{4,80}}, (?:please )?(?:(?:always|also

@@ -17,7 +17,7 @@ _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTIL
 _TAG = re.compile(r"<([A-Za-z][\w-]{0,40})\b[^<>]{0,400}>")
 # Lines nobody types: of logs, stack traces, diffs, listings, prompts, quotations and tables.
 _PASTED = re.compile(
-    r"\s*(?:>|\$ |# \w+ |\+\+\+|---|@@|diff |at \S+ ?\(|File \"|Traceback|\t\S|\|.*\|"
+    r"\s*(?:>|\$ |# \w+ |\+\+\+|---|@@|diff -|at \S+ ?\(|File \"|Traceback|\t\S|\|.*\|"
     r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\d\d/\d\d/\d\d\b|\[\w+\] "
     r"|(?:error|warning|warn|info|debug|fatal(?: error)?|note)(?:\[\w+\])?: ?\S+[:(]"
     r"|(?:error|warning|warn|fatal|E) {2,}|WARN\[|(?-i:(?:ERROR|FATAL|INFO|WARN|DEBUG)\b)"
@@ -45,8 +45,19 @@ _REWORKED = re.compile(
     r"|correct)\b",
     re.IGNORECASE,
 )
+# The same in one line: what follows the colon is not the writer's.
+_GIVEN = re.compile(
+    r"\s*[^:.!?]{0,60}\b(?:translate|rewrite|rephrase|reword|proofread|summari[sz]e|shorten|simplify"
+    r"|(?:answer|reply to|correct) (?:this|that|the|my|his|her|their)|version of|(?:message|error"
+    r"|output|answer|reply|mail|comment|ticket) (?:is|was|says?|said|reads))\b[^:.!?]{0,40}:\s",
+    re.IGNORECASE,
+)
 _ANOTHER = re.compile(
     r"\b(?:next|this|another|last|second|third) (?:one|paragraph|text)\W*\Z", re.I
+)
+# A quotation of several sentences, which would be cut apart before its marks are seen.
+_QUOTATION = re.compile(
+    r"(?<![^\s(:])[\"“„«](?=[^\s\"“”„«»])[^\"“”„«»]{1,4000}[.!?…]\s[^\"“”„«»]{1,4000}[\"”“»](?![^\s).,;:!?])"
 )
 _LONG_LINE = 60
 _GLANCE = 200
@@ -68,7 +79,8 @@ class Said:
 @lru_cache(maxsize=4)
 def said(text: str) -> tuple[Said, ...]:
     """The sentences of a message that its writer wrote, without what was pasted into it."""
-    lines = _without_tagged(_FENCE.sub("\n\n", text)).split("\n")
+    own = _QUOTATION.sub("\n\n", _without_tagged(_FENCE.sub("\n\n", text)))
+    lines = own.split("\n")
     heading = next((n for n, line in enumerate(lines) if _HEADING.match(line)), len(lines))
     found: list[Said] = []
     lead = ""
@@ -125,11 +137,15 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
             block.append(line)
         elif block:
             typed = next(
-                (n for n, each in enumerate(block) if _PASTED.match(each[:_GLANCE])), len(block)
+                (n for n, each in enumerate(block) if _is_pasted(each[:_GLANCE])), len(block)
             )
             if typed:
                 yield block[:typed]
             block = []
+
+
+def _is_pasted(line: str) -> bool:
+    return bool(_PASTED.match(line) or (": " in line and _GIVEN.match(line)))
 
 
 def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[Said]:
