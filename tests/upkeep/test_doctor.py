@@ -556,10 +556,13 @@ def _change_index(patient: Patient, statement: str) -> None:
     db.close()
 
 
-def test_events_kept_for_a_home_that_is_gone_are_a_note(patient: Patient, tmp_path: Path) -> None:
-    gone = tmp_path / "an old home"
-    gone.write_text("")  # no folder can be made there, not even by root
-    for home in (gone, gone, gone / "deeper"):
+def test_events_kept_for_another_home_are_a_note_as_long_as_there_is_one(
+    patient: Patient, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "a home", tmp_path / "b home"
+    for home in (first, second):
+        home.write_text("")  # no folder can be made there, not even by root
+    for home in (first, first, second, first / "gone"):
         spool.put(str(home), {"event": "Stop", "session": "s"})
     spool.put("", {"event": "Stop", "session": "any home takes this one"})
     for report in (patient.examine(), patient.mend()):
@@ -567,6 +570,9 @@ def test_events_kept_for_a_home_that_is_gone_are_a_note(patient: Patient, tmp_pa
         (problem,) = report.problems
         assert problem.path == spool.second_places()[0]
         assert problem.message == (
-            f"3 events kept here for {gone} and 1 other home that could not be written"
-            f" (once it can: LTM_HOME='{gone}' ltm drain; forgotten after 60 days)"
+            f"3 events kept here for {first} and 1 other home that could not be written"
+            f" (once it can: LTM_HOME='{first}' ltm drain; forgotten after 60 days)"
         )
+    first.unlink()
+    second.unlink()
+    assert patient.examine().problems == ()

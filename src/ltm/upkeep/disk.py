@@ -111,10 +111,12 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
 
 
 def stranded(home: str) -> list[Finding]:
-    """Events that wait outside of another home, which could not be written when they came."""
+    """Events that wait outside of another home, which could not be written when they came. Of a
+    home that is gone nobody could do anything about them."""
     waiting: dict[str, list[str]] = {}
     for path, whose in spool.for_others(home):
-        waiting.setdefault(os.path.dirname(path), []).append(whose)
+        if os.path.lexists(whose):
+            waiting.setdefault(os.path.dirname(path), []).append(whose)
     found: list[Finding] = []
     for folder, homes in waiting.items():
         first, *others = sorted(set(homes))
