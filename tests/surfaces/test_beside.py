@@ -108,6 +108,26 @@ def test_without_a_second_process_all_of_it_is_done_here(
     assert desk.said("three")
 
 
+def test_however_many_answers_it_has_nobody_waits_for_them_to_be_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe took some ten thousand of them; then both processes waited for each other."""
+    monkeypatch.setattr(beside, "LEAST", 0)
+    (said := desk.top / "said").write_text("0\n" * 60_000)
+    monkeypatch.setattr("sys.executable", str(desk.top / "python"))
+    (desk.top / "python").write_text(f"#!/bin/sh\ncat '{said}'\nexec cat > /dev/null\n")
+    (desk.top / "python").chmod(0o755)
+    with Beside(desk.paths) as using:
+        assert using._process is not None
+        assert desk.keep(using) == 0
+    assert desk.said("one") == [], "all were answered, so nothing is left to do here"
+
+
+def test_a_transcript_that_is_gone_by_now_is_no_obstacle(desk: Desk) -> None:
+    with Beside([*desk.paths, str(desk.top / "gone.jsonl")]) as using:
+        assert desk.keep(using) > 0
+
+
 def test_who_is_interrupted_leaves_nobody_behind(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ltm import __version__
+from ltm.surfaces import answer
 from tests.security.strangers import session_start
 
 from .cli_runner import Ltm
@@ -80,3 +81,21 @@ def test_a_broken_python_is_not_believed(clone: Path, tmp_path: Path) -> None:
     note(home, str(broken))
 
     assert told(clone, home) == ""
+
+
+def test_a_server_keeps_no_dead_process_of_those_it_did_not_wait_for(tmp_path: Path) -> None:
+    """Each first look at a tree left one behind, for as long as `ltm serve` ran."""
+    (python := tmp_path / "python").write_text("#!/bin/sh\necho '{}'\n")
+    python.chmod(0o755)
+    note(tmp_path, str(python))
+    home = str(tmp_path / ".ltm")
+    for _ in range(3):
+        answer._first_look(home, str(tmp_path))
+    left = set(answer._LEFT_ALONE)
+    for child in left:
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    answer._bury()
+    for child in left:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(child, os.WNOHANG)
+    assert not answer._LEFT_ALONE

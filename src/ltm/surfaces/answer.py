@@ -102,7 +102,7 @@ def _first_look(home: str, folder: str) -> str:
     if not program or not hasattr(os, "posix_spawn"):
         return ""
     reading, writing = os.pipe()
-    os.posix_spawn(
+    child = os.posix_spawn(
         program,
         [program, "-I", "-m", "ltm", "inject", "--json", "--project", folder],
         {**os.environ, "LTM_HOME": home},
@@ -125,7 +125,24 @@ def _first_look(home: str, folder: str) -> str:
             said += chunk
     finally:
         os.close(reading)
+        _LEFT_ALONE.add(child)
+        _bury()
     return ""
+
+
+_LEFT_ALONE: set[int] = set()
+"""Processes that went on without us. A hook ends before they do; in a server they would pile up."""
+
+
+def _bury() -> None:
+    """Let go of those that have ended since."""
+    for child in list(_LEFT_ALONE):
+        try:
+            ended, _ = os.waitpid(child, os.WNOHANG)
+        except ChildProcessError:
+            ended = child  # another thread was quicker
+        if ended:
+            _LEFT_ALONE.discard(child)
 
 
 def _watched(places: Places, folder: str) -> Iterator[str]:

@@ -14,8 +14,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 from ltm.core.model import now
 from ltm.sessions.packed import unpacked
@@ -33,7 +34,11 @@ class Beside:
     def __init__(self, transcripts: Sequence[str]) -> None:
         self._given: list[str] = []
         self._added = 0
-        self._process = _started() if sum(map(os.path.getsize, transcripts)) >= LEAST else None
+        # A file and no pipe: its answers are read at the end, and a pipe that is full by then
+        # would have both of us wait for the other.
+        self._answers = TemporaryFile("w+")  # noqa: SIM115  # closed when we are left
+        much = sum(map(_size, transcripts)) >= LEAST
+        self._process = _started(self._answers) if much else None
 
     def __enter__(self) -> Beside:
         return self
@@ -44,6 +49,7 @@ class Beside:
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
+        self._answers.close()
 
     def keep(self, session: Session, where: Places, transcript: str) -> None:
         """Keep what was said in a session, by and by; `transcript` is its own, plain or packed."""
@@ -61,14 +67,14 @@ class Beside:
 
     def kept(self) -> int:
         """How many passages were new, once all of them are kept."""
-        answers: list[str] = []
         if self._process is not None:
             try:
-                answers = self._process.communicate()[0].split()
+                self._process.communicate()
             except OSError:
-                pass
+                pass  # it died; the rest is done here
             self._process = None
-        counts = [int(each) for each in answers]
+        self._answers.seek(0)
+        counts = [int(each) for each in self._answers.read().split()]
         rest = sum(_keep(each) for each in self._given[len(counts) :])
         return self._added + sum(counts) + rest
 
@@ -91,13 +97,23 @@ def _keep(line: str) -> int:
         )
 
 
-def _started() -> subprocess.Popen[str] | None:
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0  # its client has just deleted it
+
+
+def _started(answers: IO[str]) -> subprocess.Popen[str] | None:
     # `-I`: the folder we are in must not be able to bring its own `ltm`.
     command = [sys.executable, "-I", "-m", __name__]
-    pipe = subprocess.PIPE
     try:
         return subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=answers,
+            stderr=subprocess.DEVNULL,
+            text=True,
         )
     except OSError:
         return None
