@@ -33,7 +33,7 @@ class Background:
         waiting = threading.Event()
         waiting.wait(FIRST)
         while True:
-            if not self._lifetime.at_work.locked():
+            if self._lifetime.is_idle:
                 drain_once()
             waiting.wait(INTERVAL)
 

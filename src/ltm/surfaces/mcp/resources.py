@@ -11,6 +11,9 @@ from ltm.core.errors import NotFound
 from ltm.core.model import Filter, Usage
 from ltm.surfaces.mcp.call import Call
 
+NAME = "resources"
+"""What a call for one is named, where the others have the name of their tool."""
+
 PREFIX = "ltm://memory/"
 LISTED = 20
 """Only the newest are listed; every other can be read by its id."""

@@ -1,8 +1,8 @@
 """The stdio server: protocol by the SDK, answers by the table of tools.
 
-The event loop only carries messages. Work on a store happens in one worker thread, one call after
-the other, so that a slow disk never keeps a message waiting. Whatever a tool raises becomes a tool
-error, which the agent reads and can act on.
+The event loop only carries messages. Work on a store happens in worker threads, so that a slow disk
+never keeps a message waiting, nor a model that is asked a recall (`lanes`). Whatever a tool raises
+becomes a tool error, which the agent reads and can act on.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ltm.surfaces.mcp.arguments import checked
 from ltm.surfaces.mcp.background import Background
 from ltm.surfaces.mcp.call import Call
 from ltm.surfaces.mcp.instructions import INSTRUCTIONS
+from ltm.surfaces.mcp.lanes import Lanes
 from ltm.surfaces.mcp.lifetime import Lifetime
 from ltm.surfaces.mcp.prompts import PROMPTS, prompt_text
 from ltm.surfaces.mcp.table import tools
@@ -93,7 +94,7 @@ class Answers:
         self.where = Whereabouts(project)
         self._lifetime = lifetime
         self.background = Background(lifetime)
-        self._one_at_a_time = anyio.CapacityLimiter(1)
+        self._lanes = Lanes()
 
     async def initialized(self, context: _Context, params: types.NotificationParams) -> None:
         """The client is served: what can wait may begin."""
@@ -125,7 +126,7 @@ class Answers:
     ) -> types.ListResourcesResult:
         """The newest memories; none rather than an error, since a client asks unbidden."""
         try:
-            entries = await self._work(context, "resources", resources.listed)
+            entries = await self._work(context, resources.NAME, resources.listed)
         except LtmError as error:
             _log.warning("no resources are listed: %s", error)
             entries = []
@@ -156,7 +157,7 @@ class Answers:
         """One memory as get_memory shows it."""
         uri = str(params.uri)
         try:
-            text = await self._work(context, "resources", partial(resources.read, uri=uri))
+            text = await self._work(context, resources.NAME, partial(resources.read, uri=uri))
         except LtmError as error:
             code = _RESOURCE_NOT_FOUND if isinstance(error, NotFound) else types.INTERNAL_ERROR
             raise MCPError(code, _told(error)) from error
@@ -191,15 +192,15 @@ class Answers:
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
     async def _work(self, context: _Context, tool: str, function: Callable[[Call], _T]) -> _T:
-        """Run a function on this project's store, after the calls that came before it."""
+        """Run a function on this project's store, after the calls of its lane before it."""
         self.background.begin()  # a client of the newer protocol has no handshake
         folder = await self.where.folder(context)
 
         def work() -> _T:
-            with self._lifetime.at_work, Call(tool, folder) as call:
+            with self._lifetime.at_work(), Call(tool, folder) as call:
                 return function(call)
 
-        return await anyio.to_thread.run_sync(work, limiter=self._one_at_a_time)
+        return await anyio.to_thread.run_sync(work, limiter=self._lanes.of(tool))
 
 
 def _described(tool: Tool) -> types.Tool:

@@ -210,6 +210,9 @@ TOOLS: tuple[Tool, ...] = (
     ),
 )
 
+SLOW = frozenset({"memory_ask", "ltm_check"})
+"""Those that read and may take long: a model has a minute to answer, a check reads every file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tools:
