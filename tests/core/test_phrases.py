@@ -54,3 +54,10 @@ def test_common_phrases_are_shared_by_at_least_two() -> None:
     assert common(texts, most=2) == ["use pnpm", "pnpm"]
     many = " ".join(f"word{chr(97 + n)}" for n in range(12))
     assert len(common([many, many])) == 10
+
+
+def test_one_and_many_are_one_matter_and_a_class_is_no_plural() -> None:
+    assert phrases("fix the tests") == phrases("fix the test")
+    assert "class" in phrases("rename class Foo")
+    assert not alike(phrases("rename class Foo"), phrases("rename clas Foo Bar Baz"))
+    assert phrases("use gas") != phrases("use ga")  # too short to be a plural

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.keynames import FAMILIES, promise
-from ltm.core.redact import redact, redacted
+from ltm.core.redact import Redacted, redact, redacted
 from ltm.core.secrets import SHAPES, Shape
 
 ALPHABETS = {
@@ -112,6 +112,43 @@ def test_no_sample_in_the_tables_is_itself_taken_for_a_secret_of_a_provider() ->
         with open(str(module.__file__), encoding="utf-8") as file:
             kinds = set(redact(file.read()).kinds)
         assert kinds <= {family.kind for family in FAMILIES}
+
+
+@pytest.mark.parametrize("said", ["{} key is", "{} key:", "the {} key was", "{} key =", "{}-key:"])
+def test_a_key_is_judged_by_the_word_before_it(said: str) -> None:
+    """An id in hex is a secret only where the words around it say so."""
+    value = fill("{h40}")
+    assert redact(f"{said.format('API')} {value}").kinds == ("key",)
+    assert redact(f"{said.format('cache')} {value}").kinds == ()
+    assert redact(f"{said.format('public')} {fill('{a31}4')}").kinds == ()
+
+
+def test_an_older_key_is_known_by_the_letters_in_its_middle() -> None:
+    """Whatever stands around them: these eight are in base64 what the maker is called."""
+    text = fill("sk-{w20}") + "T3Blbk" + "FJ" + fill("{w20}")
+    assert redact(text) == Redacted("[redacted:openai-key]", ("openai-key",))
+
+
+@pytest.mark.parametrize("head", ["Authorization: Basic ", "basic ", "-H 'basic%20"])
+def test_a_name_and_password_in_base64_are_found_by_their_colon(head: str) -> None:
+    for name in ("me:pass word 1", "me:pwd", "someone@example.org:x" * 3):
+        value = base64.b64encode(name.encode()).decode()
+        done = redact(f"{head}{value} and on")
+        assert done.text == f"{head}[redacted:basic-auth] and on"
+        assert done.kinds == ("basic-auth",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Basic instructions",
+        "the Basic YWJjZGVmZ2hpamts of it",  # no colon inside
+        "basic operationsx=",  # no base64
+        "Visual Basic version12",
+    ],
+)
+def test_words_after_basic_are_no_password(text: str) -> None:
+    assert redact(text).text == text
 
 
 def test_the_text_around_a_secret_stays_readable() -> None:

@@ -82,6 +82,28 @@ def test_identifiers_paths_and_codes_give_the_whole_and_the_parts(
     assert expected <= set(terms(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("getUserById", "getuserbyid get user by id"),
+        ("std::vector", "std_vector std vector"),
+        ("__init__.py", "init_py init py"),
+        ("lib/XmlReader.py", "lib_xmlreader_py lib xmlreader_py xmlreader xml reader py"),
+        ("@scope/pkg-name", "scope_pkg_name scope pkg_name pkg name"),
+        ("src/a_b.py", "src_a_b_py src a_b_py a_b py"),
+        ("v1.2.3", "v1_2_3 1_2_3 v1"),
+        ("v1 vx.y 1.2", "v1 vx_y vx 1_2"),
+        ("C++ foo++ g++ a#", "cpp foo gpp a"),
+        ("_private foo_ --flag", "privat foo flag"),
+        ("0xC000001D deadbeef01", "0xc000001d c000001d deadbeef01"),
+        ("naïve-Straße", "naive_strasse naiv strass"),
+        ("we'll don’t it's", "we dont it"),
+    ],
+)
+def test_a_name_gives_these_terms_in_this_order_and_no_others(text: str, expected: str) -> None:
+    assert terms(text) == expected.split()
+
+
 def test_a_path_is_found_by_its_file_name_its_stem_and_any_folder(fts: sqlite3.Connection) -> None:
     path = "see src/app/user_store.py line 3"
     for query in ("user_store.py", "user_store", "src/app/user_store.py", "app", "user store"):

@@ -244,3 +244,29 @@ def test_a_file_bears_the_moment_it_was_written(tmp_path: Path) -> None:
     before = time.time_ns()
     write_file(str(tmp_path / "a.md"), b"x")
     assert before <= (tmp_path / "a.md").stat().st_mtime_ns <= time.time_ns()
+
+
+def test_writing_making_deleting_and_sweeping_leave_no_file_open(tmp_path: Path) -> None:
+    """Also where they fail: a server does all of it for weeks."""
+
+    def free() -> int:
+        handle = os.open(os.devnull, os.O_RDONLY)
+        os.close(handle)
+        return handle
+
+    def stopped() -> None:
+        raise Refused("not now")
+
+    before = free()
+    write_file(str(tmp_path / "a.md"), b"x")
+    with pytest.raises(Refused):
+        write_file(str(tmp_path / "a.md"), b"y", check=stopped)
+    with pytest.raises(StorageFailed):
+        write_file(str(tmp_path / "none" / "a.md"), b"x")
+    make_folder(str(tmp_path / "deep" / "er"))
+    assert remove_file(str(tmp_path / "a.md"))
+    assert not remove_file(str(tmp_path / "a.md"))
+    (tmp_path / ".left.0.tmp").write_bytes(b"half")
+    sweep(str(tmp_path))
+    assert os.listdir(tmp_path) == ["deep"]
+    assert free() == before

@@ -273,8 +273,9 @@ class TestHandWrittenParts:
     ) -> None:
         """On either side: whoever held them, an earlier union put both into one file."""
         twice = self.text("title: one saying\ntitle: another saying\n")
-        sides = (twice, self.text("tags: [a]\n"))[:: -1 if swapped else 1]
-        found = merge(self.text(), *sides, PATH)
+        once = self.text("tags: [a]\n")
+        ours, theirs = (once, twice) if swapped else (twice, once)
+        found = merge(self.text(), ours, theirs, PATH)
         assert found.count(b"\ntitle:") == 1
         assert b"\ntitle: another saying\n" in found
         assert b"\n- other title: x\n- other title: one saying\n" in found

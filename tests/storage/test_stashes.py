@@ -180,6 +180,24 @@ def test_lines_that_must_not_be_kept_are_dropped_and_what_was_done_stays_done(
     assert stashes.rewrite(lambda line: not line.startswith("drop")) == 0
 
 
+def test_a_stash_that_came_with_the_repository_is_marked_and_rewritten_before_we_kept_anything(
+    stashes: Stashes,
+) -> None:
+    """Purging failed in a project of which nothing private was kept yet: it had no lock."""
+    os.makedirs(stashes.folder)
+    Path(stashes.folder, "theirs.md").write_text("keep this\ndrop this\n")
+    assert stashes.rewrite(lambda line: not line.startswith("drop")) == 1
+    (theirs,) = stashes.every()
+    assert (theirs.text, theirs.ours, theirs.processed) == ("keep this\n", "", False)
+
+
+def test_a_stash_can_be_marked_where_nothing_private_was_kept_yet(stashes: Stashes) -> None:
+    os.makedirs(stashes.folder)
+    Path(stashes.folder, "theirs.md").write_text("# Hello")
+    stashes.mark(stashes.every()[0])
+    assert stashes.waiting() == 0
+
+
 def test_where_nothing_was_stashed_there_is_nothing_and_nothing_is_made(stashes: Stashes) -> None:
     assert stashes.every() == []
     assert stashes.problems == []

@@ -112,7 +112,7 @@ class _Seen(NamedTuple):
 
     @property
     def name(self) -> str:
-        return os.path.basename(self.key.removeprefix("file:")).removesuffix(".git") or "project"
+        return os.path.basename(self.key).removesuffix(".git") or "project"
 
     @property
     def own(self) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ class Stashes:
 
     def rewrite(self, keep: Callable[[str], bool]) -> int:
         """Drop lines from stashes that must not be kept; how many. What was done stays done."""
-        from ltm.storage.durable import write_file
+        from ltm.storage.durable import make_folder, write_file
         from ltm.storage.lock import Lock
 
         dropped = 0
@@ -147,6 +147,7 @@ class Stashes:
             kept = "".join(line for line in lines if keep(line))
             if kept == stash.text:
                 continue
+            make_folder(self._private)
             with Lock(os.path.join(self._private, "stashes.lock")):
                 write_file(stash.path, kept.encode())
                 sha = hash_of(kept.encode())

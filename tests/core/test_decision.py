@@ -1,0 +1,198 @@
+"""What each change makes of a memory, field by field; what is not named stays as it was."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ltm.core.decision import (
+    contradicted,
+    forgotten,
+    merged,
+    reduced,
+    reinforced,
+    restored,
+    revised,
+    superseded,
+)
+from ltm.core.errors import Refused
+from ltm.core.model import Impact, Memory, Phase, Source, Status, Trust
+from tests.stores import START, make
+
+NOW = START + timedelta(days=9)
+OLD = make("Use ruff", "Use ruff.\n\nIt is quick.", version=3, observations=2, confidence=0.5)
+
+
+def changes(before: Memory, after: Memory) -> dict[str, Any]:
+    """The fields in which two memories differ, as they are afterwards."""
+    names = [field.name for field in fields(Memory)]
+    return {
+        name: getattr(after, name)
+        for name in names
+        if getattr(before, name) != getattr(after, name)
+    }
+
+
+class TestRevising:
+    @pytest.mark.parametrize("name", ["title", "summary", "content"])
+    def test_a_changed_text_is_the_next_version(self, name: str) -> None:
+        after = revised(OLD, {name: "Use black"}, NOW)
+        assert changes(OLD, after) == {name: "Use black", "updated": NOW, "version": 4}
+
+    def test_anything_else_is_the_same_version(self) -> None:
+        after = revised(OLD, {"tags": ("a",), "title": OLD.title}, NOW)
+        assert changes(OLD, after) == {"tags": ("a",), "updated": NOW}
+
+    def test_what_is_so_already_changes_not_even_the_time(self) -> None:
+        assert revised(OLD, {"title": OLD.title}, NOW) is OLD
+        assert revised(OLD, {}, NOW) is OLD
+
+    def test_a_newly_written_content_is_whole_unless_its_phase_is_said(self) -> None:
+        short = replace(OLD, phase=Phase.HINT)
+        assert revised(short, {"content": "new"}, NOW).phase is Phase.FULL
+        assert revised(short, {"content": "new", "phase": Phase.ABSTRACT}, NOW).phase is (
+            Phase.ABSTRACT
+        )
+        assert revised(short, {"title": "new"}, NOW).phase is Phase.HINT
+
+    @pytest.mark.parametrize("name", ["id", "created", "version", "updated", "scope", "colour"])
+    def test_what_is_fixed_or_no_field_is_refused(self, name: str) -> None:
+        with pytest.raises(Refused, match=f"cannot change {name} of {OLD.id}"):
+            revised(OLD, {name: "x", "title": "y"}, NOW)
+
+
+class TestSeeingAgain:
+    def test_it_is_confirmed_counted_and_sure(self) -> None:
+        after = reinforced(OLD, Source(), NOW)
+        wanted = {"confirmed": NOW, "updated": NOW, "observations": 3, "confidence": 1.0}
+        assert changes(OLD, after) == wanted
+
+    @pytest.mark.parametrize("trust", list(Trust))
+    def test_a_source_that_is_no_tool_ends_quarantine_and_nothing_else(self, trust: Trust) -> None:
+        waiting = replace(OLD, status=Status.QUARANTINED)
+        left = reinforced(waiting, Source(trust), NOW).status
+        assert left is (Status.QUARANTINED if trust is Trust.TOOL else Status.ACTIVE)
+        gone = replace(OLD, status=Status.FORGOTTEN)
+        assert reinforced(gone, Source(trust), NOW).status is Status.FORGOTTEN
+
+
+def test_a_superseded_memory_names_its_successor_and_keeps_its_text() -> None:
+    after = superseded(OLD, "mem_new", NOW)
+    wanted = {"status": Status.SUPERSEDED, "superseded_by": "mem_new", "updated": NOW}
+    assert changes(OLD, after) == wanted
+
+
+def test_each_contradiction_takes_three_tenths_and_never_more_than_there_is() -> None:
+    sure = replace(OLD, confidence=1.0)
+    left = []
+    for _ in range(5):
+        sure = contradicted(sure, NOW)
+        left.append(sure.confidence)
+    assert left == [0.7, 0.4, 0.1, 0.0, 0.0]
+    assert changes(OLD, contradicted(OLD, NOW)) == {"confidence": 0.2, "updated": NOW}
+
+
+class TestTakingOthersIn:
+    OTHER = make(
+        "Other",
+        id="mem_other",
+        tags=("b", "a"),
+        links=("mem_x", OLD.id),
+        impact=Impact.HIGH,
+        pinned=True,
+        confidence=0.9,
+        difficulty=0.7,
+        observations=4,
+        confirmed=START + timedelta(days=2),
+    )
+
+    def test_it_gains_the_best_of_their_marks_and_all_that_was_counted(self) -> None:
+        mine = replace(OLD, tags=("c", "b"), links=("mem_x", "mem_y"), merged_from=("mem_a",))
+        after = merged(mine, [self.OTHER], "", NOW)
+        assert changes(mine, after) == {
+            "tags": ("c", "b", "a"),
+            "impact": Impact.HIGH,
+            "pinned": True,
+            "confidence": 0.9,
+            "difficulty": 0.7,
+            "observations": 6,
+            "confirmed": START + timedelta(days=2),
+            "merged_from": ("mem_a", "mem_other"),
+            "updated": NOW,
+        }
+
+    def test_what_it_has_that_is_better_stays(self) -> None:
+        mine = replace(OLD, impact=Impact.CRITICAL, confidence=1.0, confirmed=NOW, difficulty=0.8)
+        after = merged(mine, [self.OTHER], "", NOW)
+        assert (after.impact, after.confidence) == (Impact.CRITICAL, 1.0)
+        assert (after.confirmed, after.difficulty) == (NOW, 0.8)
+
+    def test_it_never_links_to_itself(self) -> None:
+        assert merged(OLD, [self.OTHER], "", NOW).links == ("mem_x",)
+
+    def test_a_text_written_anew_is_whole_and_the_next_version(self) -> None:
+        short = replace(OLD, phase=Phase.HINT)
+        after = merged(short, [self.OTHER], "Both.", NOW)
+        assert (after.content, after.phase, after.version) == ("Both.", Phase.FULL, 4)
+        same = merged(short, [self.OTHER], short.content, NOW)
+        assert (same.phase, same.version) == (Phase.FULL, 3)
+        left = merged(short, [self.OTHER], "", NOW)
+        assert (left.content, left.phase, left.version) == (short.content, Phase.HINT, 3)
+
+
+def test_a_forgotten_memory_keeps_its_name_and_not_its_text() -> None:
+    after = forgotten(OLD, NOW)
+    assert changes(OLD, after) == {
+        **{"status": Status.FORGOTTEN, "summary": "", "content": "", "updated": NOW},
+    }
+
+
+class TestReducing:
+    def test_it_has_the_version_of_its_original_and_its_own_time(self) -> None:
+        original = replace(OLD, version=2)
+        after = reduced(OLD, original, Phase.HINT)
+        assert changes(OLD, after) == {"content": "Use ruff.", "phase": Phase.HINT, "version": 2}
+
+    @pytest.mark.parametrize("status", [each for each in Status if each is not Status.ACTIVE])
+    def test_only_what_is_active_is_reduced(self, status: Status) -> None:
+        with pytest.raises(Refused, match=f"{OLD.id} is {status}"):
+            reduced(replace(OLD, status=status), OLD, Phase.HINT)
+
+
+class TestRestoring:
+    TOMBSTONE = replace(OLD, status=Status.FORGOTTEN, summary="", content="")
+
+    def test_a_tombstone_has_its_text_again_and_that_is_no_new_version(self) -> None:
+        after = restored(self.TOMBSTONE, OLD, NOW)
+        assert changes(self.TOMBSTONE, after) == {
+            **{"status": Status.ACTIVE, "summary": OLD.summary, "content": OLD.content},
+            **{"confirmed": NOW, "updated": NOW},
+        }
+
+    @pytest.mark.parametrize("name", ["title", "summary", "content"])
+    def test_the_text_of_another_version_is_a_new_one(self, name: str) -> None:
+        older = replace(OLD, version=1, **{name: "Older words"})  # type: ignore[arg-type]
+        after = restored(OLD, older, NOW)
+        assert (getattr(after, name), after.version) == ("Older words", 4)
+        same = restored(OLD, replace(OLD, version=1), NOW)
+        assert same.version == 3
+
+    def test_without_a_kept_text_it_is_in_force_with_its_own(self) -> None:
+        gone = replace(OLD, status=Status.SUPERSEDED, superseded_by="mem_new", phase=Phase.ABSTRACT)
+        after = restored(gone, None, NOW)
+        assert changes(gone, after) == {
+            **{"status": Status.ACTIVE, "superseded_by": "", "phase": Phase.FULL},
+            **{"confirmed": NOW, "updated": NOW},
+        }
+
+    def test_what_was_in_quarantine_at_any_time_goes_back_there(self) -> None:
+        waiting = replace(OLD, status=Status.QUARANTINED)
+        for found in (
+            restored(waiting, None, NOW),
+            restored(self.TOMBSTONE, waiting, NOW),
+            restored(self.TOMBSTONE, OLD, NOW, was=Status.QUARANTINED),
+        ):
+            assert found.status is Status.QUARANTINED
