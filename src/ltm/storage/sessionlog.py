@@ -29,6 +29,8 @@ _KEPT_DAYS = 60
 _KEPT_SECONDS = 3_600
 """Seconds after which an event is not expected again: a hook tells it twice within one or two."""
 
+_CAUGHT_UP = 20  # sessions among which those are looked for that died before they ended
+
 DONE = 1_000
 """The steps of an event that is done with: more than there are."""
 
@@ -105,19 +107,25 @@ class SessionLog:
     def sessions(self, project: str = "", limit: int = 100) -> list[Session]:
         """The sessions of a project or of all, newest first."""
         rows = self._db.execute(
-            f"SELECT {_COLUMNS} FROM sessions s WHERE ?1 IN ('', project)"
-            " ORDER BY number DESC LIMIT ?2",
-            (project, limit),
+            f"SELECT {_COLUMNS} FROM sessions s WHERE :project IN ('', project)"
+            " ORDER BY number DESC LIMIT :limit",
+            {"project": project, "limit": limit},
         )
         return [_session(row) for row in rows]
+
+    def unended(self, session: Session) -> list[Session]:
+        """The other latest sessions of its project that never said they ended."""
+        latest = self.sessions(session.project, _CAUGHT_UP)
+        return [each for each in latest if not each.ended and each.id != session.id]
 
     def begin(self, session: str, project: str, cwd: str, transcript: str, at: datetime) -> None:
         """Note that a session is going on. Its first project stays its project."""
         note_session(self._db, session, project, at)
         self._db.execute(
-            "UPDATE sessions SET cwd = CASE cwd WHEN '' THEN ?2 ELSE cwd END,"
-            " transcript = CASE ?3 WHEN '' THEN transcript ELSE ?3 END WHERE id = ?1",
-            (session, _kept(cwd), _kept(transcript)),
+            "UPDATE sessions SET cwd = CASE cwd WHEN '' THEN :cwd ELSE cwd END,"
+            " transcript = CASE :transcript WHEN '' THEN transcript ELSE :transcript END"
+            " WHERE id = :id",
+            {"id": session, "cwd": _kept(cwd), "transcript": _kept(transcript)},
         )
 
     def reopen(self, session: str) -> None:

@@ -7,6 +7,7 @@ we kept of it ourselves. `ltm show` and whoever else shows a memory use it.
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -64,19 +65,15 @@ def _transcript(session: str, where: Places) -> str:
     """The session's transcript, '' when it is not there any more."""
     if not os.path.exists(where.state_db):
         return ""
-    log = SessionLog(where.state_db)
-    try:
+    with closing(SessionLog(where.state_db)) as log:
         known = log.get(session)
-    finally:
-        log.close()
     return known.transcript if known and os.path.isfile(known.transcript) else ""
 
 
 def _kept(source: Source, where: Places) -> list[Quoted]:
     if not os.path.exists(where.sessions_db):
         return []
-    passages = Passages(where.sessions_db, readonly=True)
-    try:
+    with closing(Passages(where.sessions_db, readonly=True)) as passages:
         return [
             Quoted(
                 each.first,
@@ -86,5 +83,3 @@ def _kept(source: Source, where: Places) -> list[Quoted]:
             )
             for each in passages.at_lines(source.session, source.lines)
         ]
-    finally:
-        passages.close()

@@ -16,7 +16,7 @@ from ltm.capture.llm import READER, Replaceable, hear
 from ltm.capture.pipeline import Captured
 from ltm.core.errors import LtmError
 from ltm.llm.model import OFF, Model, open_model
-from ltm.sessions.lines import cursor_of
+from ltm.sessions.growth import has_grown, is_there
 from ltm.storage import hooklog
 from ltm.storage.config import load
 from ltm.storage.lock import Lock
@@ -35,7 +35,9 @@ _TURN = 0.2
 
 def note_due(home: str, log: SessionLog, session: Session, event: str) -> None:
     """Note that a model is to read on in a session, if one is switched on and it is worth it."""
-    if load(home).own("llm.backend") == OFF or not _has_grown(log, session, _ENOUGH.get(event, 1)):
+    if load(home).own("llm.backend") == OFF:
+        return
+    if not has_grown(log, session, READER, _ENOUGH.get(event, 1)):
         return
     models = ModelLog(os.path.join(home, STATE))
     try:
@@ -113,7 +115,7 @@ def _hear_all(
             return
         for note in models.due(datetime.now(UTC)):
             session = log.get(note.session)
-            if session is None or not _is_there(session):
+            if session is None or not is_there(session):
                 models.forget_unheard(note)
                 continue
             found = places(session.cwd, environ=environ)
@@ -150,19 +152,3 @@ def _hear(
     finally:
         store.close()
     return done
-
-
-def _has_grown(log: SessionLog, session: Session, least: int) -> bool:
-    if not _is_there(session):
-        return False
-    read = cursor_of(log.cursor(session.id, READER, session.transcript)).offset
-    size = os.stat(session.transcript).st_size
-    return size < read or size - read >= least
-
-
-def _is_there(session: Session) -> bool:
-    """Whether both the transcript and the folder the session ran in still exist."""
-    try:
-        return os.path.isfile(session.transcript) and os.path.isdir(session.cwd)
-    except ValueError:
-        return False

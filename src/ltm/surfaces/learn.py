@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ltm.capture.pipeline import Captured, capture
+from ltm.capture.pipeline import READER, Captured, capture
 from ltm.core.model import Status, utc
 from ltm.sessions import figures
+from ltm.sessions.growth import has_grown
 from ltm.storage.config import load
 from ltm.storage.opening import open_store, vaults_of
 from ltm.storage.places import Places, places
@@ -32,7 +33,6 @@ _LEARNING = ("Stop", "PreCompact", "SessionEnd", "SessionStart")
 _LEAST_BYTES = {"Stop": 600}
 """A turn that added less than about three lines waits for the next."""
 
-_CAUGHT_UP = 20
 _CAPTURES = "captures"
 """Under this name the log keeps how many captures a project had since it was consolidated."""
 
@@ -43,7 +43,7 @@ def learn(work: Work) -> None:
     sessions = sessions_to_read(work)
     environ = {**work.environ, "LTM_HOME": work.home} if sessions else {}
     for session in sessions:
-        if has_grown(work.log, session, _LEAST_BYTES.get(event.event, 1)):
+        if has_grown(work.log, session, READER, _LEAST_BYTES.get(event.event, 1)):
             learn_from(work.log, session, work.at, environ)
         note_due(work.home, work.log, session, event.event)
         if event.event == "SessionEnd":
@@ -55,7 +55,7 @@ def sessions_to_read(work: Work) -> list[Session]:
     session = work.log.get(work.event.session) if work.event.event in _LEARNING else None
     if session is None:
         return []
-    return [session] if work.event.event != "SessionStart" else _unheard(work.log, session)
+    return [session] if work.event.event != "SessionStart" else work.log.unended(session)
 
 
 def learn_from(
@@ -107,30 +107,6 @@ def begin(
     assert known is not None
     figures.update(log, known, at)
     return log.get(session) or known
-
-
-def _unheard(log: SessionLog, session: Session) -> list[Session]:
-    """Sessions of the same project that never said they ended."""
-    return [
-        other
-        for other in log.sessions(session.project, _CAUGHT_UP)
-        if not other.ended and other.id != session.id
-    ]
-
-
-def has_grown(log: SessionLog, session: Session, least: int) -> bool:
-    """Whether a session has at least so many bytes nobody listened to, and its folder is there."""
-    from ltm.capture.pipeline import READER
-    from ltm.sessions.lines import cursor_of
-
-    if not session.transcript or not session.cwd or not os.path.isdir(session.cwd):
-        return False
-    try:
-        size = os.stat(session.transcript).st_size
-    except (OSError, ValueError):
-        return False
-    read = cursor_of(log.cursor(session.id, READER, session.transcript)).offset
-    return size < read or size - read >= least
 
 
 def _tidy_up(log: SessionLog, session: Session, now: datetime, environ: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -74,9 +75,8 @@ def note_over(work: Work) -> None:
 
 def note_session(where: Places, session: Session, kinds: Kinds) -> Note | None:
     """Write the note of a session; None if there is nothing to say, or a person's words stand."""
-    passages = Passages(where.sessions_db, readonly=True)
-    purged = passages.is_purged(session.id)
-    passages.close()
+    with closing(Passages(where.sessions_db, readonly=True)) as passages:
+        purged = passages.is_purged(session.id)
     outline = outline_in(session.transcript, session.id, kinds, where.state_db)
     if purged or not (outline.asked or outline.found):
         return None

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -19,12 +19,13 @@ from ltm.capture import preferences
 from ltm.capture.candidate import Candidate, as_memory
 from ltm.capture.late import is_known_since, keep_episode, keep_late
 from ltm.capture.noted import episode, moment, read, taught
-from ltm.capture.pipeline import Captured
+from ltm.capture.pipeline import READER, Captured
 from ltm.core.errors import LtmError, ModelFailed
 from ltm.core.fuse import Mass
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source, Trust, iso
 from ltm.llm.model import Model, open_model
+from ltm.sessions.growth import has_grown
 from ltm.storage import ledger
 from ltm.storage.config import Config
 from ltm.storage.durable import make_folder
@@ -35,7 +36,7 @@ from ltm.storage.sessionlog import Session, SessionLog
 from ltm.storage.stashes import Stash, Stashes
 from ltm.storage.store import Store
 from ltm.surfaces import masses
-from ltm.surfaces.learn import begin, has_grown, learn_from
+from ltm.surfaces.learn import begin, learn_from
 from ltm.upkeep.consent import let_through
 from ltm.upkeep.consolidate import Step
 from ltm.upkeep.consolidate import apply as merge
@@ -93,7 +94,7 @@ def reflect(
         stashes = Stashes(places.project.root, places.private)
         waiting = [each for each in stashes.every() if not each.processed]
         done.problems += stashes.problems
-        with _log(places) as log:
+        with closing(SessionLog(places.state_db)) as log:
             if not dry_run:
                 _introduce(log, places, waiting)
             unread = _unread(log, places)
@@ -124,15 +125,6 @@ def reflect(
     return done
 
 
-@contextmanager
-def _log(places: Places) -> Iterator[SessionLog]:
-    log = SessionLog(places.state_db)
-    try:
-        yield log
-    finally:
-        log.close()
-
-
 def _introduce(log: SessionLog, places: Places, stashes: Sequence[Stash]) -> None:
     """Note the sessions behind stashes that no hook told of.
 
@@ -151,7 +143,7 @@ def _introduce(log: SessionLog, places: Places, stashes: Sequence[Stash]) -> Non
 def _unread(log: SessionLog, places: Places) -> list[Session]:
     """The sessions of the project that have more to say."""
     sessions = log.sessions(places.project.id, _SESSIONS)
-    return [each for each in sessions if has_grown(log, each, 1)]
+    return [each for each in sessions if has_grown(log, each, READER)]
 
 
 def _take(store: Store, stash: Stash, done: Reflected, now: datetime, dry_run: bool) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ def keep_session(session: Session, where: Places, now: datetime, *, known_as: st
     config = load(where.home, where.settings)
     if not config.get("sessions.keep"):
         return 0
-    with _opened(where.sessions_db) as passages:
+    with closing(Passages(where.sessions_db)) as passages:
         return keep_verbatim(
             passages,
             session.id,
@@ -73,7 +73,7 @@ def let_go(where: Places, now: datetime) -> int:
     before, most = _oldest(config, now), int(config.get("sessions.megabytes")) * _MEGABYTE
     if not (before or most) or not os.path.exists(where.sessions_db):
         return 0
-    with _opened(where.sessions_db) as passages:
+    with closing(Passages(where.sessions_db)) as passages:
         return passages.prune(before=before, most=most)
 
 
@@ -86,11 +86,11 @@ def purge_session(name: str, where: Places) -> tuple[int, str]:
     path = file_of(where.home, session.project) if session else where.sessions_db
     known = session is not None
     if not known and os.path.exists(path):
-        with _opened(path, readonly=True) as passages:
+        with closing(Passages(path, readonly=True)) as passages:
             known = passages.header(name) is not None
     if not known:
         raise NotFound(f"there is no session '{name}'", hint="list them with: ltm sessions")
-    with _opened(path) as passages:
+    with closing(Passages(path)) as passages:
         return passages.purge_session(name), transcript_of(session)
 
 
@@ -99,7 +99,7 @@ def headers_of(here: Places, sessions: Sequence[Session]) -> dict[str, Header]:
     found: dict[str, Header] = {}
     for project in dict.fromkeys(session.project for session in sessions):
         own = [session for session in sessions if session.project == project]
-        with _opened(file_of(here.home, project), readonly=True) as passages:
+        with closing(Passages(file_of(here.home, project), readonly=True)) as passages:
             headers = list(filter(None, (passages.header(session.id) for session in own)))
             forgotten = Forgotten(_forgotten_in(here, own) if headers else ())
             found.update((each.id, forgotten.titled(passages, each)) for each in headers)
@@ -119,23 +119,11 @@ def _forgotten_in(here: Places, sessions: Sequence[Session]) -> list[Memory]:
         return [each.memory for each in gone]
 
 
-@contextmanager
-def _opened(path: str, *, readonly: bool = False) -> Iterator[Passages]:
-    passages = Passages(path, readonly=readonly)
-    try:
-        yield passages
-    finally:
-        passages.close()
-
-
 def _session(name: str, where: Places) -> Session | None:
     if not name or not os.path.exists(where.state_db):
         return None
-    log = SessionLog(where.state_db)
-    try:
+    with closing(SessionLog(where.state_db)) as log:
         return log.get(name)
-    finally:
-        log.close()
 
 
 def file_of(home: str, project: str) -> str:

@@ -21,7 +21,6 @@ from ltm.storage.project import identify
 from ltm.storage.sessionlog import SessionLog
 
 _AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
-_CAUGHT_UP = 20  # unfinished sessions that are looked at when one begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +72,8 @@ def count(work: Work) -> None:
         return
     figures.update(work.log, session, work.at)
     if work.event.event == "SessionStart":
-        for other in work.log.sessions(session.project, _CAUGHT_UP):
-            if not other.ended and other.id != session.id:
-                figures.update(work.log, other, work.at)
+        for other in work.log.unended(session):
+            figures.update(work.log, other, work.at)
 
 
 def tell_handlers(work: Work) -> None:
