@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.question import understood
-from ltm.core.ranking import Evidence, Ranking, Signals, rarity
+from ltm.core.ranking import Evidence, Ranking, Signals
+from ltm.core.relevance import rarity
 from ltm.core.words import terms
 
 TODAY = date(2026, 11, 15)

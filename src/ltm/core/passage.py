@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+_WRITING = ("Edit: ", "Write: ", "MultiEdit: ", "NotebookEdit: ")
+
 USER, ASSISTANT, TOOL = "user", "assistant", "tool"
 """Who speaks in a passage: the user, the agent, or a tool the agent used."""
 
@@ -41,6 +43,11 @@ class Passage(NamedTuple):
     """Its number in the project, never given twice; 0 while it is not kept."""
     session: str = ""
     """The session it is from; '' while it is not kept."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it tells of a file that the agent wrote to."""
+        return self.role == TOOL and self.text.startswith(_WRITING)
 
     @property
     def citation(self) -> str:

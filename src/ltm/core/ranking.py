@@ -9,7 +9,6 @@ and how it opens a quarter; age only settles ties. Imports core.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date
@@ -82,11 +81,6 @@ class Signals(NamedTuple):
     files: Mapping[int, str] = {}
     """The file that is asked about, by the rows of passages that name it."""
     errors: Mapping[int, float] = {}
-
-
-def rarity(having: int, total: int) -> float:
-    """How much a word tells when so many of all passages have it."""
-    return math.log(1 + (max(total, having) - having + 0.5) / (having + 0.5))
 
 
 class Ranking:

@@ -27,6 +27,11 @@ class Matched(NamedTuple):
     text: tuple[str, ...] = ()
 
 
+def rarity(having: int, total: int) -> float:
+    """How much a word tells when so many of all texts have it: BM25's inverse frequency."""
+    return math.log(1 + (max(total, having) - having + 0.5) / (having + 0.5))
+
+
 def relevance(
     words: Sequence[str],
     title: Sequence[str],
@@ -44,9 +49,8 @@ def relevance(
     for word in words:
         weight = TITLE * title.count(word) + TAGS * tags.count(word) + TEXT * text.count(word)
         if weight:
-            having = holders.get(word, 0)
-            rarity = math.log(1 + (max(memories, having) - having + 0.5) / (having + 0.5))
-            score += rarity * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
+            told = rarity(holders.get(word, 0), memories)
+            score += told * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
     return score, Matched(
         tuple(word for word in words if word in title),
         tuple(word for word in words if word in tags),

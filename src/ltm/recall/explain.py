@@ -19,7 +19,6 @@ from ltm.storage.store import Store
 _LOOKED_AT = 200  # memories by each name, and passages
 _LAST = 1_000  # place of kinds that explain nothing
 _SHOWN = 2  # passages of a session
-_WRITING = ("Edit: ", "Write: ", "MultiEdit: ", "NotebookEdit: ")
 
 
 class Touched(NamedTuple):
@@ -100,6 +99,6 @@ def _sessions(said: Said, paths: Sequence[str], folder: bool) -> list[Touched]:
 
 
 def _touched(header: Header, passages: Sequence[Passage]) -> Touched:
-    changed = any(each.role == TOOL and each.text.startswith(_WRITING) for each in passages)
+    changed = any(each.writes for each in passages)
     telling = sorted(passages, key=lambda each: each.role == TOOL)
     return Touched(header, changed, len(passages), tuple(telling[:_SHOWN]))

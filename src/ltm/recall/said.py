@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.core.question import Question
-from ltm.core.ranking import Evidence, Ranking, Signals, rarity
+from ltm.core.ranking import Evidence, Ranking, Signals
+from ltm.core.relevance import rarity
 
 if TYPE_CHECKING:
     from ltm.core.passage import Passage

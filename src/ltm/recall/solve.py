@@ -22,7 +22,6 @@ _MEMORIES, _PASSAGES = 50, 100  # looked at
 _TURNS = 12  # after an error, in which it may have been solved
 _CHANGES = 4
 _LINES = 8  # of an error text that is asked for
-_WRITING = ("Edit: ", "Write: ", "MultiEdit: ", "NotebookEdit: ")
 
 
 class Case(NamedTuple):
@@ -111,9 +110,7 @@ def _case(said: Said, error: Passage, like: float) -> Case:
         command = None  # somebody told of it; what ran before has nothing to do with it
     passed = _passed(command, after) if command else None
     until = passed.row if passed else after[-1].row if after else 0
-    changes = [
-        each for each in after if each.row < until + (not passed) and each.text.startswith(_WRITING)
-    ]
+    changes = [each for each in after if each.row < until + (not passed) and each.writes]
     told = [each for each in after if each.role == ASSISTANT]
     later = [each for each in told if each.row > until] if passed else []
     return Case(

@@ -95,7 +95,7 @@ def look(path: str, schema: int, *, long: bool = False) -> sqlite3.Connection:
     """
     logged = long or os.path.exists(f"{path}-wal")
     for options in ("mode=ro", "mode=ro&immutable=1") if logged else ("mode=ro&immutable=1",):
-        db = sqlite3.connect(_uri(path, options), uri=True, timeout=0, isolation_level=None)
+        db = sqlite3.connect(uri(path, options), uri=True, timeout=0, isolation_level=None)
         try:
             found = db.execute("PRAGMA user_version").fetchone()[0]
             if found == schema:
@@ -219,7 +219,7 @@ def copy(path: str, tables: str, schema: int) -> sqlite3.Connection:
     """A database in memory, with what is at `path` if that can be read."""
     memory = _memory()
     try:
-        there = sqlite3.connect(_uri(path, "mode=ro&immutable=1"), uri=True)
+        there = sqlite3.connect(uri(path, "mode=ro&immutable=1"), uri=True)
         try:
             there.backup(memory)
         finally:
@@ -242,7 +242,8 @@ def _memory() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
-def _uri(path: str, options: str) -> str:
+def uri(path: str, options: str) -> str:
+    """A path as SQLite takes it together with options, such as `mode=ro`."""
     # Only these three mean something inside; `urllib.parse` would cost a hook ten milliseconds.
     for mark, escaped in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
         path = path.replace(mark, escaped)

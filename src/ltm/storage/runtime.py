@@ -53,7 +53,7 @@ def note_runtime(home: str, version: str, save_interval: int | None = None) -> N
         return
     old = runtime(home)
     new = dict(old)
-    if not python(old) or _number(version) > _number(old.get("version")):
+    if not python(old) or numbers(version) > numbers(old.get("version")):
         new |= {"python": sys.executable, "version": version}
     if save_interval is not None:
         new["save_interval"] = save_interval
@@ -64,6 +64,7 @@ def note_runtime(home: str, version: str, save_interval: int | None = None) -> N
             pass
 
 
-def _number(version: object) -> tuple[int, ...]:
+def numbers(version: object) -> tuple[int, ...]:
+    """A version as what can be compared; what is none comes before all others."""
     parts = str(version or "").split(".")
     return tuple(int(part) for part in parts if part.isdigit())

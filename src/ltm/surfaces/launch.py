@@ -90,23 +90,19 @@ def _installed(environ: Mapping[str, str]) -> str:
     from ltm import __version__
     from ltm.core.errors import LtmError
     from ltm.storage.home import home
-    from ltm.storage.runtime import python, runtime
+    from ltm.storage.runtime import numbers, python, runtime
 
     try:
         noted = runtime(home(environ))
     except LtmError:
         return ""
     found = python(noted)
-    if not found or _number(noted.get("version")) < _number(__version__):
+    if not found or numbers(noted.get("version")) < numbers(__version__):
         return ""
     # What was noted may be gone from there: a Python without us is no better than none.
     quiet = subprocess.DEVNULL
     done = subprocess.call([found, "-I", "-c", _CAN_RUN], stdin=quiet, stdout=quiet, stderr=quiet)
     return "" if done else found
-
-
-def _number(version: object) -> tuple[int, ...]:
-    return tuple(int(part) for part in str(version or "").split(".") if part.isdigit())
 
 
 def _become(command: Sequence[str]) -> int:

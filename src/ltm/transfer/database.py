@@ -1,7 +1,7 @@
 """Reading a foreign SQLite file without leaving a trace beside it.
 
 Owns how it is opened and walked: read-only and immutable, a copy when a writer left a log, and from
-both ends when a page in its middle is broken. Imports this package's origin.
+both ends when a page in its middle is broken. Imports storage's database and this package's origin.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ltm.storage.database import uri
 from ltm.transfer.origin import Origin
 
 MAGIC = b"SQLite format 3\0"
@@ -32,9 +33,7 @@ def open_database(origin: Origin, path: str) -> Iterator[sqlite3.Connection]:
         options = "mode=rw"
     else:
         options = "mode=ro&immutable=1"
-    for mark, escaped in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
-        target = target.replace(mark, escaped)
-    db = sqlite3.connect(f"file:{target}?{options}", uri=True, isolation_level=None)
+    db = sqlite3.connect(uri(target, options), uri=True, isolation_level=None)
     db.row_factory = sqlite3.Row
     db.text_factory = lambda data: data.decode("utf-8", "replace")
     try:
