@@ -7,7 +7,6 @@ came of every promise the last time it was tried.
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -135,13 +134,13 @@ def _options() -> str:
 
 
 def _kinds() -> str:
-    columns = [field.name for field in fields(Kind) if field.name not in ("name", "words")]
+    columns = [name for name in Kind._fields if name not in ("name", "words")]
     rows = [
         f"| {kind.name} | " + " | ".join(_cell(getattr(kind, name)) for name in columns) + " |"
         for kind in Kinds()
     ]
     words = [f"- **{kind.name}**: {', '.join(kind.words)}" for kind in Kinds() if kind.words]
-    keys = ", ".join(f"`{field.name}`" for field in fields(Memory))
+    keys = ", ".join(f"`{name}`" for name in Memory._fields)
     return "\n".join(
         [
             "# Kinds of memory\n",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ltm.capture.decide import decide, decide_warily
 from ltm.core.decision import Add, Contradict, Reinforce, Supersede
 from ltm.core.kinds import Kinds
@@ -30,7 +28,7 @@ def test_something_new_is_added() -> None:
 def test_the_same_again_reinforces_what_is_known() -> None:
     old = said("always run the linter before commit")
     source = Source(Trust.ASSISTANT, session="s")
-    candidate = replace(said("run the linter before commit"), source=source)
+    candidate = said("run the linter before commit")._replace(source=source)
     assert decide(candidate, known(old), KINDS) == Reinforce(old.id, source)
 
 
@@ -47,7 +45,7 @@ def test_another_kind_or_scope_is_never_a_duplicate() -> None:
     candidate = said("alpha beta gamma")
     for other in (
         said("alpha beta gamma", kind="fact"),
-        replace(said("alpha beta gamma"), scope=Scope.AGENT),
+        said("alpha beta gamma")._replace(scope=Scope.AGENT),
     ):
         assert decide(candidate, known(other), KINDS) == Add(candidate)
 
@@ -95,7 +93,7 @@ def test_where_the_work_stands_replaces_where_it_stood() -> None:
 
 
 def waiting(text: str) -> Memory:
-    return replace(said(text), status=Status.QUARANTINED, source=Source(Trust.TOOL))
+    return said(text)._replace(status=Status.QUARANTINED, source=Source(Trust.TOOL))
 
 
 def test_what_waits_is_let_out_only_by_a_user_who_says_the_very_same() -> None:
@@ -107,7 +105,7 @@ def test_what_waits_is_let_out_only_by_a_user_who_says_the_very_same() -> None:
     same = waiting(asked)
     confirmed = decide(said(asked.upper()), known(same), KINDS)
     assert confirmed == Reinforce(same.id, Source(Trust.USER))
-    agents = replace(said(asked), source=Source(Trust.ASSISTANT))
+    agents = said(asked)._replace(source=Source(Trust.ASSISTANT))
     assert decide(agents, known(same), KINDS) == Add(agents)
     assert decide_warily(agents, known(same), KINDS) is None
 

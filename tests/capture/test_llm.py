@@ -6,7 +6,6 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -140,7 +139,7 @@ def test_what_the_model_found_is_kept_with_where_it_was_said(desk: Desk) -> None
     memory = stored.memory
     assert (done.added, done.llm_calls, done.llm_error) == ([memory.id], 1, "")
     assert (memory.kind, memory.content) == ("decision", POSTGRES)
-    assert memory.source == replace(memory.source, trust=Trust.USER, session="s1", lines="1-2")
+    assert memory.source == memory.source._replace(trust=Trust.USER, session="s1", lines="1-2")
     assert memory.created == datetime(2026, 11, 15, 10, 0, 1, tzinfo=UTC)
     assert desk.notes() == []
 

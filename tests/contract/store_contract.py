@@ -7,7 +7,6 @@ that returns a fresh store each time it is called, all of them on the same data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -410,10 +409,10 @@ class StoreContract:
     def test_memories_from_elsewhere_are_taken_as_they_are(self, reopen: Open) -> None:
         reopen().create(make("older one of the kind"))
         full = make("Long story", "first\n\nsecond", version=3, confidence=0.5)
-        short = replace(full, content="first", phase=Phase.HINT)
+        short = full._replace(content="first", phase=Phase.HINT)
         gone = make("Gone", summary="", content="").id
         tombstone = make("Gone", id=gone, status=Status.FORGOTTEN, scope=Scope.AGENT)
-        copies = (Copy(short, (full,)), Copy(replace(tombstone, summary="", content="")))
+        copies = (Copy(short, (full,)), Copy(tombstone._replace(summary="", content="")))
         assert reopen().apply(Adopt(copies)).action == "adopted"
         assert reopen().read(full.id).memory == short
         assert [each.memory for each in reopen().versions(full.id)] == [full]
@@ -427,7 +426,7 @@ class StoreContract:
     def test_a_copy_takes_the_place_of_the_memory_it_was_compared_with(self, reopen: Open) -> None:
         store = reopen()
         here = store.create(make(content="mine"))
-        newer = replace(here.memory, content="theirs", updated=START + timedelta(days=1), version=5)
+        newer = here.memory._replace(content="theirs", updated=START + timedelta(days=1), version=5)
         with pytest.raises(Refused, match=here.memory.id):
             store.apply(Adopt((Copy(make("new")), Copy(newer))))
         assert store.list(ANY_STATUS).total == 1, "nothing is taken when one is refused"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any
 
@@ -28,10 +27,9 @@ OLD = make("Use ruff", "Use ruff.\n\nIt is quick.", version=3, observations=2, c
 
 def changes(before: Memory, after: Memory) -> dict[str, Any]:
     """The fields in which two memories differ, as they are afterwards."""
-    names = [field.name for field in fields(Memory)]
     return {
         name: getattr(after, name)
-        for name in names
+        for name in Memory._fields
         if getattr(before, name) != getattr(after, name)
     }
 
@@ -51,7 +49,7 @@ class TestRevising:
         assert revised(OLD, {}, NOW) is OLD
 
     def test_a_newly_written_content_is_whole_unless_its_phase_is_said(self) -> None:
-        short = replace(OLD, phase=Phase.HINT)
+        short = OLD._replace(phase=Phase.HINT)
         assert revised(short, {"content": "new"}, NOW).phase is Phase.FULL
         assert revised(short, {"content": "new", "phase": Phase.ABSTRACT}, NOW).phase is (
             Phase.ABSTRACT
@@ -72,10 +70,10 @@ class TestSeeingAgain:
 
     @pytest.mark.parametrize("trust", list(Trust))
     def test_a_source_that_is_no_tool_ends_quarantine_and_nothing_else(self, trust: Trust) -> None:
-        waiting = replace(OLD, status=Status.QUARANTINED)
+        waiting = OLD._replace(status=Status.QUARANTINED)
         left = reinforced(waiting, Source(trust), NOW).status
         assert left is (Status.QUARANTINED if trust is Trust.TOOL else Status.ACTIVE)
-        gone = replace(OLD, status=Status.FORGOTTEN)
+        gone = OLD._replace(status=Status.FORGOTTEN)
         assert reinforced(gone, Source(trust), NOW).status is Status.FORGOTTEN
 
 
@@ -86,7 +84,7 @@ def test_a_superseded_memory_names_its_successor_and_keeps_its_text() -> None:
 
 
 def test_each_contradiction_takes_three_tenths_and_never_more_than_there_is() -> None:
-    sure = replace(OLD, confidence=1.0)
+    sure = OLD._replace(confidence=1.0)
     left = []
     for _ in range(5):
         sure = contradicted(sure, NOW)
@@ -110,7 +108,7 @@ class TestTakingOthersIn:
     )
 
     def test_it_gains_the_best_of_their_marks_and_all_that_was_counted(self) -> None:
-        mine = replace(OLD, tags=("c", "b"), links=("mem_x", "mem_y"), merged_from=("mem_a",))
+        mine = OLD._replace(tags=("c", "b"), links=("mem_x", "mem_y"), merged_from=("mem_a",))
         after = merged(mine, [self.OTHER], "", NOW)
         assert changes(mine, after) == {
             "tags": ("c", "b", "a"),
@@ -125,7 +123,7 @@ class TestTakingOthersIn:
         }
 
     def test_what_it_has_that_is_better_stays(self) -> None:
-        mine = replace(OLD, impact=Impact.CRITICAL, confidence=1.0, confirmed=NOW, difficulty=0.8)
+        mine = OLD._replace(impact=Impact.CRITICAL, confidence=1.0, confirmed=NOW, difficulty=0.8)
         after = merged(mine, [self.OTHER], "", NOW)
         assert (after.impact, after.confidence) == (Impact.CRITICAL, 1.0)
         assert (after.confirmed, after.difficulty) == (NOW, 0.8)
@@ -134,7 +132,7 @@ class TestTakingOthersIn:
         assert merged(OLD, [self.OTHER], "", NOW).links == ("mem_x",)
 
     def test_a_text_written_anew_is_whole_and_the_next_version(self) -> None:
-        short = replace(OLD, phase=Phase.HINT)
+        short = OLD._replace(phase=Phase.HINT)
         after = merged(short, [self.OTHER], "Both.", NOW)
         assert (after.content, after.phase, after.version) == ("Both.", Phase.FULL, 4)
         same = merged(short, [self.OTHER], short.content, NOW)
@@ -152,18 +150,18 @@ def test_a_forgotten_memory_keeps_its_name_and_not_its_text() -> None:
 
 class TestReducing:
     def test_it_has_the_version_of_its_original_and_its_own_time(self) -> None:
-        original = replace(OLD, version=2)
+        original = OLD._replace(version=2)
         after = reduced(OLD, original, Phase.HINT)
         assert changes(OLD, after) == {"content": "Use ruff.", "phase": Phase.HINT, "version": 2}
 
     @pytest.mark.parametrize("status", [each for each in Status if each is not Status.ACTIVE])
     def test_only_what_is_active_is_reduced(self, status: Status) -> None:
         with pytest.raises(Refused, match=f"{OLD.id} is {status}"):
-            reduced(replace(OLD, status=status), OLD, Phase.HINT)
+            reduced(OLD._replace(status=status), OLD, Phase.HINT)
 
 
 class TestRestoring:
-    TOMBSTONE = replace(OLD, status=Status.FORGOTTEN, summary="", content="")
+    TOMBSTONE = OLD._replace(status=Status.FORGOTTEN, summary="", content="")
 
     def test_a_tombstone_has_its_text_again_and_that_is_no_new_version(self) -> None:
         after = restored(self.TOMBSTONE, OLD, NOW)
@@ -174,14 +172,14 @@ class TestRestoring:
 
     @pytest.mark.parametrize("name", ["title", "summary", "content"])
     def test_the_text_of_another_version_is_a_new_one(self, name: str) -> None:
-        older = replace(OLD, version=1, **{name: "Older words"})  # type: ignore[arg-type]
+        older = OLD._replace(version=1, **{name: "Older words"})  # type: ignore[arg-type]
         after = restored(OLD, older, NOW)
         assert (getattr(after, name), after.version) == ("Older words", 4)
-        same = restored(OLD, replace(OLD, version=1), NOW)
+        same = restored(OLD, OLD._replace(version=1), NOW)
         assert same.version == 3
 
     def test_without_a_kept_text_it_is_in_force_with_its_own(self) -> None:
-        gone = replace(OLD, status=Status.SUPERSEDED, superseded_by="mem_new", phase=Phase.ABSTRACT)
+        gone = OLD._replace(status=Status.SUPERSEDED, superseded_by="mem_new", phase=Phase.ABSTRACT)
         after = restored(gone, None, NOW)
         assert changes(gone, after) == {
             **{"status": Status.ACTIVE, "superseded_by": "", "phase": Phase.FULL},
@@ -189,7 +187,7 @@ class TestRestoring:
         }
 
     def test_what_was_in_quarantine_at_any_time_goes_back_there(self) -> None:
-        waiting = replace(OLD, status=Status.QUARANTINED)
+        waiting = OLD._replace(status=Status.QUARANTINED)
         for found in (
             restored(waiting, None, NOW),
             restored(self.TOMBSTONE, waiting, NOW),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -78,14 +77,14 @@ def test_phases_leave_less_and_less() -> None:
 def test_reducing_changes_the_content_and_nothing_a_person_said(phase: Phase) -> None:
     """traps 2.1 #11: the summary is never modified, not even in the abstract."""
     after = reduced(MEMORY, MEMORY, phase)
-    assert after == replace(MEMORY, phase=phase, content=after.content)
+    assert after == MEMORY._replace(phase=phase, content=after.content)
     assert after.summary == MEMORY.summary
 
 
 @given(texts, st.lists(st.sampled_from(Phase), max_size=6))
 def test_a_phase_does_not_depend_on_the_way_to_it(text: str, way: list[Phase]) -> None:
     """traps 2.3 #4: always from the original, so a reduction is never reduced."""
-    memory = whole = replace(MEMORY, content=text)
+    memory = whole = MEMORY._replace(content=text)
     for phase in way:
         memory = reduced(memory, original(memory, [whole])[0], phase)
         assert memory == reduced(whole, whole, phase)
@@ -96,34 +95,34 @@ def test_a_phase_does_not_depend_on_the_way_to_it(text: str, way: list[Phase]) -
 @pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.FORGOTTEN, Status.QUARANTINED])
 def test_only_an_active_memory_changes_its_phase(status: Status) -> None:
     with pytest.raises(Refused, match=f"mem_1 is {status}"):
-        reduced(replace(MEMORY, status=status), MEMORY, Phase.HINT)
+        reduced(MEMORY._replace(status=status), MEMORY, Phase.HINT)
 
 
 def test_a_whole_memory_is_its_own_original_and_kept_once() -> None:
     assert original(MEMORY, []) == (MEMORY, False)
     assert original(MEMORY, [MEMORY]) == (MEMORY, True)
-    assert original(MEMORY, [replace(MEMORY, confirmed=NOW)]) == (MEMORY, True)
-    assert original(MEMORY, [replace(MEMORY, content="older")]) == (MEMORY, False)
-    assert original(MEMORY, [replace(MEMORY, version=0)]) == (MEMORY, False)
+    assert original(MEMORY, [MEMORY._replace(confirmed=NOW)]) == (MEMORY, True)
+    assert original(MEMORY, [MEMORY._replace(content="older")]) == (MEMORY, False)
+    assert original(MEMORY, [MEMORY._replace(version=0)]) == (MEMORY, False)
 
 
 def test_a_text_edited_while_it_was_short_is_the_new_original() -> None:
-    edited = replace(reduced(MEMORY, MEMORY, Phase.HINT), content="Their own words.")
+    edited = reduced(MEMORY, MEMORY, Phase.HINT)._replace(content="Their own words.")
     found, kept = original(edited, [MEMORY])
     assert not kept
     assert (found.content, found.phase, found.version) == ("Their own words.", Phase.FULL, 2)
 
 
 def test_a_title_changed_while_the_text_was_short_is_kept() -> None:
-    short = replace(reduced(MEMORY, MEMORY, Phase.HINT), title="better")
-    assert original(short, [MEMORY]) == (replace(MEMORY, title="better"), True)
+    short = reduced(MEMORY, MEMORY, Phase.HINT)._replace(title="better")
+    assert original(short, [MEMORY]) == (MEMORY._replace(title="better"), True)
 
 
 def test_a_short_text_whose_archive_is_lost_is_all_there_is() -> None:
     short = reduced(MEMORY, MEMORY, Phase.HINT)
     found, kept = original(short, [short])
     assert not kept
-    assert found == replace(short, phase=Phase.FULL)
+    assert found == short._replace(phase=Phase.FULL)
 
 
 def test_a_newly_written_content_is_whole_again() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,7 @@ def make_scene(top: Path) -> Scene:
     remember(store, Wish("I prefer short answers in every project", scope="agent"))
     # As two branches bring it along; here it would have been seen that this is known.
     again = "Deployments leave the platform team on Thursdays after the usual weekly standup"
-    twin = replace(store.read(ids["twin"]).memory, id=new_id(now()), content=again)
+    twin = store.read(ids["twin"]).memory._replace(id=new_id(now()), content=again)
     ids["other twin"] = store.create(twin).memory.id
     store.update(ids["edited"], {"content": "Releases are tagged by a robot, mandalorquux says"})
     store.delete(ids["forgotten"])

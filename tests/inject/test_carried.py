@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 
@@ -79,8 +77,7 @@ def test_a_stale_line_does_not_count() -> None:
     """The block was written before the memory was revised: the new wording must be told."""
     before = stored("The database listens on port 5432")
     after = before._replace(
-        memory=replace(
-            before.memory,
+        memory=before.memory._replace(
             title="The database listens",
             summary="The database listens on port 5432 and nothing else",
             content="",

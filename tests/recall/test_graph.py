@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -14,13 +13,12 @@ from tests.stores import make
 
 def chain() -> list[Memory]:
     one = make("first", "The first says alpha.", id="mem_first001")
-    two = replace(
-        make("second", "Another one tells beta.", id="mem_second02"),
+    two = make("second", "Another one tells beta.", id="mem_second02")._replace(
         previous=one.id,
         links=("mem_elsewhere",),
     )
-    old = replace(
-        make("old", id="mem_old00003"), status=Status.SUPERSEDED, superseded_by="mem_second02"
+    old = make("old", id="mem_old00003")._replace(
+        status=Status.SUPERSEDED, superseded_by="mem_second02"
     )
     return [one, two, old]
 
@@ -34,17 +32,17 @@ def test_relations_become_edges_and_unknown_ends_are_left_out() -> None:
 
 
 def test_both_sides_of_a_replacement_are_one_edge() -> None:
-    old, new = chain()[2], replace(chain()[1], supersedes=("mem_old00003",))
+    old, new = chain()[2], chain()[1]._replace(supersedes=("mem_old00003",))
     assert [edge.how for edge in graph([old, new]).edges] == ["replaces"]
 
 
 def test_memories_that_say_nearly_the_same_are_joined_once() -> None:
     one = make("deploy", "We deploy with the blue script on Mondays", id="mem_one00001")
     two = make("deploy", "We deploy with the green script on Mondays", id="mem_two00002")
-    gone = replace(two, id="mem_gone0003", status=Status.FORGOTTEN)
+    gone = two._replace(id="mem_gone0003", status=Status.FORGOTTEN)
     other = make("other", "Errors are values everywhere", id="mem_other004")
     assert graph([one, two, gone, other]).edges == (Edge(two.id, one.id, "is like"),)
-    chained = replace(two, previous=one.id)
+    chained = two._replace(previous=one.id)
     assert graph([one, chained]).edges == (Edge(two.id, one.id, "follows"),)
 
 
@@ -58,8 +56,8 @@ def test_the_terminal_shows_chains() -> None:
 
 
 def test_a_ring_is_drawn_once() -> None:
-    one = replace(make("one", "Alpha.", id="mem_one00001"), links=("mem_two00002",))
-    two = replace(make("two", "Beta.", id="mem_two00002"), links=("mem_one00001",))
+    one = make("one", "Alpha.", id="mem_one00001")._replace(links=("mem_two00002",))
+    two = make("two", "Beta.", id="mem_two00002")._replace(links=("mem_one00001",))
     text = as_text(graph([one, two]))
     assert text.count("(see above)") == 1
 
@@ -67,7 +65,7 @@ def test_a_ring_is_drawn_once() -> None:
 def test_a_chain_of_thousands_is_drawn() -> None:
     memories = [make("m0", "word0", id="mem_0")]
     for n in range(1, 3000):
-        memories.append(replace(make(f"m{n}", f"word{n}", id=f"mem_{n}"), previous=f"mem_{n - 1}"))
+        memories.append(make(f"m{n}", f"word{n}", id=f"mem_{n}")._replace(previous=f"mem_{n - 1}"))
     assert len(as_text(graph(memories)).splitlines()) == 3000
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from ltm.core.model import Memory
@@ -22,7 +21,7 @@ def publish(folder: Path, *memories: Memory) -> Path:
     init_shared(str(repo))
     for memory in memories:
         path = repo / ".claude" / "ltm" / "memories" / file_name(memory)
-        path.write_bytes(to_bytes(replace(memory)))
+        path.write_bytes(to_bytes(memory))
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "Share memories")
     return repo

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -262,7 +261,7 @@ def test_no_payload_leaves_the_fence_even_when_it_is_approved(style: str) -> Non
     for payload in ALL:
         line = " ".join(payload.text.split())
         memory = make(line, payload.text, reason=line, state=line, tags=(line,))
-        stored = Stored(replace(memory, summary=payload.text), "private", "", "")
+        stored = Stored(memory._replace(summary=payload.text), "private", "", "")
         told = composed(
             [stored],
             {},

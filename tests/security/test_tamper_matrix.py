@@ -7,7 +7,6 @@ store, which signs anew; the same change made in the file is tampering like any 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -145,7 +144,7 @@ class Vaults:
         self.key: Key = signing.make(self.places.home)
         self.store: FileStore = open_files(self.places, load(self.places.home))
         self.ids = (ONE.id, TWO.id)
-        originals = [replace(each, phase=Phase.FULL, content=_long(each)) for each in (ONE, TWO)]
+        originals = [each._replace(phase=Phase.FULL, content=_long(each)) for each in (ONE, TWO)]
         copies = zip((ONE, TWO), originals, strict=True)
         self.store.apply(Adopt(tuple(Copy(memory, (whole,)) for memory, whole in copies)))
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,7 +102,7 @@ def test_no_id_of_a_stranger_gets_in_the_way_of_another(ltm: Ltm, origin: Path) 
     ltm.project = origin.parent / "clone"
     mine = ltm.json("remember", "We retry three times", cwd=_plain(origin.parent))
     ours = {"id": mine["id"]}
-    clone(publish(origin, replace(LATER, id=ours["id"])), ltm.project)
+    clone(publish(origin, LATER._replace(id=ours["id"])), ltm.project)
     shutil.copytree(_private(ltm, _plain(origin.parent)), _private(ltm, ltm.project))
     assert ltm.json("show", ours["id"])["content"] == "We retry three times"
     assert ltm.json("show", ours["id"][-8:])["content"] == "We retry three times"
@@ -225,7 +224,7 @@ def test_a_memory_our_own_key_signed_is_trusted_wherever_it_lies(
 ) -> None:
     key = signing.make(str(ltm.home / ".ltm"))
     mine = make("I wrote this on my other machine", "I wrote this on my other machine.")
-    forged = replace(key.signed(make("Mine", "Mine."), make("Mine", "Mine.")), content="Evil.")
+    forged = key.signed(make("Mine", "Mine."), make("Mine", "Mine."))._replace(content="Evil.")
     ltm.project = clone(publish(origin, key.signed(mine, mine), forged), tmp_path / "clone")
     ltm.ok("list")  # an index is needed to tell it
     text = told(ltm)

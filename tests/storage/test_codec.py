@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -47,7 +46,7 @@ class TestRoundTrip:
     def test_a_crlf_file_stays_one_through_a_change(self, made: Memory, bom: bytes) -> None:
         data = bom + to_bytes(made).replace(b"\r", b"").replace(b"\n", b"\r\n")
         before = read(data)
-        after = replace(before, content=before.content + "\nmore", impact=Impact.CRITICAL)
+        after = before._replace(content=before.content + "\nmore", impact=Impact.CRITICAL)
         written = to_bytes(after, parse(data, PATH))
         assert read(written) == after
         assert written.startswith(bom)
@@ -136,12 +135,12 @@ class TestWritingOverAFile:
     def test_only_the_changed_key_changes(self) -> None:
         base = document(self.HAND)
         found = read(self.HAND)
-        changed = to_bytes(replace(found, scope=Scope.AGENT), base).decode()
+        changed = to_bytes(found._replace(scope=Scope.AGENT), base).decode()
         assert changed == self.HAND.replace("mood:", "scope: agent\nmood:")
 
     def test_a_hand_formatted_body_stays_while_its_words_do(self) -> None:
         found = read(self.HAND)
-        changed = encode(replace(found, impact=Impact.LOW, title="New"), document(self.HAND))
+        changed = encode(found._replace(impact=Impact.LOW, title="New"), document(self.HAND))
         assert changed.body == document(self.HAND).body
 
     def test_a_changed_content_leaves_the_summary_section_alone(self) -> None:
@@ -149,12 +148,12 @@ class TestWritingOverAFile:
             "---\nid: mem_abc12345\ntitle: x\n---\n##  SUMMARY \nsum\nmary\n\n\n## Content\nold\n"
         )
         found = read(text)
-        changed = encode(replace(found, content="new"), document(text))
+        changed = encode(found._replace(content="new"), document(text))
         assert changed.body == "##  SUMMARY \nsum\nmary\n\n\n## Content\nnew\n"
 
     def test_a_derived_summary_is_written_down_when_the_text_changes(self) -> None:
         found = read(self.HAND)
-        changed = replace(found, content="Something else.")
+        changed = found._replace(content="Something else.")
         again = read(to_bytes(changed, document(self.HAND)))
         assert again == changed
         assert again.summary == "First words."
@@ -163,7 +162,7 @@ class TestWritingOverAFile:
         text = "---\nkind: fact\n---\nJust words.\n"
         seen = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         found = read(text, "memories/x.mem_byhand01.md", seen)
-        changed = encode(replace(found, impact=Impact.HIGH), document(text))
+        changed = encode(found._replace(impact=Impact.HIGH), document(text))
         assert changed.fields == {
             "id": "mem_byhand01",
             "kind": "fact",
@@ -177,9 +176,9 @@ class TestWritingOverAFile:
         found = read(text)
         assert found.title == "two"
         assert "- other title: one" in found.content
-        changed = encode(replace(found, impact=Impact.HIGH), document(text))
+        changed = encode(found._replace(impact=Impact.HIGH), document(text))
         assert changed.to_bytes().count(b"title:") == 2  # the key, and the note in the body
-        assert read(changed.to_bytes()) == replace(found, impact=Impact.HIGH)
+        assert read(changed.to_bytes()) == found._replace(impact=Impact.HIGH)
 
     def test_a_base_that_cannot_be_understood_is_overwritten_key_by_key(self) -> None:
         base = document("---\nid: mem_abc12345\nkind: nonsense\nmood: sunny\n---\n")
@@ -237,7 +236,7 @@ class TestReadingWhatAPersonTyped:
 
     def test_confirmed_is_kept_apart_from_updated(self) -> None:
         made = memory()
-        later = replace(made, updated=made.updated + timedelta(days=3))
+        later = made._replace(updated=made.updated + timedelta(days=3))
         assert read(to_bytes(later)) == later
 
     def test_words_above_the_headings_belong_to_the_content(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -145,56 +145,56 @@ Edit = Callable[[Clone, Memory], None]
 
 def later(made: Memory, side: Clone) -> Memory:
     """Every change moves `updated`, by another amount on each side."""
-    return replace(made, updated=made.updated + timedelta(hours=len(side.name)))
+    return made._replace(updated=made.updated + timedelta(hours=len(side.name)))
 
 
 def set_fields(side: Clone, made: Memory) -> None:
     fact = f"Reason of {side.name} for {made.id}."
-    change = replace(later(made, side), impact=Impact.HIGH, reason=fact)
+    change = later(made, side)._replace(impact=Impact.HIGH, reason=fact)
     side.save(change, fact)
 
 
 def count(side: Clone, made: Memory) -> None:
     change = later(made, side)
-    side.save(replace(change, observations=5, confidence=0.5, confirmed=change.updated))
+    side.save(change._replace(observations=5, confidence=0.5, confirmed=change.updated))
 
 
 def rename(side: Clone, made: Memory) -> None:
     title = f"Title by {side.name}: {made.id}"
-    side.save(replace(later(made, side), title=title), title)
+    side.save(later(made, side)._replace(title=title), title)
 
 
 def retag(side: Clone, made: Memory) -> None:
     tags = (f"by-{side.name}", f"tag{made.id[-3:]}x")
-    side.save(replace(later(made, side), tags=tags), *tags)
+    side.save(later(made, side)._replace(tags=tags), *tags)
 
 
 def edit_first(side: Clone, made: Memory) -> None:
     fact = f"First line by {side.name}."
     lines = made.content.splitlines()
-    side.save(replace(later(made, side), content="\n".join([fact, *lines[1:]])), fact)
+    side.save(later(made, side)._replace(content="\n".join([fact, *lines[1:]])), fact)
 
 
 def edit_last(side: Clone, made: Memory) -> None:
     fact = f"Appended by {side.name}."
-    side.save(replace(later(made, side), content=f"{made.content}\n{fact}"), fact)
+    side.save(later(made, side)._replace(content=f"{made.content}\n{fact}"), fact)
 
 
 def rewrite(side: Clone, made: Memory) -> None:
     facts = [f"{part} rewritten by {side.name}." for part in ("Summary", "First", "Second")]
-    change = replace(later(made, side), summary=facts[0], content=f"{facts[1]}\n\n{facts[2]}")
+    change = later(made, side)._replace(summary=facts[0], content=f"{facts[1]}\n\n{facts[2]}")
     side.save(change, *facts)
 
 
 def evict(side: Clone, made: Memory) -> None:
     side.archive(made)
-    change = replace(later(made, side), phase=Phase.HINT, content=made.content.splitlines()[0])
+    change = later(made, side)._replace(phase=Phase.HINT, content=made.content.splitlines()[0])
     side.save(change)
 
 
 def forget(side: Clone, made: Memory) -> None:
     side.archive(made)
-    change = replace(later(made, side), status=Status.FORGOTTEN, summary="", content="")
+    change = later(made, side)._replace(status=Status.FORGOTTEN, summary="", content="")
     side.save(change)
 
 
@@ -226,9 +226,9 @@ def branches(repo: Clone, memories: int) -> tuple[Clone, Clone]:
             own = born(number, side.name)
             side.save(own, own.title, *own.content.splitlines())
         for number in range(memories // 10):  # the same id, added on both sides
-            both = replace(born(number, "both"), title=f"Added by {side.name}")
+            both = born(number, "both")._replace(title=f"Added by {side.name}")
             lines = [f"{side.name} knows this {number}.", f"And {side.name} this."]
-            side.save(replace(both, content="\n".join(lines)), *lines, both.title)
+            side.save(both._replace(content="\n".join(lines)), *lines, both.title)
         side.commit(side.name)
     return sides
 

@@ -8,7 +8,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -151,7 +150,7 @@ def test_damage_that_shows_only_to_a_question_is_mended_then(
 ) -> None:
     """A look at the files finds nothing wrong, and the answer would still have been an error."""
     for n in range(30):
-        store.create(replace(memory(f"title {n}", "content " * 50), tags=("some", f"tag{n}")))
+        store.create(memory(f"title {n}", "content " * 50)._replace(tags=("some", f"tag{n}")))
     before = view(store)
     store.close()
     with sqlite3.connect(folder / "index.db") as db:

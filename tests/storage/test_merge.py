@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -81,7 +80,7 @@ RULES: list[tuple[str, Any, Any, Any]] = [
 
 @pytest.mark.parametrize(("key", "ours", "theirs", "expected"), RULES)
 def test_each_key_is_merged_by_its_rule(key: str, ours: Any, theirs: Any, expected: Any) -> None:
-    found = merged(replace(BASE, **{key: ours}), replace(BASE, **{key: theirs}))
+    found = merged(BASE._replace(**{key: ours}), BASE._replace(**{key: theirs}))
     value = getattr(found, key)
     assert (sorted(value) if isinstance(value, tuple) else value) == (
         sorted(expected) if isinstance(expected, tuple) else expected
@@ -90,13 +89,13 @@ def test_each_key_is_merged_by_its_rule(key: str, ours: Any, theirs: Any, expect
 
 def test_every_key_of_the_table_has_a_case_above_or_a_test_below() -> None:
     tested = {key for key, *_ in RULES} | {"id", "signature", "shown_signature"}
-    tested |= {column.name for column in fields(Source)}
+    tested |= {*Source._fields}
     assert {field.key for field in FIELDS} <= tested
 
 
 def test_when_both_changed_a_title_the_later_wins_and_the_other_stays_readable() -> None:
     found = merged(
-        replace(BASE, title="Mine", updated=LATER), replace(BASE, title="Yours", updated=LATEST)
+        BASE._replace(title="Mine", updated=LATER), BASE._replace(title="Yours", updated=LATEST)
     )
     assert found.title == "Yours"
     assert "- other title: Mine" in found.content.splitlines()
@@ -104,33 +103,33 @@ def test_when_both_changed_a_title_the_later_wins_and_the_other_stays_readable()
 
 def test_words_that_lost_are_not_noted_again_by_the_next_merge() -> None:
     one, two = (
-        replace(BASE, title="Mine", updated=LATER),
-        replace(BASE, title="Yours", updated=LATEST),
+        BASE._replace(title="Mine", updated=LATER),
+        BASE._replace(title="Yours", updated=LATEST),
     )
     first = merged(one, two)
-    assert merged(first, replace(two, impact=Impact.HIGH), two).content == first.content
+    assert merged(first, two._replace(impact=Impact.HIGH), two).content == first.content
     assert merged(first, one).content.count("Mine") == 1
 
 
 def test_edits_of_different_lines_are_both_taken_exactly() -> None:
-    ours = replace(BASE, content=BASE.content.replace("First", "1st"))
-    theirs = replace(BASE, content=BASE.content.replace("Sixth", "6th"))
+    ours = BASE._replace(content=BASE.content.replace("First", "1st"))
+    theirs = BASE._replace(content=BASE.content.replace("Sixth", "6th"))
     found = merged(ours, theirs)
     assert found.content == BASE.content.replace("First", "1st").replace("Sixth", "6th")
     assert found.version == BASE.version + 1
 
 
 def test_edits_of_the_same_line_are_both_kept() -> None:
-    ours = replace(BASE, content=BASE.content.replace("First line", "First mine"))
-    theirs = replace(BASE, content=BASE.content.replace("First line", "First yours"))
+    ours = BASE._replace(content=BASE.content.replace("First line", "First mine"))
+    theirs = BASE._replace(content=BASE.content.replace("First line", "First yours"))
     lines = merged(ours, theirs).content.splitlines()
     assert {"First mine.", "First yours."} <= set(lines)
     assert lines[-1] == "Sixth line."
 
 
 def test_rewritten_summaries_and_contents_do_not_repeat_headings() -> None:
-    ours = replace(BASE, summary="My summary.", content="My text.")
-    theirs = replace(BASE, summary="Your summary.", content="Your text.")
+    ours = BASE._replace(summary="My summary.", content="My text.")
+    theirs = BASE._replace(summary="Your summary.", content="Your text.")
     found = merge(to_bytes(BASE), to_bytes(ours), to_bytes(theirs), PATH)
     assert found.count(b"## Summary") == found.count(b"## Content") == 1
     assert set(load(found).summary.splitlines()) == {"My summary.", "Your summary."}
@@ -140,75 +139,75 @@ def test_rewritten_summaries_and_contents_do_not_repeat_headings() -> None:
 @pytest.mark.parametrize(("fading", "edit"), [(LATER, LATEST), (LATEST, LATER)])
 def test_an_edit_beats_a_fading(fading: datetime, edit: datetime) -> None:
     """reliability §0 item 4: evicted on one branch, edited on the other."""
-    faded = replace(BASE, phase=Phase.HINT, content="First line.", updated=fading)
-    edited = replace(BASE, content=BASE.content.replace("First", "1st"), updated=edit)
+    faded = BASE._replace(phase=Phase.HINT, content="First line.", updated=fading)
+    edited = BASE._replace(content=BASE.content.replace("First", "1st"), updated=edit)
     found = merged(faded, edited)
     assert found.content == edited.content
     assert found.phase is Phase.FULL
 
 
 def test_a_fading_that_nobody_edited_stands() -> None:
-    faded = replace(BASE, phase=Phase.ABSTRACT, content="First line.")
-    found = merged(faded, replace(BASE, tags=("c",)))
+    faded = BASE._replace(phase=Phase.ABSTRACT, content="First line.")
+    found = merged(faded, BASE._replace(tags=("c",)))
     assert (found.phase, found.content) == (Phase.ABSTRACT, "First line.")
 
 
 def test_of_two_fadings_the_fuller_text_stands() -> None:
-    hint = replace(BASE, phase=Phase.HINT, content="First line.\nSecond line.")
-    abstract = replace(BASE, phase=Phase.ABSTRACT, content="First line.")
+    hint = BASE._replace(phase=Phase.HINT, content="First line.\nSecond line.")
+    abstract = BASE._replace(phase=Phase.ABSTRACT, content="First line.")
     found = merged(hint, abstract)
     assert (found.phase, found.content) == (Phase.HINT, hint.content)
 
 
 def test_a_side_that_faded_and_was_edited_loses_no_words() -> None:
-    faded = replace(BASE, phase=Phase.HINT, content="First line.\nNew from me.")
-    edited = replace(BASE, content=BASE.content + "\nNew from you.")
+    faded = BASE._replace(phase=Phase.HINT, content="First line.\nNew from me.")
+    edited = BASE._replace(content=BASE.content + "\nNew from you.")
     found = merged(faded, edited)
     assert {"New from me.", "New from you."} <= set(found.content.splitlines())
     assert found.phase is Phase.FULL
 
 
 def test_forgetting_wins_and_the_edit_stays_readable() -> None:
-    gone = replace(BASE, status=Status.FORGOTTEN, summary="", content="")
-    edited = replace(BASE, content=BASE.content + "\nSeventh line.")
+    gone = BASE._replace(status=Status.FORGOTTEN, summary="", content="")
+    edited = BASE._replace(content=BASE.content + "\nSeventh line.")
     found = merged(gone, edited)
     assert found.status is Status.FORGOTTEN
     assert (found.summary, found.content) == (edited.summary, edited.content)
 
 
 def test_the_same_memory_added_twice_becomes_one() -> None:
-    ours = replace(BASE, tags=("a",), observations=2, updated=LATER)
-    theirs = replace(BASE, tags=("b",), observations=2, content="Only here.", updated=LATEST)
+    ours = BASE._replace(tags=("a",), observations=2, updated=LATER)
+    theirs = BASE._replace(tags=("b",), observations=2, content="Only here.", updated=LATEST)
     found = merged(ours, theirs, None)
     assert (sorted(found.tags), found.observations) == (["a", "b"], 2)
     assert {"Only here.", "Sixth line."} <= set(found.content.splitlines())
 
 
 class TestSignatures:
-    SIGNED = replace(BASE, signature="aa" * 32, shown_signature="bb" * 32)
+    SIGNED = BASE._replace(signature="aa" * 32, shown_signature="bb" * 32)
 
     def test_a_signature_stays_while_what_it_covers_does(self) -> None:
         """The first covers what never changes by itself, the second everything in the file."""
         found = merged(
-            replace(self.SIGNED, tags=("x",)), replace(self.SIGNED, observations=9), self.SIGNED
+            self.SIGNED._replace(tags=("x",)), self.SIGNED._replace(observations=9), self.SIGNED
         )
         assert (found.signature, found.shown_signature) == ("aa" * 32, "")
-        found = merged(replace(self.SIGNED, tags=("x",), shown_signature="cc" * 32), self.SIGNED)
+        found = merged(self.SIGNED._replace(tags=("x",), shown_signature="cc" * 32), self.SIGNED)
         assert (found.tags, found.shown_signature) == (("x",), "cc" * 32)
 
     def test_a_signature_comes_along_with_the_side_it_covers(self) -> None:
-        edited = replace(self.SIGNED, content="New.", signature="cc" * 32, shown_signature="")
-        found = merged(replace(self.SIGNED, tags=("x",)), edited, self.SIGNED)
+        edited = self.SIGNED._replace(content="New.", signature="cc" * 32, shown_signature="")
+        found = merged(self.SIGNED._replace(tags=("x",)), edited, self.SIGNED)
         assert (found.signature, found.shown_signature) == ("cc" * 32, "")
 
     def test_the_signature_of_the_shown_text_goes_when_the_phase_does(self) -> None:
-        faded = replace(self.SIGNED, phase=Phase.HINT, shown_signature="")
-        found = merged(faded, replace(self.SIGNED, tags=("x",)), self.SIGNED)
+        faded = self.SIGNED._replace(phase=Phase.HINT, shown_signature="")
+        found = merged(faded, self.SIGNED._replace(tags=("x",)), self.SIGNED)
         assert (found.signature, found.shown_signature) == ("aa" * 32, "")
 
     def test_a_signature_of_neither_text_is_dropped(self) -> None:
-        one = replace(self.SIGNED, content=BASE.content + "\nMine.", signature="cc" * 32)
-        two = replace(self.SIGNED, content="Yours.\n" + BASE.content, signature="dd" * 32)
+        one = self.SIGNED._replace(content=BASE.content + "\nMine.", signature="cc" * 32)
+        two = self.SIGNED._replace(content="Yours.\n" + BASE.content, signature="dd" * 32)
         found = merged(one, two, self.SIGNED)
         assert (found.signature, found.shown_signature) == ("", "")
 
@@ -286,14 +285,14 @@ class TestFilesThatCannotBeRead:
     BROKEN = b"---\nid: [\n---\nprecious words\n"
 
     def test_the_side_that_can_be_read_takes_the_lines_of_the_other(self) -> None:
-        good = to_bytes(replace(BASE, content="Good words."))
+        good = to_bytes(BASE._replace(content="Good words."))
         for ours, theirs in ((good, self.BROKEN), (self.BROKEN, good)):
             found = load(merge(to_bytes(BASE), ours, theirs, PATH))
             assert {"Good words.", "precious words", "id: ["} <= set(found.content.splitlines())
 
     def test_committed_markers_and_bytes_that_are_no_text_become_readable(self) -> None:
         bad = b"\xff\0\n<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> other\n"
-        found = load(merge(to_bytes(BASE), to_bytes(replace(BASE, tags=())), bad, PATH))
+        found = load(merge(to_bytes(BASE), to_bytes(BASE._replace(tags=())), bad, PATH))
         assert {"\\xff\\x00", "<<<<<<< HEAD", "mine", "yours"} <= set(found.content.splitlines())
 
     def test_of_two_broken_sides_no_line_is_lost(self) -> None:
@@ -301,19 +300,19 @@ class TestFilesThatCannotBeRead:
         assert found == self.BROKEN + b"no front matter"
 
     def test_a_broken_base_counts_as_none(self) -> None:
-        ours, theirs = replace(BASE, tags=("x",)), replace(BASE, tags=("y",))
+        ours, theirs = BASE._replace(tags=("x",)), BASE._replace(tags=("y",))
         found = load(merge(self.BROKEN, to_bytes(ours), to_bytes(theirs), PATH))
         assert set(found.tags) == {"x", "y"}
 
     def test_a_side_emptied_by_an_accident_changes_nothing(self) -> None:
-        edited = to_bytes(replace(BASE, tags=("x",)))
+        edited = to_bytes(BASE._replace(tags=("x",)))
         assert merge(to_bytes(BASE), b"", edited, PATH) == edited
 
 
 def _plain(made: Memory, updated: Memory) -> Memory:
     """One of three versions of a memory, without the fading that may take words away."""
-    return replace(
-        made, id=BASE.id, phase=Phase.FULL, status=Status.ACTIVE, updated=updated.updated
+    return made._replace(
+        id=BASE.id, phase=Phase.FULL, status=Status.ACTIVE, updated=updated.updated
     )
 
 
@@ -335,7 +334,7 @@ def test_no_words_of_either_side_are_lost(a: Memory, b: Memory, c: Memory) -> No
 @settings(max_examples=40)
 @given(memories, memories, memories)
 def test_any_three_memories_merge_into_one_that_reads(a: Memory, b: Memory, c: Memory) -> None:
-    ours, theirs = replace(b, id=a.id), replace(c, id=a.id)
+    ours, theirs = b._replace(id=a.id), c._replace(id=a.id)
     assert merged(ours, theirs, a).id == a.id
     assert merged(ours, theirs, None).id == a.id
     assert merged(ours, ours, a) == ours
@@ -385,9 +384,9 @@ def test_damaged_files_merge_into_one_that_reads_if_either_side_did(
 class TestDriver:
     @pytest.fixture
     def names(self, tmp_path: Path) -> list[str]:
-        for name, made in (("O", BASE), ("A", replace(BASE, tags=("x",))), ("B", BASE)):
+        for name, made in (("O", BASE), ("A", BASE._replace(tags=("x",))), ("B", BASE)):
             (tmp_path / name).write_bytes(to_bytes(made))
-        (tmp_path / "B").write_bytes(to_bytes(replace(BASE, impact=Impact.HIGH)))
+        (tmp_path / "B").write_bytes(to_bytes(BASE._replace(impact=Impact.HIGH)))
         return [str(tmp_path / name) for name in "OAB"]
 
     def test_it_puts_the_result_where_git_expects_it(self, names: list[str]) -> None:

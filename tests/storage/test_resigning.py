@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,8 +38,8 @@ def signed(key: Key, memory: Memory) -> bytes:
 
 def test_what_both_sides_signed_is_signed_anew(key: Key) -> None:
     base = make("Retries back off", TEXT)
-    sides = signed(key, replace(base, tags=("a",))), signed(key, replace(base, tags=("b",)))
-    merged = codec.to_bytes(replace(read(sides[0]), tags=("a", "b")))
+    sides = signed(key, base._replace(tags=("a",))), signed(key, base._replace(tags=("b",)))
+    merged = codec.to_bytes(read(sides[0])._replace(tags=("a", "b")))
     assert key.state(read(merged)) is State.CHANGED
     again = read(resigned(merged, sides, "x"))
     assert key.state(again, again) is State.OK
@@ -50,8 +49,8 @@ def test_what_both_sides_signed_is_signed_anew(key: Key) -> None:
 def test_what_one_side_did_not_sign_or_somebody_changed_is_left_as_it_is(key: Key) -> None:
     base = make("Retries back off", TEXT)
     good = signed(key, base)
-    forged = codec.to_bytes(replace(read(good), reason="because I say so"))
-    merged = codec.to_bytes(replace(read(good), tags=("a",)))
+    forged = codec.to_bytes(read(good)._replace(reason="because I say so"))
+    merged = codec.to_bytes(read(good)._replace(tags=("a",)))
     for sides in ((good, forged), (forged, good), (good, codec.to_bytes(base))):
         assert resigned(merged, sides, "x") == merged
 
@@ -66,13 +65,13 @@ def test_a_shortened_text_keeps_the_signature_of_its_original_and_gets_none_made
     key: Key,
 ) -> None:
     whole = key.signed(make("Retries back off", TEXT), make("Retries back off", TEXT))
-    short = replace(whole, content="We retry three times.", phase=Phase.HINT)
+    short = whole._replace(content="We retry three times.", phase=Phase.HINT)
     side = codec.to_bytes(key.signed(short, None))
-    merged = codec.to_bytes(replace(read(side), tags=("a",)))
+    merged = codec.to_bytes(read(side)._replace(tags=("a",)))
     again = read(resigned(merged, (side, side), "x"))
     assert again.signature == whole.signature
     assert key.fits(again)
-    without = codec.to_bytes(replace(read(side), tags=("a",), signature=""))
+    without = codec.to_bytes(read(side)._replace(tags=("a",), signature=""))
     assert resigned(without, (side, side), "x") == without
 
 
@@ -86,8 +85,8 @@ def test_git_merges_two_signed_sides_into_a_signed_one(key: Key, tmp_path: Path)
     base = make("Retries back off", TEXT)
     for name, memory in (
         ("base", base),
-        ("ours", replace(base, tags=("a",))),
-        ("theirs", replace(base, observations=4)),
+        ("ours", base._replace(tags=("a",))),
+        ("theirs", base._replace(observations=4)),
     ):
         (tmp_path / name).write_bytes(signed(key, memory))
     names = [str(tmp_path / name) for name in ("base", "ours", "theirs")]

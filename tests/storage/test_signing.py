@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -93,7 +92,7 @@ def test_every_field_of_a_memory_is_covered_under_the_name_it_has_in_the_file() 
     record = as_record(make())
     names = record.keys() - {"source"} | record["source"].keys()
     assert names == {field.key for field in FIELDS} | {"summary", "content"}
-    assert {field.name for field in fields(Memory)} == record.keys()
+    assert {*Memory._fields} == record.keys()
 
 
 @given(memories)
@@ -112,8 +111,8 @@ def test_a_signed_memory_fits_after_any_way_through_a_file(memory: Memory) -> No
 def test_no_other_value_of_any_field_fits(memory: Memory, data: st.DataObject) -> None:
     signed = KEY.signed(memory, memory)
     other = data.draw(memories)
-    name = data.draw(st.sampled_from([field.name for field in fields(Memory)]))
-    changed = replace(signed, **{name: getattr(other, name)})
+    name = data.draw(st.sampled_from(Memory._fields))
+    changed = signed._replace(**{name: getattr(other, name)})
     if getattr(changed, name) != getattr(signed, name):
         assert KEY.state(changed, changed) is not State.OK
 
@@ -121,7 +120,7 @@ def test_no_other_value_of_any_field_fits(memory: Memory, data: st.DataObject) -
 def test_what_stands_in_one_field_cannot_be_moved_into_the_next() -> None:
     """Traps 2.3 #8: fields joined with a bar could be cut elsewhere."""
     one = KEY.signed(make(title="a|b", summary="c"), None)
-    assert not KEY.fits(replace(one, title="a", summary="b|c"))
+    assert not KEY.fits(one._replace(title="a", summary="b|c"))
     cut = [signing.canonical("x", each) for each in ({"a": "b", "c": ""}, {"a": "", "c": "b"})]
     assert cut[0] != cut[1]
     assert signing.canonical("x", {}) != signing.canonical("y", {})
@@ -131,8 +130,7 @@ def test_a_moment_is_the_same_in_every_time_zone() -> None:
     """Traps 2.3 #8: naive and aware times were written differently."""
     signed = KEY.signed(make(), make())
     east = timezone(timedelta(hours=9))
-    moved = replace(
-        signed,
+    moved = signed._replace(
         created=signed.created.astimezone(east),
         updated=signed.updated.replace(microsecond=7),
         difficulty=int(signed.difficulty),
@@ -147,9 +145,9 @@ def test_a_memory_of_another_key_is_unsigned_and_a_forged_one_changed() -> None:
     assert KEY.state(OTHER.signed(memory, memory), memory) is State.UNSIGNED
     signed = KEY.signed(memory, memory)
     assert KEY.state(signed, memory) is State.OK
-    assert KEY.state(replace(signed, title="Other"), memory) is State.CHANGED
+    assert KEY.state(signed._replace(title="Other"), memory) is State.CHANGED
     for gone in ("signature", "shown_signature"):
-        assert KEY.state(replace(signed, **{gone: ""}), memory) is State.CHANGED  # type: ignore[arg-type]
+        assert KEY.state(signed._replace(**{gone: ""}), memory) is State.CHANGED  # type: ignore[arg-type]
 
 
 def test_the_id_of_a_key_gives_nothing_away() -> None:
@@ -245,7 +243,7 @@ def test_what_is_no_key_vouches_for_nothing(tmp_path: Path, content: bytes) -> N
     memory = make()
     assert key.signed(memory, memory) == memory
     assert key.state(memory, memory) is State.UNSIGNED
-    assert not key.fits(replace(memory, shown_signature="."))
+    assert not key.fits(memory._replace(shown_signature="."))
 
 
 def test_a_home_without_a_key_has_none(tmp_path: Path) -> None:
@@ -339,9 +337,9 @@ def test_a_shorter_phase_keeps_the_first_signature_and_makes_the_second_anew(
 def test_what_is_imported_is_signed_unless_it_says_it_was(store: FileStore) -> None:
     mine = KEY.signed(make("Mine"), make("Mine"))
     theirs = OTHER.signed(make("Theirs"), make("Theirs"))
-    forged = replace(KEY.signed(make("Forged"), make("Forged")), title="Forged indeed")
+    forged = KEY.signed(make("Forged"), make("Forged"))._replace(title="Forged indeed")
     old = make("Short", "First.", phase=Phase.HINT)
-    whole = replace(old, content="First.\n\nSecond.", phase=Phase.FULL)
+    whole = old._replace(content="First.\n\nSecond.", phase=Phase.FULL)
     store.apply(Adopt((Copy(mine), Copy(theirs), Copy(forged), Copy(old, (whole,)))))
     assert store.read(mine.id).memory == mine
     assert states(store) == {
@@ -364,7 +362,7 @@ def test_a_memory_is_signed_as_it_is(tmp_path: Path) -> None:
     for each in (memory, other):
         before = store.read(each.id).memory
         after = store.apply(Sign(each.id)).stored.memory
-        assert replace(after, signature="", shown_signature="") == before
+        assert after._replace(signature="", shown_signature="") == before
     assert all_ok(store)
     once = Path(store.read(memory.id).path).read_bytes()
     store.apply(Sign(memory.id))
@@ -463,10 +461,10 @@ def test_git_merges_what_one_key_signed_on_two_machines(
     key = signing.make(str(home))
     base = KEY_memory(key)
     kinds = Kinds()
-    ours = key.signed(replace(base, tags=("a",), updated=later(1)), base)
-    theirs = key.signed(replace(base, observations=4, updated=later(2)), base)
+    ours = key.signed(base._replace(tags=("a",), updated=later(1)), base)
+    theirs = key.signed(base._replace(observations=4, updated=later(2)), base)
     if tampered:
-        theirs = replace(theirs, reason="because I say so")
+        theirs = theirs._replace(reason="because I say so")
     files = []
     for name, memory in (("base", base), ("ours", ours), ("theirs", theirs)):
         path = tmp_path / name
@@ -506,4 +504,4 @@ def test_adding_is_the_same_with_a_key_but_for_the_signatures(tmp_path: Path) ->
     memory = make("Retries back off", TEXT)
     plain = open_store(tmp_path / "one", None).apply(Add(memory)).stored.memory
     signed = open_store(tmp_path / "two").apply(Add(memory)).stored.memory
-    assert replace(signed, signature="", shown_signature="") == plain
+    assert signed._replace(signature="", shown_signature="") == plain

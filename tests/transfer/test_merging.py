@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -48,7 +47,7 @@ def test_an_id_that_is_here_is_refused_without_merge(
 ) -> None:
     one, two = make("one"), make("two")
     machine.take(file(one))
-    changed = replace(one, content="changed", updated=LATER)
+    changed = one._replace(content="changed", updated=LATER)
     with pytest.raises(Refused, match="1 of these memories are here already") as refused:
         machine.take(file(two, changed))
     assert "--merge" in refused.value.hint
@@ -78,8 +77,8 @@ def test_merging_takes_what_is_newer_and_keeps_the_former_text(
 ) -> None:
     older, newer, same = make("older"), make("newer"), make("same")
     machine.take(file(older, newer, same))
-    update = replace(newer, content="their words", updated=LATER, version=7)
-    stale = replace(older, content="stale words", updated=START - timedelta(days=1))
+    update = newer._replace(content="their words", updated=LATER, version=7)
+    stale = older._replace(content="stale words", updated=START - timedelta(days=1))
     report = machine.take(file(stale, update, same), merge=True)
     assert counts(report) == (0, 1, 2)
     found = {memory.id: memory for memory in machine.memories()}
@@ -93,9 +92,9 @@ def test_a_newer_edit_elsewhere_wins_even_if_it_was_imported_before_ours(
     """`updated` travels with the memory: the moment of an import is nobody's edit."""
     memory = make()
     machine.take(file(memory))
-    first = replace(memory, content="first edit", updated=LATER)
+    first = memory._replace(content="first edit", updated=LATER)
     machine.take(file(first), merge=True, at=LATER + timedelta(days=30))
-    second = replace(memory, content="second edit", updated=LATER + timedelta(days=1))
+    second = memory._replace(content="second edit", updated=LATER + timedelta(days=1))
     assert machine.take(file(second), merge=True).updated == 1
 
 
@@ -104,7 +103,7 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(
 ) -> None:
     one, two = make("one"), make("two")
     machine.take(file(one))
-    path = file(replace(one, content="x", updated=LATER), two)
+    path = file(one._replace(content="x", updated=LATER), two)
     report = machine.take(path, merge=True, dry_run=True)
     assert counts(report) == (1, 1, 0)
     assert report.as_record()["dry_run"] is True
@@ -203,7 +202,7 @@ def test_a_field_that_cannot_be_is_told_with_its_line_and_hides_no_other(
 
 def test_one_id_twice_in_a_file_is_told(machine: Machine, file: Callable[..., Path]) -> None:
     memory = make()
-    report = machine.take(file(memory, replace(memory, title="again")))
+    report = machine.take(file(memory, memory._replace(title="again")))
     assert report.added == 1
     assert "second time" in report.problems[0].message
 

@@ -8,7 +8,6 @@ import json
 import re
 import tempfile
 import tracemalloc
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -62,8 +61,7 @@ def imported(text: str, store: Store, where: Machine, limits: Limits = USUAL) ->
 
 def clean(memory: Memory) -> Memory:
     """A memory as ltm keeps it: without secrets. What an example holds by chance is taken out."""
-    return replace(
-        memory,
+    return memory._replace(
         title=one_line(redacted(memory.title)) or "x",
         summary=redacted(memory.summary),
         content=redacted(memory.content),
@@ -185,8 +183,6 @@ def test_an_export_holds_few_memories_at_a_time(machine: Machine) -> None:
 
 def test_the_format_is_one_json_value_with_every_field(machine: Machine) -> None:
     """traps 2.3 #13: no column is left out, superseded memories are in it."""
-    from dataclasses import fields
-
     store = file_store(machine.home / "one")
     store.create(make(title='Title with "quotes" and \u2028'))
     document = json.loads(exported(store))
@@ -194,7 +190,7 @@ def test_the_format_is_one_json_value_with_every_field(machine: Machine) -> None
     assert document["agent"] == {"name": "default"}
     assert document["project"] == {"id": "app-1", "name": "app"}
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", document["exported_at"])
-    assert list(document["memories"][0]) == [field.name for field in fields(Memory)]
+    assert list(document["memories"][0]) == [*Memory._fields]
 
 
 def test_filters_choose_what_goes_out(machine: Machine) -> None:

@@ -9,7 +9,6 @@ what was replaced or forgotten meanwhile. Imports core, the store's port and thi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 
 from ltm.capture.candidate import Candidate, as_memory
@@ -42,9 +41,9 @@ def keep_late(
 def keep_episode(store: Store, candidate: Candidate, done: Captured, *, now: datetime) -> None:
     """Append an episode; a later one of the same session takes the place of the earlier."""
     # Its first line is its summary, as it stands, so that nobody is told the same twice.
-    memory = replace(as_memory(candidate, now), summary=candidate.text.split("\n")[0])
+    memory = as_memory(candidate, now)._replace(summary=candidate.text.split("\n")[0])
     if memory.source.trust is Trust.TOOL:
-        memory = replace(memory, status=Status.QUARANTINED)
+        memory = memory._replace(status=Status.QUARANTINED)
     same = [
         each.memory
         for each in store.list(Filter(kinds=(memory.kind,), statuses=tuple(Status))).items

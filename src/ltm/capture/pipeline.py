@@ -125,7 +125,7 @@ def keep(
             rule = choose
             if memory.source.trust is Trust.TOOL:
                 # Until a person confirms it, it touches nothing that is in force.
-                memory = replace(memory, status=Status.QUARANTINED)
+                memory = memory._replace(status=Status.QUARANTINED)
                 rule = decide_warily
             applied = None
             given = _given_by(store, memory.source.session, heard)

@@ -111,7 +111,7 @@ class Listener:
                 case Commit():
                     source = self._by_agent(turn)
                     if not turn.own:  # written elsewhere: git only printed it
-                        source = replace(source, trust=Trust.TOOL, tool="git")
+                        source = source._replace(trust=Trust.TOOL, tool="git")
                     for each in self._achieved.committed(turn.subject, turn.hash, source):
                         self._found.append(replace(each, at=turn.at))
                 case ToolResult() if _is_of_others(turn):
@@ -174,7 +174,7 @@ class Listener:
     def _own(self, found: Iterable[Candidate]) -> list[Candidate]:
         """The agent's candidates; what it only repeats from a tool's output is the tool's word."""
         return [
-            replace(each, source=replace(each.source, trust=Trust.TOOL))
+            replace(each, source=each.source._replace(trust=Trust.TOOL))
             if self._heard.holds(each.text)
             else each
             for each in found
@@ -186,7 +186,7 @@ class Listener:
         cause, self._cause = self._cause, None
         if cause is not None and cause is not turn and self._tried == _PROVEN:
             claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)), for_sure=True)
-            source = replace(self._by_agent(cause), lines=f"{cause.line}-{self._proven}")
+            source = self._by_agent(cause)._replace(lines=f"{cause.line}-{self._proven}")
             self._found += self._own([Candidate("gotcha", claim, 0.6, source, at=cause.at)])
         if turn is None:
             return []

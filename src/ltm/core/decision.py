@@ -9,7 +9,7 @@ memory still has the etag the decider saw.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -164,7 +164,7 @@ class Applied:
 
 
 _FIXED = frozenset({"id", "created", "version", "updated", "scope"})
-_FIELDS = frozenset(field.name for field in fields(Memory))
+_FIELDS = frozenset(Memory._fields)
 TEXT = ("title", "summary", "content")
 
 CONTRADICTION = 0.3
@@ -182,14 +182,13 @@ def revised(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory
     if "content" in wanted:
         wanted.setdefault("phase", Phase.FULL)  # a newly written text is whole, however short
     grown = memory.version + (1 if _text_changes(wanted) else 0)
-    return replace(memory, **wanted, updated=now, version=grown)
+    return memory._replace(**wanted, updated=now, version=grown)
 
 
 def reinforced(memory: Memory, source: Source, now: datetime) -> Memory:
     """Seen once more: confirmed today and counted. A trusted second source ends quarantine."""
     cleared = memory.status is Status.QUARANTINED and source.trust is not Trust.TOOL
-    return replace(
-        memory,
+    return memory._replace(
         confirmed=now,
         updated=now,
         observations=memory.observations + 1,
@@ -200,13 +199,13 @@ def reinforced(memory: Memory, source: Source, now: datetime) -> Memory:
 
 def superseded(memory: Memory, by: str, now: datetime) -> Memory:
     """Replaced by a newer memory, whose id it now names."""
-    return replace(memory, status=Status.SUPERSEDED, superseded_by=by, updated=now)
+    return memory._replace(status=Status.SUPERSEDED, superseded_by=by, updated=now)
 
 
 def contradicted(memory: Memory, now: datetime) -> Memory:
     """Said to be otherwise: less sure than before, by a fixed step."""
-    return replace(
-        memory, confidence=round(max(0.0, memory.confidence - CONTRADICTION), 2), updated=now
+    return memory._replace(
+        confidence=round(max(0.0, memory.confidence - CONTRADICTION), 2), updated=now
     )
 
 
@@ -217,8 +216,7 @@ def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime
     """
     everybody = (memory, *others)
     wording = content or memory.content
-    return replace(
-        memory,
+    return memory._replace(
         content=wording,
         phase=Phase.FULL if content else memory.phase,
         tags=tuple(dict.fromkeys(tag for each in everybody for tag in each.tags)),
@@ -239,7 +237,7 @@ def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime
 
 def forgotten(memory: Memory, now: datetime) -> Memory:
     """A tombstone: it keeps its name so that it can be found and restored, not its text."""
-    return replace(memory, status=Status.FORGOTTEN, summary="", content="", updated=now)
+    return memory._replace(status=Status.FORGOTTEN, summary="", content="", updated=now)
 
 
 def reduced(memory: Memory, original: Memory, phase: Phase) -> Memory:
@@ -249,8 +247,7 @@ def reduced(memory: Memory, original: Memory, phase: Phase) -> Memory:
     """
     if memory.status is not Status.ACTIVE:
         raise Refused(f"{memory.id} is {memory.status}; only active memories change their phase")
-    return replace(
-        memory,
+    return memory._replace(
         content=shortened(original.content, phase),
         phase=phase,
         version=original.version,
@@ -269,8 +266,7 @@ def restored(
     waiting = Status.QUARANTINED in (memory.status, text.status, was)
     # The text of the version it already has, back from a shorter phase, is no new version.
     older = text.version != memory.version and _differs(memory, text)
-    return replace(
-        memory,
+    return memory._replace(
         title=text.title,
         summary=text.summary,
         content=text.content,

@@ -7,14 +7,12 @@ suggest a kind are columns here; no other code branches on a kind. Config may ov
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ltm.core.errors import WrongUsage
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """One row: how memories of this kind are named, shown, matched and allowed to age."""
 
     name: str
@@ -225,20 +223,19 @@ class Kinds:
 
     def override(self, cells: Mapping[str, Mapping[str, Any]]) -> Kinds:
         """A table with some cells replaced, as `{"progress": {"fades_days": 14}}` from config."""
-        types = {field.name: field for field in fields(Kind)}
         rows = dict(self._rows)
         for word, columns in cells.items():
             row = self.parse(word)
             changes: dict[str, Any] = {}
             for column, value in columns.items():
-                if column not in types or column == "name":
-                    known = ", ".join(name for name in types if name != "name")
+                if column not in Kind._fields or column == "name":
+                    known = ", ".join(name for name in Kind._fields if name != "name")
                     raise WrongUsage(
                         f"kinds.{row.name}.{column} is not a cell of the kinds table",
                         hint=f"use one of: {known}",
                     )
                 changes[column] = _cell(row, column, value)
-            rows[row.name] = replace(row, **changes)
+            rows[row.name] = row._replace(**changes)
         return Kinds(tuple(rows.values()), default=self.default.name)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import NamedTuple, TypeVar
@@ -28,7 +27,10 @@ class Impact(StrEnum):
     @property
     def rank(self) -> int:
         """0 for low up to 3 for critical."""
-        return list(Impact).index(self)
+        return _RANKS[self]
+
+
+_RANKS = {impact: rank for rank, impact in enumerate(Impact)}
 
 
 class Scope(StrEnum):
@@ -65,8 +67,7 @@ class Phase(IntEnum):
     ARCHIVED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where a memory came from, so that it can always be traced back."""
 
     trust: Trust = Trust.USER
@@ -76,8 +77,7 @@ class Source:
     tool: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """One thing worth remembering. Usage (how often it was needed) is deliberately not here."""
 
     id: str
@@ -223,6 +223,8 @@ def is_id(text: str) -> bool:
 def utc(text: str) -> datetime:
     """The moment an ISO 8601 text names, in UTC; a text without a zone is taken as UTC."""
     moment = datetime.fromisoformat(text.strip())
+    if moment.tzinfo is UTC:
+        return moment  # as all of ours are, and they are read by the thousand
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

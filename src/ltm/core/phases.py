@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ltm.core.model import Memory, Phase
 
@@ -65,8 +64,8 @@ def original(memory: Memory, kept: Sequence[Memory]) -> tuple[Memory, bool]:
             for each in whole
         )
     if whole and shortened(whole[-1].content, memory.phase) == memory.content:
-        return replace(memory, phase=Phase.FULL, content=whole[-1].content), True
-    return replace(memory, phase=Phase.FULL, version=memory.version + len(whole[-1:])), False
+        return memory._replace(phase=Phase.FULL, content=whole[-1].content), True
+    return memory._replace(phase=Phase.FULL, version=memory.version + len(whole[-1:])), False
 
 
 def whole(memory: Memory, kept: Sequence[Memory]) -> Memory:

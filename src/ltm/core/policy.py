@@ -9,9 +9,8 @@ Worked examples are in `docs/concepts/upkeep.md`, and a test computes every one 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.core.model import Impact, Memory, Phase, Status
 
@@ -26,8 +25,7 @@ TIERS = ("low", "medium", "high")
 _DAY = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """How much a vault may hold, and how long its memories may sit unused."""
 
     max_memories: int = 100

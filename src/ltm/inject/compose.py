@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from ltm.core import policy
 from ltm.core.kinds import Kinds
@@ -31,8 +31,7 @@ SHORT_TOKENS, SHORT_CHARS = 600, 2_400
 _WANTED = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
+class Injection(NamedTuple):
     """What is told, what it costs, and what was left out."""
 
     text: str = ""

@@ -7,7 +7,7 @@ memories, a closing mark, and how many more there are. Pure; imports core and th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
@@ -32,8 +32,7 @@ _LEVELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A memory to be told, with what is known about it at this moment."""
 
     memory: Memory
@@ -54,8 +53,7 @@ class Item:
         return "⚠" if self.tampered else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """How memories are written."""
 
     line: Callable[[Item], str]

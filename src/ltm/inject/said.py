@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ltm.core.kinds import Kind
 from ltm.core.model import Memory, Phase
@@ -27,8 +27,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """One line about a memory."""
 
     text: str
@@ -55,19 +54,19 @@ def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = 
 
 def at_least(memory: Memory) -> int:
     """A number of characters its line has for sure: known at once, where writing it takes time."""
-    said = memory.summary
-    if memory.phase is not Phase.FULL or not said.isascii():
+    if memory.phase is not Phase.FULL or len(memory.title + memory.state) > FULL:
         return 0
-    # Blanks may be joined, nothing else gets shorter, and a cut leaves at least half of the room.
-    blanks = said.count(" ") + said.count("\n") + said.count("\t") + said.count("\r")
-    return min(len(said) - blanks, FULL // 2 - 1)
+    # Blanks may be joined, and beyond ASCII much may go; nothing else gets shorter, and a cut
+    # leaves at least half of the room.
+    sure = memory.text[:FULL].encode("ascii", "ignore").translate(None, b" \t\r\n")
+    return min(len(sure), FULL // 2 - 1)
 
 
 def words_of(memory: Memory) -> str:
     """A memory's own words, as many as its phase leaves."""
     if memory.phase is Phase.FULL:
         return memory.text
-    left = replace(memory, content=shortened(memory.content, memory.phase)).text
+    left = memory._replace(content=shortened(memory.content, memory.phase)).text
     return left if memory.phase is Phase.HINT else _SENTENCE.split(left.strip(), maxsplit=1)[0]
 
 

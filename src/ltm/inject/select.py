@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
+from typing import NamedTuple
 
 from ltm.core import policy
 from ltm.core.kinds import Kinds
@@ -27,8 +27,7 @@ LEAST = 12
 """Characters without which no memory can be told; with less room left, nothing more is tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """What is shown, most important first, and what the reader can still ask for."""
 
     shown: tuple[Stored, ...]

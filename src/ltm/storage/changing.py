@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -94,7 +93,7 @@ class Changes:
     def _write_new(self, vault: Vault, index: Index, memory: Memory) -> Stored:
         if index.get(memory.id):
             raise Refused(f"a memory with the id {memory.id} is already there")
-        linked = replace(memory, previous=memory.previous or index.newest(memory.kind))
+        linked = memory._replace(previous=memory.previous or index.newest(memory.kind))
         return self._files.write(vault, index, self._seals.new(vault, linked))
 
     def _adopt(self, decision: change.Adopt) -> Applied:
@@ -165,8 +164,7 @@ class Changes:
                 for each, vault, index in zip(decision.ids, found, indexes[1:], strict=True)
             ]
             ids = tuple(memory.id for *_, memory in old)
-            newer = replace(
-                decision.by,
+            newer = decision.by._replace(
                 supersedes=tuple(dict.fromkeys((*decision.by.supersedes, *ids))),
                 previous=decision.by.previous or indexes[0].newest(decision.by.kind),
                 version=max([memory.version for *_, memory in old], default=0) + 1,

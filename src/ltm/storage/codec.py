@@ -26,13 +26,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import fields as columns
 from datetime import datetime
 from functools import cache
 
 from ltm.core.errors import LtmError, Refused
 from ltm.core.kinds import Kinds
-from ltm.core.model import Memory, Source, is_id, iso
+from ltm.core.model import Memory, is_id, iso
 from ltm.storage import body
 from ltm.storage.fields import FIELDS, Value
 from ltm.storage.frontmatter import MAX_FRONT, Document
@@ -186,13 +185,8 @@ def _refuse_unwritable(memory: Memory) -> None:
 
 def _texts(memory: Memory) -> list[tuple[str, str]]:
     """Every text of a memory with the name of its field."""
-    found = [
-        (name, getattr(part, name)) for part in (memory, memory.source) for name in _names(part)
-    ]
-    texts = [(name, value) for name, value in found if isinstance(value, str)]
-    texts += [(name, part) for name, value in found if isinstance(value, tuple) for part in value]
-    return texts
-
-
-def _names(holder: Memory | Source) -> list[str]:
-    return [column.name for column in columns(holder)]
+    found = memory._asdict() | memory.source._asdict()
+    del found["source"]
+    texts = [(name, value) for name, value in found.items() if isinstance(value, str)]
+    lists = [(name, value) for name, value in found.items() if isinstance(value, tuple)]
+    return texts + [(name, part) for name, value in lists for part in value]

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.kinds import Kind, Kinds
@@ -23,7 +22,6 @@ from ltm.storage.tomlfile import TomlFile, parse_toml, read_toml
 __all__ = ["FILE", "OPTIONS", "Config", "Option", "load", "set_option", "unset_option"]
 
 FILE = "config.toml"
-_CELL_TYPES = {field.name: str(field.type) for field in fields(Kind)}
 
 
 class Config(NamedTuple):
@@ -44,7 +42,7 @@ class Config(NamedTuple):
         if _is_cell(name) and name.count(".") == 2:
             _, kind, column = name.split(".")
             cell = getattr(self.kinds.parse(kind), column, None)
-            if column in _CELL_TYPES:
+            if column in Kind._fields:
                 return list(cell) if isinstance(cell, tuple) else cell
         return self.values[_find(name).name]
 
@@ -179,7 +177,7 @@ def _with_cell(kinds: Kinds, name: str, value: Any) -> Kinds:
     kind, _, column = name.partition(".")[2].partition(".")
     changed = kinds.override({kind: {column: value}})
     if isinstance(value, list):
-        sound = all(type(item).__name__ in _CELL_TYPES[column] for item in value)
+        sound = all(type(item) in get_args(get_type_hints(Kind)[column]) for item in value)
     elif isinstance(value, str):
         sound = bool(value) and value.isprintable()
     else:
@@ -193,15 +191,15 @@ def _with_cell(kinds: Kinds, name: str, value: Any) -> Kinds:
 
 def _typed_cell(name: str, text: str) -> Any:
     """A cell's value as a person typed it: a number, a word, or a list with commas."""
-    wanted = _CELL_TYPES.get(name.rpartition(".")[2], "str")
+    wanted = get_type_hints(Kind).get(name.rpartition(".")[2], str)
     value: Any = text.strip()
     try:
-        if wanted.startswith("tuple"):
+        if get_origin(wanted) is tuple:
             value = [item.strip() for item in text.split(",") if item.strip()]
-            if "int" in wanted:
+            if int in get_args(wanted):
                 value = [int(item) for item in value]
-        elif wanted != "str":
-            value = float(text) if wanted == "float" else int(text)
+        elif wanted is not str:
+            value = float(text) if wanted is float else int(text)
     except ValueError:
         pass  # stays a text, and is refused with the right words below
     _with_cell(Kinds(), name, value)

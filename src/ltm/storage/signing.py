@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -65,8 +65,8 @@ class Key:
         if not self.secret:
             return memory
         if whole is not None:
-            memory = replace(memory, signature=self._over_original(memory, whole))
-        return replace(memory, shown_signature=self._over_shown(memory))
+            memory = memory._replace(signature=self._over_original(memory, whole))
+        return memory._replace(shown_signature=self._over_shown(memory))
 
     def fits(self, memory: Memory) -> bool:
         """Whether a memory is, in all its file says, as it was signed. Reads nothing else."""

@@ -237,7 +237,7 @@ def _chained(copy: Copy, target: Target, newest: dict[tuple[str, str, str], str]
     """A memory with the one of its kind before it, unless its source names one."""
     memory = copy.memory
     key = (target.whose, memory.scope, memory.kind)
-    linked = replace(memory, previous=memory.previous or newest.get(key, ""))
+    linked = memory._replace(previous=memory.previous or newest.get(key, ""))
     if memory.status is Status.ACTIVE:
         newest[key] = memory.id
     return replace(copy, memory=linked)
@@ -249,13 +249,12 @@ def _is_newer(copy: Copy, held: Held) -> bool:
 
 def _over(copy: Copy, plan: _Plan, held: Held) -> Copy:
     """A copy in the place of a memory that is here, as its next version."""
-    memory = replace(
-        copy.memory,
+    memory = copy.memory._replace(
         # A file in place was dated by the disk, for want of a date we could read.
         created=copy.memory.created if plan.in_place else held.created,
         scope=held.scope,
         version=held.version + 1,
     )
     if plan.instead:
-        memory = replace(memory, status=Status.SUPERSEDED, superseded_by=plan.instead)
+        memory = memory._replace(status=Status.SUPERSEDED, superseded_by=plan.instead)
     return replace(copy, memory=memory, over=held.etag)

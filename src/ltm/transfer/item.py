@@ -166,10 +166,10 @@ def as_copy(
     )
     if item.status is Status.FORGOTTEN:
         return Copy(forgotten(whole, whole.updated), (whole,))
-    memory = replace(whole, status=item.status)
+    memory = whole._replace(status=item.status)
     if item.phase is Phase.FULL:
         return Copy(memory)
-    short = replace(memory, content=shortened(whole.content, item.phase), phase=item.phase)
+    short = memory._replace(content=shortened(whole.content, item.phase), phase=item.phase)
     return Copy(short, (whole,))
 
 

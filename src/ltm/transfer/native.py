@@ -122,7 +122,7 @@ def _without_secrets(memory: Memory) -> Memory:
         done = redact(getattr(memory, name))
         if done.kinds:
             changes[name] = done.text
-    return replace(memory, **changes) if changes else memory  # type: ignore[arg-type]
+    return memory._replace(**changes) if changes else memory  # type: ignore[arg-type]
 
 
 def _json(data: bytes) -> Any:

@@ -57,7 +57,7 @@ class Writing:
     def take(self, target: Target, copy: Copy, path: str, line: int, uses: int = 0) -> None:
         """Have a copy written: a new memory, or one in the place of what it names."""
         if copy.memory.status is Status.ACTIVE and self._is_held_back(copy.memory, path):
-            copy = replace(copy, memory=replace(copy.memory, status=Status.QUARANTINED))
+            copy = replace(copy, memory=copy.memory._replace(status=Status.QUARANTINED))
             self._report.quarantined += 1
         self._waiting.append(_Waiting(target, copy, path, line, uses))
         if len(self._waiting) >= BATCH:

@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -114,10 +114,9 @@ def _from_editor(work: Work, stored: Stored) -> Revise | None:
         raise Refused("the id of a memory cannot be changed", path=path)
     os.unlink(path)
     changes = {
-        field.name: getattr(after, field.name)
-        for field in fields(Memory)
-        if field.name not in _KEPT
-        and getattr(after, field.name) != getattr(stored.memory, field.name)
+        name: getattr(after, name)
+        for name in Memory._fields
+        if name not in _KEPT and getattr(after, name) != getattr(stored.memory, name)
     }
     return Revise(stored.memory.id, changes, expected=stored.etag, edited=edited)
 
