@@ -84,3 +84,93 @@ def test_marks_that_are_no_words_count_for_nothing() -> None:
     asked = understood("why … does — retry ??? fail", TODAY)
     assert set(asked.weights) == set(understood("why does retry fail", TODAY).weights)
     assert understood("… — ???", TODAY).weights == {}
+
+
+def test_of_a_whole_text_the_first_words_count() -> None:
+    words = [f"z{chr(97 + n // 26)}{chr(97 + n % 26)}q" for n in range(200)]
+    asked = understood(" ".join(words), TODAY)
+    assert list(asked.weights) == list(understood(" ".join(words[:64]), TODAY).weights)
+    assert len(asked.weights) == 64
+    # A compound at the edge brings no more parts than there is room for.
+    edge = understood(" ".join([*words[:63], "src/app/pay.py"]), TODAY)
+    assert len(edge.weights) == 64
+    assert "src_app_pay_py" in edge.weights
+
+
+def test_a_word_that_stands_alone_as_well_counts_fully() -> None:
+    asked = understood("the api of ecommerce-api", TODAY)
+    assert asked.weights["api"] == 1.0
+    assert asked.weights["ecommerc"] == 0.25
+    assert understood("ecommerce-api and the api", TODAY).weights["api"] == 1.0
+
+
+def test_at_most_four_files_are_looked_for_each_once() -> None:
+    asked = understood("a.py b.py a.py c.py d.py e.py", TODAY)
+    assert asked.paths == ("a.py", "b.py", "c.py", "d.py")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "said",
+        "say",
+        "told",
+        "tell",
+        "recommended",
+        "suggested",
+        "mentioned",
+        "gave",
+        "gives",
+        "provided",
+        "listed",
+        "explained",
+        "described",
+        "shared",
+        "proposed",
+        "wrote",
+        "writes",
+        "showed",
+        "answered",
+    ],
+)
+def test_whatever_the_agent_did_with_words_is_asked_of_it(said: str) -> None:
+    assert understood(f"what have you {said} about it", TODAY).role == "assistant"
+    assert understood(f"the thing you {said}", TODAY).role == "assistant"
+
+
+@pytest.mark.parametrize("name", ["answer", "advice", "suggestion", "recommendation", "plan"])
+def test_what_is_the_agents_own_is_asked_of_it(name: str) -> None:
+    assert understood(f"where is your {name}", TODAY).role == "assistant"
+
+
+@pytest.mark.parametrize("word", ["I", "I'm", "I've", "I'd", "my", "me", "mine", "myself", "we"])
+def test_what_is_the_users_own_is_asked_of_the_user(word: str) -> None:
+    assert understood(f"where did {word} put it", TODAY).role == "user"
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "errors",
+        "exception",
+        "traceback",
+        "errno",
+        "fatal",
+        "panic",
+        "fails",
+        "failed",
+        "failing",
+        "failure",
+        "failures",
+        "crashed",
+        "refused",
+        "denied",
+        "cannot",
+        "undefined",
+        "unresolved",
+        "ValueError",
+    ],
+)
+def test_each_word_of_trouble_is_one(word: str) -> None:
+    assert understood(f"the {word} again", TODAY).failing
+    assert not understood("the failsafe worked", TODAY).failing

@@ -338,6 +338,11 @@ def test_capitals_that_grow_when_lowered_do_not_shift_the_cut() -> None:
         ("monkey", None),
         ("secretary", None),
         ("AWS_ACCESS_KEY_ID", None),
+        ("DB_PASSWORD_OLD", "password"),
+        ("password2", "password"),
+        ("value", None),
+        ("test_1", None),
+        ("123", None),
     ],
 )
 def test_a_name_is_read_by_its_words(name: str, kind: str | None) -> None:

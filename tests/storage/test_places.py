@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ltm.core.errors import WrongUsage
+from ltm.storage import trust
 from ltm.storage.home import home
 from ltm.storage.places import Places, places
 
@@ -99,6 +100,16 @@ class TestLayout:
         (repo / "src").mkdir()
         found = places(str(repo / "src"), environ=environ)
         assert (found.shared, found.shared_exists) == (str(folder), True)
+
+    def test_what_a_person_said_of_a_shared_vault_holds_while_it_is_there(
+        self, repo: Path, environ: dict[str, str]
+    ) -> None:
+        found = places(str(repo), environ=environ)
+        assert found.trusted is None
+        trust.record(found.private, found.project, found.shared, True)
+        assert places(str(repo), environ=environ).trusted is None
+        os.makedirs(os.path.join(found.shared, "memories"))
+        assert places(str(repo), environ=environ).trusted is True
 
     def test_a_work_tree_has_its_own_checkout_of_the_shared_vault(
         self, repo: Path, environ: dict[str, str]
