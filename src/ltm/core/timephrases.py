@@ -146,9 +146,7 @@ def _last_unit(match: re.Match[str], today: date) -> _Days:
     shift = {"this": 0, "next": 1}.get(match[1], -1)
     unit = match[2]
     if unit in _WEEKDAYS:
-        away = (today.weekday() - _WEEKDAYS.index(unit)) % 7 or 7
-        day = today - timedelta(days=away)
-        return day, day + _DAY
+        return _last_weekday(unit, today)
     if unit in _SEASONS:
         return _season(unit, today, current=shift == 0)
     if unit == "weekend":
@@ -165,7 +163,11 @@ def _last_unit(match: re.Match[str], today: date) -> _Days:
 
 
 def _weekday(match: re.Match[str], today: date) -> _Days:
-    away = (today.weekday() - _WEEKDAYS.index(match[1])) % 7 or 7
+    return _last_weekday(match[1], today)
+
+
+def _last_weekday(name: str, today: date) -> _Days:
+    away = (today.weekday() - _WEEKDAYS.index(name)) % 7 or 7
     day = today - timedelta(days=away)
     return day, day + _DAY
 

@@ -16,9 +16,7 @@ _START = "▁"  # stands for the space before a word
 _WORDS = re.compile(f"\n|{_START}+[^{_START}\n]*|[^{_START}\n]+")
 _LONGEST = 64  # letters: merging takes time by the square of them, and nothing that long is a word
 _MEMO = 10_000  # words: 3 MB, and all but a few of those in use
-
-
-_NEVER = (2,)
+_NEVER = (2,)  # a rank above all others, which begin with 0 or 1
 
 
 class Pairs:

@@ -2,8 +2,8 @@
 
 Owns which passages that are: those on the lines such a memory came from, and those that say all of
 its title. Who forgets a memory wants to meet it no more, in sessions either; restoring it brings
-both back, and purging deletes both. Only what was found is looked at, so that a question costs the
-same however much was forgotten. Imports core and storage.
+both back, and purging deletes both. Of the sessions only what was found is looked at, so that a
+question costs the same however much was said. Imports core and storage.
 """
 
 from __future__ import annotations

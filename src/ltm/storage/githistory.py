@@ -18,16 +18,23 @@ _FOLLOWING = 2.0  # seconds in which git may tell former names; a long history t
 _MADE = ("commit", "rebase", "cherry-pick", "am:")
 
 
-def git(folder: str, *words: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder, whatever becomes of it; `LtmError` when there is no git to run."""
+def git(
+    folder: str, *words: str, seconds: float | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder, whatever becomes of it.
+
+    `LtmError` when there is no git to run, or when it is not done in so many seconds.
+    """
     try:
         return subprocess.run(
             ["git", "-C", folder, "-c", "core.fsmonitor=false", *words],
             env=without_gits_own(),
+            stdin=subprocess.DEVNULL,  # ours may be a client's, who speaks to us and not to git
             capture_output=True,
             check=False,
+            timeout=seconds,
         )
-    except OSError as error:
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise LtmError(f"git does not run: {error}", path=folder) from error
 
 
@@ -36,18 +43,10 @@ def former_names(folder: str, path: str) -> list[str]:
 
     What git cannot tell, or not soon, is left out.
     """
-    # fmt: off
-    asked = [
-        "git", "-C", folder, "-c", "core.fsmonitor=false", "-c", "core.quotePath=false",
-        "log", "--follow", "--diff-filter=R", "--name-status", "--relative", "--format=", "-z",
-        "--", path,
-    ]
-    # fmt: on
+    form = ("--diff-filter=R", "--name-status", "--relative", "--format=", "-z")
     try:
-        done = subprocess.run(
-            asked, env=without_gits_own(), capture_output=True, check=False, timeout=_FOLLOWING
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
+        done = git(folder, "log", "--follow", *form, "--", path, seconds=_FOLLOWING)
+    except LtmError:
         return []
     fields = [os.fsdecode(each.strip(b"\n")) for each in done.stdout.split(b"\0")]
     # Each renaming is its mark, the path before and the path after.
