@@ -326,3 +326,36 @@ def test_what_is_quoted_or_handed_over_in_one_line_is_nobodys_word(said: str) ->
 def test_rules_warnings_and_farewells_are_heard(said: str, kind: str) -> None:
     found = says(said)
     assert [each.kind for each in found] == [kind], texts(found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the reply is 7 kB",
+        "the label in footer.vue is grey",
+        "option 3 is shorter",
+        "notes.md is outdated",
+        "accuracy is 90% with your patch",
+        "your draft has 6 paragraphs, i need 4",
+        "the banner page is live",
+        "the cron entry runs every hour, make it every day",
+        "the panel covers the toolbar. can you fix that",
+        "you always forget the licence header",
+        "the popup never leaves the corner",
+        "each lookup takes ages",
+    ],
+)
+def test_the_state_of_what_is_worked_on_is_no_fact(said: str) -> None:
+    assert texts(says(said)) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Three warnings: the proxy strips cookies from every answer.",
+        "About the labels: sizes always come in millimetres.",
+        "Memory on the small boards is 64 kB for everything.",
+    ],
+)
+def test_what_stands_behind_a_topic_or_gives_a_figure_is_kept(said: str) -> None:
+    assert len(says(said)) == 1

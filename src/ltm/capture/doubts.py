@@ -77,7 +77,8 @@ DOUBTS: tuple[Cue, ...] = (
         |issue|bug|error|500
         |404|exception|ugly|blank|blurry|flickers?|flickering|jumps?|overlaps?|overlapping|cut off
         |a gap|too \w+|awful|terrible|horrible|annoying|lovely|boring|looks|wrong|lost|empty|slow
-        |stops?|takes \d+|for some reason|damn)\b""",
+        |stops?|takes (?:\d+|two|three|five|ten|ages|forever|hours|minutes)|for some reason
+        |damn)\b""",
     ),
     cue(
         "a thing to do",
@@ -94,9 +95,18 @@ DOUBTS: tuple[Cue, ...] = (
         |never|only)\b)""",
     ),
     cue(
+        "a thing to do about it",
+        -0.5,
+        r"""[,;:–-] (?:so |please |then )*(?:fix|make|change|kill|switch|skip|remove|delete|move|put
+        |rename|turn|drop|stop|revert|correct|replace|clean up) (?:it|that|this|them|those|these|the
+        (?:first|last|other|second|new|old))\b""",
+    ),
+    cue(
         "about something said",
         -0.3,
         r"""\A(?:it|this|that|those|these|they|there|he|she)\b(?! is not)
+        |\byour (?:\w+ )?(?:change|version|fix|patch|summary|code|draft|test|commit|suggestion
+        |plan)\b
         |\b(?:won't|wouldn't|didn't|can't|can|could|to) (?:do|use|need|want|change|try|have) (?:that
         |it|this)(?:[.,;!]|\Z)""",
     ),
@@ -112,6 +122,8 @@ DOUBTS: tuple[Cue, ...] = (
         "one's own habit",
         -0.5,
         r"""\bi (?:always|never|usually|often) (?!want|need|like|expect|use|prefer)\w+
+        |\b(?:we|you|they) always (?:forget|get|see|end up|lose|miss|run into|fail)\b
+        |\Athe (?:[\w-]+ ){1,3}(?:never|always) \w+s\b
         |\bit (?:always|never)\b|\bnever mind\b
         |\bnever (?:works?|happened|seen|heard|saw|knew|ends?)\b|\bas always\b|\blike always\b
         |\bas usual\b|\bworks? (?:now|well|great|fine)\b""",

@@ -12,15 +12,17 @@ from ltm.capture.cue import Cue, cue
 # said, or an order.
 _NO_SUBJECT = """(?:i|i'\\w+|you|you'\\w+|it|it's|there|there's|that|that's|this|these|those|he
     |she|they|they're|what|we|we're|we'\\w+|which|who|how|why|when|where|if|let|let's|looks?
-    |seems?|sounds?
-    |feels?|works?|still|now|maybe|mine|same|nothing|something|everything|everybody|one of|some|hm+
-    |not|without|with|wow|sorry|please|can|could|would|should|will|do|does|did|is|are|was|time
-    |good|great|nice|only
+    |seems?|sounds?|feels?|works?|still|now|maybe|mine|same|nothing|something|everything|everybody
+    |one of|some|none|hm+|your|not|without|with|wow|sorry|please|can|could|would|should|will|do|does
+    |did|is|are|was|always|never|time|good|great|nice|only
     |(?!(?:in|on|at|for|from|under|after|before|during|inside|outside|behind|all|both|by|as|of|per
     |via|unlike|half|most|each|over)\\b)\\w+ (?:the|an?|my|your|this|that|these|those|it|them)
+    |(?:line|option|row|step|build|variant|version|pr|test|case|point|item|slide|column|figure|task)
+    [ ](?:\\d+|[a-z])
     |my (?:guess|bad|mistake|laptop|question|problem|fault|idea))\\b"""
 _WORD = (
     r"(?!(?:why|how|what|it|you|i|we|they|so|but|because|if|let's|then|must|should|may|might|could"
+    r"|is|are|has|have|was|were|had|isn't|aren't"
     r"|would|will)\b)[\w\ufffc][\w\ufffc'./#&+%-]*"
 )
 # Verbs in the present that say how things are; what happened and what appears is none of them.
@@ -34,6 +36,11 @@ _THIRD = """(?:get|stay|follow|come|run|use|send|expect|cost|keep|trigger|own|li
     |route|encrypt|encode|decode|parse|strip|truncate|round|sort|default|leave|work in|belong)"""
 _DOES = rf"""(?:goes|doesn't|carries|applies|matches|leaves|passes|{_THIRD}s
     |(?<=s )(?<!this )(?:{_THIRD}|go|don't|carry)|works (?:only|with|on|from|in|without))"""
+# How somebody likes it, or how far it is.
+_NO_MOOD = """(?! (?:now|ok|okay|fine|good|great|nice|done|perfect|cool|better|gone|ready
+    |not (?:ok|good|bad|right))\\b)"""
+# A thing one points at: what is said of it is more often a report than a fact.
+_POINTED_AT = r"(?:the |[\w/-]+\.\w)"
 _IS = "(?:is|are|ha(?:s|ve)(?! to\\b)|can|cannot|can't|isn't|aren't)"
 
 FACTS: tuple[Cue, ...] = (
@@ -75,7 +82,7 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "where it is",
         0.35,
-        r"""\b(?:lives|[\w-]+s live|resides?|sits|comes? from|goes (?:to|through|into)
+        r"""\b(?:lives|(?!is\b)\b[\w-]+s live|resides?|sits|comes? from|goes (?:to|through|into)
         |[\w-]+s go (?:to|into|through|in)|starts? with|ends? (?:in|with)|belongs? (?:to|in)
         |points? to|depends? on|runs? (?:on|inside|under|only)|only runs?|listens? on)\b
         |\b(?:is|are)(?: also| only| all| always| still)? (?:in|at|on|under|behind|in front of
@@ -137,12 +144,11 @@ FACTS: tuple[Cue, ...] = (
         lasting=True,
     ),
     # What something does is how it is made. What it is may be over by tomorrow ("the build is
-    # red"), so that form alone is not enough.
+    # red"), so that form alone is not enough, least of all where something is pointed at.
     cue(
         "plain fact",
         0.5,
-        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?(?<!to ){_DOES}\b(?! (?:now|ok|okay|fine
-        |good|great|nice|done|perfect|cool|better|gone|ready|not (?:ok|good|bad|right))\b)""",
+        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?(?<!to ){_DOES}\b{_NO_MOOD}""",
         "fact",
         2,
         lasting=True,
@@ -150,8 +156,15 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "plain fact",
         0.35,
-        rf"""\A(?!{_NO_SUBJECT})(?:{_WORD},? ){{1,7}}?(?<!to ){_IS}\b(?! (?:now|ok|okay|fine
-        |good|great|nice|done|perfect|cool|better|gone|ready|not (?:ok|good|bad|right))\b)""",
+        rf"""\A(?!{_NO_SUBJECT}|{_POINTED_AT})(?:{_WORD},? ){{1,7}}?(?<!to ){_IS}\b{_NO_MOOD}""",
+        "fact",
+        1,
+        lasting=True,
+    ),
+    cue(
+        "plain fact",
+        0.2,
+        rf"""\A(?={_POINTED_AT})(?:{_WORD},? ){{1,7}}?(?<!to ){_IS}\b{_NO_MOOD}""",
         "fact",
         1,
         lasting=True,
@@ -258,10 +271,10 @@ FACTS: tuple[Cue, ...] = (
         r"[,;] (?:that|it|they|this|those|these)(?:'s|'re)? (?!should|must|need|has to)[a-z]+",
     ),
     cue("such as", 0.1, r"\b(?:e\.g\.?|i\.e\.?|for example|for instance|such as|like \ufffc)"),
-    cue("by name", 0.1, r"\ufffc|\b\w+\.\w{2,4}\b|\b\w+[_-]\w+\b|\b\d+(?:\.\d+)*\b|\w+\(\)"),
+    cue("by name", 0.15, r"\ufffc|\b\w+\.\w{2,4}\b|\b\w+[_-]\w+\b|\b\d+(?:\.\d+)*\b|\w+\(\)"),
     cue(
         "address",
-        0.15,
+        0.2,
         r"(?:\A|\s)[~./\w-]*/[\w./-]+|\b\w+://|\b[\w-]+(?:\.[\w-]+){2,}|:\d{2,5}\b",
     ),
     cue(

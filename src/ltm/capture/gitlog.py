@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ltm.capture.achievements import achievement
 from ltm.capture.candidate import Candidate
-from ltm.core.errors import LtmError, WrongUsage
+from ltm.core.errors import LtmError, NotFound, WrongUsage
 from ltm.core.model import Source, Trust
 from ltm.storage.githistory import git, made_here
 
@@ -28,6 +28,12 @@ def from_git(folder: str, hours: int) -> Iterator[Candidate]:
         told = done.stderr.decode(errors="replace").strip().splitlines()
         if any("does not have any commits" in line for line in told):
             return
+        if any("not a git repository" in line for line in told):
+            raise NotFound(
+                "is not a git repository, so there are no commits to look at",
+                path=folder,
+                hint="name one that is: ltm achievements --project DIR",
+            )
         raise LtmError(told[-1] if told else "git log failed", path=folder)
     here = made_here(folder)
     for row in done.stdout.decode(errors="replace").split("\x1e"):

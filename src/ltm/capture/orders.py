@@ -42,9 +42,10 @@ ORDERS: tuple[Cue, ...] = (
         0.45,
         rf"""(?:[,;:.!] |\b(?:and|but|so|please|also|then|just|to|must|should|we
         |you) ){_EVER} \w
-        |\A(?!(?:the|this|that|it|i|you|he|she|they|these|those|there|we)\b)(?:[\w-]+ ){{1,4}}
-        (?<!was )(?<!were )(?<!is )(?<!are )(?<!has )(?<!have )(?<!will )(?<!would )(?<!could )
-        (?<!can )(?:never|always) (?!mind|had|was|were|did|got|been|works?|happens?|again)[a-z]+
+        |\A(?!\w+ing\b|(?:the|this|that|it|i|you|he|she|they|these|those|there|we)\b)
+        (?:[\w-]+ ){{1,4}}(?<!was )(?<!were )(?<!is )(?<!are )(?<!has )(?<!have )(?<!will )
+        (?<!would )(?<!could )(?<!can )(?:never|always) (?!mind|had|was|were|did|got|been|works?
+        |happens?|shows?|again)[a-z]+
         |\b(?:in general|generally|as a rule|on principle|on purpose
         |by convention|no matter (?:what|how)|whatever \w+ \w+|under no circumstances
         |without exception|at all times|for good|next time|ever again|everywhere

@@ -108,6 +108,9 @@ def draft(
     difficulty = 0.0 if wish.difficulty is None else wish.difficulty
     if not 0.0 <= difficulty <= 1.0:
         raise WrongUsage("difficulty is a number from 0 to 1", hint="try: --difficulty 0.7")
+    state = kind.states[0] if kind.states else ""
+    if wish.state:
+        state = kind.parse_state(wish.state)
     memory = Memory(
         id=new_id(at),
         kind=kind.name,
@@ -123,7 +126,7 @@ def draft(
         pinned=wish.pinned,
         difficulty=difficulty,
         reason=wish.reason,
-        state=wish.state or (kind.states[0] if kind.states else ""),
+        state=state,
         source=wish.source,
     )
     return memory, said, secrets

@@ -58,6 +58,12 @@ _GROUNDS = re.compile(
     r"(?=we(?:'ve| have)? (?:already )?tried\b|(?:i|we) (?:don't|do not) want (?:to|a|another)\b)",
     re.IGNORECASE,
 )
+# Then the sentence before it told what is wrong.
+_TO_MEND = re.compile(
+    r"(?:(?:can|could) you )?(?:please )?(?:fix|change|correct|undo|revert|repair|remove)"
+    r" (?:it|that|this|them)\b",
+    re.IGNORECASE,
+)
 _REJECTION = re.compile(
     r"\s*(?:(?:hm+|wait|oh|um+|actually|sorry)[,.!…]* )*(?:no\b(?! (?:problem|worries|need|rush"
     r"|idea|thanks|thank you|questions?))|nope\b|nah\b|wrong\b|not (?:quite|like that|what|true)\b"
@@ -128,6 +134,8 @@ def _look_back(spoken: Sequence[Said], weighed: list[Weighed]) -> None:
             elif before.lasting:
                 before.sure += _EXPLAINED
             each.sure = 0.0
+        elif _TO_MEND.match(text) and before.plain:
+            before.sure -= _EXPLAINED
         elif _GROUNDS.match(text) and before.lasting and before.sure > 0:
             before.sure += _EXPLAINED
             each.sure = 0.0

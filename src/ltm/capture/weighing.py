@@ -23,7 +23,7 @@ FEWEST, MOST, LONGEST = 3, 60, 600
 _LISTED = 0.6
 _CORRECTED = 0.15
 _PLAIN = "plain fact"
-_SITUATION, _COUNTED = 0.4, 0.3
+_SITUATION, _COUNTED = 0.45, 0.3
 """What being a plain fact is not worth: in the description of a task, or beside a better sign."""
 _TRUSTED = 0.5
 _FACT = "fact"
@@ -61,6 +61,7 @@ _QUESTION = re.compile(
     r"|did|is (?!important)|are|was|were|can|could|should|would|will|shall|have you|has|am)\b",
     re.IGNORECASE,
 )
+_TOPIC = re.compile(r"\A[^:,;.!?`]{3,40}: (?=\S)")
 _CODE = re.compile(r"`[^`]*`")
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]{2,}[\"”“»]")
 _MARKED = re.compile(r"[`\"“„«]")
@@ -111,6 +112,8 @@ def weigh(
         return _asked_for(plain, wanted)
     trusted = pointed_at or sentence.ruled
     found = _found(lead, left, tongue, thorough=trusted)
+    if not found and ": " in left:
+        found = _found(lead, _TOPIC.sub("", left), tongue, thorough=trusted)
     if not found and not trusted:
         return Weighed(plain)
     names = tuple(found)
