@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -308,3 +309,10 @@ def test_trouble_has_one_cause(code: int | None, kind: str) -> None:
         "unwritable": database.is_unwritable,
     }
     assert [name for name, is_so in asked.items() if is_so(error)] == ([kind] if kind else [])
+
+
+def test_no_statement_numbers_its_placeholders() -> None:
+    """Python 3.12.0 to 3.12.3 take `?1` for a name and warn of a sequence given for it."""
+    sources = Path(database.__file__).parent.parent.rglob("*.py")
+    numbered = re.compile(r"(?<=[\s(,=])\?\d")
+    assert [path.name for path in sources if numbered.search(path.read_text("utf-8"))] == []

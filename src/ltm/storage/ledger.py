@@ -221,8 +221,8 @@ class Ledger:
             self._end(project, rule, at, "demoted")
             self._db.execute(
                 "INSERT INTO attempts(project, rule, memory, at, ended, outcome)"
-                " VALUES(?, ?, '', ?3, ?3, 'rejected')",
-                (project, rule, iso(at)),
+                " VALUES(?, ?, '', ?, ?, 'rejected')",
+                (project, rule, iso(at), iso(at)),
             )
 
     def effect(self, project: str, now: datetime) -> list[Effect]:

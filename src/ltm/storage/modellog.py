@@ -92,9 +92,9 @@ class ModelLog:
 
     def _spend(self, at: datetime, calls: int, tokens: int) -> None:
         self._db.execute(
-            "INSERT INTO spend VALUES(?1, ?2, max(0, ?3)) ON CONFLICT(day) DO UPDATE SET"
-            " calls = calls + ?2, tokens = max(0, tokens + ?3)",
-            (_day(at), calls, tokens),
+            "INSERT INTO spend VALUES(:day, :calls, max(0, :tokens)) ON CONFLICT(day) DO UPDATE"
+            " SET calls = calls + :calls, tokens = max(0, tokens + :tokens)",
+            {"day": _day(at), "calls": calls, "tokens": tokens},
         )
 
     # -- what a model has yet to read ------------------------------------------------------------
@@ -102,10 +102,10 @@ class ModelLog:
     def note_unheard(self, session: str) -> None:
         """Note that there is something to read; what was given up gets one more chance by it."""
         self._db.execute(
-            "INSERT INTO unheard VALUES(?1, '', '', 0, 0, '') ON CONFLICT DO UPDATE SET"
-            " not_before = CASE WHEN tries >= ?2 THEN 0 ELSE not_before END,"
-            " tries = min(tries, ?2 - 1)",
-            (session, GIVEN_UP),
+            "INSERT INTO unheard VALUES(:session, '', '', 0, 0, '') ON CONFLICT DO UPDATE SET"
+            " not_before = CASE WHEN tries >= :most THEN 0 ELSE not_before END,"
+            " tries = min(tries, :most - 1)",
+            {"session": session, "most": GIVEN_UP},
         )
 
     def unheard(self) -> list[Unheard]:

@@ -106,30 +106,35 @@ class PassageRows:
         )
         times = sorted(each.at for each in passages if each.at) or [""]
         self._db.execute(
-            "UPDATE sessions SET turns = max(turns, ?1), passages = passages + ?2,"
-            " size = size + ?3, ended = max(ended, ?5), started = CASE WHEN started = ''"
-            " OR (?4 <> '' AND ?4 < started) THEN ?4 ELSE started END,"
-            " title = CASE title WHEN '' THEN ?6 ELSE title END, last_row = ?9,"
-            " first_row = CASE first_row WHEN 0 THEN ?8 ELSE first_row END WHERE number = ?7",
-            (
-                max(each.turn for each in passages),
-                len(passages),
-                sum(len(each.text) for each in passages),
-                times[0],
-                times[-1],
-                _title(each.text for each in passages if each.role == USER),
-                number,
-                rows[0],
-                rows[-1],
-            ),
+            "UPDATE sessions SET turns = max(turns, :turn), passages = passages + :passages,"
+            " size = size + :size, ended = max(ended, :ended), started = CASE WHEN started = ''"
+            " OR (:started <> '' AND :started < started) THEN :started ELSE started END,"
+            " title = CASE title WHEN '' THEN :title ELSE title END, last_row = :last,"
+            " first_row = CASE first_row WHEN 0 THEN :first ELSE first_row END"
+            " WHERE number = :number",
+            {
+                "turn": max(each.turn for each in passages),
+                "passages": len(passages),
+                "size": sum(len(each.text) for each in passages),
+                "started": times[0],
+                "ended": times[-1],
+                "title": _title(each.text for each in passages if each.role == USER),
+                "number": number,
+                "first": rows[0],
+                "last": rows[-1],
+            },
         )
 
     def _put_session(self, header: Header) -> int:
         self._db.execute(
-            "INSERT INTO sessions(id, cwd, transcript) VALUES(?1, ?2, ?3) ON CONFLICT(id)"
-            " DO UPDATE SET cwd = CASE cwd WHEN '' THEN ?2 ELSE cwd END,"
-            " transcript = CASE ?3 WHEN '' THEN transcript ELSE ?3 END",
-            (header.id, kept_path(header.cwd), kept_path(header.transcript)),
+            "INSERT INTO sessions(id, cwd, transcript) VALUES(:id, :cwd, :transcript)"
+            " ON CONFLICT(id) DO UPDATE SET cwd = CASE cwd WHEN '' THEN :cwd ELSE cwd END,"
+            " transcript = CASE :transcript WHEN '' THEN transcript ELSE :transcript END",
+            {
+                "id": header.id,
+                "cwd": kept_path(header.cwd),
+                "transcript": kept_path(header.transcript),
+            },
         )
         found = self._db.execute("SELECT number FROM sessions WHERE id = ?", (header.id,))
         return int(found.fetchone()[0])

@@ -173,10 +173,11 @@ class State:
         """Whether a vault has already given its batch in the project's current session."""
         return bool(
             self._number(
-                "SELECT count(*) FROM batches WHERE project = ?1 AND vault = ?2 AND session ="
-                " (SELECT ifnull(max(number), 0) FROM sessions WHERE project = ?1)",
+                "SELECT count(*) FROM batches WHERE project = ? AND vault = ? AND session ="
+                " (SELECT ifnull(max(number), 0) FROM sessions WHERE project = ?)",
                 project,
                 vault,
+                project,
             )
         )
 
@@ -184,9 +185,9 @@ class State:
         """Note that a vault gives its batch in the project's current session."""
         try:
             self._open().execute(
-                "INSERT OR REPLACE INTO batches SELECT ?1, ?2, ifnull(max(number), 0)"
-                " FROM sessions WHERE project = ?1",
-                (project, vault),
+                "INSERT OR REPLACE INTO batches SELECT ?, ?, ifnull(max(number), 0)"
+                " FROM sessions WHERE project = ?",
+                (project, vault, project),
             )
         except (sqlite3.Error, LtmError):
             pass
