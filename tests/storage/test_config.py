@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ltm.core.errors import Refused, WrongUsage
 from ltm.storage.config import OPTIONS, Config, Option, load, set_option, unset_option
-from ltm.storage.options import agent_name
+from ltm.storage.option import agent_name
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator
 
 from ltm.core.errors import WrongUsage
-from ltm.storage.options import agent_name
+from ltm.storage.option import agent_name
 from ltm.storage.plainfile import read_plain
 
 FILE = "AGENT.md"

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.kinds import Kind, Kinds
 from ltm.core.model import Problem
-from ltm.storage.options import BY_NAME, OPTIONS, Option, Value
+from ltm.storage.option import Option, Value
+from ltm.storage.options import BY_NAME, OPTIONS
 from ltm.storage.plainfile import is_inside
 from ltm.storage.tomlfile import TomlFile, parse_toml, read_toml
 

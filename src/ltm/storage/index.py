@@ -1,8 +1,9 @@
 """The index of one vault: a SQLite file derived from the memory files, deletable at any time.
 
-Owns keeping it equal to the files (`refresh`); its tables are those of `rows`, and what it can be
-asked is in `lookups`. Holds every memory as JSON, so that listing and recall read no Markdown at
-all. "Rebuild equals incremental" is a property test. Only `vaults` uses an index.
+Owns when it is brought up to date (`refresh`) and when it is made anew; how files are taken in is
+`indexing`'s, its tables are those of `rows`, and what it can be asked is in `lookups`. Holds every
+memory as JSON, so that listing and recall read no Markdown at all. "Rebuild equals incremental" is
+a property test. Only `vaults` opens an index.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ltm.core.errors import LtmError, StorageFailed
+from ltm.core.errors import StorageFailed
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory
 from ltm.storage.database import (
@@ -28,11 +29,11 @@ from ltm.storage.database import (
     look,
     transaction,
 )
-from ltm.storage.durable import sweep
+from ltm.storage.indexing import RACY_NS, take_in
 from ltm.storage.lock import PATIENCE
 from ltm.storage.lookups import Lookups
 from ltm.storage.rows import SCHEMA, TABLES, Rows
-from ltm.storage.vault import Seen, Vault, etag, modified
+from ltm.storage.vault import Seen, Vault
 
 STAT_BUDGET = 1000
 """Files that are all looked at in each refresh: up to this many, every edit is seen at once."""
@@ -43,10 +44,6 @@ are still seen at once (the folder's time tells), and edits in place within `fil
 refreshes, so a refresh costs the same at 10,000 and 100,000 files."""
 
 _SHORT = 5.0  # seconds that a question waits for a writer before it is answered from what is there
-
-_RACY_NS = 50_000_000
-# A file younger than this may change again within the same tick of the file system's clock, and
-# neither its time nor its size would tell: its time is not trusted until a later refresh.
 
 
 class Index(Lookups):
@@ -237,7 +234,7 @@ class Index(Lookups):
         """
         mark = self._rows.meta("mark")
         self._listed = self._listed or self._rows.meta("listed")
-        if self._listed != mark and abs(time.time_ns() - mark) > _RACY_NS:
+        if self._listed != mark and abs(time.time_ns() - mark) > RACY_NS:
             if len(self._vault.names()) != self._rows.count():
                 return False
             self._listed = mark
@@ -267,70 +264,4 @@ class Index(Lookups):
             self._in_vain = not held
             # Whoever had the lock may have done the work.
             if held and (anew or not filled or not self._unchanged()):
-                self._take_in(anew=anew)
-
-    def _take_in(self, *, anew: bool) -> None:
-        sweep(self._vault.memories)
-        known = {
-            file: facts
-            for file, *facts in self._db.execute(
-                "SELECT file, mtime, size, etag, problem FROM files"
-            )
-        }
-        stamp, started = self._vault.stamp(), time.time_ns()
-        seen = self._vault.scan()
-        with transaction(self._db):
-            if anew:
-                self._rows.empty()
-                known = {}
-            for name in known.keys() - {each.name for each in seen}:
-                self._rows.remove(name)
-            for each in sorted(seen, key=lambda file: file.name):
-                mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
-                if problem or (mtime, size) != (each.mtime, each.size):
-                    racy = each.mtime > started - _RACY_NS
-                    trusted = Seen(each.name, -1, each.size) if racy else each
-                    self._read_file(trusted, "" if problem else tag)
-            self._rows.set_meta("mark", time.time_ns())
-            self._rows.set_meta("stamp", stamp)
-
-    def _read_file(self, seen: Seen, known_tag: str) -> None:
-        """Take one changed file in, as a memory or as a problem."""
-        from ltm.storage import codec, frontmatter  # YAML is slow to load and often not needed
-
-        path = self._vault.path(seen.name)
-        tag = ""
-        try:
-            data = self._vault.read(seen.name)
-            tag = etag(data)
-            if tag == known_tag:
-                self._db.execute(
-                    "UPDATE files SET mtime = ?, size = ? WHERE file = ?",
-                    (seen.mtime, seen.size, seen.name),
-                )
-                return
-            document = frontmatter.parse(data, path)
-            memory = codec.decode(document, path, self._kinds, seen=modified(path))
-        except StorageFailed as error:
-            # The disk does not give it out now. What is known of it stays, and it is tried again.
-            again = Seen(seen.name, -1, seen.size)
-            self._rows.put_file(again, known_tag, problem=error.message)
-            return
-        except LtmError as error:
-            self._rows.remove(seen.name)
-            self._rows.put_file(seen, tag, line=error.line or 0, problem=error.message)
-            return
-        self._rows.remove(seen.name)
-        holder = self._db.execute("SELECT file FROM memories WHERE id = ?", (memory.id,)).fetchone()
-        if holder and holder[0] < seen.name:
-            self._rows.put_file(seen, tag, problem=_same_id(memory.id, holder[0]))
-            return
-        if holder:
-            # The file whose name sorts first holds the id, in whatever order the two were met.
-            self._rows.demote(holder[0], _same_id(memory.id, seen.name))
-        self._rows.put_file(seen, tag)
-        self._rows.put_memory(seen.name, tag, memory)
-
-
-def _same_id(memory_id: str, other: str) -> str:
-    return f"has the same id {memory_id} as {other}; give one of them another id"
+                take_in(self._db, self._rows, self._vault, self._kinds, anew=anew)

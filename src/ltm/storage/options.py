@@ -3,134 +3,13 @@
 Reading, checking, `ltm config` and the reference page all use this table. `repo` says whether the
 config in a repository may set an option: that file comes from other people, so it may only tune how
 this project's memories are kept and shown, never choose code, commands, places or who an agent is.
-Imports core only.
+Imports core and `option`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import NamedTuple
-
-from ltm.core.errors import WrongUsage
 from ltm.core.signals import SIGNALS, THRESHOLDS
-
-Value = bool | int | float | str
-
-_TRUE = frozenset(("true", "yes", "on", "1"))
-_FALSE = frozenset(("false", "no", "off", "0"))
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?\Z")
-# Names Windows keeps for devices, whatever ending they are given.
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
-
-
-def agent_name(text: str) -> str:
-    """An agent's name as a safe folder name, in small letters; anything else is refused.
-
-    Small letters, because on some disks `Bob` and `bob` are one folder, and two agents must never
-    share one without knowing.
-    """
-    name = text.strip().lower()
-    if not _NAME.match(name) or _DEVICES.match(name):
-        raise WrongUsage(
-            f"'{text}' cannot be the name of an agent",
-            hint="use letters, digits, '-', '_' and '.', at most 64, a letter or digit first",
-        )
-    return name
-
-
-def _extension_name(text: str) -> str:
-    if not re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z", text):
-        raise WrongUsage(f"'{text}' cannot be a name", hint="use letters, digits, '-', '_', '.'")
-    return text
-
-
-def _model_name(text: str) -> str:
-    if text and not re.match(r"[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}\Z", text):
-        raise WrongUsage(f"'{text}' cannot be the name of a model", hint="try: haiku")
-    return text
-
-
-def _base_url(text: str) -> str:
-    """An address of a server and nothing more: what else it may hold has no place in a config."""
-    if text and not re.match(r"https?://[A-Za-z0-9._\[\]:-]+(?:/[A-Za-z0-9._~/-]*)?\Z", text):
-        raise WrongUsage(
-            f"'{text}' cannot be the address of a server", hint="try: http://127.0.0.1:8080"
-        )
-    return text
-
-
-class Option(NamedTuple):
-    """One option: its name, what it may be, what it is if nobody says, and what it does."""
-
-    name: str
-    default: Value
-    doc: str
-    repo: bool = False
-    """Whether a repository's config may set it."""
-    choices: tuple[str, ...] = ()
-    least: int = 0
-    most: int = 1_000_000
-    check: Callable[[str], str] | None = None
-    """Gives the value back as it is to be used, or refuses it."""
-    form: str = "a name"
-    """What a text may be, in words."""
-
-    @property
-    def type(self) -> type[bool] | type[int] | type[float] | type[str]:
-        """The type of its values."""
-        return type(self.default)
-
-    @property
-    def allowed(self) -> str:
-        """What it may be, in words."""
-        if self.choices:
-            return f"one of: {', '.join(self.choices)}"
-        if self.type is bool:
-            return "true or false"
-        if self.type is int:
-            return f"a whole number from {self.least} to {self.most}"
-        if self.type is float:
-            return f"a number from {self.least} to {self.most}"
-        return self.form
-
-    def checked(self, value: object) -> Value:
-        """A value from a file, if it is allowed; `WrongUsage` says what is."""
-        if self.type is float and type(value) is int:
-            value = float(value)
-        if type(value) is not self.type:
-            raise self._wrong(value)
-        if isinstance(value, bool):
-            return value
-        if isinstance(value, int | float):
-            if not self.least <= value <= self.most:
-                raise self._wrong(value)
-            return value
-        text = str(value)
-        if self.choices and text not in self.choices:
-            raise self._wrong(value)
-        return self.check(text) if self.check else text
-
-    def parse(self, text: str) -> Value:
-        """A value a person typed, if it is allowed; `WrongUsage` says what is."""
-        word = text.strip()
-        if self.type is bool:
-            if word.lower() not in _TRUE | _FALSE:
-                raise self._wrong(text)
-            return word.lower() in _TRUE
-        if self.type is int:
-            if not re.match(r"[+-]?[0-9]{1,18}\Z", word):
-                raise self._wrong(text)
-            return self.checked(int(word))
-        if self.type is float:
-            if not re.match(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\Z", word):
-                raise self._wrong(text)
-            return self.checked(float(word))
-        return self.checked(word)
-
-    def _wrong(self, value: object) -> WrongUsage:
-        return WrongUsage(f"{self.name} cannot be {value!r}", hint=f"it must be {self.allowed}")
-
+from ltm.storage.option import Option, agent_name, base_url, extension_name, model_name
 
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -157,13 +36,13 @@ OPTIONS: tuple[Option, ...] = (
         "eviction",
         "lowest-priority",
         "The strategy that picks them: a built-in or installed one, by name.",
-        check=_extension_name,
+        check=extension_name,
     ),
     Option(
         "store",
         "files",
         "Where memories are kept: the built-in files or an installed backend, by name.",
-        check=_extension_name,
+        check=extension_name,
     ),
     Option(
         "fade_days.low",
@@ -278,14 +157,14 @@ OPTIONS: tuple[Option, ...] = (
         "embed.base_url",
         "http://127.0.0.1:11434",
         "With `api`: a server that speaks OpenAI's `/v1/embeddings`.",
-        check=_base_url,
+        check=base_url,
         form="an address such as http://127.0.0.1:11434",
     ),
     Option(
         "embed.model",
         "",
         "With `api`: the model's name there.",
-        check=_model_name,
+        check=model_name,
         form="the name of a model, or empty",
     ),
     Option(
@@ -305,7 +184,7 @@ OPTIONS: tuple[Option, ...] = (
         "llm.model",
         "",
         "The model's name; if empty, a small one of the backend's.",
-        check=_model_name,
+        check=model_name,
         form="the name of a model, or empty",
     ),
     Option(
@@ -313,7 +192,7 @@ OPTIONS: tuple[Option, ...] = (
         "",
         "With `api`: a server that speaks the Messages API; if empty, ANTHROPIC_BASE_URL or"
         " Anthropic's own.",
-        check=_base_url,
+        check=base_url,
         form="an address such as http://127.0.0.1:8080, or empty",
     ),
     Option(

@@ -17,7 +17,7 @@ from ltm.storage import trust
 from ltm.storage.agents import agent_of
 from ltm.storage.config import FILE, Config, load
 from ltm.storage.home import home
-from ltm.storage.options import agent_name
+from ltm.storage.option import agent_name
 from ltm.storage.plainfile import is_inside
 from ltm.storage.project import Project, as_path, identify
 

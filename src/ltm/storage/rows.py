@@ -56,6 +56,23 @@ class Rows:
             (seen.name, seen.mtime, seen.size, tag, line, problem),
         )
 
+    def known_files(self) -> dict[str, tuple[int, int, str, str | None]]:
+        """By name, the time, size, tag and problem each file was seen with."""
+        found = self._db.execute("SELECT file, mtime, size, etag, problem FROM files")
+        return {file: (mtime, size, tag, problem) for file, mtime, size, tag, problem in found}
+
+    def note_look(self, seen: Seen) -> None:
+        """Note the time and size of a file that says what it said."""
+        self._db.execute(
+            "UPDATE files SET mtime = ?, size = ? WHERE file = ?",
+            (seen.mtime, seen.size, seen.name),
+        )
+
+    def holder(self, memory_id: str) -> str:
+        """The file that holds the memory of an id; '' when none does."""
+        row = self._db.execute("SELECT file FROM memories WHERE id = ?", (memory_id,)).fetchone()
+        return row[0] if row else ""
+
     def put_memory(self, name: str, tag: str, memory: Memory) -> None:
         """Note what a file says."""
         from ltm.core.policy import is_spared  # not needed by whoever only asks

@@ -17,7 +17,7 @@ from ltm.core.errors import WrongUsage
 from ltm.core.model import Problem, Scope
 from ltm.storage.config import load
 from ltm.storage.opening import open_store
-from ltm.storage.options import agent_name
+from ltm.storage.option import agent_name
 from ltm.storage.places import Places, places
 from ltm.storage.store import Store
 from ltm.transfer.item import Item
