@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ltm.core.passage import Header, Passage
+from ltm.core.passage import ASSISTANT, TOOL, USER, Header, Passage
 
 
 def test_one_line_is_cited_as_one_and_several_as_a_range() -> None:
@@ -19,3 +19,8 @@ def test_what_nobody_knows_is_empty() -> None:
     passage = Passage(1, 0, "user", "x")
     assert passage[4:] == ("", 0, 0, "", "", (), (), (), 0, "")
     assert Header("s")[1:] == ("", "", "", "", "", 0, 0, 0)
+
+
+def test_who_speaks_is_kept_in_these_words() -> None:
+    """They stand in databases of earlier versions, which nobody translates."""
+    assert (USER, ASSISTANT, TOOL) == ("user", "assistant", "tool")

@@ -92,3 +92,41 @@ def test_the_folders_of_a_path_are_no_part_of_an_error(folders: str) -> None:
 )
 def test_what_changes_is_no_part_of_an_error(changing: str) -> None:
     assert bare(f"worker {changing} vanished") == "worker vanished"
+
+
+KNOWN = "alpha bravo charlie delta echo foxtrot"
+
+
+@pytest.mark.parametrize(
+    ("asked", "like"),
+    [
+        (KNOWN, 1.0),
+        ("alpha bravo", 2 / 6),  # too little to stand for the whole
+        ("alpha bravo charlie", 0.95),  # three signs of it are enough
+        ("alpha bravo charlie zulu", 0.95 * 3 / 4),
+        ("alpha bravo yankee zulu", 0.95 * 2 / 4),
+        (f"{KNOWN} golf hotel", 0.95),
+        ("zulu", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_how_like_they_are_is_the_share_of_common_signs(asked: str, like: float) -> None:
+    assert likeness([signs(asked)], KNOWN) == pytest.approx(like)
+
+
+def test_the_name_of_an_error_alone_is_nearly_the_error() -> None:
+    known = "connect ETIMEDOUT alpha bravo charlie delta"
+    assert likeness([signs("ETIMEDOUT")], known) == 0.9
+    # A word of fewer than eight letters is no name, nor is one among others that are not there.
+    assert likeness([signs("connect")], known) == pytest.approx(1 / 6)
+    assert likeness([signs("ETIMEDOUT zulu")], known) == pytest.approx(0.95 / 6)
+
+
+def test_the_best_of_the_first_sixty_lines_counts_and_of_a_line_its_beginning() -> None:
+    def at(line: int) -> float:
+        return likeness([signs(KNOWN)], "\n" * (line - 1) + KNOWN)
+
+    assert (at(1), at(60), at(61)) == (1.0, 1.0, 0.0)
+    assert likeness([signs("zulu"), signs(KNOWN)], f"nothing\n{KNOWN}\nmore") == 1.0
+    assert likeness([], KNOWN) == 0.0
+    assert bare("x" * 399 + "yz") == "x" * 399 + "y"

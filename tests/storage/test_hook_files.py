@@ -74,6 +74,20 @@ class TestTheLogOfErrors:
         assert "Stop: NotFound /x: number 2 (test_hook_files.py:" in line
         assert line[:2] == "20"
 
+    def test_begins_anew_only_when_it_is_full(self, tmp_path: Path) -> None:
+        for word in ("one", "two"):
+            hooklog.note(str(tmp_path), word, OSError("x"))
+        assert os.listdir(tmp_path) == ["hook.log"]
+        assert (tmp_path / "hook.log").stat().st_mode & 0o777 == 0o600
+        lines = (tmp_path / "hook.log").read_text().splitlines()
+        assert [line.split()[1] for line in lines] == ["one:", "two:"]
+        (tmp_path / "hook.log").write_bytes(b"x" * hooklog.LIMIT)
+        hooklog.note(str(tmp_path), "three", OSError("x"))
+        assert os.listdir(tmp_path) == ["hook.log"]
+        hooklog.note(str(tmp_path), "four", OSError("x"))
+        assert (tmp_path / "hook.log").read_text().count("\n") == 1
+        assert (tmp_path / "hook.log.1").stat().st_size > hooklog.LIMIT
+
     def test_never_quotes_what_may_come_from_a_client(self, tmp_path: Path) -> None:
         hooklog.note(str(tmp_path), "Stop", ValueError("sk-ant-secret"))
         assert "secret" not in hooklog.last(str(tmp_path))

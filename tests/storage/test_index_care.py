@@ -108,6 +108,15 @@ def test_a_page_that_is_none_any_more_is_found_too(indexed: Index, how: str) -> 
     assert titles(indexed) == ALL
 
 
+def test_made_anew_it_knows_of_nothing_that_is_gone(indexed: Index, vault: Vault) -> None:
+    os.unlink(vault.path("Title 1.md"))
+    indexed.rebuild()
+    assert titles(indexed) == ["Title 0", "Title 2"]
+    with closing(sqlite3.connect(indexed.path)) as db:
+        assert db.execute("SELECT count(*) FROM files").fetchone() == (2,)
+    assert indexed.search(["word1"], Filter(), 5).total == 0
+
+
 def test_it_is_looked_at_once_a_day(indexed: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     day = 1_800_000_000
     monkeypatch.setattr("ltm.storage.index.time.time", lambda: day)

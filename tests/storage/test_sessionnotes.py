@@ -122,6 +122,13 @@ def test_the_summary_is_the_latest_notes_and_rests_while_they_do(tmp_path: Path)
     assert path.read_text().count("other words") == LATEST
 
 
+def test_without_any_note_the_summary_is_a_heading(tmp_path: Path) -> None:
+    notes = SessionNotes(str(tmp_path))
+    path = notes.summarise(lambda note: note.session)
+    assert Path(path).read_text() == "# Latest sessions\n\n"
+    assert Path(path).name == "summary.md"
+
+
 def test_a_purged_session_is_gone_from_notes_archives_and_trash(tmp_path: Path) -> None:
     notes = SessionNotes(str(tmp_path))
     for session in ("one", "two"):

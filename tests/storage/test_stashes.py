@@ -196,6 +196,7 @@ def test_a_stash_can_be_marked_where_nothing_private_was_kept_yet(stashes: Stash
     Path(stashes.folder, "theirs.md").write_text("# Hello")
     stashes.mark(stashes.every()[0])
     assert stashes.waiting() == 0
+    assert "stashes.json" in os.listdir(os.path.dirname(stashes.manifest))
 
 
 def test_where_nothing_was_stashed_there_is_nothing_and_nothing_is_made(stashes: Stashes) -> None:

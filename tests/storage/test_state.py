@@ -11,6 +11,7 @@ import pytest
 
 from ltm.core.errors import StorageFailed
 from ltm.core.model import Usage
+from ltm.storage import brief
 from ltm.storage.state import State, open_log
 from tests.stores import begin
 
@@ -146,6 +147,17 @@ def test_what_was_purged_is_forgotten_here_too(state: State) -> None:
     state.used(["m"], MONDAY)
     state.forget("m")
     assert state.usage(["m"], "p") == {}
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_texts_kept_ready_that_may_quote_what_was_purged_are_gone_too(
+    state: State, tmp_path: Path, used: bool
+) -> None:
+    if used:
+        state.used(["m"], MONDAY)
+    brief.save(str(tmp_path), "/p", {}, "what was purged", {})
+    state.forget("m")
+    assert os.listdir(tmp_path / "briefs") == []
 
 
 def test_asking_makes_no_file(state: State) -> None:
