@@ -177,6 +177,61 @@ def test_a_phrase_is_seen_from_its_day(today: str, question: str, first: str, la
     assert days(question, date.fromisoformat(today)) == [(first, last)]
 
 
+@pytest.mark.parametrize(
+    ("question", "phrase"),
+    [
+        ("What broke Last Week?", "last week"),
+        ("a couple of days ago", "a couple of days ago"),
+        ("from July to October", "july to october"),
+        ("since March", "since march"),
+        ("before May 2024", "before may 2024"),
+        ("after 2024-05-06", "since 2024-05-06"),
+    ],
+)
+def test_a_span_says_in_which_words_it_was_asked_for(question: str, phrase: str) -> None:
+    (span,) = spans(question, TODAY)
+    assert span.phrase == phrase
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("several years ago", "2020-05-19", "2021-05-14"),
+        ("two weeks ago", "2026-10-29", "2026-11-04"),
+        ("twelve days ago", "2026-11-01", "2026-11-05"),
+        ("8 days ago", "2026-11-05", "2026-11-09"),
+        ("one day ago", "2026-11-14", "2026-11-14"),
+        ("ten months back", "2025-12-31", "2026-01-30"),
+        ("the last few weeks", "2026-10-25", "2026-11-15"),
+        ("recently", "2026-10-16", "2026-11-15"),
+        ("last autumn", "2025-09-01", "2025-11-30"),
+        ("last fall", "2025-09-01", "2025-11-30"),
+        ("last spring", "2026-03-01", "2026-05-31"),
+        ("on Saturday", "2026-11-14", "2026-11-14"),
+        ("in Sept", "2026-09-01", "2026-09-30"),
+        ("on 3 Feb", "2026-02-03", "2026-02-03"),
+        ("the 2nd of June", "2026-06-02", "2026-06-02"),
+        ("Q4", "2026-10-01", "2026-12-31"),
+        ("until 2024-05-06", "2024-02-06", "2024-05-05"),
+        ("before 2020", "2018-12-31", "2019-12-31"),
+        ("tonight", "2026-11-15", "2026-11-15"),
+    ],
+)
+def test_every_sort_of_phrase_has_its_days(question: str, first: str, last: str) -> None:
+    assert days(question) == [(first, last)]
+
+
+def test_a_short_span_fades_by_three_days_on_either_side() -> None:
+    day = Span(date(2026, 3, 10), date(2026, 3, 11), "a day")
+    near = {away: day.closeness(date(2026, 3, 10) + timedelta(days=away)) for away in range(-6, 7)}
+    assert near[0] == 1.0
+    assert near[3] == near[-3] == pytest.approx(0.5)
+    assert near[6] == near[-6] == pytest.approx(0.25)
+    assert 0.5 < near[1] == near[-1] < 1
+    other = Span(date(2026, 5, 1), date(2026, 6, 1), "a month")
+    assert closeness([other, day], date(2026, 3, 10)) == 1.0
+
+
 @pytest.mark.parametrize("question", ["March 0", "on 32 March", "2023-13-01", "on 30 February"])
 def test_a_day_no_calendar_has_is_none(question: str) -> None:
     assert all(first != last for first, last in days(question))

@@ -378,6 +378,15 @@ class TestChanging:
             with pytest.raises(WrongUsage, match="a repository cannot set"):
                 set_option(str(path), name, text, shared=True)
 
+    def test_a_table_is_written_as_a_person_would(self, home: Path) -> None:
+        set_option(self.path(home), "kinds.fact.lines", "3")
+        set_option(self.path(home), "recall.limit", "4")
+        set_option(self.path(home), "max_memories", "5")
+        lines = (home / "config.toml").read_text().splitlines()
+        assert [line for line in lines if line] == [
+            *("max_memories = 5", "[kinds.fact]", "lines = 3", "[recall]", "limit = 4"),
+        ]
+
     def test_nothing_is_left_beside_it_but_a_hidden_lock(self, home: Path, shared: Path) -> None:
         for folder, is_shared in ((home, False), (shared, True)):
             set_option(str(folder / "config.toml"), "max_memories", "5", shared=is_shared)

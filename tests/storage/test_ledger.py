@@ -1,4 +1,4 @@
-"""What is purged from the ledger leaves no word, and is not counted anew."""
+"""What is purged from the ledger leaves no word; what it does not know it does not keep."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ltm.core.errors import NotFound
 from ltm.core.rulestate import Conversation, Evidence
 from ltm.storage.ledger import FILE, Ledger, opened
 
@@ -72,3 +73,34 @@ def test_what_is_said_in_another_project_or_about_another_matter_stays(ledger: L
     assert statements(ledger) == {"ag-002": "no tabs"}
     assert statements(ledger, "other") == {"ag-001": "use zanzibar"}
     assert ledger.purge(P, secret) == 0
+
+
+def test_nothing_is_noted_of_a_rule_that_is_not_there(ledger: Ledger) -> None:
+    say(ledger, "no tabs", rule="ag-001", day=1)
+    for change in (
+        lambda: ledger.promoted(P, "ag-002", "mem_a", NOW),
+        lambda: ledger.demoted(P, "ag-002", NOW),
+        lambda: ledger.rejected(P, "ag-002", NOW),
+    ):
+        with pytest.raises(NotFound, match="ag-002"):
+            change()
+    say(ledger, "no blanks", rule="ag-002", day=2)  # it begins without a past
+    assert [(rule.id, rule.attempts) for rule in ledger.rules(P, NOW)] == [
+        *(("ag-001", ()), ("ag-002", ())),
+    ]
+
+
+def test_a_rule_tells_how_each_of_its_attempts_ended(ledger: Ledger) -> None:
+    say(ledger, "no tabs", rule="ag-001", day=1)
+    say(ledger, "no blanks", rule="ag-002", day=2)
+    say(ledger, "no blanks", rule="ag-002", day=3)
+    ledger.promoted(P, "ag-001", "mem_a", NOW)
+    ledger.promoted(P, "ag-001", "mem_b", NOW)
+    ledger.demoted(P, "ag-001", NOW)
+    ledger.rejected(P, "ag-001", NOW)
+    often, rule = ledger.rules(P, NOW)
+    assert (often.id, rule.id) == ("ag-002", "ag-001")  # what was needed most is first
+    assert [(each.memory, each.outcome) for each in rule.attempts] == [
+        *(("mem_a", "rephrased"), ("mem_b", "demoted"), ("", "rejected")),
+    ]
+    assert {each.ended for each in rule.attempts} == {"2026-03-09T00:00:00Z"}
