@@ -39,3 +39,21 @@ def test_every_room_is_on_the_map() -> None:
     for folder in sorted((ROOT / "src" / "ltm").iterdir()):
         if folder.is_dir() and not folder.name.startswith("__"):
             assert f"{folder.name}/" in text, folder.name
+
+
+def test_every_module_is_on_the_map_in_its_room_and_the_map_fits_a_page() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if len(line) > 100] == []
+    drawn = text.partition("    src/ltm/\n")[2].partition("    plugin/")[0]
+    rooms = re.findall(r"^      (\w+)/(.*?)(?=^      \w+/|\Z)", drawn, flags=re.M | re.S)
+    words = {room: set(re.findall(r"\w+", said)) for room, said in rooms}
+    top = ROOT / "src" / "ltm"
+    missing = [
+        str(path)
+        for path in (path.relative_to(top) for path in top.rglob("*.py"))
+        if len(path.parts) > 1
+        and not path.stem.startswith("__")
+        and path.stem not in words[path.parts[0]]
+        and path.parent.name not in ("cli", "importers")  # "one module per command", "one per tool"
+    ]
+    assert missing == []
