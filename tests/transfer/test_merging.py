@@ -48,7 +48,7 @@ def test_an_id_that_is_here_is_refused_without_merge(
     one, two = make("one"), make("two")
     machine.take(file(one))
     changed = one._replace(content="changed", updated=LATER)
-    with pytest.raises(Refused, match="1 of these memories are here already") as refused:
+    with pytest.raises(Refused, match="holds 1 memory that you have already") as refused:
         machine.take(file(two, changed))
     assert "--merge" in refused.value.hint
     assert machine.memories() == [one], "refused before anything is written"
@@ -59,7 +59,7 @@ def test_a_file_that_brings_nothing_new_is_refused_without_merge(
 ) -> None:
     memory = make()
     machine.take(file(memory))
-    with pytest.raises(Refused, match="here already"):
+    with pytest.raises(Refused, match="you have already"):
         machine.take(file(memory))
     assert counts(machine.take(file(memory), merge=True)) == (0, 0, 1)
 
@@ -263,7 +263,7 @@ def test_a_vault_that_lies_elsewhere_is_taken_in_like_an_export(
     assert machine.store().apply(Restore(gone.id)).stored.memory.content == gone.content
     assert [each.content for each in machine.originals(one)] == ["first\n\nsecond"]
     assert snapshot(tmp_path / "backup") == before
-    with pytest.raises(Refused, match="here already"):
+    with pytest.raises(Refused, match="you have already"):
         machine.take(tmp_path / "backup" / "project")
     with pytest.raises(Refused, match="neither an export nor a vault"):
         machine.take(tmp_path, "ltm")

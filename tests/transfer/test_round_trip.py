@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import re
 import tempfile
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm.core.decision import Adopt, Copy, Forget, Reduce, Restore, Revise, Supersede
-from ltm.core.errors import Refused
+from ltm.core.errors import NotFound, Refused
 from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Status
 from ltm.core.redact import redacted
 from ltm.core.screen import one_line
@@ -239,3 +241,34 @@ def test_an_export_never_replaces_a_file_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="folder"), export_file(str(tmp_path)):
         pass
     assert notes.read_text() == "my notes"
+
+
+def test_an_export_to_a_pipe_or_device_goes_through_it_and_leaves_it_there(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as beside:
+        read = beside.submit(pipe.read_text, "utf-8")
+        with export_file(str(pipe)) as out:
+            out.write('{"format":"ltm"}')
+        assert read.result(20) == '{"format":"ltm"}'
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_an_export_to_a_link_goes_to_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    link = tmp_path / "latest.json"
+    link.symlink_to(tmp_path / "kept" / "today.json")
+    for _ in range(2):
+        with export_file(str(link)) as out:
+            out.write('{"format":"ltm"}')
+    assert link.is_symlink()
+    assert (tmp_path / "kept" / "today.json").read_text() == '{"format":"ltm"}'
+
+
+def test_an_export_into_a_folder_that_is_not_there_says_how_to_make_it(tmp_path: Path) -> None:
+    export = export_file(str(tmp_path / "backup" / "a.json"))
+    with pytest.raises(NotFound, match="no such folder") as refused, export:
+        pass
+    assert refused.value.path == str(tmp_path / "backup")
+    assert "mkdir -p" in refused.value.hint

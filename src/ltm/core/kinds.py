@@ -45,6 +45,18 @@ class Kind(NamedTuple):
     words: tuple[str, ...] = ()
     """Whole words or phrases in plain text that suggest this kind."""
 
+    def parse_state(self, word: str) -> str:
+        """The state a person means by a word, in any case; a clear error when there is none."""
+        state = word.strip().lower()
+        if state in self.states:
+            return state
+        if not self.states:
+            raise WrongUsage(f"a memory of kind '{self.name}' has no state", hint="leave it out")
+        options = ", ".join(self.states)
+        raise WrongUsage(
+            f"'{word}' is no state of kind '{self.name}'", hint=f"use one of: {options}"
+        )
+
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(","))

@@ -43,12 +43,16 @@ def origin(path: str) -> Origin:
     return Origin(session, cwd, started)
 
 
+def projects_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """The folder in which the client keeps a folder of transcripts for each project."""
+    top = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", ""), ".claude")
+    return os.path.join(top, "projects")
+
+
 def all_transcripts(environ: Mapping[str, str] = os.environ) -> list[str]:
     """Every main transcript the client keeps, the one that was written first, first."""
-    top = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", ""), ".claude")
-    projects = os.path.join(top, "projects")
     found: list[tuple[float, str]] = []
-    for folder in _entries(projects):
+    for folder in _entries(projects_folder(environ)):
         for path in _entries(folder):
             if path.endswith(".jsonl"):
                 try:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
+from ltm.core.counting import counted
 from ltm.core.decision import Copy
 from ltm.core.errors import Refused
 from ltm.core.fuse import Mass, masses
@@ -71,9 +72,9 @@ def bring_export(work: Bringing) -> None:
     new, same, other, too_many = _compared(work, export)
     if not work.merge and (other or (same and not new)):
         raise Refused(
-            f"{same + other} of these memories are here already",
+            f"holds {counted(same + other, 'memory')} that you have already",
             path=path,
-            hint="add --merge to leave them, and to take those that are newer in the file",
+            hint="add --merge to leave what you have, and to take what is newer in the file",
         )
     if too_many and not (work.consent or work.report.dry_run):
         raise Refused(

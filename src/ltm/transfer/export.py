@@ -25,7 +25,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TextIO
 
-from ltm.core.errors import Refused
+from ltm.core.errors import NotFound, Refused
 from ltm.core.model import Filter, Memory, Phase, Status, Stored, iso
 from ltm.core.record import as_record
 from ltm.storage.durable import failed, sync_folder
@@ -99,8 +99,13 @@ def has_history(memory: Memory) -> bool:
 def export_file(path: str) -> Iterator[TextIO]:
     """A file to export to, packed if its name ends in `.gz`: there whole or not at all.
 
-    Readable by its owner only, and never in the place of a file that is no export.
+    Readable by its owner only, and never in the place of a file that is no export. A link is
+    followed, and what is no file (a pipe, `/dev/stdout`) is written to as it is.
     """
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        yield from _stream(path)
+        return
+    path = os.path.realpath(path)
     _refuse_foreign(path)
     temporary = f"{path}.{os.urandom(4).hex()}.tmp"
     try:
@@ -124,6 +129,15 @@ def export_file(path: str) -> Iterator[TextIO]:
         raise failed(error, "write the export", path) from error
 
 
+def _stream(path: str) -> Iterator[TextIO]:
+    """What only takes what it is given: to put a file in its place would destroy it."""
+    try:
+        with open(path, "w", encoding="utf-8", newline="\n") as out:
+            yield out
+    except OSError as error:
+        raise failed(error, "write the export", path) from error
+
+
 def _text(file: Any) -> Iterator[TextIO]:
     text = io.TextIOWrapper(file, "utf-8", newline="\n", write_through=False)
     try:
@@ -141,6 +155,9 @@ def is_export(head: bytes) -> bool:
 def _refuse_foreign(path: str) -> None:
     if os.path.isdir(path):
         raise Refused("is a folder", path=path, hint="name a file, such as memories.json")
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise NotFound("there is no such folder", path=folder, hint=f"make it: mkdir -p '{folder}'")
     if not os.path.lexists(path):
         return
     opener = gzip.open if path.endswith(".gz") else open

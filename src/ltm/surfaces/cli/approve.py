@@ -8,9 +8,13 @@ from ltm.core.counting import counted
 from ltm.core.decision import Revise
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.model import Filter, Source, Status, Stored
+from ltm.core.screen import one_line
+from ltm.core.sentences import shortened
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
+
+_LONG = 500
 
 
 @make("approve")
@@ -91,7 +95,7 @@ def _show(memories: list[Stored]) -> None:
     for stored in memories:
         memory = stored.memory
         output.say(f"{output.shown_id(memory.id)}  {output.headline(memory)}")
-        output.say(f"    {memory.text[:500]}")
+        output.say(f"    {shortened(one_line(memory.text), _LONG)}")
         output.say(f"    from {_origin(memory.source)}")
     output.note("Approve one with 'ltm approve ID', all with --all; refuse one with: ltm forget ID")
 

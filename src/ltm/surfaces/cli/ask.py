@@ -8,7 +8,7 @@ from ltm.core.screen import one_line
 from ltm.recall.quote import Quote, cited_as
 from ltm.surfaces.asking import quote_title
 from ltm.surfaces.cli import output
-from ltm.surfaces.cli.hits import record
+from ltm.surfaces.cli.hits import nothing_found, record
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
@@ -41,7 +41,7 @@ def command(work: Work, question: tuple[str, ...]) -> None:
         )
         return
     if not found.hits:
-        output.note(f"Nothing found for '{asked}'. Try other words, or 'ltm list'.")
+        nothing_found(work, asked)
         return
     if found.text:
         output.say(found.text)

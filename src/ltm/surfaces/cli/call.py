@@ -35,7 +35,8 @@ class Work:
 
         folder = self._folder or _here()
         if not os.path.isdir(folder):
-            raise NotFound("there is no such folder", path=folder)
+            wrong = "is not a folder" if os.path.lexists(folder) else "there is no such folder"
+            raise NotFound(wrong, path=folder, hint="name the project's folder: --project DIR")
         return places(folder)
 
     @cached_property

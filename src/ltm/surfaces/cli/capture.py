@@ -31,14 +31,18 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
     A transcript is read on from where it was left, so doing it again adds nothing and an
     interrupted run goes on. It happens by itself after sessions; this is for those from before.
     """
-    from ltm.sessions.origin import all_transcripts
+    from ltm.sessions.origin import all_transcripts, projects_folder
 
     if everything == bool(transcripts):
         raise WrongUsage("name transcripts, or say --all", hint="try: ltm capture --all")
     paths = all_transcripts() if everything else [os.path.abspath(each) for each in transcripts]
     for path in paths:
         if not os.path.isfile(path):
-            raise NotFound("there is no such transcript", path=path)
+            raise NotFound(
+                "is a folder" if os.path.isdir(path) else "there is no such transcript",
+                path=path,
+                hint="name files that end in .jsonl, or read all there are: ltm capture --all",
+            )
     done, sessions, passages, skipped = _read_all(work, paths, own_project=everything)
     if work.as_json:
         output.emit(
@@ -66,6 +70,11 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
     if skipped:
         left_out = counted(skipped, "session")
         output.note(f"Left out, because the project's folder is gone: {left_out}.")
+    if everything and not paths:
+        output.note(
+            f"The client has kept no session yet in {projects_folder()}."
+            " If yours are elsewhere, set CLAUDE_CONFIG_DIR."
+        )
     if not everything:
         for memory_id in done.added:
             memory = work.store.read(memory_id).memory

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from ltm.core.errors import WrongUsage
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -24,9 +25,12 @@ def command(work: Work, name: str | None, value: str | None, unset: bool, repo: 
     ltm config max_memories          one value
     ltm config max_memories 200      set it for you, in all projects
     ltm config kinds.progress.fades_days 14
+    ltm config --unset max_memories  back to the default
     """
     from ltm.storage import config as options
 
+    if unset and (name is None or value is not None):
+        raise WrongUsage("--unset takes one NAME", hint="try: ltm config --unset max_memories")
     folder = work.places.shared if repo else work.places.home
     path = os.path.join(folder, options.FILE)
     if name and (value is not None or unset):
@@ -40,7 +44,7 @@ def command(work: Work, name: str | None, value: str | None, unset: bool, repo: 
         if work.as_json:
             output.emit({"name": name, "value": current})
         else:
-            output.say(str(current))
+            output.say(_typed(current))
         return
     rows = [(option, work.config.get(option.name)) for option in options.OPTIONS]
     if work.as_json:
@@ -48,5 +52,12 @@ def command(work: Work, name: str | None, value: str | None, unset: bool, repo: 
         return
     output.table(
         ("option", "value", "meaning"),
-        [(option.name, str(current), option.doc) for option, current in rows],
+        [(option.name, _typed(current), option.doc) for option, current in rows],
     )
+
+
+def _typed(value: object) -> str:
+    """A value as it is typed to set it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -54,7 +54,9 @@ def command(work: Work, fix: bool, audited: bool) -> None:
         if vectors.hint:
             output.note(f"Vectors are {vectors.said}. For what says the same in other words, type:")
             output.note(f"  {vectors.hint}")
-        for problem in trouble:  # whoever uses the command line alone may want no client
-            output.note(f"Claude Code: {problem.message}")
+        if trouble:  # whoever uses the command line alone may want no client
+            output.note("Sessions have no memory:")
+        for problem in trouble:
+            output.note(f"  {problem.message}")
     if not report.healthy:
         click.get_current_context().exit(1)

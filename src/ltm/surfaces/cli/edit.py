@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from typing import Any
@@ -67,6 +68,9 @@ def _from_options(work: Work, stored: Stored, given: dict[str, Any]) -> Revise:
         changes["kind"] = work.config.kinds.parse(given["kind"]).name
     if "impact" in given:
         changes["impact"] = choice(Impact, given["impact"])
+    if given.get("state"):
+        kind = work.config.kinds[changes.get("kind", stored.memory.kind)]
+        changes["state"] = kind.parse_state(given["state"])
     if "tags" in given:
         changes["tags"] = tuple(
             dict.fromkeys(filter(None, map(one_line, given["tags"].split(","))))
@@ -74,7 +78,7 @@ def _from_options(work: Work, stored: Stored, given: dict[str, Any]) -> Revise:
     if "title" in given:
         changes["title"] = one_line(given["title"])
         if not changes["title"]:
-            raise WrongUsage("a title cannot be empty")
+            raise WrongUsage("a title cannot be empty", hint='try: --title "A few words"')
     return Revise(stored.memory.id, changes, expected=stored.etag)
 
 
@@ -130,6 +134,11 @@ def _decode(work: Work, data: bytes, path: str) -> Memory:
 def _open_editor(path: str) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
+        if not sys.stdin.isatty():
+            raise WrongUsage(
+                "nobody is here to use an editor",
+                hint="say what to change: --title, --content …; or set EDITOR",
+            )
         editor = "notepad" if os.name == "nt" else "vi"
     try:
         ended = subprocess.run([*shlex.split(editor), path], check=False)

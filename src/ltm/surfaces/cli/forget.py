@@ -67,7 +67,8 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
 
 
 def confirm(question: str) -> None:
-    """Ask before something is gone for good."""
+    """Ask before something is gone; where nobody can answer, say how to do without."""
+    asked = one_line(question)
     if not sys.stdin.isatty():
-        raise WrongUsage("purging asks first, and nobody is here to answer", hint="add --yes")
-    click.confirm(one_line(question), abort=True, err=True)
+        raise WrongUsage(f"nobody is here to answer: {asked}", hint="if so, add --yes")
+    click.confirm(asked, abort=True, err=True)

@@ -34,6 +34,6 @@ def command(
     asked = wanted(work, kinds, tags, status="all" if everything else None)
     shown = graph(each.memory for each in work.store.list(asked).items)
     if not shown.memories and not work.as_json:
-        output.note('Nothing here yet. Keep something with: ltm remember "some text"')
+        output.nothing(filtered=bool(kinds or tags))
         return
     output.say(FORMS["json" if work.as_json else form](shown))

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from ltm.core.counting import counted
+from ltm.core.errors import WrongUsage
 from ltm.core.model import Filter, Hit
 from ltm.core.screen import one_line
 from ltm.core.tokens import estimate
@@ -30,6 +31,8 @@ def answer(
     as_of: datetime | None = None,
 ) -> None:
     """Print what answers a question, as on a day where one is given."""
+    if not question.strip():
+        raise WrongUsage("there is nothing to look for", hint="type: ltm recall WORDS")
     most = limit or work.config.get("recall.limit")
     said = work.said if sessions else None
     found = recall(work.store, question, wanted, most, said=said, as_of=as_of)
@@ -37,7 +40,7 @@ def answer(
         output.emit({"hits": [record(hit) for hit in found.hits], "total": found.total})
         return
     if not found.hits:
-        output.note(f"Nothing found for '{question}'. Try other words, or 'ltm list'.")
+        nothing_found(work, question)
         return
     mark = output.marker(work.places.home)
     for hit in found.hits:
@@ -53,6 +56,19 @@ def answer(
         output.say(f"    why: {hit.why}; {counted(estimate(memory.text), 'token')}")
     if found.total > len(found.hits):
         output.note(f"{found.total - len(found.hits)} more; see them with --limit {found.total}")
+
+
+def nothing_found(work: Work, question: str) -> None:
+    """Say that nothing answers a question, and what may be the reason."""
+    from ltm.storage.waiting import waiting
+
+    output.note(f"Nothing found for '{question}'. Try other words, or 'ltm list'.")
+    untrusted = waiting(work.store, work.places).untrusted
+    if untrusted:
+        output.note(
+            f"Not searched: {counted(untrusted, 'memory')} that came with this repository;"
+            " if you trust it, type: ltm trust"
+        )
 
 
 def record(hit: Hit | Quote) -> dict[str, Any]:

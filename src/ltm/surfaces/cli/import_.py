@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ltm.core.counting import counted
 from ltm.core.model import now
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
@@ -91,11 +92,11 @@ def _show(report: Report) -> None:
         if word and word != kind:
             output.say(f"  {source}: {word} → {kind}: {count}")
     for whose, count in sorted(report.elsewhere.items()):
-        output.say(f"  {count} of them belong to {whose}")
+        output.say(f"  kept for {whose}: {count}")
     if report.quarantined:
-        output.note(f"{report.quarantined} of them wait for you; see them with: ltm approve")
+        output.note(f"{counted(report.quarantined, 'memory')} to be approved by you: ltm approve")
     if report.redacted:
-        output.note(f"A secret was taken out of {report.redacted} of them.")
+        output.note(f"A secret was taken out of {counted(report.redacted, 'memory')}.")
     for problem in report.problems:
         where = f"{problem.path}:{problem.line}" if problem.line else problem.path
         output.note(f"problem: {where}: {problem.message}")

@@ -81,7 +81,11 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
         output.note(
             "git is told to ignore .claude here, so nothing would be shared: see .gitignore"
         )
-    output.note("Commit it with: git add .claude/ltm && git commit")
+    if work.places.project.common_dir:
+        block = " CLAUDE.md" if claude_md else ""
+        output.note(f"Commit it with: git add .claude/ltm{block} && git commit")
+    else:
+        output.note("This is no git repository; to share them, type 'git init' and commit.")
 
 
 def _place_block(work: Work) -> list[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ltm.core.model import now
+from ltm.core.model import Filter, Status, now
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work, filter_options, limit_option, wanted
 from ltm.surfaces.cli.work import command as make
+
+_ALL = Filter(statuses=(Status.ACTIVE,), untrusted=True)
 
 
 @make("list")
@@ -48,7 +50,7 @@ def command(
         )
         return
     if not page.items:
-        output.note('Nothing here yet. Keep something with: ltm remember "some text"')
+        output.nothing(filtered=bool(page.total) or chosen != _ALL)
         return
     usage = work.store.usage(each.memory.id for each in page.items)
     at = now()

@@ -15,6 +15,11 @@ from ltm.core.model import Memory, Status, Stored, iso
 from ltm.core.record import as_record
 from ltm.core.screen import one_line, visible
 
+_GAP = 2
+_BETWEEN = " · "
+_READABLE = 25
+"""Letters a line of the last column has at least; in fewer, a sentence becomes a pillar."""
+
 
 def emit(value: Any) -> None:
     """Print exactly one JSON value, in escapes where the terminal knows no other letters."""
@@ -33,24 +38,46 @@ def note(text: str) -> None:
     print(visible(text, keep_newlines=True), file=sys.stderr, flush=True)
 
 
+def nothing(*, filtered: bool) -> None:
+    """Say that there is nothing to show: nothing at all, or nothing of what was asked for."""
+    if filtered:
+        note("No memory fits. All that are in use: ltm list")
+    else:
+        note('Nothing here yet. Keep something with: ltm remember "some text"')
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Rows under headings at a terminal; in a pipe one row a line, cells between tabs."""
+    """Rows under headings at a terminal; in a pipe one row a line, cells between tabs.
+
+    Only the last cell of a row is ever wrapped: what is to be typed, such as an id, stays whole.
+    Where a terminal is too narrow for that, each row takes lines of its own.
+    """
     cells = [[one_line(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
             print("\t".join(row), flush=True)
         return
-    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        shown.add_column(column, overflow="fold" if column == columns[-1] else "ellipsis")
+    console = Console()
+    *widths, last = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
+    if console.width - sum(widths) - _GAP * len(widths) < min(last, _READABLE):
+        console.print(Text(_BETWEEN.join(columns), "bold"))
+        for row in cells:
+            console.print(Text(_BETWEEN.join(row[:-1])))
+            console.print(Padding(Text(row[-1]), (0, 0, 0, 4)))
+        return
+    shown = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    for column in columns[:-1]:
+        shown.add_column(column, no_wrap=True)
+    shown.add_column(columns[-1], overflow="fold")
     for row in cells:
-        shown.add_row(*(Text(cell) for cell in row))
-    Console().print(shown)
+        shown.add_row(*map(Text, row))
+    console.print(shown)
 
 
 def short(memory_id: str) -> str:

@@ -29,7 +29,7 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
     \b
     ltm sessions
     ltm sessions search retry
-    ltm sessions --purge 3f2a41c7
+    ltm sessions --purge ID
 
     What was said in them is kept word for word, without secrets, and `ltm recall` searches it. With
     --purge nothing of a session is left there, and none of it comes back; memories that came from
@@ -80,7 +80,7 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
         [
             (
                 str(row["id"]),
-                str(row["started"]),
+                str(row["started"])[:16].replace("T", " "),
                 str(session.ok + session.failed),
                 str(session.failed),
                 f"{session.difficulty:.2f}",

@@ -28,6 +28,8 @@ def command(work: Work) -> None:
             f"{value['llm']['tokens_today']} of {value['llm']['tokens_cap']}",
         ),
     ]
-    rows += [("said", name, str(value["said"][name])) for name in ("sessions", "passages", "bytes")]
-    rows += [("storage", vault["path"], f"{vault['bytes']} bytes") for vault in value["vaults"]]
+    rows += [
+        ("said", name, f"{value['said'][name]:,}") for name in ("sessions", "passages", "bytes")
+    ]
+    rows += [("storage", vault["name"], f"{vault['bytes']:,} bytes") for vault in value["vaults"]]
     output.table(("count", "of", "how many"), rows)

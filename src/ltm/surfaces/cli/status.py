@@ -27,10 +27,13 @@ def command(work: Work) -> None:
     for vault in value["vaults"]:
         output.say(f"  {vault['name']:8}{vault['memories']:5}  {vault['path']}")
     said = value["said"]
-    output.say(
-        f"sessions  {value['sessions']}; of {said['sessions']} every word can be searched"
-        f" ({counted(said['passages'], 'passage')}, {said['bytes'] / 1e6:.1f} MB)"
-    )
+    if value["sessions"] or said["sessions"]:
+        output.say(
+            f"sessions  {value['sessions']}; of {said['sessions']} every word can be searched"
+            f" ({counted(said['passages'], 'passage')}, {said['bytes'] / 1e6:.1f} MB)"
+        )
+    else:
+        output.say("sessions  none yet (those from before: ltm capture --all)")
     if value["signing"]:
         output.say(f"key       {value['signing']}: what is kept is signed")
     for head, line in zip_longest(("model",), model_lines(value["llm"]), fillvalue=""):

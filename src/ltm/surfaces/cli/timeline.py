@@ -51,6 +51,10 @@ def command(
     """
     if sum(map(bool, (words, session, hit))) > 1:
         raise WrongUsage("words, --session and --around go one at a time", hint="use one of them")
+    first = _day(since).start if since else None
+    last = _day(until).end - timedelta(days=1) if until else None
+    if first and last and last < first:
+        raise WrongUsage("--until is before --since", hint="swap the two")
     if hit:
         told = around(work.store, work.said, hit)
     else:
@@ -59,8 +63,8 @@ def command(
             work.said,
             limit,
             words=" ".join(words),
-            since=_day(since).start if since else None,
-            until=_day(until).end - timedelta(days=1) if until else None,
+            since=first,
+            until=last,
             session=session or "",
         )
     if work.as_json:

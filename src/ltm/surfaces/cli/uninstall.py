@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from glob import escape as glob_escape
 from glob import glob
 
@@ -97,7 +98,14 @@ def _ask(home: str, yes: bool) -> None:
     count = len(glob(os.path.join(glob_escape(home), "*", "*", "memories", "*.md")))
     output.note(f"All memories in {home} would be deleted, of every project and agent: {count:,}.")
     if not yes:
-        click.confirm("Delete them for good?", abort=True)
+        try:
+            agreed = click.confirm("Delete them for good?", err=True)
+        except click.Abort:
+            if sys.stdin.isatty():
+                raise
+            raise WrongUsage("nobody is here to answer", hint="if so, add --yes") from None
+        if not agreed:
+            raise click.Abort
 
 
 def _clear(home: str, names: tuple[str, ...]) -> None:
