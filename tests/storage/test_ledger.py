@@ -77,13 +77,11 @@ def test_what_is_said_in_another_project_or_about_another_matter_stays(ledger: L
 
 def test_nothing_is_noted_of_a_rule_that_is_not_there(ledger: Ledger) -> None:
     say(ledger, "no tabs", rule="ag-001", day=1)
-    for change in (
-        lambda: ledger.promoted(P, "ag-002", "mem_a", NOW),
-        lambda: ledger.demoted(P, "ag-002", NOW),
-        lambda: ledger.rejected(P, "ag-002", NOW),
-    ):
+    with pytest.raises(NotFound, match="ag-002"):
+        ledger.promoted(P, "ag-002", "mem_a", NOW)
+    for change in (ledger.demoted, ledger.rejected):
         with pytest.raises(NotFound, match="ag-002"):
-            change()
+            change(P, "ag-002", NOW)
     say(ledger, "no blanks", rule="ag-002", day=2)  # it begins without a past
     assert [(rule.id, rule.attempts) for rule in ledger.rules(P, NOW)] == [
         *(("ag-001", ()), ("ag-002", ())),
