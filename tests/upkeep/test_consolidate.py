@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from ltm.core.decision import Reduce, Restore
-from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Source, Status, Trust, now
+from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Source, Status, Trust
 from ltm.storage.filestore import FileStore
 from ltm.upkeep.consolidate import apply, plan
 from tests.stores import START, file_store, make
@@ -108,11 +109,13 @@ def test_what_has_faded_is_merged_with_its_whole_text(store: FileStore) -> None:
     assert best.memory.content in [each.memory.content for each in store.versions(kept.id)]
 
 
-def test_what_was_needed_lately_is_not_archived_as_out_of_date(store: FileStore) -> None:
-    old, needed = (add(store, text, kind="progress") for text in ("half of it", "other matter"))
-    store.used([needed.id])
-    steps = plan(store, now())
-    assert [(step.id, step.action) for step in steps] == [(old.id, "archive")]
+def test_what_was_needed_lately_is_not_archived_as_out_of_date(tmp_path: Path) -> None:
+    late = START + timedelta(days=30)
+    with closing(file_store(tmp_path, lambda: late)) as store:
+        old, needed = (add(store, text, kind="progress") for text in ("half of it", "other matter"))
+        store.used([needed.id])
+        steps = plan(store, late)
+        assert [(step.id, step.action) for step in steps] == [(old.id, "archive")]
 
 
 def test_progress_long_out_of_date_is_archived_and_comes_back(store: FileStore) -> None:
@@ -126,4 +129,4 @@ def test_progress_long_out_of_date_is_archived_and_comes_back(store: FileStore) 
 
 def test_what_is_pinned_is_never_archived(store: FileStore) -> None:
     add(store, "halfway through the migration", kind="progress", pinned=True)
-    assert plan(store, now()) == []
+    assert plan(store, START + timedelta(days=30)) == []
