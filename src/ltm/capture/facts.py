@@ -82,7 +82,7 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "where it is",
         0.35,
-        r"""\b(?:lives|(?!is\b)\b[\w-]+s live|resides?|sits|comes? from|goes (?:to|through|into)
+        r"""\b(?:lives|[\w-]+\ws live|resides?|sits|comes? from|goes (?:to|through|into)
         |[\w-]+s go (?:to|into|through|in)|starts? with|ends? (?:in|with)|belongs? (?:to|in)
         |points? to|depends? on|runs? (?:on|inside|under|only)|only runs?|listens? on)\b
         |\b(?:is|are)(?: also| only| all| always| still)? (?:in|at|on|under|behind|in front of

@@ -55,10 +55,8 @@ _GIVEN = re.compile(
 _ANOTHER = re.compile(
     r"\b(?:next|this|another|last|second|third) (?:one|paragraph|text)\W*\Z", re.I
 )
-# A quotation of several sentences, which would be cut apart before its marks are seen.
-_QUOTATION = re.compile(
-    r"(?<![^\s(:])[\"“„«](?=[^\s\"“”„«»])[^\"“”„«»]{1,4000}[.!?…]\s[^\"“”„«»]{1,4000}[\"”“»](?![^\s).,;:!?])"
-)
+_QUOTATION = re.compile(r"[\"“„«](?<![^\s(:].)(?=\S)[^\"“”„«»]{2,8000}+[\"”“»](?![^\s).,;:!?])")
+_SENTENCES = re.compile(r"[.!?…]\s")
 _LONG_LINE = 60
 _GLANCE = 200
 
@@ -79,8 +77,8 @@ class Said:
 @lru_cache(maxsize=4)
 def said(text: str) -> tuple[Said, ...]:
     """The sentences of a message that its writer wrote, without what was pasted into it."""
-    own = _QUOTATION.sub("\n\n", _without_tagged(_FENCE.sub("\n\n", text)))
-    lines = own.split("\n")
+    own = _without_tagged(_FENCE.sub("\n\n", text))
+    lines = _QUOTATION.sub(_without_quoted, own).split("\n")
     heading = next((n for n, line in enumerate(lines) if _HEADING.match(line)), len(lines))
     found: list[Said] = []
     lead = ""
@@ -109,6 +107,11 @@ def told(text: str) -> tuple[Said, ...]:
         block = []
         lead = line if heading else lead
     return tuple(found)
+
+
+def _without_quoted(quotation: re.Match[str]) -> str:
+    """Nothing where several sentences are quoted: they would be cut apart, and lose their marks."""
+    return "\n\n" if _SENTENCES.search(quotation[0]) else quotation[0]
 
 
 def _without_tagged(text: str) -> str:

@@ -112,8 +112,6 @@ def weigh(
         return _asked_for(plain, wanted)
     trusted = pointed_at or sentence.ruled
     found = _found(lead, left, tongue, thorough=trusted)
-    if not found and ": " in left:
-        found = _found(lead, _TOPIC.sub("", left), tongue, thorough=trusted)
     if not found and not trusted:
         return Weighed(plain)
     names = tuple(found)
@@ -140,18 +138,27 @@ def kind_of(sentence: str) -> str:
 
 
 def _found(lead: str, text: str, tongue: Signs | None, *, thorough: bool) -> dict[str, Cue]:
-    """The signs of a sentence, each name once; unless thorough, none when none is lasting."""
+    """The signs of a sentence, each name once; unless thorough, none when none is lasting.
+
+    Where the whole has no lasting one, what stands behind its topic may: "Labels: never cut them".
+    """
     masked = _QUOTED.sub(MASK, _CODE.sub(MASK, text)) if _MARKED.search(text) else text
     lowered, before = masked.lower(), lead.lower()
     found: dict[str, Cue] = {}
     foreign = tongue.cues if tongue else ()
     for cues in ((*LASTING, *foreign), OTHERS):
         for cue in cues:
-            if cue.pattern.search(lowered) or (cue.name in TOLD and cue.pattern.search(before)):
+            if cue.pattern.search(lowered) or (
+                before and cue.name in TOLD and cue.pattern.search(before)
+            ):
                 former = found.get(cue.name)
                 found[cue.name] = cue if former is None or cue.rank > former.rank else former
-        if not thorough and not any(cue.lasting for cue in found.values()):
-            return {}
+        if not any(cue.lasting for cue in found.values()):
+            topic = _TOPIC.match(text)
+            if topic:
+                return _found(lead, text[topic.end() :], tongue, thorough=thorough)
+            if not thorough:
+                return {}
     return found
 
 
