@@ -144,6 +144,55 @@ def test_the_status_of_a_new_project_says_how_to_begin_with_old_sessions(ltm: Lt
     assert "sessions  1; of 1 every word" in ltm.ok("status")
 
 
+def into(ltm: Ltm, words: str, rest: str) -> tuple[int, str]:
+    """Run `ltm` in a shell with this behind it; how it ended and what it said on stderr."""
+    done = subprocess.run(
+        ["bash", "-c", f"'{sys.executable}' -m ltm {words} {rest}; exit ${{PIPESTATUS[0]}}"],
+        cwd=ltm.project,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(ltm.home),
+            "LTM_HOME": str(ltm.home / ".ltm"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("words", ["config", "export", "recall port", "list --json"])
+def test_a_reader_that_has_seen_enough_is_no_error(ltm: Ltm, words: str) -> None:
+    ltm.ok("remember", "The staging server runs on port 8080. " + "It never sleeps. " * 4000)
+    assert into(ltm, words, "| exec 0<&-") == (0, "")
+
+
+def test_an_output_that_was_closed_is_no_error(ltm: Ltm) -> None:
+    ltm.ok("remember", "The staging server runs on port 8080")
+    assert into(ltm, "list", ">&-") == (0, "")
+    assert into(ltm, "list", "2>&-") == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is full")
+def test_an_output_that_takes_nothing_is_named_as_that(ltm: Ltm) -> None:
+    ltm.ok("remember", "The staging server runs on port 8080")
+    for words in ("list", "list --json", "recall port"):
+        code, said = into(ltm, words, "> /dev/full")
+        assert (code, len(said.splitlines())) == (1, 1), said
+        assert said.startswith("ltm: the answer could not be written: ")
+
+
+def test_purging_all_memories_leaves_no_word_of_what_was_corrected(ltm: Ltm) -> None:
+    log = Transcript(ltm.home / "s1.jsonl", "s1")
+    log.user("install it", cwd=str(ltm.project))
+    log.says("npm install")
+    log.user("no, use pnpm instead of npm")
+    ltm.ok("friction", str(log.path), "--out", str(ltm.home / "out"))
+    assert (ltm.home / ".ltm" / "friction.db").exists()
+    ltm.ok("uninstall", "--purge-memories", "--yes")
+    assert not (ltm.home / ".ltm").exists()
+
+
 # -- at a terminal -------------------------------------------------------------------------------
 
 

@@ -73,6 +73,10 @@ COMMANDS = (*(name for section in SECTIONS.values() for name in section), "drain
 """Every command; each is the `command` of the module of its name in this package."""
 
 
+class _Unread(Exception):
+    """Nobody reads on. The library would make an error of it; how commands end is not its say."""
+
+
 class Commands(click.Group):
     """A group that loads a command's module only when that command is meant."""
 
@@ -86,6 +90,12 @@ class Commands(click.Group):
         command = import_module(f"ltm.surfaces.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, context: click.Context) -> object:
+        try:
+            return super().invoke(context)
+        except BrokenPipeError as error:
+            raise _Unread from error
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, COMMANDS))
@@ -130,5 +140,7 @@ def _run() -> object:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except _Unread:
+        raise BrokenPipeError from None
     except click.Abort:
         raise KeyboardInterrupt from None

@@ -16,9 +16,7 @@ from ltm.core.errors import LtmError
 
 def finish(command: Callable[[], object]) -> NoReturn:
     """Run a command and leave with its exit code, which is what it returns, or 0."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    _open_streams()
     try:
         code = command()
         sys.stdout.flush()
@@ -27,8 +25,7 @@ def finish(command: Callable[[], object]) -> NoReturn:
         _say("stopped")
         sys.exit(130)
     except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more at its own end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # the reader has seen enough
         sys.exit(0)
     except LtmError as error:
         _say(str(error), error.hint)
@@ -36,6 +33,10 @@ def finish(command: Callable[[], object]) -> NoReturn:
     except Exception as error:
         if os.environ.get("LTM_DEBUG"):
             raise
+        if isinstance(error, OSError) and _is_unwritable():
+            _silence()
+            _say(f"the answer could not be written: {error.strerror}")
+            sys.exit(1)
         from ltm.storage.refusal import as_refusal
 
         refusal = as_refusal(error)
@@ -47,6 +48,30 @@ def finish(command: Callable[[], object]) -> NoReturn:
             "set LTM_DEBUG=1 and run it again to see where",
         )
         sys.exit(1)
+
+
+def _open_streams() -> None:
+    """Where somebody closed an output (`>&-`), what is printed goes nowhere."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _is_unwritable() -> bool:
+    """Whether it is the output that failed: what could not be written is still to be."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _silence() -> None:
+    """Python would complain once more at its own end of what it could not write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: str, hint: str = "") -> None:

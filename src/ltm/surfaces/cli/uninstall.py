@@ -13,6 +13,7 @@ import click
 from ltm.clients.settings import Change, carry_out, leaving
 from ltm.clients.table import CLIENTS, Client, find, hooks_file, servers_file
 from ltm.core.errors import LtmError, Refused, WrongUsage
+from ltm.storage.ledger import FILE as LEDGER
 from ltm.storage.places import STATE
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.setup import as_record, described
@@ -21,7 +22,7 @@ from ltm.surfaces.cli.work import command as make
 
 # By name, never the folder as a whole: LTM_HOME may have been pointed at anything. Keys stay even
 # when memories go: nobody can make them again.
-_LOCKS = (".lock", "drain.lock", "llm.lock", "server.lock")
+_LOCKS = (".lock", "drain.lock", "import.lock", "llm.lock", "server.lock")
 _OURS = (*_LOCKS, "briefs", "told", "hook.log", "hook.log.1", "runtime.json", "setup")
 _MEMORIES = ("agents", "config.toml", "projects", "spool")
 
@@ -119,7 +120,9 @@ def _clear(home: str, names: tuple[str, ...]) -> None:
 
 def _purge(home: str) -> None:
     databases = [
-        name for name in (os.listdir(home) if os.path.isdir(home) else ()) if name.startswith(STATE)
+        name
+        for name in (os.listdir(home) if os.path.isdir(home) else ())
+        if name.startswith((STATE, LEDGER))
     ]
     _clear(home, (*_MEMORIES, *databases))
     try:
