@@ -39,7 +39,8 @@ def alike(asked: str, known: str) -> bool:
 )
 def test_what_changes_from_time_to_time_does_not_matter(asked: str, known: str) -> None:
     assert alike(asked, known)
-    assert alike(known.splitlines()[-1] if "\n" in known else known, asked) or "\n" in known
+    if "\n" not in known:  # a name stands for the whole of a message, and not the other way round
+        assert alike(known, asked)
 
 
 @pytest.mark.parametrize(

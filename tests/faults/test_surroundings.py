@@ -100,6 +100,8 @@ def test_what_is_shared_is_readable_and_its_databases_are_not(person: Person, um
     person.value("init", first=first)
     person.value("remember", TEXT, first=first)
     shared = person.project / ".claude" / "ltm"
+    assert (shared / "index.db").exists()
+    assert len(list((shared / "memories").iterdir())) == 1
     for path in shared.rglob("*"):
         mode = stat.S_IMODE(path.stat().st_mode)
         if path.is_dir():

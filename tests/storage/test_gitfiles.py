@@ -148,9 +148,10 @@ class TestTheVault:
 
     @pytest.mark.usefixtures("open_umask")
     def test_its_modes_are_those_of_a_work_tree(self, repo: Path) -> None:
-        for path in map(Path, init_shared(str(repo))):
-            if ".claude" in path.parts:
-                assert path.stat().st_mode & 0o777 == (0o755 if path.is_dir() else 0o644)
+        made = [path for path in map(Path, init_shared(str(repo))) if ".claude" in path.parts]
+        assert {path.is_dir() for path in made} == {True, False}
+        for path in made:
+            assert path.stat().st_mode & 0o777 == (0o755 if path.is_dir() else 0o644)
 
     def test_without_git_only_the_vault_is_made(self, user_home: Path) -> None:
         (user_home / "notes").mkdir()

@@ -87,8 +87,9 @@ def test_what_our_key_vouches_for_is_as_good_as_ours(reopen: Open) -> None:
 @pytest.mark.usefixtures("three")
 def test_who_has_an_id_may_read_it_and_is_told(reopen: Open) -> None:
     store = reopen(KEY)
-    for each in store.list(ASKED).items:
-        assert store.read(each.memory.id).trusted == (each.memory.title != "Theirs")
+    listed = [each.memory for each in store.list(ASKED).items]
+    told = {memory.title: store.read(memory.id).trusted for memory in listed}
+    assert told == {"Ours": True, "Signed": True, "Theirs": False}
 
 
 def test_no_id_of_theirs_gets_in_the_way_of_ours(tmp_path: Path, reopen: Open) -> None:
