@@ -157,26 +157,27 @@ class TestReading:
         assert config.get("recall.limit") == 5
 
     @pytest.mark.parametrize(
-        ("data", "line"),
+        ("data", "line", "says"),
         [
-            (b"max_memories = 5\nagent = \n", 2),
-            (b"a = 1\na = 2\n", 2),
-            (b"a = '''open\n\n", 3),
-            (b"ok = 1\n\xff\xfe\n", 2),
-            (b"a = " + b"[" * 50_000, 1),
-            (b"ok = 1\n" + b"a." * 2000 + b"a = 1\n", 2),
-            (b"ok = 1\nmax_memories = " + b"1" * 5000, 1),
-            (b"# x\n" * 100_000, 0),
+            (b"max_memories = 5\nagent = \n", 2, "is not TOML: "),
+            (b"a = 1\na = 2\n", 2, "is not TOML: "),
+            (b"a = '''open\n\n", 3, "is not TOML: "),
+            (b"ok = 1\n\xff\xfe\n", 2, "is not UTF-8"),
+            (b"a = " + b"[" * 50_000, 1, "is nested too deeply"),
+            (b"ok = 1\n" + b"a." * 2000 + b"a = 1\n", 2, "is nested too deeply"),
+            (b"ok = 1\nmax_memories = " + b"1" * 5000, 1, "is not TOML: "),
+            (b"# x\n" * 100_000, 0, "cannot be read: is larger than 256 KiB"),
         ],
     )
     def test_a_broken_file_is_told_and_the_defaults_hold(
-        self, data: bytes, line: int, home: Path
+        self, data: bytes, line: int, says: str, home: Path
     ) -> None:
         (home / "config.toml").write_bytes(data)
         config = load(str(home))
-        assert [(problem.path, problem.line) for problem in config.problems] == [
-            (str(home / "config.toml"), line)
-        ]
+        (problem,) = config.problems
+        assert (problem.path, problem.line) == (str(home / "config.toml"), line)
+        assert problem.message.startswith(says)
+        assert "(at " not in problem.message  # the line is told once
         assert config.get("max_memories") == 100
 
     @given(data=st.binary() | st.text().map(str.encode))

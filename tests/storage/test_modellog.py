@@ -111,6 +111,13 @@ class TestUnheard:
         log.forget_unheard(self.only(log))
         assert log.unheard() == []
 
+    def test_what_nobody_tried_yet_has_no_past(self, log: ModelLog) -> None:
+        log.note_unheard("s")
+        assert log.unheard() == [Unheard("s")]
+        (noted,) = log.unheard()
+        assert (noted.cursor, noted.lines, noted.error) == ("", "", "")
+        assert (noted.tries, noted.not_before, noted.given_up) == (0, 0, False)
+
     def test_every_failure_makes_it_wait_longer_until_it_is_given_up(self, log: ModelLog) -> None:
         log.note_unheard("s1")
         at = NOON
