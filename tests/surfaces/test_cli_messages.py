@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ltm.surfaces.cli import demo
 from tests.sessions.writing import Transcript
 from tests.surfaces.cli_runner import Ltm
 
@@ -128,6 +129,23 @@ def test_memories_that_wait_take_three_lines_each_however_they_are_written(ltm: 
     lines = ltm.ok("approve").splitlines()
     assert len(lines) == 3
     assert "first line - second line" in lines[1]
+
+
+def test_options_before_a_command_below_sessions_are_not_swallowed(ltm: Ltm) -> None:
+    said = refused(ltm, "sessions", "--json", "summary")
+    assert "behind 'ltm sessions summary'" in said
+    assert ltm.json("sessions", "summary") == {"notes": []}
+
+
+def test_more_hits_are_promised_only_where_a_larger_limit_shows_them(ltm: Ltm) -> None:
+    ltm.ok("capture", str(Path(demo.__file__).with_name("demo.jsonl")))
+    question = ("recall", "what did we decide about retries")
+    assert "see more with --limit" in ltm.run(*question, "--limit", "2").stderr
+    found = ltm.json(*question, "--limit", "40")
+    assert len(found["hits"]) < found["total"] < 40
+    many = ltm.run(*question, "--limit", "40")
+    assert "--limit" not in many.stderr
+    assert "ltm timeline --around" in many.stderr
 
 
 def test_days_in_the_wrong_order_are_said_to_be(ltm: Ltm) -> None:

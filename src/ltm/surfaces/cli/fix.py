@@ -13,6 +13,7 @@ from ltm.core.sentences import shortened
 from ltm.recall.solve import Case, solve
 from ltm.surfaces.asking import passage_record
 from ltm.surfaces.cli import output
+from ltm.surfaces.cli.hits import MOST
 from ltm.surfaces.cli.telling import memory_record, say_memory, say_passage
 from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
@@ -22,7 +23,7 @@ _MOST = 1_000_000  # bytes of an output that are read
 
 @make("fix")
 @click.argument("error", nargs=-1, required=True)
-@limit_option(5, most=200)
+@limit_option(5, most=MOST)
 def command(work: Work, error: tuple[str, ...], limit: int) -> None:
     """Tell how ERROR was solved before; with -, the output of a failing command is read.
 
@@ -64,7 +65,7 @@ def command(work: Work, error: tuple[str, ...], limit: int) -> None:
         _say(case)
     left = found.total - len(found.memories) - len(found.cases)
     if left:
-        output.note(f"{left} more; see them with --limit {limit + left}")
+        output.note(f"{left} more; see more with --limit {min(limit + left, MOST)}")
 
 
 def _telling(text: str) -> str:

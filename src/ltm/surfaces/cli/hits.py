@@ -20,6 +20,9 @@ from ltm.surfaces.asking import quote_record, quote_title
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.call import Work
 
+MOST = 200
+"""Hits that can be asked for at once."""
+
 
 def answer(
     work: Work,
@@ -54,8 +57,11 @@ def answer(
         output.say(f"{output.shown_id(memory.id)}  {headline}")
         output.say(f"    {one_line(memory.summary or memory.text)[:300]}")
         output.say(f"    why: {hit.why}; {counted(estimate(memory.text), 'token')}")
-    if found.total > len(found.hits):
-        output.note(f"{found.total - len(found.hits)} more; see them with --limit {found.total}")
+    left = found.total - len(found.hits)
+    if left and len(found.hits) == most and most < MOST:
+        output.note(f"{left:,} more; see more with --limit {min(found.total, MOST)}")
+    elif left:  # no single session fills an answer, however long it may be
+        output.note(f"{left:,} more that fit less; around a hit: ltm timeline --around ID")
 
 
 def nothing_found(work: Work, question: str) -> None:

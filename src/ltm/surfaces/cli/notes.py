@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ltm.core.counting import counted
-from ltm.core.errors import NotFound
+from ltm.core.errors import NotFound, WrongUsage
 from ltm.core.model import now
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.forget import confirm
@@ -23,9 +24,17 @@ def beside(listing: click.Command) -> click.Group:
     """A command that still does its work when no command below it is meant."""
 
     def call(**arguments: Any) -> None:
-        if click.get_current_context().invoked_subcommand is None:
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
             assert listing.callback is not None
             listing.callback(**arguments)
+            return
+        for name in arguments:
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                meant = f"ltm sessions {context.invoked_subcommand}"
+                raise WrongUsage(
+                    f"options stand behind '{meant}'", hint=f"see which it has: {meant} --help"
+                )
 
     return click.Group(
         listing.name,

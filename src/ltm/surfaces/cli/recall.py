@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from ltm.surfaces.cli.hits import answer
+from ltm.surfaces.cli.hits import MOST, answer
 from ltm.surfaces.cli.work import Work, filter_options, wanted
 from ltm.surfaces.cli.work import command as make
 
@@ -17,7 +17,7 @@ from ltm.surfaces.cli.work import command as make
     "--limit",
     "-n",
     metavar="N",
-    type=click.IntRange(1, 200),
+    type=click.IntRange(1, MOST),
     help="How many at the most; the option recall.limit if not given.",
 )
 @click.option("--sessions/--no-sessions", default=True, help="Also what was said in sessions.")

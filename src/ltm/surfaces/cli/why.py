@@ -11,6 +11,7 @@ from ltm.core.screen import one_line
 from ltm.recall.explain import Explained, Touched, explain
 from ltm.surfaces.asking import passage_record
 from ltm.surfaces.cli import output
+from ltm.surfaces.cli.hits import MOST
 from ltm.surfaces.cli.telling import memory_record, say_memory, say_passage
 from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
@@ -18,7 +19,7 @@ from ltm.surfaces.cli.work import command as make
 
 @make("why")
 @click.argument("file", type=click.Path())
-@limit_option(10, most=200)
+@limit_option(10, most=MOST)
 def command(work: Work, file: str, limit: int) -> None:
     """Tell what is known about FILE, or a folder: why it is as it is, who touched it when.
 
@@ -51,7 +52,7 @@ def command(work: Work, file: str, limit: int) -> None:
         _say_session(each)
     left = found.total - len(found.memories) - len(found.sessions)
     if left:
-        output.note(f"{left} more; see them with --limit {limit + left}")
+        output.note(f"{left} more; see more with --limit {min(limit + left, MOST)}")
 
 
 def _say_session(each: Touched) -> None:
