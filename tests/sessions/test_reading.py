@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ltm.sessions import lines as lines_module
 from ltm.sessions.lines import Cursor, Lines, cursor_of
+from ltm.sessions.origin import all_transcripts
 from ltm.sessions.transcript import Recent, Unknown, read
 from ltm.sessions.turns import UserText
 from tests.sessions.writing import Transcript
@@ -350,3 +351,14 @@ def test_a_hundred_megabytes_and_a_giant_line_fit_in_little_memory(tmp_path: Pat
     assert count == 2 * (100 * 1024 * 1024 // len(part) // 2) + 2
     assert unreadable == 1
     assert grown < 60
+
+
+def test_without_a_home_no_folder_below_us_is_taken_for_the_clients(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repository may bring a `.claude/projects` along, and it is nobody's word."""
+    (tmp_path / ".claude" / "projects" / "p").mkdir(parents=True)
+    (tmp_path / ".claude" / "projects" / "p" / "s.jsonl").write_text("{}\n")
+    monkeypatch.chdir(tmp_path)
+    assert all_transcripts({}) == []
+    assert len(all_transcripts({"HOME": str(tmp_path)})) == 1

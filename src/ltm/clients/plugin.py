@@ -1,7 +1,7 @@
 """Whether the client runs our plugin, as its settings say.
 
 Hooks that `ltm setup` entered ask this before each event and do nothing if it does: an event must
-not count twice. Standard library and `quickjson` only: hooks load this.
+not count twice. Standard library and our smallest readers only: hooks load this.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from ltm.core.quickjson import read_object
+from ltm.storage.home import client_folder
 from ltm.storage.plainfile import read_plain
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
@@ -26,15 +27,9 @@ _MARK = f'"{NAME}@'.encode()
 _LIMIT = 4 * 1024 * 1024
 
 
-def config_folder(environ: Mapping[str, str]) -> str:
-    """The client's own folder, or '' when there is no home."""
-    home = environ.get("USERPROFILE" if os.name == "nt" else "HOME", "")
-    return environ.get("CLAUDE_CONFIG_DIR", "") or (os.path.join(home, ".claude") if home else "")
-
-
 def is_active(environ: Mapping[str, str], project: str) -> bool:
     """Whether our plugin is installed and switched on for sessions in a project's folder."""
-    folder = config_folder(environ)
+    folder = client_folder(environ)
     installed = _read(os.path.join(folder, "plugins", "installed_plugins.json"))
     if _MARK not in installed:
         return False

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ltm.clients.entries import SERVER, Entry, SettingsFile
-from ltm.clients.plugin import UNLESS_PLUGIN, config_folder
+from ltm.clients.plugin import UNLESS_PLUGIN
 from ltm.core.errors import WrongUsage
+from ltm.storage.home import client_folder
 
 
 def _plain(command: Sequence[str]) -> dict[str, Any]:
@@ -192,6 +193,6 @@ def _folders(environ: Mapping[str, str]) -> dict[str, str]:
         "{application}": application,
         "{zed}": zed,
         "{codex}": environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
-        "{claude}": config_folder(environ),
+        "{claude}": client_folder(environ),
         "{claude-state}": os.path.join(state_folder, ".claude.json"),
     }

@@ -16,11 +16,12 @@ from typing import Any
 from ltm.clients.entries import Entry, SettingsFile, ours, value_of
 from ltm.clients.environment import LOG, state
 from ltm.clients.jsonread import Unreadable
-from ltm.clients.plugin import EVENTS, NAME, config_folder, is_active, settings_files
+from ltm.clients.plugin import EVENTS, NAME, is_active, settings_files
 from ltm.clients.table import CLAUDE_CODE, servers_file
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
 from ltm.storage import hooklog
+from ltm.storage.home import client_folder
 from ltm.storage.places import Places
 from ltm.storage.plainfile import read_plain
 from ltm.storage.runtime import python, runtime
@@ -31,7 +32,7 @@ _LATELY = timedelta(days=1)
 
 def is_entered(places: Places, environ: Mapping[str, str] = os.environ) -> bool:
     """Whether the client was ever told of us: by its plugin or by `ltm setup`."""
-    folder, root = config_folder(environ), places.project.root
+    folder, root = client_folder(environ), places.project.root
     if not folder:
         return False
     return is_active(environ, root) or any(list(_ours(file)) for file in _hook_files(folder, root))
@@ -42,7 +43,7 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
 
     Where we were never entered, that is the one thing to say.
     """
-    folder = config_folder(environ)
+    folder = client_folder(environ)
     if not folder:
         return [Problem("HOME", "names no folder, so there is no client to look at")]
     files = _hook_files(folder, places.project.root)

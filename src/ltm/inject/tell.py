@@ -79,6 +79,6 @@ def notice(store: Store, places: Places) -> str:
 
 def client_folder() -> str:
     """The client's own configuration folder, or nothing when there is no home."""
-    from ltm.storage.places import client_folder as folder_in
+    from ltm.storage.home import client_folder as folder_in
 
     return folder_in(os.environ)

@@ -1,6 +1,6 @@
 """Where and when a transcript's session began, from its first lines.
 
-Owns finding the transcripts a client keeps on this machine. Imports the standard library, `lines`.
+Owns finding the transcripts a client keeps on this machine. Imports `lines` and storage's home.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ltm.sessions.lines import Lines
+from ltm.storage.home import client_folder
 
 _FIRST = 200
 
@@ -44,9 +45,12 @@ def origin(path: str) -> Origin:
 
 
 def projects_folder(environ: Mapping[str, str] = os.environ) -> str:
-    """The folder in which the client keeps a folder of transcripts for each project."""
-    top = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", ""), ".claude")
-    return os.path.join(top, "projects")
+    """The folder in which the client keeps a folder of transcripts for each project.
+
+    Nothing where there is no home: a folder of that name below us is not the client's.
+    """
+    top = client_folder(environ)
+    return os.path.join(top, "projects") if top else ""
 
 
 def all_transcripts(environ: Mapping[str, str] = os.environ) -> list[str]:

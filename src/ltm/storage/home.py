@@ -1,4 +1,4 @@
-"""The one folder for everything outside repositories.
+"""The one folder for everything outside repositories, and that of the client beside it.
 
 A module of its own, because a hook needs to know this and nothing else of the layout. Imports the
 standard library and `core.errors` only.
@@ -19,7 +19,7 @@ def home(environ: Mapping[str, str] | None = None) -> str:
     """The folder for everything outside repositories: LTM_HOME, else `.ltm` in the user's home."""
     environ = os.environ if environ is None else environ
     chosen = environ.get("LTM_HOME", "").strip()
-    user_home = environ.get("USERPROFILE" if os.name == "nt" else "HOME", "")
+    user_home = _user_home(environ)
     if not chosen:
         if not os.path.isabs(user_home):
             raise WrongUsage(
@@ -35,3 +35,15 @@ def home(environ: Mapping[str, str] | None = None) -> str:
             hint="set LTM_HOME to an absolute path",
         )
     return os.path.normpath(chosen)
+
+
+def client_folder(environ: Mapping[str, str] | None = None) -> str:
+    """The client's own folder for settings and transcripts; '' when there is no home."""
+    environ = os.environ if environ is None else environ
+    user_home = _user_home(environ)
+    default = os.path.join(user_home, ".claude") if user_home else ""
+    return environ.get("CLAUDE_CONFIG_DIR", "") or default
+
+
+def _user_home(environ: Mapping[str, str]) -> str:
+    return environ.get("USERPROFILE" if os.name == "nt" else "HOME", "")

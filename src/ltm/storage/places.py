@@ -16,7 +16,7 @@ from ltm.core.model import Problem
 from ltm.storage import trust
 from ltm.storage.agents import agent_of
 from ltm.storage.config import FILE, Config, load
-from ltm.storage.home import home
+from ltm.storage.home import client_folder, home
 from ltm.storage.option import agent_name
 from ltm.storage.plainfile import is_inside
 from ltm.storage.project import Project, as_path, identify
@@ -103,13 +103,6 @@ def _agent(given: str | None, config: Config, root: str, environ: Mapping[str, s
     if given or config.origin("agent") != "default":
         return agent_name(given or config.get("agent"))
     return agent_of(root, client_folder(environ)) or agent_name(config.get("agent"))
-
-
-def client_folder(environ: Mapping[str, str]) -> str:
-    """The client's own configuration folder, or nothing when there is no home."""
-    home_folder = environ.get("HOME", "")
-    default = os.path.join(home_folder, ".claude") if home_folder else ""
-    return environ.get("CLAUDE_CONFIG_DIR", "") or default
 
 
 def leads_out(shared: str) -> Problem | None:
