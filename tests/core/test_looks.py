@@ -71,6 +71,12 @@ def test_a_random_text_with_marks_in_it_is_still_itself(value: str) -> None:
     assert not is_reference(value, quoted=False)
 
 
+@pytest.mark.parametrize("value", ["(x9Kq2Lm8Pz4R", "[x9Kq2Lm8Pz4R", "{x9Kq2Lm8Pz4R"])
+def test_what_opens_with_a_bracket_is_code_however_random_it_looks(value: str) -> None:
+    assert is_reference(value, quoted=False)
+    assert not is_reference(value, quoted=True)
+
+
 @pytest.mark.parametrize("value", ["1", "-1", "+5", "1_000", "1.5e3", "1E-3", "0x1F", "12ms"])
 def test_a_number_may_have_a_sign_a_fraction_and_a_unit(value: str) -> None:
     assert is_number(value)

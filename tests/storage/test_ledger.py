@@ -65,6 +65,19 @@ def test_a_rule_without_any_other_words_is_gone_and_does_not_come_back(ledger: L
     assert [each.statement for each in ledger.evidence(P)] == ["", ""]
 
 
+def test_no_byte_stays_where_sqlite_itself_would_leave_what_was_overwritten(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    """Some builds wipe by themselves and some do not: this one is told not to."""
+    ledger._db.execute("PRAGMA secure_delete = OFF")
+    for day in range(1, 9):
+        say(ledger, f"use zanzibar {day} {'x' * 500}", rule=f"ag-{day:03d}", day=day)
+    assert b"zanzibar" in (tmp_path / FILE).read_bytes()
+    assert ledger.purge(P, secret) == 8
+    ledger.close()
+    assert b"zanzibar" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+
 def test_what_is_said_in_another_project_or_about_another_matter_stays(ledger: Ledger) -> None:
     say(ledger, "use zanzibar", rule="ag-001", day=1)
     say(ledger, "use zanzibar", rule="ag-001", day=2, project="other")

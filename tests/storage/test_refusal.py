@@ -61,6 +61,8 @@ def test_a_database_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
         sqlite3.connect(str(tmp_path / "x.db")).execute("SELECT 1 FROM sqlite_master")
     told: LtmError | None = as_refusal(caught.value)
     assert isinstance(told, StorageFailed)
+    assert str(told).startswith(f"{tmp_path}: could not write its databases: ")
+    assert told.hint == "check the disk and the room on it, then run the same command again"
 
 
 def test_a_mistake_of_ours_stays_one(tmp_path: Path) -> None:
