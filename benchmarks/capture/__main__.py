@@ -32,7 +32,7 @@ _KINDS = Kinds()
 _GOALS = {"precision": 0.85, "recall": 0.60}
 _UNSEEN = "unseen"
 _UNSEEN_FILES = ("unseen", "seventh")
-"""Batches that nobody ever printed or looked into."""
+"""Batches of which nobody ever printed what the rules make of them."""
 FIRST_SIGHT = (
     ("later/mixed", 10, 0.88, 0.47),
     ("later/more", 9, 0.94, 0.73),
@@ -43,6 +43,7 @@ FIRST_SIGHT = (
     ("fresh/fifth", 10, 0.84, 0.73),
     ("fresh/sixth", 14, 0.75, 0.60),
     ("fresh/seventh", 14, 0.93, 0.69),
+    ("fresh/eighth", 11, 0.82, 0.67),
 )
 """Sessions, precision and recall of each batch when it was measured first, before anything was
 changed because of it: what to expect of sessions nobody has seen."""

@@ -16,8 +16,8 @@ SCRIPTS = Path(__file__).with_name("scripts")
 LATER = SCRIPTS / "later"
 """Sessions written when the rules were there already, to see what they miss."""
 FRESH = SCRIPTS / "fresh"
-"""Further ones; `unseen.txt` and `seventh.txt` were written together with others and never looked
-into."""
+"""Further ones; `unseen.txt` and `seventh.txt` were written together with others and what the
+rules make of them was never printed."""
 
 _SEED = 20261115
 _TUNED_ON = 0.6

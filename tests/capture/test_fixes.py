@@ -272,3 +272,16 @@ def test_what_the_agent_just_broke_itself_teaches_nothing() -> None:
 
     assert not session("That is a typo in my last edit.")
     assert session("The array is shared by all threads of the pool.")
+
+
+def test_adapting_what_a_test_expects_teaches_nothing() -> None:
+    def session(error: str) -> list[Candidate]:
+        return heard(
+            fails("mocha", error),
+            agent("The page has a third row now."),
+            edits("test/page.test.js", "equal(2)", "equal(3)"),
+            ran("mocha", "ok"),
+        )
+
+    assert not session("AssertionError: expected 3 to equal 2")
+    assert session("Error: navigation needs a window")

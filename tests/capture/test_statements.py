@@ -359,3 +359,22 @@ def test_the_state_of_what_is_worked_on_is_no_fact(said: str) -> None:
 )
 def test_what_stands_behind_a_topic_or_gives_a_figure_is_kept(said: str) -> None:
     assert len(says(said)) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It should say that the pool must never be used alone and that we raised the fee.",
+        "my brother always jokes that nobody opens the manual",
+    ],
+)
+def test_what_a_text_is_to_say_and_what_somebody_jokes_is_not_kept(said: str) -> None:
+    assert texts(says(said)) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["icons must be square, the store crops them otherwise", "names ≤ 12 letters, they wrap else"],
+)
+def test_what_happens_otherwise_makes_it_last(said: str) -> None:
+    assert len(says(said)) == 1

@@ -32,7 +32,14 @@ DOUBTS: tuple[Cue, ...] = (
         |(?:ticket|issue)(?: #?\d+)?) (?:\w+ )?(?:says?|said|claims?
         |tells? me|states?|suggests?|recommends?|reads)\b|\baccording to\b
         |\b(?:some(?:body|one)?|people|many|others|everybody|everyone) (?:\w+ ){0,3}(?:says?|said
-        |thinks?|claims?|argues?|believes?|swears?|recommends?)\b""",
+        |thinks?|claims?|argues?|believes?|swears?|recommends?)\b
+        |\b(?:complains|jokes|laughs)\b""",
+    ),
+    cue(
+        "what a text is to say",
+        -0.9,
+        r"""\bit (?:should|must|has to|needs to|shall) (?:say|mention|contain|read|explain|state
+        |tell)\b""",
     ),
     cue(
         "for now",

@@ -33,7 +33,8 @@ _THIRD = """(?:get|stay|follow|come|run|use|send|expect|cost|keep|trigger|own|li
     |differ|refuse|reject|ignore|lack|cover|measure|exceed|consist|import|export|call|validate
     |check|convert|sync|poll|publish|subscribe|consume|produce|emit|store|cache|log|report|charge
     |limit|cap|deliver|arrive|feed|generate|create|build|compile|scale|rotate|expose|proxy|forward
-    |route|encrypt|encode|decode|parse|strip|truncate|round|sort|default|leave|work in|belong)"""
+    |route|encrypt|encode|decode|parse|strip|truncate|round|sort|default|leave|delete|purge|archive|retain|throttle|block
+    |assign|push|pull|merge|copy|mirror|work in)"""
 _DOES = rf"""(?:goes|doesn't|carries|applies|matches|leaves|passes|{_THIRD}s
     |(?<=s )(?<!this )(?:{_THIRD}|go|don't|carry)|works (?:only|with|on|from|in|without))"""
 # How somebody likes it, or how far it is.
@@ -205,7 +206,7 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "warned",
         0.5,
-        r"""\b(?:needs?|requires?|has to|have to|must)\b.{3,80}(?:, otherwise|, or else
+        r"""\b(?:needs?|requires?|has to|have to|must)\b.{3,80}(?:, (?:otherwise|else|or else)
         |,? or it)\b|\bif (?:you|we|anybody|somebody|someone|one) (?!want|like|need|think|can
         |could)[^,]{4,80}
         , (?:it|that|they|everything|nothing|the [\w-]+) (?:won't|will|breaks?|fails?|stops?|is|are
@@ -214,6 +215,14 @@ FACTS: tuple[Cue, ...] = (
         \b(?:it|they|everything|nothing|the [\w-]+) (?:won't|will|breaks|stops)\b""",
         "gotcha",
         6,
+        lasting=True,
+    ),
+    cue(
+        "what happens else",
+        0.35,
+        r"[,;] (?!(?:please|do|don't)\b)[^,;]{5,60} (?:otherwise|else)\Z",
+        "gotcha",
+        1,
         lasting=True,
     ),
     cue(

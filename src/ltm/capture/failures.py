@@ -8,6 +8,7 @@ only.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # It was the wrong command, and not the work, that failed.
 WRONG_COMMAND = re.compile(
@@ -24,7 +25,7 @@ AROUND = re.compile(
     re.IGNORECASE,
 )
 # Slips in the code that a compiler names and one edit mends.
-SLIP = re.compile(
+_SLIP = re.compile(
     r"cannot find name|is not defined|can't resolve ['\"`]\.|cannot find module ['\"`]\."
     r"|cannot import name(?!.*(?:circular|partially))|\bSyntaxError|\bIndentationError"
     r"|\bNameError|\bUnboundLocalError"
@@ -34,11 +35,21 @@ SLIP = re.compile(
     re.IGNORECASE,
 )
 # What the agent says when it just broke the thing itself.
-OWN = re.compile(
+_OWN = re.compile(
     r"\bmy (?:own |last |previous |first )?(?:change|edit|patch|fix|code|mistake|test)s?\b"
     r"|\btypo\b|\boff[- ]by[- ]one\b",
     re.IGNORECASE,
 )
+# What a test says when something is other than it expects; and the files such words stand in.
+_EXPECTED = re.compile(
+    r"\bexpected\b.{0,60}\b(?:to (?:equal|eq|be|have|match|contain)|but (?:got|was)|got|received)\b"
+    r"|\bassert|!=|\bdiffers?\b",
+    re.IGNORECASE,
+)
+_OF_TESTS = re.compile(
+    r"(?:\A|[/_.-])(?:tests?|specs?|__snapshots__)(?:[/_.-]|\Z)|\.snap\Z", re.IGNORECASE
+)
+_EXPLAINED = 8  # words from which a cause says more than the error does
 _MOST_LINES, _LINE = 400, 500
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]{0,200}\x07")
 _NAMED = re.compile(
@@ -83,6 +94,18 @@ _MARK = re.compile(
 def looks_failed(output: str) -> bool:
     """Whether an output tells of a failure that its command may have hidden."""
     return any(mark in output for mark in _IN_FAILED) and _FAILED.search(output) is not None
+
+
+def is_slip(error: str, cause: str, files: Sequence[str]) -> bool:
+    """Whether an error that one change of these files mended teaches nothing.
+
+    The agent had just broken the thing itself; or nobody explained more than what the error says,
+    and it says it all, or a test expected what had been.
+    """
+    if len(cause.split()) >= _EXPLAINED:
+        return bool(_OWN.search(cause))
+    adapted = _EXPECTED.search(error) and all(map(_OF_TESTS.search, files))
+    return bool(adapted or _SLIP.search(error) or _OWN.search(cause))
 
 
 def telling_line(output: str) -> str:

@@ -24,7 +24,7 @@ from ltm.capture.commands import (
     teaches,
     works_around,
 )
-from ltm.capture.failures import AROUND, OWN, SLIP, WRONG_COMMAND, in_words, telling_line
+from ltm.capture.failures import AROUND, WRONG_COMMAND, in_words, is_slip, telling_line
 from ltm.capture.hearsay import speaks
 from ltm.capture.lessons import cause_in, diagnosis_in
 from ltm.capture.plainwords import joined, opening
@@ -40,7 +40,6 @@ _SETTINGS = re.compile(
 _DIGITS = re.compile(r"\d+")
 _OLD = 150  # commands after which a failure is not connected with a pass any more
 _AT_ONCE, _OBSTACLES = 20, 4
-_EXPLAINED = 8  # words from which a cause says more than the error does
 _TOLD = 5_000
 _TITLE, _CHANGE, _ERROR = 80, 70, 160
 
@@ -203,11 +202,9 @@ def _is_other_way(command: str, failure: Failure) -> bool:
 
 def _teaches_something(failure: Failure, passing: str) -> bool:
     """Whether a fix is more than a slip in the code, or fetching what is needed."""
-    if failure.attempts == 1 and failure.files:
-        if OWN.search(failure.cause):
-            return False
-        if SLIP.search(failure.error) and len(failure.cause.split()) < _EXPLAINED:
-            return False  # the error says it all, whoever reads it
+    once = failure.attempts == 1 and failure.files
+    if once and is_slip(failure.error, failure.cause, failure.files):
+        return False
     if _is_other_way(passing, failure) or failure.cause or failure.attempts > 1:
         return True
     if failure.files:

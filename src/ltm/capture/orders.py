@@ -42,7 +42,7 @@ ORDERS: tuple[Cue, ...] = (
         0.45,
         rf"""(?:[,;:.!] |\b(?:and|but|so|please|also|then|just|to|must|should|we
         |you) ){_EVER} \w
-        |\A(?!\w+ing\b|(?:the|this|that|it|i|you|he|she|they|these|those|there|we)\b)
+        |\A(?!\w+ing\b|(?:the|this|that|my|it|i|you|he|she|they|these|those|there|we)\b)
         (?:[\w-]+ ){{1,4}}(?<!was )(?<!were )(?<!is )(?<!are )(?<!has )(?<!have )(?<!will )
         (?<!would )(?<!could )(?<!can )(?:never|always) (?!mind|had|was|were|did|got|been|works?
         |happens?|shows?|again)[a-z]+
