@@ -33,6 +33,26 @@ def test_what_is_written_is_read_back_by_both(value: dict[str, Any]) -> None:
     assert quickjson.read_object(text) == value
 
 
+@given(anything, st.sampled_from([None, 2]), st.booleans())
+def test_a_whole_value_is_read_as_json_reads_it(
+    value: Any, indent: int | None, ascii_only: bool
+) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    assert quickjson.read(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": 1', '{"a": 1}}', "[1] 2", "nothing", '"a\nb"'])
+def test_what_is_no_value_or_more_than_one_is_a_value_error(text: str) -> None:
+    for read in (json.loads, quickjson.read):
+        with pytest.raises(ValueError, match=r"."):
+            read(text)
+
+
+def test_a_value_nested_without_end_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="not a JSON value"):
+        quickjson.read("[" * 200_000)
+
+
 @given(st.dictionaries(st.text(), anything, max_size=6), st.sampled_from([None, 2]))
 def test_it_reads_what_json_writes(value: dict[str, Any], indent: int | None) -> None:
     text = json.dumps(value, indent=indent)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.model import Impact, Memory, Phase, Scope, Status, Trust
-from ltm.core.record import as_record, from_record
+from ltm.core.record import as_record, from_record, short_record
 from tests.storage.strategies import memories
 from tests.stores import make
 
@@ -18,6 +18,20 @@ from tests.stores import make
 @given(memories)
 def test_a_memory_comes_back_from_json_as_it_was(memory: Memory) -> None:
     assert from_record(json.loads(json.dumps(as_record(memory)))) == memory
+
+
+@given(memories)
+def test_a_short_record_leaves_out_only_what_is_as_usual(memory: Memory) -> None:
+    short = json.loads(json.dumps(short_record(memory)))
+    assert from_record(short) == memory
+    assert short.items() <= as_record(memory).items()
+
+
+def test_a_short_record_of_an_ordinary_memory_is_its_words_and_its_dates() -> None:
+    assert list(short_record(make())) == [
+        *("id", "kind", "title", "summary", "content"),
+        *("created", "updated", "confirmed"),
+    ]
 
 
 def test_what_a_record_leaves_out_is_as_usual() -> None:

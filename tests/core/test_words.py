@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.stem import porter
-from ltm.core.words import LONGEST, STOP, TOKENIZER, query_terms, terms
+from ltm.core.words import LONGEST, STOP, query_terms, terms
+from ltm.storage.database import TOKENIZER
 
 # Any text, and text that is dense in what the tokeniser treats specially.
 TRICKY = st.text(

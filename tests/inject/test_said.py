@@ -83,6 +83,12 @@ def test_the_least_of_an_ordinary_line_is_close_to_its_length() -> None:
     assert at_least(stored("Never push to main").memory) == len("Neverpushtomain")
 
 
+def test_the_least_of_a_line_counts_its_content_and_words_among_other_scripts() -> None:
+    assert at_least(stored("Short", content="Then much more " * 30).memory) == FULL // 2 - 1
+    assert at_least(stored("Nie pushen – nie").memory) == len("Niepushennie")
+    assert at_least(stored("Short", title="t" * (FULL + 1)).memory) == 0
+
+
 @given(st.text(max_size=80), st.integers(3, 90))
 def test_a_text_is_shortened_to_a_beginning_of_itself(text: str, most: int) -> None:
     cut = shorten(text, most)

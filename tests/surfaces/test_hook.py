@@ -9,8 +9,10 @@ import subprocess
 import sys
 import time
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from shutil import which
+from typing import ForwardRef
 
 import pytest
 
@@ -349,7 +351,7 @@ def test_keeping_an_event_loads_next_to_nothing(hooks: Hooks, event: str) -> Non
     ours = {name for name in loaded if name.partition(".")[0] == "ltm"}
     assert ours == OURS | {"ltm.surfaces.detach", "ltm.storage.runtime"}
     # Small modules written in C, some of them built in; no regular expressions, no enumerations.
-    small = {"_json", "_signal", "_thread", "errno", "fcntl", "select", "time"}
+    small = {"_json", "_signal", "_thread", "errno", "fcntl", "gc", "select", "time"}
     assert loaded - ours <= small | {"__future__"}
 
 
@@ -370,6 +372,30 @@ def test_a_session_with_a_text_kept_ready_loads_two_modules_more(hooks: Hooks) -
         "ltm.storage.runtime",
     }
     assert not loaded & {"json", "re", "sqlite3", "dataclasses", "typing", "subprocess"}
+
+
+def test_a_session_whose_text_is_made_anew_loads_nothing_slow(hooks: Hooks) -> None:
+    hooks.remember("Use port 8082")
+    loaded = modules(hooks, "SessionStart", source="startup")
+    assert "ltm.inject.compose" in loaded
+    slow = {"ast", "dataclasses", "hashlib", "inspect", "json", "tomllib", "yaml"}
+    assert not loaded & (slow | {"ltm.core.decision", "ltm.core.words", "ltm.storage.store"})
+
+
+def test_no_annotation_is_compiled_for_a_session_whose_text_is_made_anew(hooks: Hooks) -> None:
+    """A named tuple compiles annotations that are texts, which takes a start twice as long as
+    `typing` itself; so the modules it loads do not import them from the future."""
+    hooks.remember("Use port 8082")
+    loaded = modules(hooks, "SessionStart", source="startup")
+    texts = {
+        f"{name}.{value.__name__}"
+        for name in sorted(loaded)
+        if name.startswith("ltm.")
+        for value in vars(import_module(name)).values()
+        if isinstance(value, type) and value.__module__ == name and hasattr(value, "_fields")
+        if any(isinstance(each, ForwardRef) for each in value.__annotations__.values())
+    }
+    assert texts == set()
 
 
 def test_it_ends_at_its_deadline_whatever_it_is_doing(hooks: Hooks) -> None:

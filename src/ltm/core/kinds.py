@@ -4,8 +4,6 @@ Decay, headings, DSL codes, injection order, line shares, duplicate thresholds a
 suggest a kind are columns here; no other code branches on a kind. Config may override any cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -233,7 +231,7 @@ class Kinds:
             )
         return row
 
-    def override(self, cells: Mapping[str, Mapping[str, Any]]) -> Kinds:
+    def override(self, cells: Mapping[str, Mapping[str, Any]]) -> "Kinds":
         """A table with some cells replaced, as `{"progress": {"fades_days": 14}}` from config."""
         rows = dict(self._rows)
         for word, columns in cells.items():

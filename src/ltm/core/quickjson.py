@@ -7,6 +7,10 @@ a C module that can be used alone. Where that is missing, `json` does the work. 
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from typing import Any
+
 _SPACE = " \t\n\r"
 
 
@@ -21,15 +25,23 @@ class _Options:
     parse_constant = float
 
 
+class _Strict(_Options):
+    """The same, with control characters being an error, as they are by the rules."""
+
+    strict = True
+
+
 try:
     from _json import encode_basestring_ascii, make_scanner
 
     _scan = make_scanner(_Options())  # type: ignore[arg-type]  # it reads these names, no more
+    _scan_strictly = make_scanner(_Strict())  # type: ignore[arg-type]
 except ImportError:  # another Python than CPython
     from json.decoder import JSONDecoder
     from json.encoder import encode_basestring_ascii
 
     _scan = JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]
+    _scan_strictly = JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 # Without `json` the scanner does not find the error it wants to raise, and this is a SystemError.
 _MALFORMED = (StopIteration, ValueError, RecursionError, SystemError)
@@ -57,6 +69,17 @@ def read_object(text: str) -> dict[str, object]:
     except _MALFORMED:
         pass
     return found
+
+
+def read(text: str) -> Any:
+    """The value a text is, as `json` reads it; `ValueError` when it is none."""
+    try:
+        value, end = _scan_strictly(text, 0)
+    except _MALFORMED as error:
+        raise ValueError("not a JSON value") from error
+    if end != len(text):
+        raise ValueError("more than one JSON value")
+    return value
 
 
 def is_whole(text: str) -> bool:

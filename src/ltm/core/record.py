@@ -45,8 +45,18 @@ def as_record(memory: Memory) -> dict[str, Any]:
     return record
 
 
+def short_record(memory: Memory) -> dict[str, Any]:
+    """The same without the fields that are as usual, which is most of them: quicker to read."""
+    usual = Memory._field_defaults
+    return {
+        name: value
+        for name, value in as_record(memory).items()
+        if name not in usual or getattr(memory, name) != usual[name]
+    }
+
+
 def from_record(record: Mapping[str, Any]) -> Memory:
-    """The memory a record describes; keys that are no field of a memory are ignored.
+    """The memory a record describes, short or not; keys that are no field of one are ignored.
 
     `ValueError` when it describes none.
     """

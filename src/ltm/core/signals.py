@@ -6,8 +6,6 @@ alarm. Each has a weight in the rules as they are now and one in the classic one
 set does not know it. The options `friction.weights.*` are made of this table. Pure; a table only.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

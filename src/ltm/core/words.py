@@ -12,8 +12,7 @@ What becomes a term:
 
 Alphabet: `a-z`, `0-9`, `_` and any characters beyond ASCII that are neither space nor punctuation.
 Whatever joins the parts of an identifier (`.`, `-`, `/`, `::` ...) is written `_`. SQLite keeps
-exactly these terms with `TOKENIZER`: its `ascii` tokeniser takes every byte beyond ASCII as part of
-a word, whereas `unicode61` has its own Unicode tables, which change between versions of SQLite.
+exactly these terms with the `TOKENIZER` of `storage.database`.
 
 Imports `core.stem` and `core.scripts`; no I/O.
 """
@@ -25,9 +24,6 @@ from functools import cache
 from itertools import chain
 
 from ltm.core.stem import stem
-
-TOKENIZER = "ascii tokenchars '_'"
-"""The FTS5 `tokenize=` setting under which space-joined terms come back exactly as they are."""
 
 LONGEST = 64
 """No term has more characters than this."""

@@ -5,12 +5,10 @@ Reads the store and never counts that as a use. Imports core, the store's port a
 that a hook can afford it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.core import policy
 from ltm.core.kinds import Kinds
@@ -20,7 +18,9 @@ from ltm.inject.carried import carried
 from ltm.inject.render import Item, body, find_format, frame
 from ltm.inject.said import units
 from ltm.inject.select import select
-from ltm.storage.store import Store
+
+if TYPE_CHECKING:
+    from ltm.storage.store import Store
 
 MAX_CHARS = 9_800
 """Characters one injection may take: a client hides what is longer than 10,000."""
@@ -41,7 +41,7 @@ class Injection(NamedTuple):
 
 
 def compose(
-    store: Store,
+    store: "Store",
     *,
     agent: str,
     project: str,

@@ -18,8 +18,9 @@ FILES = ("CLAUDE.md", os.path.join(".claude", "CLAUDE.md"), "CLAUDE.local.md")
 
 _LIMIT = 256 * 1024
 _DEPTH = 5
-_CODE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|(`+)[^`].*?\2", re.M | re.S)
-_IMPORT = re.compile(r"(?:^|(?<=\s))@((?:\\ |\S)+)")
+# Compiled where they are used: most files import nothing.
+_CODE = r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|(`+)[^`].*?\2"
+_IMPORT = r"(?:^|(?<=\s))@((?:\\ |\S)+)"
 
 
 def loaded_text(folder: str, user_folder: str = "") -> str:
@@ -58,7 +59,7 @@ def _read(path: str, top: str, seen: set[str], depth: int) -> Iterator[str]:
     yield text
     if not top or depth >= _DEPTH or "@" not in text:
         return
-    for found in _IMPORT.finditer(_CODE.sub("", text)):
+    for found in re.finditer(_IMPORT, re.sub(_CODE, "", text)):
         name = found[1].replace("\\ ", " ")
         imported = os.path.normpath(os.path.join(os.path.dirname(path), name))
         # A client asks before it loads anything from outside; nobody knows what was answered.

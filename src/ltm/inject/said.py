@@ -3,8 +3,6 @@
 Owns the choice of words for every format and view, so that they never differ. Pure; imports core.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

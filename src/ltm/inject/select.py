@@ -4,8 +4,6 @@ Owns what may be shown at all (in force, still believed, not archived), the orde
 project's memory beats the agent's, and the filling of a budget. Imports core and `said`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime

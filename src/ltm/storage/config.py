@@ -6,8 +6,6 @@ with its line, and the rest holds. Imports core and storage's small readers; wha
 a file is imported when one is changed.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints

@@ -14,6 +14,11 @@ from contextlib import contextmanager
 
 PATIENCE_MS = 10_000
 
+TOKENIZER = "ascii tokenchars '_'"
+"""The FTS5 `tokenize=` setting under which space-joined terms of `core.words` come back exactly as
+they are: `ascii` takes every byte beyond ASCII as part of a word, whereas `unicode61` has its own
+Unicode tables, which change between versions of SQLite."""
+
 
 class Newer(sqlite3.DatabaseError):
     """A database that a newer ltm wrote. This one must not touch it, unless it can be derived."""

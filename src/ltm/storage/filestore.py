@@ -4,8 +4,6 @@ Owns answering from all vaults as one. How a decision reaches the disk is in `ch
 loaded with the first change: most calls only ask.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -15,10 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltm.core.errors import LtmError
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Page, Problem, Scope, Stored, Usage, now
-from ltm.core.relevance import relevance
-from ltm.core.words import query_terms
 from ltm.storage.state import State
-from ltm.storage.store import Match, Matches, Version
 from ltm.storage.vault import Vault, etag
 from ltm.storage.vaults import Vaults
 
@@ -29,6 +24,7 @@ if TYPE_CHECKING:
     from ltm.storage.changing import Changes
     from ltm.storage.memoryvectors import MemoryVectors
     from ltm.storage.signing import Key
+    from ltm.storage.store import Matches, Version
 
 
 class Compared(NamedTuple):
@@ -59,7 +55,7 @@ class FileStore:
         clock: Callable[[], datetime] = now,
         introduce: Callable[[], None] = lambda: None,
         readonly: bool = False,
-        key: Key | None = None,
+        key: "Key | None" = None,
     ) -> None:
         """`vaults` are read, `homes` says in which of them a new memory of a scope is kept.
 
@@ -105,7 +101,11 @@ class FileStore:
                 last = stored.memory.id
                 yield stored
 
-    def search(self, query: str, wanted: Filter, limit: int) -> Matches:
+    def search(self, query: str, wanted: Filter, limit: int) -> "Matches":
+        from ltm.core.relevance import relevance  # not needed by whoever only lists
+        from ltm.core.words import query_terms
+        from ltm.storage.store import Match, Matches
+
         words = query_terms(query)[:_MOST_WORDS]
         asked = self._vaults.asked(wanted)
         found = [(index, index.search(words, wanted, limit)) for index in asked]
@@ -124,14 +124,14 @@ class FileStore:
         )
         return Matches(items, sum(part.total for _, part in found))
 
-    def in_a_row(self) -> AbstractContextManager[None]:
+    def in_a_row(self) -> "AbstractContextManager[None]":
         return self._vaults.in_a_row()
 
-    def versions(self, memory_id: str) -> Sequence[Version]:
+    def versions(self, memory_id: str) -> "Sequence[Version]":
         vault, stored = self._vaults.find(memory_id)
         return self._vaults.versions(vault, stored.memory.id)
 
-    def histories(self, ids: Collection[str]) -> Mapping[str, Sequence[Version]]:
+    def histories(self, ids: Collection[str]) -> "Mapping[str, Sequence[Version]]":
         found: dict[str, Sequence[Version]] = {}
         for vault in reversed(self.vaults):  # what the first of them has, counts
             found |= self._vaults.histories(vault, ids)
@@ -182,7 +182,7 @@ class FileStore:
                     data, said = b"", error
                 yield Compared(vault, name, said, etag(data), held.get(name))
 
-    def vectors(self, model: str, dimensions: int) -> Sequence[MemoryVectors]:
+    def vectors(self, model: str, dimensions: int) -> "Sequence[MemoryVectors]":
         """The vectors a model made of each vault's memories, good until the store is closed."""
         from ltm.storage.memoryvectors import MemoryVectors
         from ltm.storage.vectorfile import FILE
@@ -228,7 +228,7 @@ class FileStore:
     # -- changing --------------------------------------------------------------------------------
 
     @cached_property
-    def _changes(self) -> Changes:
+    def _changes(self) -> "Changes":
         from ltm.storage.changing import Changes
 
         return Changes(self._vaults, self._homes, self._state, self._clock, self._introduce)
@@ -248,5 +248,5 @@ class FileStore:
 
         self.apply(Purge(memory_id) if purge else Forget(memory_id))
 
-    def apply(self, decision: Decision) -> Applied:
+    def apply(self, decision: "Decision") -> "Applied":
         return self._changes.apply(decision)

@@ -7,8 +7,6 @@ moment known means no proof, so that a stranger's folder is never taken for an o
 Standard library only; what is dear to import is imported when it is needed.
 """
 
-from __future__ import annotations
-
 import os
 from itertools import islice
 from typing import NamedTuple

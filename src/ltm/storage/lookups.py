@@ -6,7 +6,6 @@ on the way is made anew first. Imports core and storage's tables.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
 from ltm.core.model import Filter, Memory, Problem, Stored
+from ltm.core.quickjson import read
 from ltm.core.record import from_record
 from ltm.storage import query
 from ltm.storage.database import DAMAGE, is_busy, snapshot
@@ -191,4 +191,4 @@ class Lookups(ABC):
 def _memory(data: str) -> Memory:
     """What a row says. Upkeep and a server ask for the same ones again and again, and most of the
     time of a listing goes into this."""
-    return from_record(json.loads(data))
+    return from_record(read(data))

@@ -4,8 +4,6 @@ Owns the checks, for a value from a file and for one that was typed; which optio
 table in `options`. Imports core only.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

@@ -17,7 +17,8 @@ from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 
 from ltm.core.passage import USER, Header, Passage
-from ltm.core.words import TOKENIZER, terms
+from ltm.core.words import terms
+from ltm.storage.database import TOKENIZER
 from ltm.storage.passageviews import Filling, replace_view, stretch_words
 
 SCHEMA = 1

@@ -6,8 +6,6 @@ they trust it. It only looks and never makes a folder. Imports core and storage'
 because hooks use it too.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import NamedTuple

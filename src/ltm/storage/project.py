@@ -27,8 +27,6 @@ does not apply to it. Imports the standard library and `storage`'s small readers
 use it too; `identify` only reads, and never in a way that can hang or raise.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any, NamedTuple

@@ -5,12 +5,11 @@ it. What the entries prove is `project`'s business. Standard library and `storag
 that write are imported when something is written.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ltm.core.quickjson import read
 from ltm.storage.folders import Folder, is_still, look_at
 from ltm.storage.plainfile import read_plain
 
@@ -56,11 +55,9 @@ def every(projects: str) -> Iterator[Record]:
 
 
 def _read_json(path: str) -> dict[str, Any] | None:
-    import json
-
     try:
-        value = json.loads(read_plain(path))
-    except (OSError, ValueError, RecursionError):
+        value = read(read_plain(path).decode().strip())
+    except (OSError, ValueError):
         return None
     return value if isinstance(value, dict) else None
 

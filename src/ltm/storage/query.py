@@ -3,15 +3,11 @@
 Owns the statements; the connection and the tables are `index`'s.
 """
 
-from __future__ import annotations
-
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ltm.core.model import Filter, Status
-from ltm.core.relevance import TAGS, TEXT, TITLE
 
 POSTINGS = 3_000
 """How many matches one search may score, which bounds its time at any size. In a vault with more
@@ -66,6 +62,8 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
         clauses.append("m.row IN (SELECT row FROM names WHERE name = ?)")
         values.append(wanted.naming)
     if wanted.ids is not None:
+        import json  # with the rest of it, slow to load and rarely needed
+
         clauses.append("m.id IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(wanted.ids))
     if wanted.spared:
@@ -75,6 +73,8 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
 
 def search(db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: int) -> Found:
     """The best matches for any of the words, at least `limit` if there are so many."""
+    from ltm.core.relevance import TAGS, TEXT, TITLE
+
     source, values = _source(wanted)
     holders = {word: _holders(db, word) for word in words}
     counted = db.execute("SELECT value FROM meta WHERE name = 'memories'").fetchone()

@@ -5,8 +5,6 @@ of git's layout as it takes: `.git` folders and files, work trees, submodules, b
 the `remote` settings of a repository. It only reads. Standard library only.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

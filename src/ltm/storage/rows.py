@@ -5,14 +5,11 @@ Owns the schema and every statement that changes it. When to change what is `ind
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from zlib import crc32
+from binascii import crc32
 
 from ltm.core.model import Memory
-from ltm.core.record import as_record
-from ltm.core.words import TOKENIZER, terms
-from ltm.storage.database import make
+from ltm.storage.database import TOKENIZER, make
 from ltm.storage.vault import Seen
 
 SCHEMA = 4
@@ -75,7 +72,11 @@ class Rows:
 
     def put_memory(self, name: str, tag: str, memory: Memory) -> None:
         """Note what a file says."""
-        from ltm.core.policy import is_spared  # not needed by whoever only asks
+        import json  # none of these is needed by whoever only asks
+
+        from ltm.core.policy import is_spared
+        from ltm.core.record import short_record
+        from ltm.core.words import terms
 
         short = (
             memory.id,
@@ -92,7 +93,7 @@ class Rows:
             f"INSERT INTO memories({_SHORT}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", short
         ).lastrowid
         # Apart from the rest, so that matching and sorting touch short rows only.
-        data = json.dumps(as_record(memory), ensure_ascii=False, separators=(",", ":"))
+        data = json.dumps(short_record(memory), ensure_ascii=False, separators=(",", ":"))
         self._db.execute("INSERT INTO texts VALUES(?, ?, ?)", (row, data, _sum(*short, data)))
         self._db.executemany(
             "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]

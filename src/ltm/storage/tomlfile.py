@@ -4,8 +4,6 @@ Owns reading TOML without ever raising for what is in it. The parser is loaded o
 file. Imports the standard library, `core.model` and the small reader.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from types import MappingProxyType

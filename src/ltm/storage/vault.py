@@ -5,8 +5,6 @@ giants) and written durably, where older versions are kept, and the write lock. 
 what a memory means; `codec` does.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -18,11 +18,11 @@ from ltm.core.model import Filter, Memory, Stored
 from ltm.storage.durable import make_folder
 from ltm.storage.guarded import Guarded, marked
 from ltm.storage.index import Index
-from ltm.storage.store import Version
 from ltm.storage.vault import Vault, modified
 
 if TYPE_CHECKING:
     from ltm.storage.signing import Key
+    from ltm.storage.store import Version
 
 
 class Vaults:
@@ -181,6 +181,8 @@ class Vaults:
         return {each: self._read_versions(vault, kept) for each, kept in found.items()}
 
     def _read_versions(self, vault: Vault, archived: list[tuple[int, str]]) -> list[Version]:
+        from ltm.storage.store import Version
+
         kept: list[Version] = []
         for version, path in archived:
             try:

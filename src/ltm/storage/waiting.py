@@ -4,8 +4,6 @@ Owns the one count that status, doctor and the text of a session's start all giv
 the store's port and places; a hook can afford it.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.core.model import Filter, Status
@@ -25,7 +23,7 @@ class Waiting(NamedTuple):
     """For `ltm trust`: they came with the repository, and nobody said whether they trust it."""
 
 
-def waiting(store: Store, places: Places) -> Waiting:
+def waiting(store: "Store", places: "Places") -> Waiting:
     """What waits in this project."""
     quarantined = store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
     asked = places.shared_exists and places.trusted is None

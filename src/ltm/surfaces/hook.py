@@ -34,9 +34,11 @@ def main() -> None:
 
 
 def _begin() -> None:
+    import gc
     import time
     from _thread import start_new_thread
 
+    gc.disable()  # nothing lives long enough to become garbage, and looking for it takes time
     _be_deaf()
     ending: list[bool] = []  # filled as soon as it is known that the session ends
 
