@@ -209,6 +209,13 @@ def test_a_script_without_spaces_does_not_swallow_the_latin_beside_it() -> None:
     assert {"use", "数据"} <= set(terms("use数据"))
 
 
+@pytest.mark.parametrize("run", ["数据", "데이터", "データ", "ข้อมูล", "မြန်မာ", "ខ្មែរ"])
+@pytest.mark.parametrize("letter", ["X", "x", "A", "z", "7"])
+def test_a_letter_right_beside_such_a_script_is_a_term_of_its_own(run: str, letter: str) -> None:
+    alone = terms(run)
+    assert terms(f"{letter}{run}{letter}") == [letter.lower(), *alone, letter.lower()]
+
+
 def test_a_long_run_loses_no_pair() -> None:
     run = "".join(chr(0x4E00 + number) for number in range(500))
     assert {run[at : at + 2] for at in range(499)} <= set(terms(run))
