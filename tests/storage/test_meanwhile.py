@@ -17,7 +17,7 @@ from ltm.core.model import Filter
 from ltm.storage import trust
 from ltm.storage.checking import state_of
 from ltm.storage.filestore import FileStore
-from ltm.storage.modellog import ModelLog, Spent, spent_today
+from ltm.storage.modellog import ModelLog, Spent, spent_and_waiting
 from ltm.storage.project import identify, record
 from ltm.storage.repository import find, resolve_remote
 from ltm.storage.runtime import FILE, note_runtime, runtime
@@ -132,13 +132,13 @@ def test_a_spend_that_cannot_be_read_is_shown_as_none(tmp_path: Path) -> None:
     log = ModelLog(path)
     log.reserve(NOON, 10, calls_cap=3, tokens_cap=100)
     log.close()
-    assert spent_today(path, NOON)[0].calls == 1
+    assert spent_and_waiting(path, NOON)[0].calls == 1
     with closing(sqlite3.connect(path)) as db:
         db.execute("DROP TABLE spend")
-    assert spent_today(path, NOON) == (Spent(), [])
+    assert spent_and_waiting(path, NOON) == (Spent(), [])
     os.unlink(path)
     os.mkdir(path)
-    assert spent_today(path, NOON) == (Spent(), [])
+    assert spent_and_waiting(path, NOON) == (Spent(), [])
 
 
 def test_a_note_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:

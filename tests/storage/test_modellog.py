@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ltm.core.errors import StorageFailed
-from ltm.storage.modellog import GIVEN_UP, PAUSES, ModelLog, Spent, Unheard, spent_today
+from ltm.storage.modellog import GIVEN_UP, PAUSES, ModelLog, Spent, Unheard, spent_and_waiting
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -95,7 +95,7 @@ class TestSpend:
             ModelLog(str(tmp_path / "state.db"))
 
     def test_looking_at_the_spend_makes_no_database(self, tmp_path: Path) -> None:
-        assert spent_today(str(tmp_path / "state.db"), NOON) == (Spent(), [])
+        assert spent_and_waiting(str(tmp_path / "state.db"), NOON) == (Spent(), [])
         assert list(tmp_path.iterdir()) == []
 
 

@@ -35,11 +35,11 @@ from ltm.core.model import Memory, is_id, iso
 from ltm.storage import body
 from ltm.storage.fields import FIELDS, Value
 from ltm.storage.frontmatter import MAX_FRONT, Document
+from ltm.storage.plainfile import is_device
 from ltm.storage.reading import Reading
 from ltm.storage.scalars import is_text
 from ltm.storage.vault import MAX_FILE
 
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")  # names Windows keeps for itself
 _LONGEST_SLUG = 48
 # Keys whose value was made up because the file had none: written down as soon as it is rewritten,
 # so that no file we wrote is without them.
@@ -97,7 +97,7 @@ def slug(title: str) -> str:
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain)[: _LONGEST_SLUG + 1].strip("-")[:_LONGEST_SLUG]
     name = name.strip("-") or "memory"
-    return f"memory-{name}" if _RESERVED.match(name) else name
+    return f"memory-{name}" if is_device(name) else name
 
 
 def file_name(memory: Memory) -> str:

@@ -42,7 +42,11 @@ _MOST_WORDS = 64  # of a long question, which may be a whole text
 
 
 class FileStore:
-    """All vaults one project and agent can see, as one store."""
+    """All vaults one project and agent can see, as one store.
+
+    What the methods of the port do is said there (`store.Store`); those it has beside them are for
+    whoever knows that memories are files: the doctor, vectors, and the text of a session's start.
+    """
 
     def __init__(
         self,

@@ -92,7 +92,7 @@ def _born(path: str, info: os.stat_result) -> int:
         try:
             return os.stat(os.path.join(path, "description")).st_mtime_ns
         except OSError:
-            pass
+            pass  # somebody deleted it: the disk may know
     birth = getattr(info, "st_birthtime", None)
     if birth is not None:
         return int(birth * 1_000_000_000)

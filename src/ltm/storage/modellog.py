@@ -163,7 +163,7 @@ class ModelLog:
         )
 
 
-def spent_today(path: str, at: datetime) -> tuple[Spent, list[Unheard]]:
+def spent_and_waiting(path: str, at: datetime) -> tuple[Spent, list[Unheard]]:
     """Today's spend and what waits, for whoever shows it; nothing where there is no database."""
     if not os.path.exists(path):
         return Spent(), []

@@ -1,7 +1,7 @@
 """One option a person can set: what it may be, and whether a value is that.
 
 Owns the checks, for a value from a file and for one that was typed; which options there are is the
-table in `options`. Imports core only.
+table in `options`. Imports core and the small reader.
 """
 
 import re
@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ltm.core.errors import WrongUsage
+from ltm.storage.plainfile import is_device
 
 Value = bool | int | float | str
 
 _TRUE = frozenset(("true", "yes", "on", "1"))
 _FALSE = frozenset(("false", "no", "off", "0"))
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?\Z")
-# Names Windows keeps for devices, whatever ending they are given.
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
 
 
 def agent_name(text: str) -> str:
@@ -26,7 +25,7 @@ def agent_name(text: str) -> str:
     share one without knowing.
     """
     name = text.strip().lower()
-    if not _NAME.match(name) or _DEVICES.match(name):
+    if not _NAME.match(name) or is_device(name):
         raise WrongUsage(
             f"'{text}' cannot be the name of an agent",
             hint="use letters, digits, '-', '_' and '.', at most 64, a letter or digit first",

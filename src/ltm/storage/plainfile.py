@@ -1,4 +1,4 @@
-"""Reading a small file that somebody else may have planted, and telling where a path leads.
+"""Reading a small file that somebody else may have planted, and telling where a name leads.
 
 A name in a repository can lead to a pipe, a device, a folder or a gigabyte. Reading one must
 neither hang nor eat memory, so everything that is not a small plain file is an `OSError`.
@@ -13,6 +13,9 @@ import stat
 
 LIMIT = 1024 * 1024
 """Settings and records are a few lines; a megabyte of them is a mistake or an attack."""
+
+_PORTS = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
+_DEVICES = frozenset(("con", "prn", "aux", "nul", *_PORTS))
 
 
 def read_plain(path: str, *, limit: int = LIMIT, follow: bool = True) -> bytes:
@@ -42,6 +45,11 @@ def read_plain(path: str, *, limit: int = LIMIT, follow: bool = True) -> bytes:
         return data
     finally:
         os.close(handle)
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows keeps a name for a device, whatever ending it is given."""
+    return name.partition(".")[0].lower() in _DEVICES
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -97,7 +97,7 @@ class SessionNotes:
             if read_plain(path, follow=False) == data:
                 return path
         except OSError:
-            pass
+            pass  # not there yet, or something else has its name: it is written anew
         write_file(path, data)
         return path
 

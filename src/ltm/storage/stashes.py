@@ -13,7 +13,7 @@ import os
 import re
 
 from ltm.core.errors import Refused, WrongUsage
-from ltm.storage.plainfile import is_inside, read_plain
+from ltm.storage.plainfile import is_device, is_inside, read_plain
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ LONGEST = 60
 _IGNORE = b"# Stashes are this machine's own; /ltm:remember makes memories of them.\n*\n"
 _ENDING = ".md"
 _NOT_A_LETTER = re.compile(r"[^\w-]+")
-# Names Windows keeps for devices, whatever ending they are given.
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z", re.IGNORECASE)
 _MOST = 1_000
 
 
@@ -215,7 +213,7 @@ def file_name(text: str) -> str:
         raise WrongUsage(
             f"'{text}' has nothing a file could be named after", hint="try: ltm stash login-fix"
         )
-    return f"stash-{name}" if _DEVICES.match(name) else name
+    return f"stash-{name}" if is_device(name) else name
 
 
 def hash_of(data: bytes) -> str:

@@ -275,7 +275,7 @@ class Vectors:
                     self._empty()
                 return
             except sqlite3.Error:
-                pass
+                pass  # not so sound: the whole file goes
         self._db.close()
         discard(self.path)
         self._db = _opened(self.path)

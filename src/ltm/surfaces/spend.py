@@ -8,14 +8,14 @@ from ltm.core.counting import counted
 from ltm.core.model import now
 from ltm.llm.model import OFF
 from ltm.storage.config import Config
-from ltm.storage.modellog import spent_today
+from ltm.storage.modellog import spent_and_waiting
 from ltm.storage.places import Places
 
 
 def model_figures(places: Places, config: Config) -> dict[str, Any]:
     """Calls and tokens today, their caps, and what waits or was given up."""
     backend = config.own("llm.backend")
-    spent, unheard = spent_today(places.state_db, now())
+    spent, unheard = spent_and_waiting(places.state_db, now())
     on = backend != OFF
     waiting = [note for note in unheard if not note.given_up]
     return {

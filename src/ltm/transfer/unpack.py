@@ -249,7 +249,7 @@ def _set_time(target: str, modified: float) -> None:
     try:
         os.utime(target, (modified, modified))
     except (OSError, OverflowError, ValueError):
-        pass
+        pass  # a date no disk can keep: then it is as old as this import
 
 
 def _not_plain(name: str, path: str) -> Refused:

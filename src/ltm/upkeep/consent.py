@@ -21,10 +21,14 @@ class Leaving(Protocol):
     """A step of a plan, with how many memories it puts out of use, and whose."""
 
     @property
-    def scope(self) -> Scope: ...
+    def scope(self) -> Scope:
+        """Whose memories they are."""
+        ...
 
     @property
-    def leaving(self) -> int: ...
+    def leaving(self) -> int:
+        """How many memories the step puts out of use."""
+        ...
 
     @property
     def rationed(self) -> bool:
