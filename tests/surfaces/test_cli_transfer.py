@@ -106,6 +106,8 @@ def test_an_export_can_be_piped_into_an_import(ltm: Ltm, tmp_path: Path) -> None
     other = Ltm(tmp_path / "other", ltm.project)
     other.home.mkdir()
     assert other.json("import", "-", stdin=ltm.ok("export"))["added"] == 1
+    again = other.run("import", "-", stdin=ltm.ok("export"))
+    assert again.stderr.startswith("ltm: standard input: holds 1 memory that you have already")
 
 
 def entities(path: Path, count: int) -> Path:

@@ -115,6 +115,15 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(ltm: Ltm, settings: Path)
     assert ltm.json("uninstall", "--dry-run")["changed"] == []
 
 
+def test_what_was_done_is_told_by_name_one_short_line_each(ltm: Ltm, settings: Path) -> None:
+    for words, sign in ((("setup",), "+"), (("uninstall",), "-")):
+        lines = ltm.ok(*words).splitlines()
+        assert f"  {sign} hooks.SessionStart" in lines
+        assert f"  {sign} mcpServers.ltm" in lines
+        assert str(settings) in lines
+        assert not any("{" in line for line in lines)
+
+
 def test_a_machine_without_settings_has_none_afterwards(ltm: Ltm) -> None:
     ltm.ok("setup")
     assert our_hooks(read(ltm.home / ".claude" / "settings.json"))

@@ -167,7 +167,7 @@ class Origin:
         """A path as the person knows it, even if it lies in an unpacked copy."""
         real = os.path.realpath(os.path.expanduser(self.said))
         if path == self.path:
-            return self.said if self.said == "-" else real
+            return "standard input" if self.said == "-" else real
         if self.path != real:
             return f"{real}: {self.relative(path)}"
         return path

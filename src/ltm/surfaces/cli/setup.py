@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from ltm.clients.entries import Entry
 from ltm.clients.settings import Change, carry_out, entering
 from ltm.clients.table import CLAUDE_CODE, CLIENTS, Client, find, hooks_file, server_entry
 from ltm.clients.table import servers_file as file_of
@@ -65,7 +66,7 @@ def command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
     if plugin:
         output.note(f"The plugin is active in {client.title} and brings what it needs.")
     for change in changes:
-        output.say("\n".join(described(change)))
+        output.say("\n".join(described(change, whole=dry_run)))
     if dry_run:
         output.note("Nothing was written." if changes else "Nothing would change.")
     elif changes:
@@ -74,12 +75,15 @@ def command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
         output.note(f"{client.title} is set up already.")
 
 
-def described(change: Change) -> list[str]:
-    """What happens to a file, entry by entry."""
-    kept = [str(entry) for entry in change.added if entry in change.removed]
+def described(change: Change, *, whole: bool) -> list[str]:
+    """What happens to a file, entry by entry; `whole` to read it before it happens."""
+
+    def told(entry: Entry) -> str:
+        return str(entry) if whole else ".".join(entry.steps)
+
     lines = [change.path]
-    lines += [f"  - {entry}" for entry in map(str, change.removed) if entry not in kept]
-    lines += [f"  + {entry}" for entry in map(str, change.added) if entry not in kept]
+    lines += [f"  - {told(entry)}" for entry in change.removed if entry not in change.added]
+    lines += [f"  + {told(entry)}" for entry in change.added if entry not in change.removed]
     return lines
 
 

@@ -137,7 +137,7 @@ def _tell(
     from ltm.clients.plugin import NAME, is_active
 
     for change in changes:
-        output.say("\n".join(described(change)))
+        output.say("\n".join(described(change, whole=dry_run)))
     for path in merge:
         output.say(f"{path}\n  - merge settings")
     if dry_run:
