@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,6 +93,22 @@ class TestTheVault:
             str(folder / name) for name in os.listdir(folder)
         }
         assert places(str(repo)).shared_exists
+
+    def test_what_is_written_for_people_opens_with_a_word_to_them_and_sets_nothing(
+        self, repo: Path
+    ) -> None:
+        init_shared(str(repo))
+        folder = repo / ".claude" / "ltm"
+        for name in ("README.md", "config.toml", ".gitignore", ".gitattributes"):
+            text = (folder / name).read_text()
+            assert text.startswith("# "), name
+            assert text.endswith("\n"), name
+            assert not text.endswith("\n\n"), name
+        assert tomllib.loads((folder / "config.toml").read_text()) == {}
+        assert tomllib.loads((folder / "config.toml").read_text().replace("# max", "max"))
+        rules = [line for line in (folder / ".gitattributes").read_text().splitlines() if line]
+        kept = "merge=union -text -ident -filter"
+        assert rules[1:] == [f"/memories/*.md {kept}", f"/archives/*.md {kept}"]
 
     def test_a_second_time_changes_nothing(self, repo: Path) -> None:
         assert init_shared(str(repo))
