@@ -18,6 +18,7 @@ from ltm.core.passage import Header, Passage
 from ltm.embed.keeping import keep_memories, keep_passages, words
 from ltm.storage import vectors as module
 from ltm.storage.filestore import FileStore
+from ltm.storage.index import Index
 from ltm.storage.memoryvectors import MemoryVectors
 from ltm.storage.passages import Passages
 from ltm.storage.vectorblock import Floats, packed
@@ -148,6 +149,20 @@ def test_a_slice_ends_when_its_time_is_over_and_the_next_goes_on(store: FileStor
     assert 0 < len(embedder.texts) < 40
     assert keep_memories(store, embedder)
     assert len(embedder.texts) == 40
+
+
+def test_the_first_vectors_of_many_memories_cost_two_looks_at_all_of_them(
+    store: FileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All were looked at again for every few that got one: time grew with the square of them."""
+    add(store, *range(150))
+    looks: list[int] = []
+    etags = Index.etags
+    monkeypatch.setattr(Index, "etags", lambda self: (looks.append(1), etags(self))[1])
+    assert keep_memories(store, Numbers())
+    assert len(looks) == 2
+    assert keep_memories(store, Numbers())
+    assert len(looks) == 2, "and while nothing changes, none"
 
 
 def test_an_index_made_anew_costs_no_embedding(store: FileStore) -> None:

@@ -92,7 +92,7 @@ class TestMemories:
         index = store._vaults.index(store.vaults[0])
         path = str(tmp_path / "v.db")
         with closing(MemoryVectors(index, path, MODEL, DIMENSIONS)) as made:
-            lacking = made.missing(100)
+            lacking = made.memories(made.missing())
             numbers = [int(each.memory.title[-1]) for each in lacking]
             made.put_memories(lacking, directions(numbers))
             yield made
@@ -111,7 +111,7 @@ class TestMemories:
 
     def test_nothing_put_is_nothing_changed(self, vectors: MemoryVectors) -> None:
         vectors.put_memories([], directions([]))
-        assert vectors.missing(10) == []
+        assert vectors.missing() == []
 
     def test_only_what_was_edited_lacks_a_vector_and_is_like_nothing_until_it_has_one(
         self, vectors: MemoryVectors, store: FileStore
@@ -120,8 +120,7 @@ class TestMemories:
         before = vectors.likeness_of(direction(2), stored)
         assert len(before) == 6
         changed = store.update(stored[0].memory.id, {"content": "other words"})
-        assert [each.memory.id for each in vectors.missing(10)] == [changed.memory.id]
-        assert vectors.missing(0) == []
+        assert vectors.missing() == [changed.memory.id]
         now = vectors.likeness_of(direction(2), store.list(Filter()).items)
         assert set(now) == set(before) - {changed.memory.id}
 
@@ -130,7 +129,7 @@ class TestMemories:
     ) -> None:
         (gone,) = (each for each in store.list(Filter()).items if each.memory.title == "Title 1")
         store.delete(gone.memory.id)
-        assert vectors.missing(10) == []
+        assert vectors.missing() == []
         near = vectors.nearest_memories(direction(1), Filter(), 10)
         assert gone.memory.id not in {each.memory.id for each, _ in near}
         assert len(vectors.scores(direction(1))[0]) == 5

@@ -42,12 +42,17 @@ def keep_memories(store: object, embedder: Embedder, seconds: float = PATIENT) -
     if not isinstance(store, HasVectors):
         return True
     end = time.monotonic() + seconds
+    complete = True
     for vectors in store.vectors(embedder.name, embedder.dimensions):
-        while missing := vectors.missing(_BATCH):
-            vectors.put_memories(missing, embedder.embed([words(each.memory) for each in missing]))
+        missing = vectors.missing()
+        for start in range(0, len(missing), _BATCH):
+            some = vectors.memories(missing[start : start + _BATCH])
+            vectors.put_memories(some, embedder.embed([words(each.memory) for each in some]))
             if time.monotonic() >= end:
                 return False
-    return True
+        # Looked at once more: others may have changed some, and if not, that is noted.
+        complete = complete and not (missing and vectors.missing())
+    return complete
 
 
 def keep_passages(

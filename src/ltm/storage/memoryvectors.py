@@ -54,10 +54,11 @@ class MemoryVectors(NamedVectors):
         super().__init__(path, model, dimensions)
         self._index = index
 
-    def missing(self, most: int) -> list[Stored]:
-        """Memories that have no vector as they are now, at most so many.
+    def missing(self) -> list[str]:
+        """The ids of all memories that have no vector as they are now.
 
-        Costs next to nothing while the index is as it was when none was missing.
+        Costs next to nothing while the index is as it was when none was missing; else all of them
+        are looked at, so who makes vectors asks once for many.
         """
         mark = str(self._index.mark())
         if self._is_caught_up(mark):
@@ -70,7 +71,11 @@ class MemoryVectors(NamedVectors):
             self.scrub()
         if not lacking:
             self._catch_up(mark)
-        return self._index.some(lacking[:most], Filter())
+        return lacking
+
+    def memories(self, ids: Sequence[str]) -> list[Stored]:
+        """The memories of these ids that are in force, as they are now."""
+        return self._index.some(ids, Filter())
 
     def put_memories(self, memories: Sequence[Stored], vectors: Floats) -> None:
         """Keep the vectors of memories, as these memories are."""

@@ -220,7 +220,7 @@ class Vectors:
             self._db.execute("ROLLBACK")
         _LOADED[self.path] = blocks
         while len(_LOADED) > _KEPT:
-            del _LOADED[next(iter(_LOADED))]
+            _LOADED.pop(next(iter(_LOADED)), None)  # another thread may have been quicker
         return list(blocks.values())
 
     def _read(self, known: Mapping[int, Block]) -> dict[int, Block]:
