@@ -1,7 +1,9 @@
-"""A memory is found by its id, or by as much of it as is meant for one memory only."""
+"""Several vaults as one: a memory is found in any of them, and every index is taken care of."""
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,21 @@ def test_a_whole_id_is_never_ambiguous_and_of_many_five_are_shown(tmp_path: Path
         store.read("mem_abcde")
     assert str(caught.value).count("mem_abcdef") == 5
     store.close()
+
+
+@pytest.mark.parametrize("folder", ["project", "agent"])
+def test_the_index_of_every_vault_is_checked(tmp_path: Path, folder: str) -> None:
+    store = file_store(tmp_path)
+    store.apply(Add(make("near", "some words")))
+    store.apply(Add(make("far", "some words", scope=Scope.AGENT)))
+    store.close()
+    path = tmp_path / folder / "index.db"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE texts SET data = replace(data, 'some words', 'other lies')")
+    store = file_store(tmp_path)
+    store.check(at_once=True)
+    store.close()
+    with closing(sqlite3.connect(path)) as db:
+        (data,) = db.execute("SELECT data FROM texts").fetchone()
+    assert "some words" in data
+    assert "other lies" not in data
