@@ -81,3 +81,8 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_unclosed_tags_take_no_time() -> None:
     assert said("<a>" * 20_000)
     assert said("<a><b>" * 10_000)
+
+
+def test_a_sentence_that_begins_with_diff_is_no_pasted_diff() -> None:
+    assert sentences("diff them by key. Then sort.") == ["diff them by key.", "Then sort."]
+    assert sentences("diff -u a b\nThen sort.") == []

@@ -314,21 +314,6 @@ def test_what_is_quoted_or_handed_over_in_one_line_is_nobodys_word(said: str) ->
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
-    [
-        ("Prices always include the deposit", "pattern"),
-        ("no inline event handlers in this app", "preference"),
-        ("if you restart it twice in a row it will lose the queue", "gotcha"),
-        ("we got rid of moment in winter", "decision"),
-        ("diff them by key. no deep equality in our plugin", "preference"),
-    ],
-)
-def test_rules_warnings_and_farewells_are_heard(said: str, kind: str) -> None:
-    found = says(said)
-    assert [each.kind for each in found] == [kind], texts(found)
-
-
-@pytest.mark.parametrize(
     "said",
     [
         "the reply is 7 kB",
@@ -343,6 +328,7 @@ def test_rules_warnings_and_farewells_are_heard(said: str, kind: str) -> None:
         "you always forget the licence header",
         "the popup never leaves the corner",
         "each lookup takes ages",
+        "only the lexer, nothing else",
     ],
 )
 def test_the_state_of_what_is_worked_on_is_no_fact(said: str) -> None:
@@ -353,7 +339,7 @@ def test_the_state_of_what_is_worked_on_is_no_fact(said: str) -> None:
     "said",
     [
         "Three warnings: the proxy strips cookies from every answer.",
-        "About the labels: sizes always come in millimetres.",
+        "About the labels: every size comes in millimetres.",
         "Memory on the small boards is 64 kB for everything.",
     ],
 )
@@ -374,7 +360,10 @@ def test_what_a_text_is_to_say_and_what_somebody_jokes_is_not_kept(said: str) ->
 
 @pytest.mark.parametrize(
     "said",
-    ["icons must be square, the store crops them otherwise", "names ≤ 12 letters, they wrap else"],
+    [
+        "icons must be square, the store crops them otherwise",
+        "names ≤ 12 letters, they wrap otherwise",
+    ],
 )
 def test_what_happens_otherwise_makes_it_last(said: str) -> None:
     assert len(says(said)) == 1

@@ -121,7 +121,7 @@ DOUBTS: tuple[Cue, ...] = (
         "what once happened",
         -0.25,
         r"""\A(?:i|we|you|he|she|they|it) (?:(?:just|already|also|only|have) )?(?:was|were|had|did
-        |got(?! rid)|saw|ran|tried to|tried that|forgot|changed|added|made|put|noticed|found|removed
+        |got|saw|ran|tried to|tried that|forgot|changed|added|made|put|noticed|found|removed
         |wrote|started|merged|updated|fixed|used)\b
         |\b(?:yesterday|last (?:week|night|month)|earlier|this morning)\b""",
     ),

@@ -54,7 +54,6 @@ FACTS: tuple[Cue, ...] = (
         |opted|settled|picked|elected|accepted|approved|dropped|abandoned|ditched
         |standardi[sz]ed|went with|went for
         |are going with|go with|will go with|moved (?:\w+ ){0,3}(?:to|away|off|everything)|switched
-        |got rid of|stopped (?:using|supporting|shipping)|phased out|retired|gave up on
         |migrated|stay (?:on|with)|are staying|stick (?:to|with)|are sticking)\b
         |\bwe(?:'ve| have)? (?:already )?tried\b
         |\b(?:we|i)\b[^.;?]{0,50}\b(?:and|then) (?:decided|agreed|settled|chose|went with)\b
@@ -210,9 +209,7 @@ FACTS: tuple[Cue, ...] = (
         |,? or it)\b|\bif (?:you|we|anybody|somebody|someone|one) (?!want|like|need|think|can
         |could)[^,]{4,80}
         , (?:it|that|they|everything|nothing|the [\w-]+) (?:won't|will|breaks?|fails?|stops?|is|are
-        |gets?)\b
-        |\bif (?:you|we|anybody|somebody|someone|one) (?!want|like|need|think|can|could)[^,]{4,80}
-        \b(?:it|they|everything|nothing|the [\w-]+) (?:won't|will|breaks|stops)\b""",
+        |gets?)\b""",
         "gotcha",
         6,
         lasting=True,
@@ -220,7 +217,7 @@ FACTS: tuple[Cue, ...] = (
     cue(
         "what happens else",
         0.35,
-        r"[,;] (?!(?:please|do|don't)\b)[^,;]{5,60} (?:otherwise|else)\Z",
+        r"[,;] (?!(?:please|do|don't)\b)[^,;]{5,60} otherwise\Z",
         "gotcha",
         1,
         lasting=True,

@@ -19,7 +19,7 @@ _ANY_ORDER = """(?:use|put|write|name|keep|store|run|test|call|add|import|return
     |include|remove|restart|rebuild|bump|regenerate)"""
 _PLACE = """(?:\\w+ )?(?:projects?|repos?|repository|repositories|code ?base|monorepo|teams?
     |company|org|organi[sz]ation|stack|workspace|crate|library|tool|game|firmware
-    |extension|plugin|product|apps?|application|site|package|book|handbook)"""
+    |extension|plugin|product)"""
 _OF_CODE = """(?:names|tests|commits|messages|comments|files|functions|methods|classes
     |variables|constants|branches|prs|pull requests|migrations|handlers|components
     |modules|packages|endpoints|routes|services|imports|exports|headings|docs|logs
@@ -42,10 +42,6 @@ ORDERS: tuple[Cue, ...] = (
         0.45,
         rf"""(?:[,;:.!] |\b(?:and|but|so|please|also|then|just|to|must|should|we
         |you) ){_EVER} \w
-        |\A(?!\w+ing\b|(?:the|this|that|my|it|i|you|he|she|they|these|those|there|we)\b)
-        (?:[\w-]+ ){{1,4}}(?<!was )(?<!were )(?<!is )(?<!are )(?<!has )(?<!have )(?<!will )
-        (?<!would )(?<!could )(?<!can )(?:never|always) (?!mind|had|was|were|did|got|been|works?
-        |happens?|shows?|again)[a-z]+
         |\b(?:in general|generally|as a rule|on principle|on purpose
         |by convention|no matter (?:what|how)|whatever \w+ \w+|under no circumstances
         |without exception|at all times|for good|next time|ever again|everywhere
@@ -242,8 +238,8 @@ ORDERS: tuple[Cue, ...] = (
     cue(
         "none of that",
         0.35,
-        r"""\Ano (?!need|idea|problem)\w+(?:[ /-]\w+){0,3} (?:after|before|in|for|on|from|without
-        |outside|at)\b""",
+        r"""\Ano \w+(?:[ /]\w+)? (?:after|before|in|for|on|from|without|outside
+        |at)\b""",
         "preference",
         4,
         lasting=True,
