@@ -185,6 +185,30 @@ def test_a_reader_that_has_seen_enough_is_no_error(ltm: Ltm, words: str) -> None
     assert into(ltm, words, "| exec 0<&-") == (0, "")
 
 
+def test_ctrl_c_while_something_is_loaded_shows_no_traceback(ltm: Ltm) -> None:
+    hasty = (
+        "import builtins, sys\n"
+        "from ltm.surfaces.start import main\n"
+        "load = builtins.__import__\n"
+        "def interrupted(name, *more):\n"
+        "    if name == 'click':\n"
+        "        raise KeyboardInterrupt\n"
+        "    return load(name, *more)\n"
+        "builtins.__import__ = interrupted\n"
+        "sys.argv = ['ltm', 'list']\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", hasty],
+        cwd=ltm.project,
+        env={"HOME": str(ltm.home), "LTM_HOME": str(ltm.home / ".ltm")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "ltm: stopped\n")
+
+
 def test_an_output_that_was_closed_is_no_error(ltm: Ltm) -> None:
     ltm.ok("remember", "The staging server runs on port 8080")
     assert into(ltm, "list", ">&-") == (0, "")

@@ -10,6 +10,14 @@ import sys
 
 def main() -> None:
     """Run the `ltm` command."""
+    try:
+        _main()
+    except KeyboardInterrupt:  # while something is loaded, before `ending` takes over
+        sys.stderr.write("ltm: stopped\n")
+        sys.exit(130)
+
+
+def _main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         from ltm import __version__
 
