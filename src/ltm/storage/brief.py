@@ -1,6 +1,6 @@
 """The text a session is told at its start, kept ready, with everything it was made from.
 
-Composing it takes ten times as long as everything else a hook does, and it rarely changes from one
+Composing it takes four times as long as everything else a hook does, and it rarely changes from one
 session to the next. So it is kept in `<home>/briefs`, one file per folder in which sessions start,
 with a stamp of every file and folder it depends on; it holds as long as all of these are as they
 were, and half a day at most, because memories fade. Derived, deletable at any time. Imports the
