@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -174,6 +176,18 @@ def test_a_broken_ledger_is_put_aside_and_not_deleted(tmp_path: Path) -> None:
     for number in (1, 2):
         aside = tmp_path / f"{FILE}.damaged{number}"
         assert aside.read_bytes() == b"no database %d" % number * 100
+
+
+def test_a_ledger_whose_damage_has_no_readable_name_is_put_aside_too(tmp_path: Path) -> None:
+    """Reliability R10: SQLite quotes the damaged bytes, and they are no text."""
+    path = tmp_path / FILE
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("CREATE TABLE secret (x)")
+    data = path.read_bytes().replace(b"tablesecretsecret", b"table\xa7ecret\xa7ecret")
+    path.write_bytes(data.replace(b"TABLE secret (x)", b"TABLE \xa7ecret (("))
+    with opened(str(tmp_path)) as ledger:
+        talk(ledger, 1)
+    assert (tmp_path / f"{FILE}.damaged1").exists()
 
 
 def test_a_ledger_of_a_newer_ltm_is_left_alone(tmp_path: Path) -> None:

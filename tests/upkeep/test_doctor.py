@@ -248,6 +248,20 @@ def test_a_database_of_a_newer_ltm_is_named_and_left_as_it_is(patient: Patient) 
     assert state.exists()
 
 
+def test_a_database_whose_damage_has_no_readable_name_is_told_too(patient: Patient) -> None:
+    """Reliability R10: SQLite quotes the damaged bytes, and they are no text."""
+    patient.remember()
+    ledger = patient.home / "friction.db"
+    with closing(sqlite3.connect(ledger)) as db:
+        db.executescript("CREATE TABLE secret (x)")
+    data = ledger.read_bytes().replace(b"tablesecretsecret", b"table\xa7ecret\xa7ecret")
+    ledger.write_bytes(data.replace(b"TABLE secret (x)", b"TABLE \xa7ecret (("))
+    ledger.chmod(0o600)
+    report = patient.examine()
+    assert [problem.path for problem in report.problems] == [str(ledger)]
+    assert "malformed database schema" in messages(report)[0]
+
+
 def test_a_damaged_usage_database_is_set_aside_and_begun_anew(patient: Patient) -> None:
     memory = patient.remember()
     patient.open().used([memory.id])

@@ -152,6 +152,18 @@ def snapshot(db: sqlite3.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
+@contextmanager
+def naming_damage() -> Iterator[None]:
+    """Within this, a damaged schema is an error of SQLite like all other damage. SQLite quotes the
+    damaged bytes in its message, and where these are no text, Python complains of that instead."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        damage = sqlite3.DatabaseError("malformed database schema")
+        damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damage from error
+
+
 def make(db: sqlite3.Connection, tables: str) -> None:
     """Make the tables; call it in a transaction."""
     for statement in tables.split(";\n"):
@@ -195,7 +207,8 @@ def _open(path: str, tables: str, schema: int) -> sqlite3.Connection:
         path, timeout=PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
     )
     try:
-        _prepare(db, tables, schema)
+        with naming_damage():
+            _prepare(db, tables, schema)
     except BaseException:
         db.close()
         raise
@@ -229,7 +242,8 @@ def copy(path: str, tables: str, schema: int) -> sqlite3.Connection:
             there.backup(memory)
         finally:
             there.close()
-        _prepare(memory, tables, schema)
+        with naming_damage():
+            _prepare(memory, tables, schema)
     except sqlite3.Error:
         memory.close()
         return empty(tables, schema)

@@ -33,6 +33,7 @@ from ltm.storage.database import (
     is_busy,
     is_unwritable,
     make,
+    naming_damage,
     set_aside,
     transaction,
 )
@@ -275,7 +276,7 @@ def _open(path: str) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
     db = sqlite3.connect(path, timeout=PATIENCE_MS / 1000, isolation_level=None)
     try:
-        with transaction(db):
+        with naming_damage(), transaction(db):
             schema = db.execute("PRAGMA user_version").fetchone()[0]
             if schema == 0:
                 make(db, _TABLES)

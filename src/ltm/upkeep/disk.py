@@ -21,7 +21,7 @@ from ltm.core.counting import counted
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
 from ltm.storage import spool
-from ltm.storage.database import discard, is_busy, is_unwritable, set_aside
+from ltm.storage.database import discard, is_busy, is_unwritable, naming_damage, set_aside
 from ltm.storage.durable import is_temporary
 from ltm.storage.ledger import FILE as LEDGER
 from ltm.storage.ledger import SCHEMA as LEDGER_SCHEMA
@@ -219,7 +219,8 @@ def _damage(path: str) -> str:
     try:
         db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=rw", uri=True)
         try:
-            said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+            with naming_damage():
+                said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
         finally:
             db.close()
     except sqlite3.Error as error:
