@@ -6,10 +6,7 @@ every command that shows them is run on a terminal of its own, and its bytes are
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +20,7 @@ from tests.sessions.writing import Transcript
 from tests.stores import make
 from tests.surfaces.cli_runner import Ltm
 
-pty = pytest.importorskip("pty")
+pytest.importorskip("pty")
 
 STEERING = (
     "\x1b[2J\x1b[H",
@@ -57,29 +54,7 @@ def raw_bytes(text: bytes) -> bytes:
 
 def shown(ltm: Ltm, *words: str) -> bytes:
     """What a command writes on a terminal."""
-    master, slave = pty.openpty()
-    environ = {"PATH": os.environ["PATH"], "HOME": str(ltm.home), "TERM": "xterm"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ltm", *words],
-        cwd=ltm.project,
-        env={**environ, "LTM_HOME": str(ltm.home / ".ltm"), "NO_COLOR": "1", "PAGER": "cat"},
-        stdin=subprocess.DEVNULL,
-        stdout=slave,
-        stderr=slave,
-    )
-    os.close(slave)
-    said = b""
-    while True:
-        try:
-            chunk = os.read(master, 65536)
-        except OSError:  # how Linux says that the other end is closed
-            break
-        if not chunk:
-            break
-        said += chunk
-    process.wait()
-    os.close(master)
-    return said
+    return ltm.on_a_terminal(*words, NO_COLOR="1", PAGER="cat")
 
 
 def test_no_raw_control_byte_reaches_a_terminal(ltm: Ltm) -> None:

@@ -26,14 +26,7 @@ class Ltm:
         return subprocess.run(
             [sys.executable, "-m", "ltm", *words],
             cwd=cwd or self.project,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(self.home),
-                "LTM_HOME": str(self.home / ".ltm"),
-                "TMPDIR": str(self.home),  # where events of this machine's own sessions may wait
-                **self.env,
-                **env,
-            },
+            env={**self._environ(), **env},
             input=stdin,
             capture_output=True,
             text=True,
@@ -50,3 +43,36 @@ class Ltm:
     def json(self, *words: str, **more: Any) -> Any:
         """Run it with --json and give back the one value it printed."""
         return json.loads(self.ok(*words, "--json", **more))
+
+    def on_a_terminal(self, *words: str, **env: str) -> bytes:
+        """Run it on a terminal of its own, expect it to end, and give back what is on that."""
+        import pty  # not on every system
+
+        reader, writer = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ltm", *words],
+            cwd=self.project,
+            env={**self._environ(), "TERM": "xterm", **env},
+            stdin=subprocess.DEVNULL,
+            stdout=writer,
+            stderr=writer,
+        )
+        os.close(writer)
+        said = b""
+        try:
+            while chunk := os.read(reader, 65536):
+                said += chunk
+        except OSError:
+            pass  # how Linux says that the other end is closed
+        process.wait()
+        os.close(reader)
+        return said
+
+    def _environ(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "LTM_HOME": str(self.home / ".ltm"),
+            "TMPDIR": str(self.home),  # where events of this machine's own sessions may wait
+            **self.env,
+        }

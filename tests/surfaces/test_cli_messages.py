@@ -240,31 +240,8 @@ def test_purging_all_memories_leaves_no_word_of_what_was_corrected(ltm: Ltm) -> 
 
 def at_terminal(ltm: Ltm, columns: int, *words: str) -> list[str]:
     """The lines a person sees in a terminal of so many columns."""
-    pty = pytest.importorskip("pty")
-    reader, writer = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ltm", *words],
-        cwd=ltm.project,
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(ltm.home),
-            "LTM_HOME": str(ltm.home / ".ltm"),
-            "COLUMNS": str(columns),
-            "TERM": "xterm",
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=writer,
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writer)
-    said = b""
-    try:
-        while chunk := os.read(reader, 4096):
-            said += chunk
-    except OSError:
-        pass  # a closed terminal ends like this on Linux
-    assert process.wait() == 0
-    os.close(reader)
+    pytest.importorskip("pty")
+    said = ltm.on_a_terminal(*words, COLUMNS=str(columns))
     plain = re.sub(r"\x1b\[[0-9;]*m", "", said.decode())
     return [line.rstrip() for line in plain.splitlines()]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -163,22 +162,6 @@ def test_two_imports_at_once_bring_nothing_twice(ltm: Ltm) -> None:
 def test_a_progress_bar_is_shown_at_a_terminal_only(ltm: Ltm) -> None:
     path = entities(ltm.project / "memory.jsonl", 450)
     assert ltm.run("import", str(path), "--dry-run").stderr == ""
-    reader, writer = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ltm", "import", str(path), "--dry-run"],
-        cwd=ltm.project,
-        env={**os.environ, "HOME": str(ltm.home), "LTM_HOME": str(ltm.home / ".ltm")},
-        stdout=subprocess.DEVNULL,
-        stderr=writer,
-    )
-    os.close(writer)
-    said = b""
-    try:
-        while chunk := os.read(reader, 4096):
-            said += chunk
-    except OSError:
-        pass  # a closed terminal ends like this on Linux
-    process.wait()
-    os.close(reader)
+    said = ltm.on_a_terminal("import", str(path), "--dry-run")
     assert b"Importing" in said
     assert b"100%" in said
