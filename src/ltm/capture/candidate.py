@@ -42,6 +42,8 @@ class Candidate:
     state: str = ""
     replaces: str = ""
     """The text of the memory it says it replaces."""
+    changed: bool = False
+    """Whether a change was announced right before it was said."""
     tags: tuple[str, ...] = ()
     at: str = ""
     """When it was said, as the transcript has it."""

@@ -14,7 +14,7 @@ from ltm.capture.speech import said
 from ltm.capture.statements import statements
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source
-from ltm.core.similar import jaccard, tokens_of
+from ltm.core.sameness import same
 
 # Orders one can follow without knowing what came before.
 _VERBS = (
@@ -33,7 +33,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"\b(?:it|that|this|those|these|them|there|here|one)\b", re.IGNORECASE)
-_FEWEST, _MOST, _SAME = 2, 30, 0.8
+_FEWEST, _MOST = 2, 30
 
 
 def wordings(texts: Iterable[str], kinds: Kinds) -> list[str]:
@@ -47,7 +47,7 @@ def wordings(texts: Iterable[str], kinds: Kinds) -> list[str]:
         found += clear or [(0.0, each) for each in _orders(text)]
     kept: list[str] = []
     for _, text in sorted(found, key=lambda each: -each[0]):
-        if not any(_is_same(text, other) for other in kept):
+        if not any(same(text, other) for other in kept):
             kept.append(text)
     return kept
 
@@ -63,8 +63,3 @@ def _orders(text: str) -> Sequence[str]:
         if _ORDER.match(order) and not _POINTS.search(order):
             left.append(order)
     return left
-
-
-def _is_same(one: str, other: str) -> bool:
-    words, others = tokens_of(one), tokens_of(other)
-    return one == other or jaccard(words, others) >= _SAME

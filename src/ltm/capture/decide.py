@@ -1,124 +1,272 @@
 """What is to happen with a candidate, given what is known already. Pure.
 
-Owns the rules of overlap: a candidate that names what it replaces, one that says the same again,
-one that says it better, and one that is new. May import `core` only.
+Owns what follows from each relation of `core.sameness`, for everything that becomes a memory:
+
+| the candidate                                    | outcome     | what happens                   |
+|--------------------------------------------------|-------------|--------------------------------|
+| says the same                                    | `confirmed` | the memory counts once more    |
+| says the same and more                           | `extended`  | it takes the memory's place    |
+| announces a change that fits exactly one memory  | `replaced`  | it takes the memory's place    |
+| differs in a value, a name or a denial           | `conflict`  | both stay and name each other  |
+| is merely alike                                  | `similar`   | both stay                      |
+| is about something else                          | `added`     | it is a new memory             |
+
+May import `core` only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
 
 from ltm.core.decision import Add, Contradict, Decision, Reinforce, Supersede
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Status, Stored, Trust
+from ltm.core.sameness import Relation, Verdict, judge, leaves_out
+from ltm.core.screen import one_line
+from ltm.core.sentences import shortened
 from ltm.core.similar import jaccard, tokens_of
 
 REPLACES = 0.5
 """Overlap above which an existing memory is the one a candidate says it replaces."""
 
+BEFORE = "before: "
+"""How the reason of a change begins that does not say by itself what it changed."""
 
-CONTRADICTS = 0.5
-"""Overlap, denials aside, from which two memories of which one denies are about the same."""
+_LONGEST = 200
+_RIVALS = 5
+"""Memories a candidate can be in conflict with; more are a list, not a conflict."""
 
-_DENIALS = frozenset({"not", "never", "dont", "doesnt", "cannot", "cant", "wont", "avoid", "stop"})
+
+class Outcome(StrEnum):
+    """What became of a candidate."""
+
+    CONFIRMED = "confirmed"
+    EXTENDED = "extended"
+    REPLACED = "replaced"
+    CONFLICT = "conflict"
+    SIMILAR = "similar"
+    ADDED = "added"
+
+
+class Choice(NamedTuple):
+    """What is to happen with a candidate, and with which memories it was compared."""
+
+    decision: Decision
+    outcome: Outcome
+    others: tuple[Stored, ...] = ()
+    """The memories it confirms, replaces, contradicts or resembles."""
 
 
 def decide(
-    candidate: Memory, existing: Iterable[Stored], kinds: Kinds, *, replaces: str = ""
-) -> Decision:
-    """Add the candidate, let it replace an older memory, or count it as a repetition.
+    candidate: Memory,
+    existing: Iterable[Stored],
+    kinds: Kinds,
+    *,
+    replaces: str = "",
+    changed: bool = False,
+    given: Collection[str] = (),
+    apart: bool = False,
+) -> Choice:
+    """What follows from the relation of a candidate to the memories of its scope.
 
-    Only memories of the candidate's kind and scope are compared. `replaces` is the text of the
-    memory the candidate claims to replace; without a match the candidate is kept all the same.
-    What waits in quarantine is compared with nothing: its words are not to stand for a person's,
-    and only a user who says the very same lets it out. Every change of one older memory asks that
-    it still is what the candidate was compared with.
+    `replaces` is the text of the memory the candidate claims to replace, `changed` says that a
+    change was announced in front of it, `given` are the fields somebody chose and `apart` asks to
+    keep it beside whatever is there. What waits in quarantine is compared with nothing: only a user
+    who says the very same lets it out. Every change of an older memory asks that it still is what
+    the candidate was compared with.
     """
-    peers = _peers(candidate, existing)
+    peers = [each for each in existing if each.memory.scope is candidate.scope]
     for each in peers:
-        if each.memory.status is Status.QUARANTINED and _vouches(candidate, each):
-            return Reinforce(each.memory.id, candidate.source, expected=each.etag)
-    peers = [each for each in peers if each.memory.status is not Status.QUARANTINED]
+        waits = each.memory.status is Status.QUARANTINED
+        if waits and _vouches(candidate, each) and not apart:
+            return _confirmed(candidate, each, given)
+    peers = [each for each in peers if each.memory.status is Status.ACTIVE]
+    judged = _judged(candidate, peers, changed=changed)
+    if apart:
+        return _kept_apart(candidate, judged)
     if replaces:
-        overlap, closest = _closest(replaces, peers)
-        if closest is not None and overlap > REPLACES:
-            return Supersede((closest.memory.id,), candidate, expected=closest.etag)
-    if kinds[candidate.kind].single and peers and _words(candidate) != _words(peers[0].memory):
-        return Supersede(tuple(each.memory.id for each in peers), candidate)
-    overlap, closest = _closest(candidate.text, peers)
-    if closest is None or overlap < kinds[candidate.kind].duplicate:
-        opposed = _opposed(candidate, peers)
-        if opposed is None:
-            return Add(candidate)
-        return Contradict(opposed.memory.id, candidate, expected=opposed.etag)
-    if tokens_of(candidate.text) <= tokens_of(closest.memory.text):
-        return Reinforce(closest.memory.id, candidate.source, expected=closest.etag)
-    return Supersede((closest.memory.id,), candidate, expected=closest.etag)
+        named = _named(replaces, peers)
+        if named is not None:
+            return replacing(candidate, named, given)
+    same = [each for each, verdict in judged if verdict.relation is Relation.SAME]
+    if same:
+        return _confirmed(candidate, _closest_kind(candidate, same), given)
+    former = _former_states(candidate, peers, kinds)
+    if former:
+        decision = Supersede(tuple(each.memory.id for each in former), candidate)
+        return Choice(decision, Outcome.REPLACED, tuple(former))
+    more = _best(judged, Relation.MORE)
+    if more:
+        return replacing(candidate, more[0], given, Outcome.EXTENDED)
+    changes = _best(judged, Relation.CHANGE)
+    if len(changes) == 1:
+        return replacing(candidate, changes[0], given)
+    rivals = [*changes, *_best(judged, Relation.CONFLICT, alone=False)][:_RIVALS]
+    if rivals:
+        return _opposing(candidate, rivals)
+    return _added(candidate, judged)
+
+
+def decide_warily(
+    candidate: Memory, existing: Iterable[Stored], *, replaces: str = ""
+) -> Choice | None:
+    """The same for what a model wrote down, which may replace nothing but what it names.
+
+    A repetition counts only if nothing confirmed the memory since it was said, because rules read
+    the same session, and ends a quarantine only if it is the user's very word. What only a tool
+    said adds itself and touches nothing. None: there is nothing to do.
+    """
+    peers = [each for each in existing if each.memory.scope is candidate.scope]
+    trusted = candidate.source.trust is not Trust.TOOL
+    judged = _judged(candidate, peers, changed=False)
+    for each, verdict in judged:
+        if verdict.relation is not Relation.SAME:
+            continue
+        if each.memory.status is Status.QUARANTINED and not _vouches(candidate, each):
+            return _added(candidate, ()) if candidate.source.trust is Trust.USER else None
+        if not trusted or each.memory.confirmed >= candidate.created:
+            return None
+        return _confirmed(candidate, each, ())
+    active = [pair for pair in judged if pair[0].memory.status is Status.ACTIVE]
+    if not trusted:
+        return _added(candidate, active)
+    if replaces:
+        named = _named(replaces, [each for each, _ in active])
+        if named is not None:
+            return replacing(candidate, named)
+    rivals = [*_best(active, Relation.CHANGE), *_best(active, Relation.CONFLICT, alone=False)]
+    if rivals:
+        return _opposing(candidate, rivals[:_RIVALS])
+    return _added(candidate, active)
+
+
+def _judged(
+    candidate: Memory, peers: Iterable[Stored], *, changed: bool
+) -> list[tuple[Stored, Verdict]]:
+    """Each memory with how the candidate relates to it; a change only goes forward in time."""
+    found: list[tuple[Stored, Verdict]] = []
+    for each in peers:
+        verdict = judge(candidate.text, each.memory.text, changed=changed)
+        if verdict.relation is Relation.CHANGE and each.memory.created > candidate.created:
+            verdict = Verdict(Relation.CONFLICT, verdict.fit)
+        found.append((each, verdict))
+    return found
+
+
+def _best(
+    judged: Sequence[tuple[Stored, Verdict]], relation: Relation, *, alone: bool = True
+) -> list[Stored]:
+    """The memories of a relation, best first; with `alone` only those that fit as well as it."""
+    found = [(verdict.fit, each) for each, verdict in judged if verdict.relation is relation]
+    found.sort(key=lambda pair: (-pair[0], pair[1].memory.id))
+    if alone and found:
+        found = [pair for pair in found if pair[0] == found[0][0]]
+    return [each for _, each in found]
+
+
+def _named(replaces: str, peers: Sequence[Stored]) -> Stored | None:
+    """The memory whose text this is, or the one that comes closest to it."""
+    wanted = tokens_of(replaces)
+    ranked = sorted(
+        ((jaccard(wanted, tokens_of(each.memory.text)), each) for each in peers),
+        key=lambda pair: -pair[0],
+    )
+    ranked = [pair for pair in ranked if pair[0] > REPLACES]
+    if not ranked or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+        exact = [each for _, each in ranked if each.memory.text.strip() == replaces.strip()]
+        return exact[0] if len(exact) == 1 else None
+    return ranked[0][1]
+
+
+def _former_states(candidate: Memory, peers: Sequence[Stored], kinds: Kinds) -> list[Stored]:
+    """Where the work stood before, read from transcripts as this candidate was.
+
+    Only what rules read in another session, or from the same task list, gives way: several entries
+    of one session, and what was stored on purpose, stay.
+    """
+    if not kinds[candidate.kind].single or not candidate.source.lines:
+        return []
+    return [
+        each
+        for each in peers
+        if each.memory.kind == candidate.kind
+        and each.memory.source.lines
+        and each.memory.created <= candidate.created
+        and (
+            each.memory.source.session != candidate.source.session
+            or (candidate.source.tool and each.memory.source.tool == candidate.source.tool)
+        )
+    ]
+
+
+def _closest_kind(candidate: Memory, same: Sequence[Stored]) -> Stored:
+    return min(same, key=lambda each: each.memory.kind != candidate.kind)
+
+
+def _confirmed(candidate: Memory, known: Stored, given: Collection[str]) -> Choice:
+    changes = {
+        name: getattr(candidate, name)
+        for name in given
+        if getattr(candidate, name) != getattr(known.memory, name)
+    }
+    decision = Reinforce(
+        known.memory.id, candidate.source, known.etag, wording=candidate, changes=changes
+    )
+    return Choice(decision, Outcome.CONFIRMED, (known,))
+
+
+def replacing(
+    candidate: Memory,
+    old: Stored,
+    given: Collection[str] = (),
+    outcome: Outcome = Outcome.REPLACED,
+) -> Choice:
+    """The candidate in the place of an older memory, of which it keeps what was not said newly."""
+    former = old.memory
+    kept = {
+        name: getattr(former, name)
+        for name in ("kind", "pinned", "difficulty")
+        if name not in given and getattr(candidate, name) != getattr(former, name)
+    }
+    if "pinned" in kept and not former.pinned:
+        del kept["pinned"]
+    if "kind" in kept:
+        kept["state"] = candidate.state if "state" in given else former.state
+    if "impact" not in given and former.impact.rank > candidate.impact.rank:
+        kept["impact"] = former.impact
+    if (
+        outcome is Outcome.REPLACED
+        and not candidate.reason
+        and leaves_out(candidate.text, former.text)
+    ):
+        kept["reason"] = f"{BEFORE}{shortened(one_line(former.text), _LONGEST)}"
+    decision = Supersede((former.id,), candidate._replace(**kept), expected=old.etag)
+    return Choice(decision, outcome, (old,))
+
+
+def _opposing(candidate: Memory, rivals: Sequence[Stored]) -> Choice:
+    etags = {each.memory.id: each.etag for each in rivals}
+    decision = Contradict(tuple(etags), candidate, etags)
+    return Choice(decision, Outcome.CONFLICT, tuple(rivals))
+
+
+def _kept_apart(candidate: Memory, judged: Sequence[tuple[Stored, Verdict]]) -> Choice:
+    near = (Relation.SAME, Relation.MORE, Relation.LESS, Relation.CHANGE, Relation.CONFLICT)
+    apart = tuple(each for each, verdict in judged if verdict.relation in near)[:_RIVALS]
+    memory = candidate._replace(distinct=tuple(each.memory.id for each in apart))
+    return Choice(Add(memory), Outcome.ADDED, apart)
+
+
+def _added(candidate: Memory, judged: Sequence[tuple[Stored, Verdict]]) -> Choice:
+    alike = [*_best(judged, Relation.LESS), *_best(judged, Relation.ALIKE)]
+    if alike:
+        return Choice(Add(candidate), Outcome.SIMILAR, (alike[0],))
+    return Choice(Add(candidate), Outcome.ADDED)
 
 
 def _vouches(candidate: Memory, waiting: Stored) -> bool:
     """Whether a user says word for word what waits: much the same may mean something else."""
     one, other = (" ".join(each.text.casefold().split()) for each in (candidate, waiting.memory))
     return candidate.source.trust is Trust.USER and one == other
-
-
-def decide_warily(
-    candidate: Memory, existing: Iterable[Stored], kinds: Kinds, *, replaces: str = ""
-) -> Decision | None:
-    """The same for what a model wrote down, which may change nothing but what it names.
-
-    A repetition counts only if nobody confirmed the memory since it was said, because rules hear
-    the same session, and ends a quarantine only if it is the user's very word. What only a tool
-    said adds itself and touches nothing. None: there is nothing to do.
-    """
-    peers = _peers(candidate, existing)
-    trusted = candidate.source.trust is not Trust.TOOL
-    if replaces and trusted:
-        overlap, closest = _closest(replaces, peers)
-        if closest is not None and overlap > REPLACES:
-            return Supersede((closest.memory.id,), candidate, expected=closest.etag)
-    overlap, closest = _closest(candidate.text, peers)
-    if closest is not None and overlap >= kinds[candidate.kind].duplicate:
-        waits = closest.memory.status is Status.QUARANTINED
-        if waits and not _vouches(candidate, closest):
-            return Add(candidate) if candidate.source.trust is Trust.USER else None
-        if not trusted or closest.memory.confirmed >= candidate.created:
-            return None
-        return Reinforce(closest.memory.id, candidate.source, expected=closest.etag)
-    if kinds[candidate.kind].single and peers and trusted:
-        return Supersede(tuple(each.memory.id for each in peers), candidate)
-    return Add(candidate)
-
-
-def _peers(candidate: Memory, existing: Iterable[Stored]) -> list[Stored]:
-    return [
-        each
-        for each in existing
-        if each.memory.kind == candidate.kind and each.memory.scope is candidate.scope
-    ]
-
-
-def opposes(one: str, other: str) -> bool:
-    """Whether two texts say the contrary: much the same words, but only one of them denies."""
-    words, others = tokens_of(one), tokens_of(other)
-    if bool(words & _DENIALS) == bool(others & _DENIALS):
-        return False
-    return jaccard(words - _DENIALS, others - _DENIALS) >= CONTRADICTS
-
-
-def _opposed(candidate: Memory, peers: Iterable[Stored]) -> Stored | None:
-    return next((peer for peer in peers if opposes(candidate.text, peer.memory.text)), None)
-
-
-def _words(memory: Memory) -> frozenset[str]:
-    return tokens_of(memory.text)
-
-
-def _closest(text: str, peers: Iterable[Stored]) -> tuple[float, Stored | None]:
-    wanted = tokens_of(text)
-    best: tuple[float, Stored | None] = (0.0, None)
-    for peer in peers:
-        overlap = jaccard(wanted, tokens_of(peer.memory.text))
-        if overlap > best[0]:
-            best = (overlap, peer)
-    return best

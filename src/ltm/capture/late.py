@@ -8,16 +8,16 @@ what was replaced or forgotten meanwhile. Imports core, the store's port and thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ltm.capture.candidate import Candidate, as_memory
-from ltm.capture.decide import decide
-from ltm.capture.pipeline import Captured, keep
-from ltm.core.decision import Add, Decision, Supersede
+from ltm.capture.decide import Choice
+from ltm.capture.pipeline import Captured, by_rules, keep
+from ltm.core.decision import Add, Supersede
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Status, Stored, Trust
-from ltm.core.similar import jaccard, tokens_of
+from ltm.core.sameness import holds
 from ltm.storage.store import Store
 
 _NEAR = 20
@@ -29,11 +29,9 @@ def keep_late(
     """Keep candidates as `pipeline.keep` does, except those that something newer answers."""
 
     def choose(
-        candidate: Memory, peers: Iterable[Stored], kinds: Kinds, *, replaces: str = ""
-    ) -> Decision | None:
-        if is_known_since(store, candidate):
-            return None
-        return decide(candidate, peers, kinds, replaces=replaces)
+        memory: Memory, peers: Sequence[Stored], kinds: Kinds, said: Candidate
+    ) -> Choice | None:
+        return None if is_known_since(store, memory) else by_rules(memory, peers, kinds, said)
 
     keep(store, candidates, done, now=now, choose=choose)
 
@@ -70,13 +68,15 @@ def is_known_since(store: Store, candidate: Memory) -> bool:
     if kind.single:
         newer = store.list(wanted).items
         return any(each.memory.confirmed >= candidate.created for each in newer)
-    words = tokens_of(candidate.text)
+    wanted = wanted._replace(kinds=())
     for each in store.search(candidate.text[:2_000], wanted, _NEAR).items:
         memory = each.stored.memory
-        alike = memory.title == candidate.title or (
-            jaccard(words, tokens_of(memory.text)) >= kind.duplicate
-        )
-        if alike and memory.confirmed >= candidate.created:
+        if memory.confirmed < candidate.created:
+            continue
+        # A tombstone has only its title left to be known by.
+        if holds(memory.text or memory.title, candidate.text) or (
+            not memory.text and memory.title == candidate.title
+        ):
             return True
     return False
 

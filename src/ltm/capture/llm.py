@@ -9,15 +9,15 @@ port, the logs, `sessions`, `llm` and this package.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ltm.capture.candidate import Candidate
 from ltm.capture.contract import ask_about, candidates_in
-from ltm.capture.decide import decide_warily
+from ltm.capture.decide import Choice, decide_warily
 from ltm.capture.pipeline import Captured, Choose, Unread, keep
-from ltm.core.decision import Decision, Supersede
+from ltm.core.decision import Supersede
 from ltm.core.errors import BadAnswer, CapReached, ModelFailed
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Stored
@@ -228,17 +228,18 @@ class _Hearing:
         project = self._session.project
 
         def choose(
-            candidate: Memory, existing: Iterable[Stored], kinds: Kinds, *, replaces: str = ""
-        ) -> Decision | None:
-            peers = list(existing)
-            named = replaces if self._replaceable.left(project, self._memories) > 0 else ""
-            decision = decide_warily(candidate, peers, kinds, replaces=named)
-            if named and isinstance(decision, Supersede) and not self._saw(decision.ids, peers):
-                # Somebody made something else of it while the model thought: that stands.
-                decision = decide_warily(candidate, peers, kinds)
+            memory: Memory, peers: Sequence[Stored], kinds: Kinds, said: Candidate
+        ) -> Choice | None:
+            left = self._replaceable.left(project, self._memories)
+            choice = decide_warily(memory, peers, replaces=said.replaces if left > 0 else "")
+            decision = choice.decision if choice else None
+            if isinstance(decision, Supersede) and not self._saw(decision.ids, peers):
+                # It was changed while the model thought: that stands.
+                choice = decide_warily(memory, peers)
+                decision = choice.decision if choice else None
             if isinstance(decision, Supersede):
                 self._replaceable.take(project)
-            return decision
+            return choice
 
         return choose
 

@@ -8,19 +8,20 @@ again adds nothing. Imports core, the store's port, `sessions` and this package.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ltm.capture.candidate import Candidate, as_memory
-from ltm.capture.decide import decide, decide_warily
+from ltm.capture.decide import Choice, decide, decide_warily
 from ltm.capture.rules import Listener
 from ltm.capture.settle import settle
-from ltm.core.decision import Applied, Decision
+from ltm.core.decision import Applied
 from ltm.core.errors import Refused
+from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Source, Status, Stored, Trust
 from ltm.core.redact import redacted
-from ltm.core.similar import jaccard, tokens_of
+from ltm.core.sameness import same
 from ltm.sessions.lines import cursor_of
 from ltm.sessions.transcript import Unknown, read
 from ltm.storage.sessionlog import SessionLog
@@ -28,14 +29,14 @@ from ltm.storage.store import Store
 
 READER, STATE = "capture", "capture state"
 _KNOWN = (Status.ACTIVE, Status.QUARANTINED)
-_PEERS = 20
+_PEERS = 30
 _STRETCH = 5_000  # turns that are heard before what they taught is kept
 
 _Given = defaultdict[Source, list[Stored]]
 """The memories a session gave, by the place that did: a long session gives thousands."""
 
-Choose = Callable[..., Decision | None]
-"""`decide`, or another rule with the same arguments; None when there is nothing to do."""
+Choose = Callable[[Memory, Sequence[Stored], Kinds, Candidate], Choice | None]
+"""What is to happen with the memory of a candidate, given others; None when nothing is."""
 
 
 @dataclass(slots=True)
@@ -105,7 +106,7 @@ def keep(
     *,
     now: datetime,
     difficulty: float = 0.0,
-    choose: Choose = decide,
+    choose: Choose | None = None,
     heard: dict[str, _Given] | None = None,
 ) -> None:
     """Decide about candidates one by one, and note in `done` what became of them.
@@ -122,15 +123,15 @@ def keep(
                 reason=redacted(candidate.reason),
             )
             memory = as_memory(clean, now, difficulty)
-            rule = choose
+            rule = choose or by_rules
             if memory.source.trust is Trust.TOOL:
                 # Until a person confirms it, it touches nothing that is in force.
                 memory = memory._replace(status=Status.QUARANTINED)
-                rule = decide_warily
+                rule = _of_a_tool
             applied = None
             given = _given_by(store, memory.source.session, heard)
             if not _is_known(memory, given):
-                applied = _settle(store, memory, clean.replaces, rule)
+                applied = _settle(store, memory, clean, rule)
             if applied is None:
                 done.skipped += 1
                 continue
@@ -140,23 +141,38 @@ def keep(
             ids.append(applied.stored.memory.id)
 
 
-def _settle(store: Store, memory: Memory, replaces: str, choose: Choose) -> Applied | None:
+def by_rules(
+    memory: Memory, peers: Sequence[Stored], kinds: Kinds, said: Candidate
+) -> Choice | None:
+    """What follows for a candidate that rules found."""
+    given = ("state",) if said.state else ()
+    return decide(memory, peers, kinds, replaces=said.replaces, changed=said.changed, given=given)
+
+
+def _of_a_tool(
+    memory: Memory, peers: Sequence[Stored], kinds: Kinds, said: Candidate
+) -> Choice | None:
+    return decide_warily(memory, peers)
+
+
+def _settle(store: Store, memory: Memory, said: Candidate, choose: Choose) -> Applied | None:
     """Decide by what is known and make it happen; None when there is nothing to do."""
+
+    def chosen() -> Choice | None:
+        return choose(memory, _peers(store, memory, said.replaces), store.kinds, said)
+
     try:
-        return settle(
-            store,
-            memory,
-            lambda: choose(memory, _peers(store, memory, replaces), store.kinds, replaces=replaces),
-        )
+        settled = settle(store, memory, chosen)
     except Refused:
         return None
+    return settled[0] if settled else None
 
 
 def _peers(store: Store, memory: Memory, replaces: str) -> list[Stored]:
-    wanted = Filter(kinds=(memory.kind,), statuses=_KNOWN, scopes=(memory.scope,))
-    if store.kinds[memory.kind].single:
-        return list(store.list(wanted).items)
-    found = {
+    wanted = Filter(statuses=_KNOWN, scopes=(memory.scope,))
+    single = store.kinds[memory.kind].single
+    kin = store.list(wanted._replace(kinds=(memory.kind,))).items if single else ()
+    found = {each.memory.id: each for each in kin} | {
         each.stored.memory.id: each.stored
         for text in filter(None, (memory.text, replaces))
         for each in store.search(text[:2_000], wanted, _PEERS).items
@@ -180,11 +196,9 @@ def _is_known(memory: Memory, given: _Given) -> bool:
     if not memory.source.session:
         return False
     return any(
-        each.memory.kind == memory.kind
-        and (
-            each.memory.title == memory.title
-            or jaccard(tokens_of(memory.text), tokens_of(each.memory.text)) > 0.5
-        )
+        same(memory.text, each.memory.text)
+        # A tombstone has only its title left to be known by.
+        or (not each.memory.text and each.memory.title == memory.title)
         for each in given.get(memory.source, ())
     )
 

@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ltm.capture.decide import Outcome, decide_warily
 from ltm.capture.ruled import TOOL, Case, cases_of
 from ltm.core import policy
 from ltm.core.counting import counted
-from ltm.core.decision import Add, Decision, Reduce, Restore, Revise, Supersede
+from ltm.core.decision import Decision, Reduce, Restore, Revise, Supersede
 from ltm.core.errors import Conflict, NotFound, Refused
 from ltm.core.infer import auto_tags, infer_impact, summary_of, title_of
 from ltm.core.kinds import Kind
-from ltm.core.model import Filter, Memory, Phase, Source, Status, Trust, new_id, utc
+from ltm.core.model import Filter, Memory, Phase, Source, Status, Stored, Trust, new_id, utc
 from ltm.storage.ledger import Ledger
 from ltm.storage.store import Store
 
@@ -72,8 +73,8 @@ def plan(
     if kind is None:
         return []
     known = store.list(Filter(kinds=(kind.name,), statuses=tuple(Status))).items
-    cases = cases_of(ledger, project, store.kinds, kind, known, now)
-    steps = (_step(case, kind, now, reword) for case in cases)
+    cases = cases_of(ledger, project, store.kinds, known, now)
+    steps = (_step(case, kind, known, now, reword) for case in cases)
     return [step for step in steps if step is not None]
 
 
@@ -98,13 +99,15 @@ def apply(
     return done
 
 
-def _step(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> Step | None:
+def _step(
+    case: Case, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword | None
+) -> Step | None:
     rule = case.rule
     if rule.status == "rejected":
         return None
     if case.memory is None:
         worth = case.words and case.count > 0 and rule.status != "expired"
-        return _added(case, kind, now, reword) if worth else None
+        return _added(case, kind, known, now, reword) if worth else None
     memory = case.memory.memory
     if memory.status is Status.FORGOTTEN:
         return _made(case, kind, "rejected", 0, "a person forgot it") if case.made_here else None
@@ -120,11 +123,17 @@ def _step(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> Step 
     return _reworded(case, kind, now, reword) or _counted(case, kind)
 
 
-def _added(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> Step:
+def _added(
+    case: Case, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword | None
+) -> Step | None:
     text = _worded(case, reword) or case.words[0]
     memory = _memory(case, kind, text, now)
     why = f"seen in {_in_conversations(case.rule.observations)}"
-    return _made(case, kind, "added", case.count, why, Add(memory), memory)
+    there = [each for each in known if each.memory.status is Status.ACTIVE]
+    choice = decide_warily(memory, there)
+    if choice is None or choice.outcome is Outcome.CONFIRMED:
+        return None
+    return _made(case, kind, "added", case.count, why, choice.decision, memory)
 
 
 def _reworded(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> Step | None:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ltm.capture.decide import decide
+from ltm.capture.decide import Choice, Outcome, decide, replacing
 from ltm.capture.settle import settle
-from ltm.core.decision import Applied, Decision
+from ltm.core.decision import Applied
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.infer import infer, summary_of, title_of
 from ltm.core.model import (
@@ -21,6 +21,7 @@ from ltm.core.model import (
     Scope,
     Source,
     Status,
+    Stored,
     choice,
     new_id,
     now,
@@ -30,7 +31,8 @@ from ltm.core.screen import one_line
 from ltm.storage.store import Store
 
 MAX_TEXT = 200_000
-_PEERS = 20
+_WANTED = Filter(statuses=(Status.ACTIVE, Status.QUARANTINED))
+_PEERS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Wish:
     state: str = ""
     replaces: str = ""
     """Id of the memory this one takes the place of, shortened or not."""
+    apart: bool = False
+    """Keep it as a memory of its own, whatever it resembles."""
     source: Source = field(default_factory=Source)
 
 
@@ -58,28 +62,60 @@ class Remembered:
     """What became of a wish."""
 
     applied: Applied
+    choice: Choice
     inferred: tuple[str, ...]
     redacted: tuple[str, ...] = ()
     """The kinds of secrets that were in the wish, and are in no file."""
 
+    @property
+    def outcome(self) -> Outcome:
+        """Which of the outcomes of `decide` it was."""
+        return self.choice.outcome
+
+    @property
+    def similar(self) -> tuple[Stored, ...]:
+        """The memory it resembles, if it is kept with one it merely resembles."""
+        return self.choice.others if self.outcome is Outcome.SIMILAR else ()
+
 
 def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembered:
-    """Keep a wish as a memory: new, as a better wording of an old one, or as its confirmation."""
+    """Keep a wish as a memory: new, in the place of an old one, or as its confirmation."""
+    if wish.apart and wish.replaces.strip():
+        raise WrongUsage(
+            "a memory cannot replace another one and be kept apart from it", hint="choose one"
+        )
     memory, inferred, secrets = draft(store, wish, at or now())
+    given = _given(wish)
+
+    def choose() -> Choice:
+        if wish.replaces.strip():
+            old = store.read(wish.replaces.strip())
+            return replacing(memory, old._replace(etag=""), given)
+        peers = store.search(memory.text[:2000], _WANTED, _PEERS)
+        found = (each.stored for each in peers.items)
+        return decide(memory, found, store.kinds, given=given, apart=wish.apart)
+
     if wish.replaces.strip():
-        from ltm.core.decision import Supersede
+        store.read(wish.replaces.strip())  # an id that is not there is an error, not a retry
+    settled = settle(store, memory, choose)
+    assert settled is not None  # a wish is always something to do
+    applied, choice = settled
+    return Remembered(applied, choice, inferred, secrets)
 
-        old = store.read(wish.replaces.strip()).memory.id
-        return Remembered(store.apply(Supersede((old,), memory)), inferred, secrets)
-    wanted = Filter(kinds=(memory.kind,), statuses=(Status.ACTIVE, Status.QUARANTINED))
 
-    def choose() -> Decision:
-        peers = store.search(memory.text[:2000], wanted, _PEERS)
-        return decide(memory, (each.stored for each in peers.items), store.kinds)
-
-    applied = settle(store, memory, choose)
-    assert applied is not None  # a person's wish is always something to do
-    return Remembered(applied, inferred, secrets)
+def _given(wish: Wish) -> tuple[str, ...]:
+    """The fields of a memory that the wish says."""
+    said = {
+        "title": wish.title and wish.title.strip(),
+        "kind": wish.kind,
+        "impact": wish.impact,
+        "tags": wish.tags,
+        "difficulty": wish.difficulty is not None,
+        "pinned": wish.pinned,
+        "reason": wish.reason,
+        "state": wish.state,
+    }
+    return tuple(name for name, value in said.items() if value)
 
 
 def draft(

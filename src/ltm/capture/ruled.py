@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ltm.capture.corrected import wordings
-from ltm.capture.decide import opposes
-from ltm.core.kinds import Kind, Kinds
+from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Status, Stored
 from ltm.core.rulestate import Evidence, Rule
-from ltm.core.similar import jaccard, tokens_of
+from ltm.core.sameness import opposed, same
 from ltm.storage.ledger import Ledger
 
 TOOL = "friction"
@@ -44,7 +43,7 @@ class Case:
 
 
 def cases_of(
-    ledger: Ledger, project: str, kinds: Kinds, kind: Kind, known: Sequence[Stored], now: datetime
+    ledger: Ledger, project: str, kinds: Kinds, known: Sequence[Stored], now: datetime
 ) -> list[Case]:
     """The rules of a project, each with its evidence, its words and its memory."""
     cases = []
@@ -53,12 +52,12 @@ def cases_of(
         texts = [rule.statement, *(each.statement for each in evidence)]
         cases.append(Case(rule, evidence, wordings(texts, kinds)))
     return [
-        replace(case, against=_against(case, cases), memory=_memory_of(case, known, kind))
+        replace(case, against=_against(case, cases), memory=_memory_of(case, known))
         for case in cases
     ]
 
 
-def _memory_of(case: Case, known: Sequence[Stored], kind: Kind) -> Stored | None:
+def _memory_of(case: Case, known: Sequence[Stored]) -> Stored | None:
     """The memory a rule is, or one that says the same; what took its place, if something did."""
     by_id = {each.memory.id: each for each in known}
     ours = {f"{TOOL} {each.message}" for each in case.evidence}
@@ -66,7 +65,7 @@ def _memory_of(case: Case, known: Sequence[Stored], kind: Kind) -> Stored | None
         (each for each in known if each.memory.source.tool in ours), None
     )
     if found is None:
-        found = next((each for each in known if _says(each.memory, case, kind)), None)
+        found = next((each for each in known if _says(each.memory, case)), None)
     seen: set[str] = set()
     while found is not None and found.memory.superseded_by and found.memory.id not in seen:
         seen.add(found.memory.id)
@@ -74,14 +73,10 @@ def _memory_of(case: Case, known: Sequence[Stored], kind: Kind) -> Stored | None
     return found
 
 
-def _says(memory: Memory, case: Case, kind: Kind) -> bool:
+def _says(memory: Memory, case: Case) -> bool:
     if memory.status is not Status.ACTIVE:
         return False
-    words = tokens_of(memory.text)
-    return any(
-        jaccard(words, tokens_of(each)) >= kind.duplicate and not opposes(memory.text, each)
-        for each in case.words
-    )
+    return any(same(memory.text, each) for each in case.words)
 
 
 def _against(case: Case, cases: Sequence[Case]) -> int:
@@ -97,4 +92,4 @@ def _against(case: Case, cases: Sequence[Case]) -> int:
 
 
 def _are_contrary(one: Case, other: Case) -> bool:
-    return bool(one.words and other.words) and opposes(one.words[0], other.words[0])
+    return bool(one.words and other.words) and opposed(one.words[0], other.words[0])

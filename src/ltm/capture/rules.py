@@ -22,12 +22,14 @@ from ltm.capture.lessons import cause_in, lessons
 from ltm.capture.notes import notes
 from ltm.capture.plainwords import opening
 from ltm.capture.progress import from_tasks, from_user, from_words, is_complete
+from ltm.capture.speech import said
 from ltm.capture.statements import rejects, statements
 from ltm.capture.surroundings import Surroundings
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source, Trust
 from ltm.core.redact import redacted
-from ltm.core.similar import jaccard, tokens_of
+from ltm.core.sameness import announces, holds
+from ltm.core.similar import tokens_of
 from ltm.sessions.turns import (
     AssistantText,
     Command,
@@ -50,7 +52,7 @@ _LONG = 500
 _LOOKED_AT = 50_000
 """Characters of one message that are looked at. Secrets go first: a cut could hide half of one."""
 _AT_ONCE = 400
-_SAME, _PART = 0.6, 0.85
+_ANNOUNCEMENT = 6  # words of a sentence that only announces a change
 _NOT_TRIED, _CHANGED, _PROVEN = range(3)
 """How far a cause the agent named went: nothing was done, something was changed, and it passed."""
 
@@ -160,7 +162,10 @@ class Listener:
             *statements(text, self._kinds, source, answers=self._answered),
             *from_user(text, source),
         ]
-        self._found += [replace(each, at=turn.at) for each in heard]
+        marks = [each.text for each in said(text) if announces(each.text)]
+        for each in heard:
+            changed = any(_is_about(mark, each.text) for mark in marks)
+            self._found.append(replace(each, at=turn.at, changed=changed))
 
     def _from_file(self, turn: ToolUse) -> None:
         """Notes the agent writes down, when it is told to keep them in a file."""
@@ -237,29 +242,27 @@ def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
         if kinds[candidate.kind].single:
             single.add(candidate.kind)
         latest.append(candidate)
-    kept: list[tuple[Candidate, frozenset[str]]] = []
+    kept: list[Candidate] = []
     for candidate in sorted(latest, key=lambda each: -each.weight):
-        words = tokens_of(candidate.text)
-        if any(_repeats(words, known) for _, known in kept):
+        if any(holds(known.text, candidate.text) for known in kept):
             continue
-        less = [each for each in kept if _says_less(*each, candidate, words)]
+        less = [each for each in kept if _says_less(each, candidate)]
         if less:  # the fuller one takes the place of what it holds
-            kept = [each for each in kept if each not in less[1:]]
-            kept[kept.index(less[0])] = (candidate, words)
+            kept = [each for each in kept if not any(each is other for other in less[1:])]
+            kept[next(at for at, each in enumerate(kept) if each is less[0])] = candidate
         elif len(kept) < most:
-            kept.append((candidate, words))
-    chosen = {id(candidate) for candidate, _ in kept}
+            kept.append(candidate)
+    chosen = {id(candidate) for candidate in kept}
     return [candidate for candidate in found if id(candidate) in chosen]
 
 
-def _says_less(
-    former: Candidate, known: frozenset[str], candidate: Candidate, words: frozenset[str]
-) -> bool:
+def _says_less(former: Candidate, candidate: Candidate) -> bool:
     """Whether a thing learned is wholly within another one of its sort, said by the same."""
-    same = former.kind == candidate.kind and former.source.trust is candidate.source.trust
-    return same and len(words & known) >= _PART * len(known)
+    alike = former.kind == candidate.kind and former.source.trust is candidate.source.trust
+    return alike and holds(candidate.text, former.text)
 
 
-def _repeats(words: frozenset[str], known: frozenset[str]) -> bool:
-    """Whether words say nothing that others do not."""
-    return jaccard(words, known) >= _SAME or len(words & known) >= _PART * len(words)
+def _is_about(mark: str, text: str) -> bool:
+    """Whether a sentence that announces a change speaks of a text, or of whatever comes next."""
+    words = tokens_of(mark)
+    return len(mark.split()) <= _ANNOUNCEMENT or 2 * len(words & tokens_of(text)) >= len(words)

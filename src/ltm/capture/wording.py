@@ -17,8 +17,9 @@ from ltm.capture.plainwords import with_reason
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source, Trust
 from ltm.core.redact import redacted
+from ltm.core.sameness import holds
 from ltm.core.screen import one_line
-from ltm.core.similar import jaccard, tokens_of
+from ltm.core.similar import tokens_of
 from ltm.llm.form import object_in
 from ltm.llm.model import Model
 from ltm.sessions.digest import digest
@@ -54,18 +55,13 @@ def worded(outline: Outline, turns: Iterable[Turn], kinds: Kinds, model: Model) 
     mark = secrets.token_hex(8)
     answer = object_in(model.ask(_SYSTEM, f"[{mark} digest]\n{text}\n[{mark} end]\nThe JSON only."))
     said = tokens_of("\n".join(each for each in lines if each.startswith(("USER:", "CLAUDE:"))))
-    known = [tokens_of(each.text) for each in outline.found]
     source = Source(Trust.ASSISTANT, outline.session, outline.lines)
     decided = (
         Candidate("decision", line, 0.6, source, reason=with_reason(line)[1], at=outline.last)
         for line in _lines(answer, "decisions", said)
     )
     found = [
-        each
-        for each in decided
-        if not any(
-            jaccard(tokens_of(each.text), words) >= kinds[each.kind].duplicate for words in known
-        )
+        each for each in decided if not any(holds(known.text, each.text) for known in outline.found)
     ]
     goal, state = _line(answer.get("goal"), said), _line(answer.get("state"), said)
     return replace(

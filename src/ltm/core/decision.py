@@ -8,7 +8,7 @@ memory still has the etag the decider saw.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -64,6 +64,10 @@ class Reinforce:
     id: str
     source: Source = field(default_factory=Source)
     expected: str = ""
+    wording: Memory | None = None
+    """How it was said this time; other words than the memory's own are kept as a version."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Values that were given with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +81,21 @@ class Supersede:
 
 @dataclass(frozen=True, slots=True)
 class Contradict:
-    """A newer memory says otherwise: it is kept, and the older one is trusted less."""
+    """A newer memory says otherwise: all are kept, name each other, and are trusted less."""
+
+    ids: tuple[str, ...]
+    by: Memory
+    etags: Mapping[str, str] = field(default_factory=dict)
+    """The etag each of the older ones must still have, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """The end of a conflict: one memory holds and the others give way, or all of them hold."""
 
     id: str
-    by: Memory
-    expected: str = ""
+    others: tuple[str, ...]
+    all_hold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +159,7 @@ Decision: TypeAlias = (
     | Reinforce
     | Supersede
     | Contradict
+    | Settle
     | Merge
     | Forget
     | Reduce
@@ -167,8 +182,8 @@ _FIXED = frozenset({"id", "created", "version", "updated", "scope"})
 _FIELDS = frozenset(Memory._fields)
 TEXT = ("title", "summary", "content")
 
-CONTRADICTION = 0.3
-"""How much less sure a memory is after it was contradicted once."""
+DISPUTED = 0.6
+"""The most a memory is believed while another one says otherwise."""
 
 
 def revised(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
@@ -192,7 +207,7 @@ def reinforced(memory: Memory, source: Source, now: datetime) -> Memory:
         confirmed=now,
         updated=now,
         observations=memory.observations + 1,
-        confidence=1.0,
+        confidence=DISPUTED if memory.conflicts else 1.0,
         status=Status.ACTIVE if cleared else memory.status,
     )
 
@@ -202,10 +217,40 @@ def superseded(memory: Memory, by: str, now: datetime) -> Memory:
     return memory._replace(status=Status.SUPERSEDED, superseded_by=by, updated=now)
 
 
-def contradicted(memory: Memory, now: datetime) -> Memory:
-    """Said to be otherwise: less sure than before, by a fixed step."""
+def reworded(memory: Memory, wording: Memory) -> Memory:
+    """A memory in the words of another one that says the same, as a version to be kept."""
     return memory._replace(
-        confidence=round(max(0.0, memory.confidence - CONTRADICTION), 2), updated=now
+        title=wording.title,
+        summary=wording.summary,
+        content=wording.content,
+        source=wording.source,
+        created=wording.created,
+        version=memory.version + 1,
+        signature="",
+        shown_signature="",
+    )
+
+
+def contradicted(memory: Memory, by: Sequence[str], now: datetime) -> Memory:
+    """Said to be otherwise by other memories, which it now names."""
+    return memory._replace(
+        conflicts=tuple(dict.fromkeys((*memory.conflicts, *by))),
+        confidence=min(memory.confidence, DISPUTED),
+        updated=now,
+    )
+
+
+def settled(memory: Memory, others: Collection[str], now: datetime, *, all_hold: bool) -> Memory:
+    """No longer in conflict with some memories: they are gone, or hold as well as this one does."""
+    left = tuple(each for each in memory.conflicts if each not in others)
+    apart = tuple(others) if all_hold else ()
+    if left == memory.conflicts and not apart:
+        return memory
+    return memory._replace(
+        conflicts=left,
+        distinct=tuple(dict.fromkeys((*memory.distinct, *apart))),
+        confidence=memory.confidence if left else 1.0,
+        updated=now,
     )
 
 
@@ -222,6 +267,9 @@ def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime
         tags=tuple(dict.fromkeys(tag for each in everybody for tag in each.tags)),
         links=tuple(
             dict.fromkeys(link for each in everybody for link in each.links if link != memory.id)
+        ),
+        distinct=tuple(
+            dict.fromkeys(one for each in everybody for one in each.distinct if one != memory.id)
         ),
         impact=max((each.impact for each in everybody), key=lambda impact: impact.rank),
         pinned=any(each.pinned for each in everybody),

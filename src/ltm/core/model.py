@@ -8,6 +8,7 @@ configuration. Imports the standard library and `core.errors`.
 
 import os
 import re
+import time
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import NamedTuple, TypeVar
@@ -103,6 +104,10 @@ class Memory(NamedTuple):
     previous: str = ""
     """The memory of the same kind that was newest when this one was made."""
     links: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    """Memories that seem to say otherwise: a person or an agent has to settle it."""
+    distinct: tuple[str, ...] = ()
+    """Memories it was kept apart from on purpose: never merged with them automatically."""
     source: Source = Source()
     reason: str = ""
     state: str = ""
@@ -202,8 +207,11 @@ _ID = r"mem_[0-9a-z][0-9a-z_-]{2,62}\Z"
 
 
 def new_id(now: datetime) -> str:
-    """A fresh id: `mem_`, nine characters of time (so ids sort by age), eight of randomness."""
-    stamp = max(0, int(now.timestamp() * 1000))
+    """A fresh id: `mem_`, nine characters of time (so ids sort by age), eight of randomness.
+
+    Moments are whole seconds; the clock's milliseconds put in order what is made within one.
+    """
+    stamp = max(0, int(now.timestamp()) * 1000 + time.time_ns() // 1_000_000 % 1000)
     chars: list[str] = []
     for _ in range(9):
         stamp, digit = divmod(stamp, 32)

@@ -11,7 +11,7 @@ from typing import Any
 from ltm.core.model import Impact, Memory, Phase, Scope, Source, Status, Trust, iso, utc
 
 _MOMENTS = frozenset({"created", "updated", "confirmed"})
-_TUPLES = frozenset({"tags", "supersedes", "merged_from", "links"})
+_TUPLES = frozenset({"tags", "supersedes", "merged_from", "links", "conflicts", "distinct"})
 
 # Calling an enumeration takes ten times as long as looking into a dictionary.
 _SCOPES = {str(each): each for each in Scope}
@@ -94,6 +94,8 @@ def _memory(record: Mapping[str, Any]) -> Memory:
         merged_from=tuple(get("merged_from", ())),
         previous=get("previous", ""),
         links=tuple(get("links", ())),
+        conflicts=tuple(get("conflicts", ())),
+        distinct=tuple(get("distinct", ())),
         source=Source(
             trust=_TRUSTS[told("trust", "user")],
             session=told("session", ""),

@@ -2,7 +2,7 @@
 
 Owns `antigen_candidates.json` and `antigen_clusters.json`. By the classic rules candidates are
 alike when the same tools were used; by ours when the user said the same, because which tools ran
-says nothing about what was wrong. Pure; imports `core.phrases` and this package.
+says nothing about what was wrong. Pure; imports `core` and this package.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any
 
 from ltm.core.phrases import alike, phrases
+from ltm.core.sameness import says_otherwise
 from ltm.friction.heard import Window
 from ltm.friction.ruleset import Rules
 from ltm.friction.score import Scored
@@ -157,7 +158,7 @@ def _by_words(found: Sequence[Candidate]) -> list[list[Candidate]]:
             silent.setdefault(each.window.signal.name, []).append(each)
             continue
         for known, members in groups:
-            if alike(known, words):
+            if alike(known, words) and not says_otherwise(each.statement, members[0].statement):
                 members.append(each)
                 break
         else:

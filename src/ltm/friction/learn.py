@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ltm.core.model import iso, utc
 from ltm.core.phrases import alike, most_typical, overlap, phrases, says_something
 from ltm.core.rulestate import Conversation, Evidence
+from ltm.core.sameness import says_otherwise
 from ltm.friction.heard import Heard
 from ltm.friction.ruleset import Rules
 from ltm.storage.ledger import Ledger
@@ -84,28 +85,30 @@ def _evidence(project: str, heard: Heard, rules: Rules) -> list[Evidence]:
 
 def _gathered(former: Sequence[Evidence], new: Sequence[Evidence]) -> list[Evidence]:
     """New evidence with the rule it belongs to: one that says the same, else a new one."""
-    said: dict[str, Counter[frozenset[str]]] = {}
+    said: dict[str, Counter[str]] = {}
     for each in former:
-        said.setdefault(each.rule, Counter())[phrases(each.statement)] += 1
+        said.setdefault(each.rule, Counter())[each.statement] += 1
     placed: list[Evidence] = []
     for each in new:
-        words = phrases(each.statement)
-        rule = _best(words, said) or f"ag-{len(said) + 1:03d}"
-        said.setdefault(rule, Counter())[words] += 1
+        rule = _best(each.statement, said) or f"ag-{len(said) + 1:03d}"
+        said.setdefault(rule, Counter())[each.statement] += 1
         placed.append(replace(each, rule=rule))
     return placed
 
 
-def _best(words: frozenset[str], said: dict[str, Counter[frozenset[str]]]) -> str:
-    """The rule that says the same as these words: half of its evidence must, not one odd one."""
+def _best(statement: str, said: dict[str, Counter[str]]) -> str:
+    """The rule a correction belongs to: half of its evidence is about the same, none against it."""
+    words = phrases(statement)
     best, rule = 0.0, ""
     for name, texts in said.items():
         total = texts.total()
-        near = sum(times for text, times in texts.items() if alike(words, text))
-        if near * 2 >= total:
-            shared = sum(overlap(words, text) * times for text, times in texts.items())
-            if shared / total > best:
-                best, rule = shared / total, name
+        sets = {text: phrases(text) for text in texts}
+        near = [text for text in texts if alike(words, sets[text])]
+        if 2 * sum(texts[text] for text in near) < total:
+            continue
+        shared = sum(overlap(words, sets[text]) * times for text, times in texts.items())
+        if shared / total > best and not any(says_otherwise(statement, text) for text in near):
+            best, rule = shared / total, name
     return rule
 
 

@@ -16,7 +16,8 @@ from ltm.inject.fence import harmless_in_file
 from ltm.inject.said import DATE, SHORT_ID, say, short_id, words_of
 
 _TAGGED = re.compile(
-    rf"^\s*[-*+] (?:{DATE}: )?(?P<text>.*?) \[(?P<id>[0-9a-z_-]{{1,{SHORT_ID}}})\]\s*$",
+    rf"^\s*[-*+] (?:{DATE}: )?(?P<text>.*?)(?P<disputed> \({DATE}\) — .*)?"
+    rf" \[(?:\? )?(?P<id>[0-9a-z_-]{{1,{SHORT_ID}}})(?: [0-9a-z_-]+)*\]\s*$",
     re.MULTILINE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")

@@ -17,7 +17,7 @@ from ltm.core.tokens import estimate
 from ltm.inject.carried import carried
 from ltm.inject.render import Item, body, find_format, frame
 from ltm.inject.said import units
-from ltm.inject.select import select
+from ltm.inject.select import disputes, select
 
 if TYPE_CHECKING:
     from ltm.storage.store import Store
@@ -98,13 +98,16 @@ def composed(
     """The same from memories already read; pure."""
     style = find_format(format)
     lines: dict[str, str] = {}
+    groups = disputes(memories)
+    told_with = {each.memory.id for group in groups.values() for each in group[1:]}
 
     def line(stored: Stored) -> str:
         memory = stored.memory
         if memory.id not in lines:
             kind = kinds[memory.kind]
             tampered = is_tampered is not None and is_tampered(memory)
-            item = Item(memory, kind, policy.confidence(memory, kind, now), tampered)
+            rivals = tuple(each.memory for each in groups.get(memory.id, ()))
+            item = Item(memory, kind, policy.confidence(memory, kind, now), tampered, rivals)
             lines[memory.id] = style.line(item)
         return lines[memory.id]
 
@@ -126,17 +129,19 @@ def composed(
         budget_tokens=budget_tokens - estimate(around),
         max_chars=max_chars - units(around) - 1,
         written=written,
-        already_shown=carried(claude_md_text, memories, kinds),
+        already_shown=carried(claude_md_text, memories, kinds) | told_with,
     )
     shown, left_out = list(selection.shown), len(selection.left_out)
+    ids = {each.memory.id for each in shown}
+    left_out += sum(len(group) - 1 for name, group in groups.items() if name not in ids)
     while shown or left_out or notice:
         text = text_of(shown, left_out)
         tokens = estimate(text)
         if tokens <= budget_tokens and units(text) <= max_chars:
-            return Injection(text, tokens, tuple(each.memory.id for each in shown), left_out)
+            names = [one.memory.id for each in shown for one in groups.get(each.memory.id, (each,))]
+            return Injection(text, tokens, tuple(names), left_out)
         if not shown:
             break
         # An estimate of a whole is not quite the sum of its parts: give up the least important.
-        shown.pop()
-        left_out += 1
+        left_out += len(groups.get(shown.pop().memory.id, (None,)))
     return Injection(left_out=left_out)

@@ -12,7 +12,7 @@ from ltm.core.errors import WrongUsage
 from ltm.core.kinds import Kind, Kinds
 from ltm.core.model import Impact, Memory
 from ltm.inject.fence import CLOSE, OPEN, harmless, label
-from ltm.inject.said import say, short_id
+from ltm.inject.said import Said, say, say_disputed, short_id
 
 UNSURE_BELOW = 0.7
 """Confidence below which a memory carries a question mark."""
@@ -38,12 +38,26 @@ class Item(NamedTuple):
     confidence: float
     tampered: bool = False
     """Whether its signature does not fit it."""
+    disputed: tuple[Memory, ...] = ()
+    """It and those it is in conflict with, newest first; nothing for most."""
 
     @property
     def level(self) -> str:
         """Its impact, with a question mark when it may no longer hold."""
-        doubt = "?" if self.confidence < UNSURE_BELOW else ""
+        doubt = "?" if self.confidence < UNSURE_BELOW or self.disputed else ""
         return _LEVELS[self.memory.impact] + doubt
+
+    @property
+    def said(self) -> Said:
+        """What the line about it says."""
+        if self.disputed:
+            return say_disputed(self.disputed, self.kind, harmless)
+        return say(self.memory, self.kind, harmless)
+
+    @property
+    def ids(self) -> str:
+        """The ends of its id and of those it is in conflict with."""
+        return " ".join(map(short_id, self.disputed or (self.memory,)))
 
     @property
     def warning(self) -> str:
@@ -60,15 +74,14 @@ class Format(NamedTuple):
 
 
 def _dsl_line(item: Item) -> str:
-    said = say(item.memory, item.kind, harmless)
-    # An id costs tokens, so it is given only where there is more to ask for.
-    more = "" if said.whole else f" [{short_id(item.memory)}]"
+    said = item.said
+    # An id costs tokens, so it is given only where there is more to ask for, or to settle.
+    more = "" if said.whole and not item.disputed else f" [{item.ids}]"
     return f"{item.warning}~{item.kind.dsl}:{item.level}| {said.text}{more}"
 
 
 def _markdown_line(item: Item) -> str:
-    said = say(item.memory, item.kind, harmless)
-    return f"- {item.warning}{said.text} [{item.level} {short_id(item.memory)}]"
+    return f"- {item.warning}{item.said.text} [{item.level} {item.ids}]"
 
 
 FORMATS: Mapping[str, Format] = {

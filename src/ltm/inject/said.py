@@ -4,7 +4,7 @@ Owns the choice of words for every format and view, so that they never differ. P
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ltm.core.kinds import Kind
@@ -41,13 +41,27 @@ def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = 
     if kind.states and memory.state not in ("", kind.states[0]):
         words = f"({memory.state}) {words}"
     if memory.reason and memory.reason not in words:
-        words = f"{words} (why: {memory.reason})"
+        words = (
+            f"{words} ({'' if memory.reason.startswith('before: ') else 'why: '}{memory.reason})"
+        )
     # Escaping a megabyte to show five hundred characters of it would be a waste.
     rough = words[: most * _ROUGH]
     line = harmless(rough)
     cut = shorten(line, most)
     whole = cut == line and rough == words and memory.phase is Phase.FULL
     return Said(cut, whole)
+
+
+def say_disputed(
+    memories: Sequence[Memory], kind: Kind, harmless: Callable[[str], str], most: int = FULL
+) -> Said:
+    """One line about memories that do not agree, each with its date, in the order given."""
+    room = max(_ROUGH, (most - 40) // len(memories))
+    said = [say(each, kind, harmless, room) for each in memories]
+    dated = [
+        f"{one.text} ({each.created:%Y-%m-%d})" for one, each in zip(said, memories, strict=True)
+    ]
+    return Said(" — but earlier: ".join(dated), whole=all(one.whole for one in said))
 
 
 def at_least(memory: Memory) -> int:

@@ -94,6 +94,30 @@ def showable(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[St
     return [each for each in found if each.memory.id not in too_old]
 
 
+def disputes(memories: Iterable[Stored]) -> dict[str, list[Stored]]:
+    """Groups of memories in force that are in conflict, newest first, by the id of the newest.
+
+    A memory in conflict with two others makes one group of all three.
+    """
+    found = {each.memory.id: each for each in memories if each.memory.status is Status.ACTIVE}
+    group_of: dict[str, list[Stored]] = {}
+    for each in found.values():
+        for name in each.memory.conflicts:
+            if name not in found:
+                continue
+            one = group_of.setdefault(each.memory.id, [each])
+            two = group_of.setdefault(name, [found[name]])
+            if one is not two:
+                one += two
+                for other in two:
+                    group_of[other.memory.id] = one
+    groups = {id(group): group for group in group_of.values()}.values()
+    ordered = [
+        sorted(group, key=lambda each: said_at(each.memory), reverse=True) for group in groups
+    ]
+    return {group[0].memory.id: group for group in ordered}
+
+
 class Precedence:
     """The rule that a project's memory beats one of the agent that speaks about the same."""
 
@@ -103,7 +127,7 @@ class Precedence:
         for each in memories:
             if each.memory.scope is Scope.PROJECT:
                 self._project[each.memory.kind].append(each.memory)
-        self._holders: dict[str, dict[str, list[frozenset[str]]]] = {}
+        self._holders: dict[str, dict[str, list[Memory]]] = {}
 
     def overrules(self, memory: Memory) -> bool:
         """Whether a memory is the agent's, and the project has one that takes its place."""
@@ -116,21 +140,27 @@ class Precedence:
         # len - must + 1: comparing the holders of the rarest that many misses nothing.
         must = max(1, ceil(least * len(words) - 1e-9))
         rare = sorted(words, key=lambda word: len(holders.get(word, ())))
-        return any(
-            jaccard(words, other) >= least
+        near = {
+            other.id: other
             for word in rare[: len(words) - must + 1]
             for other in holders.get(word, ())
-        )
+            if jaccard(words, tokens_of(other.text)) >= least
+        }
+        if not near:
+            return False
+        from ltm.core.sameness import Relation, judge  # rarely needed, and this is a hook's way
 
-    def _holders_of(self, kind: str) -> dict[str, list[frozenset[str]]]:
-        """For every word, the project's memories of a kind that hold it, as sets of words."""
+        apart = (Relation.ALIKE, Relation.OTHER)
+        return any(judge(each.text, memory.text).relation not in apart for each in near.values())
+
+    def _holders_of(self, kind: str) -> dict[str, list[Memory]]:
+        """For every word, the project's memories of a kind that hold it."""
         found = self._holders.get(kind)
         if found is None:
             found = self._holders[kind] = {}
             for memory in self._project[kind]:
-                words = tokens_of(memory.text)
-                for word in words:
-                    found.setdefault(word, []).append(words)
+                for word in tokens_of(memory.text):
+                    found.setdefault(word, []).append(memory)
         return found
 
 
@@ -141,6 +171,11 @@ def importance(memory: Memory) -> int:
 
 def _in_force(memory: Memory, kinds: Kinds) -> bool:
     return memory.status is Status.ACTIVE and memory.phase < Phase.ARCHIVED and memory.kind in kinds
+
+
+def said_at(memory: Memory) -> tuple[datetime, str]:
+    """When it was said, in an order that has no ties."""
+    return memory.created, memory.id
 
 
 def _newest_first(memory: Memory) -> tuple[float, str]:

@@ -8,8 +8,8 @@ Pure; imports core and this package.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ltm.core import policy
@@ -17,8 +17,8 @@ from ltm.core.kinds import Kind, Kinds
 from ltm.core.model import Memory, Stored, Trust
 from ltm.inject.fence import harmless_in_file
 from ltm.inject.markers import END, START
-from ltm.inject.said import FULL, say, short_id, shorten
-from ltm.inject.select import importance, showable
+from ltm.inject.said import FULL, say, say_disputed, short_id, shorten
+from ltm.inject.select import disputes, importance, showable
 from ltm.inject.shares import share_out
 
 MAX_LINES = 150
@@ -45,6 +45,8 @@ class Section:
 
     kind: Kind
     memories: Sequence[Memory]
+    rivals: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
+    """Of a memory in conflict, it and the others, newest first, by its id."""
 
     @property
     def heading(self) -> str:
@@ -73,11 +75,11 @@ def _document(sections: Sequence[Section], room: int) -> str:
     given = share_out(needs, [each.kind.lines for each in sections], room, _OPENING)
     lines = ["# Memory", "", f"{_NOTE} {_FOOTER}"]
     for section, most in zip(sections, given, strict=True):
-        shown = Section(section.kind, section.memories[:most])
+        shown = replace(section, memories=section.memories[:most])
         hidden = len(section.memories) - most
         lines += ["", f"## {section.heading}", *(_tiers(shown) if section.kind.tiers else [])]
         if not section.kind.tiers:
-            lines += ["", *(_line(memory, section.kind, FULL) for memory in shown.memories)]
+            lines += ["", *(_line(memory, section, FULL) for memory in shown.memories)]
         if hidden:
             lines.append(f"- _…and {hidden} more: `ltm list --kind {section.kind.name}`_")
     return "\n".join(lines) + "\n"
@@ -108,10 +110,15 @@ def block(
 
 def _sections(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[Section]:
     found: dict[str, list[Memory]] = {kind.name: [] for kind in kinds}
-    for each in showable(memories, kinds, now):
-        found[each.memory.kind].append(each.memory)
+    shown = showable(memories, kinds, now)
+    groups = disputes(shown)
+    told_with = {each.memory.id for group in groups.values() for each in group[1:]}
+    for each in shown:
+        if each.memory.id not in told_with:
+            found[each.memory.kind].append(each.memory)
+    rivals = {name: tuple(each.memory for each in group) for name, group in groups.items()}
     return [
-        Section(kind, sorted(found[kind.name], key=_newest if kind.newest else _weightiest))
+        Section(kind, sorted(found[kind.name], key=_newest if kind.newest else _weightiest), rivals)
         for kind in kinds
         if found[kind.name]
     ]
@@ -126,10 +133,17 @@ def _weightiest(memory: Memory) -> tuple[int, int, float, str]:
     return -importance(memory), -memory.observations, -seen.timestamp(), memory.id
 
 
-def _line(memory: Memory, kind: Kind, most: int) -> str:
-    """`- text [id]`, with its date if only the newest of its kind are shown."""
-    before = f"- {memory.created:%Y-%m-%d}: " if kind.newest else "- "
-    after = f" [{short_id(memory)}]"
+def _line(memory: Memory, section: Section, most: int) -> str:
+    """`- text [id]`, with its date if only the newest of its kind are shown.
+
+    Memories that do not agree stand on one line, newest first, with a question mark.
+    """
+    kind, rivals = section.kind, section.rivals.get(memory.id)
+    before = f"- {memory.created:%Y-%m-%d}: " if kind.newest and not rivals else "- "
+    after = f" [{short_id(memory)}]" if not rivals else f" [? {' '.join(map(short_id, rivals))}]"
+    if rivals:
+        room = max(most, 2 * LINE) - len(before) - len(after)
+        return before + say_disputed(rivals, kind, harmless_in_file, room).text + after
     said = say(memory, kind, harmless_in_file)
     return before + shorten(said.text, most - len(before) - len(after)) + after
 
@@ -145,7 +159,7 @@ def _tiers(section: Section) -> list[str]:
         ]
         if of_tier:
             lines += ["", f"### {tier.capitalize()} confidence", ""]
-            lines += [_line(memory, section.kind, FULL) for memory in of_tier]
+            lines += [_line(memory, section, FULL) for memory in of_tier]
     return lines
 
 
@@ -167,6 +181,6 @@ def _within(section: Section, lines: int) -> list[str]:
     settled = _settled(section)
     total = len(section.memories)
     room = lines if total <= lines and len(settled) == total else lines - 1
-    shown = [_line(memory, section.kind, LINE) for memory in settled[:room]]
+    shown = [_line(memory, section, LINE) for memory in settled[:room]]
     hidden = total - len(shown)
     return [*shown, f"- _…and {hidden} more_"] if hidden else shown

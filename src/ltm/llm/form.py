@@ -1,40 +1,54 @@
 """The form an answer was asked in: one JSON value and nothing else.
 
-Models wrap it in prose, stop in the middle, or say that a quota is used up. All of that is a
-`BadAnswer`; what was meant is never guessed. Imports core only.
+Models wrap it in prose: then the one value of the form that was asked for is taken. They stop in
+the middle, or say that a quota is used up: that is a `BadAnswer`; what was meant is never guessed.
+Imports core only.
 """
 
 from __future__ import annotations
 
 import json
-import re
 
 from ltm.core.errors import BadAnswer
 
-_FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
+_DECODER = json.JSONDecoder()
+_MOST = 50  # places of an answer at which a value may begin
 
 
 def array_in(answer: str) -> list[object]:
-    """The JSON array an answer consists of; a code fence around it is let pass."""
-    value = _value_in(answer)
+    """The one JSON array in an answer."""
+    value = _value_in(answer, "[")
     if not isinstance(value, list):
         raise BadAnswer("the model answered in JSON of another form")
     return value
 
 
 def object_in(answer: str) -> dict[str, object]:
-    """The JSON object an answer consists of; a code fence around it is let pass."""
-    value = _value_in(answer)
+    """The one JSON object in an answer."""
+    value = _value_in(answer, "{")
     if not isinstance(value, dict):
         raise BadAnswer("the model answered in JSON of another form")
     return value
 
 
-def _value_in(answer: str) -> object:
-    text = answer.strip()
-    fenced = _FENCED.match(text)
+def _value_in(answer: str, opening: str) -> object:
+    """The value an answer consists of, or the only one of a form that stands in its prose."""
     try:
-        value: object = json.loads(fenced[1] if fenced else text)
+        value: object = json.loads(answer.strip())
+        return value
     except (ValueError, RecursionError):
-        raise BadAnswer("the model did not answer in JSON") from None
-    return value
+        pass
+    found: list[object] = []
+    at, tries = answer.find(opening), 0
+    while at >= 0 and tries < _MOST:
+        tries += 1
+        try:
+            value, end = _DECODER.raw_decode(answer, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            found.append(value)
+        at = answer.find(opening, end)
+    if len(found) != 1:
+        raise BadAnswer("the model did not answer in JSON")
+    return found[0]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltm.core.model import Filter, Memory, Stored
 from ltm.core.ranking import FADING, LIKENESS, NEAR, RECENT, TIME
 from ltm.core.relevance import Matched
+from ltm.core.similar import tokens_of
 from ltm.core.timephrases import closeness
 from ltm.core.words import terms
 from ltm.storage.store import Matches, Store
@@ -27,6 +28,9 @@ BY_MEANING = 30
 WORDS = 1.0
 KIND = 0.25
 """What it counts that a question names the kind: who asks for decisions wants decisions."""
+
+_LOOKED_AT = 10
+"""Hits that are put in the order of time where one says what another one says otherwise."""
 
 DOUBTED = 0.5
 """What is left of a memory's score when nothing is left of its confidence."""
@@ -66,7 +70,34 @@ def remembered(
         score *= DOUBTED + (1 - DOUBTED) * stored.memory.confidence
         found.append(Remembered(stored, score, match.matched if match else Matched(), near))
     found.sort(key=lambda each: (each.score, each.stored.memory.id), reverse=True)
+    found[:_LOOKED_AT] = _newer_first(found[:_LOOKED_AT])
     return found[:limit], matches.total + len(like.keys() - items.keys())
+
+
+def _newer_first(found: list[Remembered]) -> list[Remembered]:
+    """The same hits, but no memory before a newer one that says it otherwise."""
+    words = [tokens_of(each.stored.memory.text) for each in found]
+    for last in range(1, len(found)):
+        for place in range(last):
+            older, newer = found[place].stored.memory, found[last].stored.memory
+            shared = len(words[place] & words[last])
+            if (older.created, older.id) >= (newer.created, newer.id) or 2 * shared < min(
+                len(words[place]), len(words[last])
+            ):
+                continue
+            if newer.id in older.conflicts or _is_outdone(older, newer):
+                # It takes the place and the score, so that no later step undoes the order.
+                found.insert(place, found.pop(last))
+                words.insert(place, words.pop(last))
+                found[place] = found[place]._replace(score=found[place + 1].score)
+                break
+    return found
+
+
+def _is_outdone(older: Memory, newer: Memory) -> bool:
+    from ltm.core.sameness import Relation, judge
+
+    return judge(newer.text, older.text).relation in (Relation.CHANGE, Relation.CONFLICT)
 
 
 def _standing(question: Question, memory: Memory, today: date) -> float:

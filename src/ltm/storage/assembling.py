@@ -88,6 +88,8 @@ def assembled(
         merged_from=values.texts("merged_from"),
         previous=values.text("previous"),
         links=values.texts("links"),
+        conflicts=values.texts("conflicts"),
+        distinct=values.texts("distinct"),
         source=Source(
             trust=origin.choice("trust", trust),
             session=origin.text("session"),

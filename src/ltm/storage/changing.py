@@ -69,6 +69,8 @@ class Changes:
                 return self._supersede(decision)
             case change.Contradict():
                 return self._contradict(decision)
+            case change.Settle():
+                return self._settle(decision)
             case change.Merge():
                 return self._merge(decision)
             case change.Reduce():
@@ -79,7 +81,13 @@ class Changes:
                 return self._sign(decision)
             case change.Purge():
                 return self._purge(decision)
-            case change.Revise() | change.Reinforce() | change.Forget():
+            case change.Reinforce():
+                return self._reinforce(decision)
+            case change.Forget():
+                done = self._rewrite(decision)
+                self._release(done.stored.memory)
+                return done
+            case change.Revise():
                 return self._rewrite(decision)
 
     def _add(self, decision: change.Add) -> Applied:
@@ -134,7 +142,45 @@ class Changes:
         _, name, data, memory = former
         return self._files.replace(vault, indexes[vault], name, data, memory, taken, seal=False)
 
-    def _rewrite(self, decision: change.Revise | change.Reinforce | change.Forget) -> Applied:
+    def _reinforce(self, decision: change.Reinforce) -> Applied:
+        """Confirm a memory, and keep the words in which it was confirmed if they are others."""
+        vault, _ = self._vaults.find(decision.id)
+        with self._vaults.locked(vault) as (index,):
+            name, data, memory = self._files.current(vault, decision.id, decision.expected)
+            at = self._clock()
+            after = change.reinforced(memory, decision.source, at)
+            wording = decision.wording
+            if wording is not None and wording.text.strip() != memory.text.strip():
+                kept = [each.memory for each in self._vaults.versions(vault, memory.id)]
+                whole = phases.whole(memory, kept)
+                texts = {whole.text.strip(), *(each.text.strip() for each in kept)}
+                if wording.text.strip() not in texts:
+                    said = self._seals.new(vault, change.reworded(whole, wording))
+                    vault.archive(memory.id, said.version, codec.to_bytes(said))
+                    after = after._replace(
+                        content=whole.content, phase=Phase.FULL, version=said.version + 1
+                    )
+            after = change.revised(after, decision.changes, at)
+            stored = self._files.replace(vault, index, name, data, memory, after)
+            return Applied("reinforced", stored)
+
+    def _release(self, *gone: Memory) -> None:
+        """Let the memories that were in conflict with these stand alone again."""
+        ids = {each.id for each in gone}
+        for name in {one for each in gone for one in each.conflicts} - ids:
+            try:
+                vault, _ = self._vaults.find(name)
+            except NotFound:
+                continue
+            with self._vaults.locked(vault) as (index,):
+                try:
+                    file, data, memory = self._files.current(vault, name, "")
+                except Conflict:
+                    continue
+                after = change.settled(memory, ids, self._clock(), all_hold=False)
+                self._files.replace(vault, index, file, data, memory, after)
+
+    def _rewrite(self, decision: change.Revise | change.Forget) -> Applied:
         """Change one memory in place, keeping the former version when its text changes."""
         vault, _ = self._vaults.find(decision.id)
         with self._vaults.locked(vault) as (index,):
@@ -143,8 +189,6 @@ class Changes:
             match decision:
                 case change.Revise(changes=changes):
                     action, after = "revised", change.revised(memory, changes, at)
-                case change.Reinforce(source=source):
-                    action, after = "reinforced", change.reinforced(memory, source, at)
                 case change.Forget():
                     action, after = "forgotten", change.forgotten(memory, at)
             edited = decision.edited if isinstance(decision, change.Revise) else b""
@@ -173,20 +217,54 @@ class Changes:
             for vault, index, name, data, memory in old:
                 after = change.superseded(memory, newer.id, at)
                 self._files.replace(vault, index, name, data, memory, after, archive=True)
-            return Applied("superseded", stored, ids)
+        self._release(*(each[-1] for each in old))
+        return Applied("superseded", stored, ids)
 
     def _contradict(self, decision: change.Contradict) -> Applied:
         """Keep the new one first, as when it supersedes."""
-        vault, _ = self._vaults.find(decision.id)
+        found = [self._vaults.find(each)[0] for each in decision.ids]
         home = self._homes[decision.by.scope]
         self._introduce()
         home.prepare()
-        with self._vaults.locked(home, vault) as (index, other):
-            name, data, memory = self._files.current(vault, decision.id, decision.expected)
-            stored = self._write_new(home, index, decision.by)
-            after = change.contradicted(memory, self._clock())
-            self._files.replace(vault, other, name, data, memory, after)
+        with self._vaults.locked(home, *found) as indexes:
+            at = self._clock()
+            old = [
+                (vault, index, *self._files.current(vault, each, decision.etags.get(each, "")))
+                for each, vault, index in zip(decision.ids, found, indexes[1:], strict=True)
+            ]
+            newer = change.contradicted(decision.by, [each[-1].id for each in old], at)
+            stored = self._write_new(home, indexes[0], newer._replace(updated=decision.by.updated))
+            for vault, index, name, data, memory in old:
+                after = change.contradicted(memory, [newer.id], at)
+                self._files.replace(vault, index, name, data, memory, after)
             return Applied("contradicted", stored)
+
+    def _settle(self, decision: change.Settle) -> Applied:
+        """End a conflict on both sides, the memory that is named first."""
+        ids = (decision.id, *decision.others)
+        found = [self._vaults.find(each)[0] for each in ids]
+        with self._vaults.locked(*found) as indexes:
+            at = self._clock()
+            (vault, index, name, data, memory), *others = [
+                (vault, index, *self._files.current(vault, each, ""))
+                for each, vault, index in zip(ids, found, indexes, strict=True)
+            ]
+            gone = tuple(each[-1].id for each in others)
+            after = change.settled(memory, gone, at, all_hold=decision.all_hold)
+            if not decision.all_hold:
+                names = tuple(dict.fromkeys((*memory.supersedes, *gone)))
+                after = after._replace(supersedes=names, confirmed=at, updated=at)
+            stored = self._files.replace(vault, index, name, data, memory, after)
+            for vault, index, name, data, other in others:
+                if decision.all_hold:
+                    after = change.settled(other, {memory.id}, at, all_hold=True)
+                else:
+                    after = change.superseded(other, memory.id, at)
+                archive = not decision.all_hold
+                self._files.replace(vault, index, name, data, other, after, archive=archive)
+        if not decision.all_hold:
+            self._release(*(each[-1] for each in others))
+        return Applied("settled", stored, () if decision.all_hold else gone)
 
     def _merge(self, decision: change.Merge) -> Applied:
         """Write the one that takes in first: a crash in between leaves too many, never too few."""
@@ -206,7 +284,8 @@ class Changes:
             for vault, index, name, data, other in others:
                 gone = change.superseded(other, memory.id, at)
                 self._files.replace(vault, index, name, data, other, gone, archive=True)
-            return Applied("merged", stored, decision.ids)
+        self._release(*parts)
+        return Applied("merged", stored, decision.ids)
 
     def _reduce(self, decision: change.Reduce) -> Applied:
         """Keep the original first, then write what the phase leaves of it."""
@@ -271,6 +350,7 @@ class Changes:
             except sqlite3.Error:
                 vault.purge(name, memory.id)
                 index.rebuild()
+        self._release(memory)
         return Applied("purged", stored)
 
 

@@ -12,7 +12,8 @@ left out while it says what its absence says:
 | observations, phase, version                   | 1, 0 (full), 1          |
 | trust                                          | user                    |
 | confirmed                                      | the moment of `created` |
-| supersedes, merged_from, links                 | an empty list           |
+| supersedes, merged_from, links,                | an empty list           |
+| conflicts, distinct                            |                         |
 | superseded_by, previous, session, lines, tool, | nothing                 |
 | reason, state, legacy_id, signature,           |                         |
 | shown_signature                                |                         |
@@ -148,6 +149,8 @@ def _values(memory: Memory) -> dict[str, Value | None]:
         "merged_from": memory.merged_from,
         "previous": memory.previous,
         "links": memory.links,
+        "conflicts": memory.conflicts,
+        "distinct": memory.distinct,
         "created": iso(memory.created),
         "updated": iso(memory.updated),
         "confirmed": iso(memory.confirmed),

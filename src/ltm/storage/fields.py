@@ -132,6 +132,8 @@ FIELDS: tuple[Field, ...] = (
     Field("merged_from", newest, many=True),
     Field("previous", newest, spoken=True),
     Field("links", newest, many=True),
+    Field("conflicts", newest, many=True),
+    Field("distinct", newest, many=True),
     Field("created", _earliest, always=True, token=True, steady=True, signed=True),
     Field("updated", _latest, always=True, token=True, steady=True),
     Field("confirmed", _latest, token=True, steady=True),

@@ -190,7 +190,8 @@ class Rows:
 def _named(memory: Memory) -> set[str]:
     """The ids a memory names, and the session it came from."""
     named = {memory.superseded_by, memory.previous, memory.source.session}
-    return named.union(memory.supersedes, memory.merged_from, memory.links) - {"", memory.id}
+    named.update(memory.supersedes, memory.merged_from, memory.links, memory.conflicts)
+    return named.union(memory.distinct) - {"", memory.id}
 
 
 def _sum(*values: object) -> int:

@@ -98,8 +98,8 @@ class Known:
 
 
 def text_key(text: str) -> bytes:
-    """The same for texts that differ in blanks and case only."""
-    return _digest(" ".join(text.split()).casefold())
+    """The same for texts that differ in blanks only: whatever else differs is kept."""
+    return _digest(" ".join(text.split()))
 
 
 def exact(memory: Memory) -> bytes:

@@ -6,12 +6,13 @@ and a person's business. Imports core and the store's port.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ltm.core.likeness import alike
 from ltm.core.model import Memory, Usage
 from ltm.core.policy import is_hidden
+from ltm.core.sameness import key
 from ltm.core.similar import tokens_of
 from ltm.upkeep.plan import ACTIVE
 from ltm.upkeep.slipped import secrets_in
@@ -36,7 +37,7 @@ def audit(store: Store, now: datetime) -> dict[str, Any]:
     usage = store.usage([memory.id for memory in memories])
     sorts = {
         "junk": [memory.id for memory in memories if _is_junk(memory)],
-        "duplicate": sorted({newer.id for _, newer in alike(memories, store.kinds)}),
+        "duplicate": _repeated(memories),
         "stale": [
             memory.id for memory in memories if is_hidden(memory, store.kinds[memory.kind], now)
         ],
@@ -54,6 +55,17 @@ def audit(store: Store, now: datetime) -> dict[str, Any]:
             for name, ids in sorts.items()
         },
     }
+
+
+def _repeated(memories: Sequence[Memory]) -> list[str]:
+    known: set[tuple[str, ...]] = set()
+    found: list[str] = []
+    for memory in sorted(memories, key=lambda each: (each.created, each.id)):
+        said = (memory.kind, *key(memory.text))
+        if said in known:
+            found.append(memory.id)
+        known.add(said)
+    return sorted(found)
 
 
 def _is_junk(memory: Memory) -> bool:

@@ -1,8 +1,9 @@
 """Making one memory of several that say the same, and letting go of what has long been over.
 
-Owns the rules: which memories belong together, whose wording stays, and what it gains from the
-others. `plan` is pure; each merge is applied with compare-and-swap on every memory it names, so
-that nothing anybody writes meanwhile is lost. Imports core, the store's port and this package.
+Owns the rules: which memories belong together and whose wording stays. Only what a fuller text says
+word for word goes, and only under the same title. `plan` is pure; each merge is applied with
+compare-and-swap on every memory it names, so that nothing anybody writes meanwhile is lost. Imports
+core, the store's port and this package.
 """
 
 from __future__ import annotations
@@ -15,12 +16,10 @@ from typing import TYPE_CHECKING, Any
 from ltm.core.decision import Merge, Reduce
 from ltm.core.errors import Conflict, NotFound, Refused
 from ltm.core.fuse import Mass
-from ltm.core.likeness import alike
 from ltm.core.model import Memory, Phase, Scope, Stored, Trust, Usage
 from ltm.core.phases import whole
 from ltm.core.policy import is_hidden, is_spared
-from ltm.core.sentences import sentences
-from ltm.core.similar import tokens_of
+from ltm.core.sameness import holds, key, same
 from ltm.upkeep.consent import let_through
 from ltm.upkeep.plan import ACTIVE
 
@@ -35,8 +34,6 @@ OFTEN = 10
 
 MANY = 80
 """Active memories from which it is worth looking after every capture."""
-
-_NEW = 0.5  # a sentence at least half of whose words are new adds something
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,7 @@ def plan(store: Store, now: datetime, *, least: int = 2) -> list[Step]:
         key = (memory.kind, memory.scope)
         counts[key] = counts.get(key, 0) + 1
     wanted = [each for each in memories if counts[each.kind, each.scope] >= least]
-    groups = _groups(wanted, store)
+    groups = _groups(wanted)
     texts = _whole_texts([memory for group in groups for memory in group], store)
     steps = [_merge(group, stored, texts) for group in groups]
     gone = {each for step in steps for each in (step.id, *step.ids)}
@@ -116,22 +113,45 @@ def apply(store: Store, steps: Iterable[Step]) -> list[Step]:
     return done
 
 
-def _groups(memories: Sequence[Memory], store: Store) -> list[list[Memory]]:
-    """Memories of one kind and scope that say the same, directly or through another."""
-    leader = {memory.id: memory.id for memory in memories}
+def _groups(memories: Sequence[Memory]) -> list[list[Memory]]:
+    """Memories of one kind, scope and title that say the same, or of which one says all.
 
-    def find(name: str) -> str:
-        while leader[name] != name:
-            name = leader[name]
-        return name
-
-    for one, other in alike(memories, store.kinds):
-        if one.scope is other.scope:
-            leader[find(other.id)] = find(one.id)
-    groups: dict[str, list[Memory]] = {}
+    Two that a person brought back, or kept apart, are never in one group.
+    """
+    alike: dict[tuple[str, str, tuple[str, ...]], list[Memory]] = {}
     for memory in memories:
-        groups.setdefault(find(memory.id), []).append(memory)
-    return [group for group in groups.values() if len(group) > 1]
+        alike.setdefault((memory.kind, memory.scope, key(memory.title)), []).append(memory)
+    groups: list[list[Memory]] = []
+    for found in alike.values():
+        # The fullest text first, so that whatever it holds finds it.
+        for memory in sorted(found, key=lambda each: (-len(key(each.text)), *_age(each))):
+            for group in groups:
+                if _covers(group[0], memory) and mergeable([*group, memory]):
+                    group.append(memory)
+                    break
+            else:
+                groups.append([memory])
+    return [group for group in groups if len(group) > 1]
+
+
+def _age(memory: Memory) -> tuple[datetime, str]:
+    return memory.created, memory.id
+
+
+def _covers(fuller: Memory, memory: Memory) -> bool:
+    """Whether a memory says nothing that a fuller one does not say word for word."""
+    return (fuller.kind, fuller.scope) == (memory.kind, memory.scope) and holds(
+        fuller.text, memory.text
+    )
+
+
+def mergeable(memories: Sequence[Memory]) -> bool:
+    """Whether no two of these were restored, kept apart by a person, or are in conflict."""
+    ids = {memory.id for memory in memories}
+    return not any(
+        ids & {*each.distinct, *each.conflicts, *each.supersedes, *each.merged_from} - {each.id}
+        for each in memories
+    )
 
 
 def _whole_texts(memories: Sequence[Memory], store: Store) -> dict[str, Memory]:
@@ -145,25 +165,17 @@ def _whole_texts(memories: Sequence[Memory], store: Store) -> dict[str, Memory]:
 
 def _merge(group: list[Memory], stored: dict[str, Stored], texts: Mapping[str, Memory]) -> Step:
     best, *others = sorted(group, key=worth, reverse=True)
-    content = said = texts[best.id].content
-    for other in sorted(others, key=lambda each: (each.created, each.id)):
-        for sentence in sentences(texts[other.id].text):
-            words = tokens_of(sentence)
-            fresh = words - tokens_of(f"{best.title} {content}")
-            if words and len(fresh) >= _NEW * len(words):
-                content += f"\n\n{sentence}"
+    fullest = max(group, key=lambda each: len(key(texts[each.id].text)))
+    content = texts[fullest.id].text if fullest is not best else ""
+    if content and same(content, texts[best.id].text):
+        content = ""
     ids = tuple(each.id for each in others)
     return Step(
         id=best.id,
         action="merge",
         ids=ids,
         reason=f"{len(group)} memories say the same",
-        decision=Merge(
-            best.id,
-            ids,
-            content if content != said else "",
-            {each.id: stored[each.id].etag for each in group},
-        ),
+        decision=Merge(best.id, ids, content, {each.id: stored[each.id].etag for each in group}),
         scope=best.scope,
     )
 

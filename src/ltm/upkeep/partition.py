@@ -17,10 +17,11 @@ from ltm.core.decision import Merge, Reduce
 from ltm.core.model import Memory, Phase, Stored
 from ltm.core.policy import is_spared
 from ltm.core.redact import redacted
+from ltm.core.sameness import missing
 from ltm.core.screen import one_line
 from ltm.core.similar import tokens_of
 from ltm.llm.form import object_in
-from ltm.upkeep.consolidate import LEAST, Step, worth
+from ltm.upkeep.consolidate import LEAST, Step, mergeable, worth
 from ltm.upkeep.plan import ACTIVE
 
 if TYPE_CHECKING:
@@ -95,6 +96,10 @@ def _merge(group: Sequence[Stored], content: str) -> Step | None:
     # What none of them said is the model's own invention.
     if not words or len(text) > _LONGEST or len(words & known) < _ROOTED * len(words):
         return None
+    if any(missing(each.memory.text, text) for each in group) or not mergeable(
+        [each.memory for each in group]
+    ):
+        return None  # a merge keeps every number, name, identifier and denial, or there is none
     best, *others = sorted((each.memory for each in group), key=worth, reverse=True)
     ids = tuple(each.id for each in others)
     etags = {each.memory.id: each.etag for each in group}

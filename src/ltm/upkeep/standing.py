@@ -1,4 +1,4 @@
-"""What memories stand on: signatures that do not fit, and memories that wait for a person's word.
+"""What memories stand on: signatures that do not fit, conflicts, and what waits for a person.
 
 Only what somebody changed behind our back is an illness; the rest is worth knowing. Imports core
 and storage.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def standing(store: Store, places: Places) -> list[Finding]:
     """Everything about signatures, quarantine and trust that a person should know."""
-    return [*_signatures(store, places.home), *_waiting(store, places)]
+    return [*_signatures(store, places.home), *_waiting(store, places), *_conflicts(store)]
 
 
 def _signatures(store: Store, home: str) -> list[Finding]:
@@ -50,6 +50,23 @@ def _signatures(store: Store, home: str) -> list[Finding]:
         message = f"{said} (sign all with 'ltm sign')"
         found.append(Finding(Problem(path, message, ill=False)))
     return found
+
+
+def _conflicts(store: Store) -> list[Finding]:
+    """Memories in force that do not agree, a line for each pair or group."""
+    found = {each.memory.id: each for each in store.list(Filter()).items if each.memory.conflicts}
+    told: set[frozenset[str]] = set()
+    findings: list[Finding] = []
+    for name, stored in sorted(found.items()):
+        for other in stored.memory.conflicts:
+            if other in found and frozenset({name, other}) not in told:
+                told.add(frozenset({name, other}))
+                message = (
+                    f"{name} and {other} do not agree"
+                    f" (look: ltm settle, then: ltm settle ID, or ltm settle {name} --both)"
+                )
+                findings.append(Finding(Problem(stored.path, message, ill=False)))
+    return findings
 
 
 def _waiting(store: Store, places: Places) -> list[Finding]:

@@ -20,6 +20,7 @@ SECTIONS = {
         "edit": "Change a memory.",
         "forget": "Forget a memory, or leave no byte of it.",
         "restore": "Bring back a memory, or a former text of it.",
+        "settle": "Say which of two memories that disagree holds.",
     },
     "Look back": {
         "related": "Show what hangs together with a memory.",

@@ -6,7 +6,12 @@ import sys
 
 import click
 
-from ltm.capture.remember import Wish, remember
+from ltm.capture.decide import Outcome
+from ltm.capture.remember import Remembered, Wish, remember
+from ltm.core.counting import counted
+from ltm.core.model import Stored
+from ltm.core.screen import one_line
+from ltm.core.sentences import shortened
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import KINDS, Work
 from ltm.surfaces.cli.work import command as make
@@ -32,6 +37,7 @@ from ltm.surfaces.cli.work import command as make
 @click.option(
     "--replaces", default="", metavar="ID", help="The memory this one takes the place of."
 )
+@click.option("--new", "apart", is_flag=True, help="Keep it apart from whatever it resembles.")
 def command(
     work: Work,
     text: tuple[str, ...],
@@ -45,6 +51,7 @@ def command(
     reason: str,
     state: str,
     replaces: str,
+    apart: bool,
 ) -> None:
     """Keep TEXT as a memory; `-` or nothing reads it from standard input.
 
@@ -53,9 +60,11 @@ def command(
     ltm remember --kind preference --scope agent "Run the tests before you commit"
     git log -1 --format=%B | ltm remember -
 
-    What you do not say (kind, impact, scope, tags) is inferred from the words, and said. If the
-    same is known already, it is confirmed, or replaced by your newer wording. Secrets in it, and
-    what stands in <private>…</private>, are never kept.
+    What you do not say (kind, impact, scope, tags) is inferred from the words, and said. The same
+    said again confirms what is known; the same and more, or a change ("from now on …", "moved from
+    A to B"), replaces it; a memory that differs in a value, a name or a denial is kept with it, and
+    you are told how to settle which one holds. Nothing that was replaced is lost: `ltm restore`.
+    Secrets in the text, and what stands in <private>…</private>, are never kept.
     """
     done = remember(
         work.store,
@@ -72,6 +81,7 @@ def command(
             reason=reason,
             state=state,
             replaces=replaces,
+            apart=apart,
         ),
     )
     applied, memory = done.applied, done.applied.stored.memory
@@ -79,7 +89,7 @@ def command(
         output.emit(
             {
                 "id": memory.id,
-                "action": applied.action,
+                "action": str(done.outcome),
                 "title": memory.title,
                 "kind": memory.kind,
                 "impact": str(memory.impact),
@@ -88,23 +98,47 @@ def command(
                 "path": applied.stored.path,
                 "inferred": list(done.inferred),
                 "superseded": list(applied.superseded),
+                "conflicts": list(memory.conflicts),
+                "similar": [each.memory.id for each in done.similar],
                 "redacted": list(done.redacted),
             }
         )
         return
-    words = {
-        "added": "Remembered",
-        "superseded": "Remembered, replacing an older wording,",
-        "reinforced": "Known already, now confirmed:",
-    }
-    output.say(f"{words[applied.action]} {memory.id} ({output.headline(memory)})")
+    _tell(done)
+
+
+def _tell(done: Remembered) -> None:
+    """Say which outcome it was, and what one can do about it."""
+    applied, memory, outcome = done.applied, done.applied.stored.memory, done.outcome
+    begin = "Known already, now confirmed:" if outcome is Outcome.CONFIRMED else "Remembered"
+    output.say(f"{begin} {memory.id} ({output.headline(memory)})")
     output.say(f"  in {applied.stored.path}")
-    if applied.action != "reinforced" and done.inferred:
+    if outcome is Outcome.CONFIRMED:
+        output.say(f"  seen {counted(memory.observations, 'time')}")
+    elif done.inferred:
         output.say(f"  inferred: {', '.join(done.inferred)}")
     if done.redacted:
         output.say(f"  redacted: {', '.join(done.redacted)} (not kept anywhere)")
-    for old in applied.superseded:
-        output.say(f"  replaced: {old} (bring it back with: ltm restore {old})")
+    why = {Outcome.EXTENDED: ", which says less", Outcome.REPLACED: ""}.get(outcome, "")
+    for old in done.choice.others if applied.superseded else ():
+        output.say(f"  replaced{why}: {_line(old)}")
+        output.say(f"    bring it back with: ltm restore {old.memory.id}")
+    for each in done.similar:
+        output.say(f"  similar to: {_line(each)}")
+        output.say(f"    if this one takes its place: ltm settle {memory.id} {each.memory.id}")
+    if outcome is Outcome.CONFLICT:
+        for each in done.choice.others:
+            output.say(f"  does not agree with: {_line(each)}")
+        output.say("  Both are kept, and told with a question mark, until you settle it:")
+        output.say(f"    ltm settle {memory.id}  (this one holds)")
+        for each in done.choice.others:
+            output.say(f"    ltm settle {each.memory.id}  (that one holds)")
+        output.say(f"    ltm settle {memory.id} --both  (both hold)")
+
+
+def _line(stored: Stored) -> str:
+    memory = stored.memory
+    return f"{memory.id} of {memory.created:%Y-%m-%d}: {shortened(one_line(memory.text), 100)}"
 
 
 def _text(words: tuple[str, ...]) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ltm.capture.decide import Outcome
 from ltm.capture.remember import Wish, remember
-from ltm.core.decision import Forget, Restore
-from ltm.core.model import Source, Trust
+from ltm.core.decision import Forget, Restore, Settle
+from ltm.core.errors import Refused
+from ltm.core.model import Source, Status, Trust
 from ltm.core.screen import visible
 from ltm.inject.fence import harmless
 from ltm.surfaces.mcp import page
@@ -25,6 +27,7 @@ def store_memory(
     auto_tag: bool | None = None,
     difficulty: float | None = None,
     replaces: str = "",
+    new: bool = False,
 ) -> str:
     """Keep something; what was not said is inferred, and what is known already is confirmed."""
     session = current(call.places)
@@ -38,13 +41,14 @@ def store_memory(
         auto_tag=call.config.get("auto_tag") if auto_tag is None else auto_tag,
         difficulty=session.difficulty if difficulty is None else difficulty,
         replaces=call.read(replaces).memory.id if replaces.strip() else "",
+        apart=new,
         source=Source(trust=Trust.ASSISTANT, session=session.id, tool=call.tool),
     )
     done = remember(call.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
     said = f"{page.headline(memory)}, {memory.scope}"
     lost = [f"redacted: {', '.join(done.redacted)} (not stored)"] if done.redacted else []
-    if applied.action == "reinforced":
+    if done.outcome is Outcome.CONFIRMED:
         known = (
             f"Known already, nothing new stored; now confirmed and seen {memory.observations}"
             f" times: {said}"
@@ -56,8 +60,21 @@ def store_memory(
     lines += lost
     if difficulty is None and session.difficulty:
         lines.append(f"difficulty: {memory.difficulty:.2f}, from this session's tool calls")
-    for old in applied.superseded:
-        lines.append(f"replaced: {old} (kept; restore brings it back)")
+    why = " by this fuller text" if done.outcome is Outcome.EXTENDED else ""
+    for old in done.choice.others if applied.superseded else ():
+        lines.append(f"replaced{why}: {page.headline(old.memory)} (kept; restore brings it back)")
+    for each in done.similar:
+        lines.append(f"similar to {page.headline(each.memory)}")
+    if done.outcome is Outcome.CONFLICT:
+        for each in done.choice.others:
+            lines.append(
+                f"conflicts with {page.headline(each.memory)}"
+                f" (of {each.memory.created:%Y-%m-%d}: {page.excerpt(each.memory)})"
+            )
+        lines.append(
+            "Both are kept. Ask the user which one holds, then call settle_conflict with its id, or"
+            " with both=true if both hold."
+        )
     lines.append(f"in {visible(applied.stored.path)}")
     return "\n".join(lines)
 
@@ -76,3 +93,25 @@ def restore(call: Call, id: str, version: int = 0) -> str:  # noqa: A002
     """Bring a memory back, active and whole, or an older version of its text."""
     stored = call.store.apply(Restore(call.read(id).memory.id, version=version)).stored
     return f"Restored {page.headline(stored.memory)}"
+
+
+def settle_conflict(
+    call: Call,
+    id: str,  # noqa: A002
+    others: Sequence[str] = (),
+    both: bool = False,
+) -> str:
+    """Let one of several memories that disagree hold, or all of them."""
+    kept = call.read(id).memory
+    rivals = [call.read(each).memory.id for each in others] or [
+        each for each in kept.conflicts if call.store.read(each).memory.status is Status.ACTIVE
+    ]
+    if not rivals:
+        raise Refused(f"{kept.id} is in conflict with no memory", hint="name the others")
+    done = call.store.apply(Settle(kept.id, tuple(rivals), all_hold=both))
+    if both:
+        return f"Both hold: {', '.join((kept.id, *rivals))}"
+    gone = ", ".join(done.superseded)
+    return (
+        f"Holds: {page.headline(done.stored.memory)}\nreplaced: {gone} (kept; restore brings back)"
+    )

@@ -55,7 +55,8 @@ TOOLS: tuple[Tool, ...] = (
         description=(
             "Keep a decision and its reason, a lesson, pitfall, fix, preference, fact or state of"
             " work for later sessions, as soon as it is known. One self-contained point per call,"
-            " no secrets. Known points are confirmed, not doubled."
+            " no secrets. The same again confirms; an announced"
+            " change replaces; what disagrees is kept and named, for you to settle."
         ),
         function=_later("remembering", "store_memory"),
         properties={
@@ -77,6 +78,7 @@ TOOLS: tuple[Tool, ...] = (
                 "description": "How hard it was to learn; computed if left out",
             },
             "replaces": _text("Id of the memory this corrects"),
+            "new": {"type": "boolean", "description": "Keep apart from what it resembles"},
         },
         required=("content",),
         aliases={"topic": "title", "type": "kind", "region": "scope", "supersedes": "replaces"},
@@ -186,6 +188,19 @@ TOOLS: tuple[Tool, ...] = (
         description="Bring back a forgotten, replaced or shortened memory, or an older version.",
         function=_later("remembering", "restore"),
         properties={"id": _ID, "version": _number(1, 1_000_000)},
+        required=("id",),
+        aliases=_NAMED,
+        effect=MENDS,
+    ),
+    Tool(
+        name="settle_conflict",
+        description="Say which of several memories that disagree holds; the others give way.",
+        function=_later("remembering", "settle_conflict"),
+        properties={
+            "id": _ID,
+            "others": _TAGS,
+            "both": {"type": "boolean", "description": "All of them hold"},
+        },
         required=("id",),
         aliases=_NAMED,
         effect=MENDS,
