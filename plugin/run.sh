@@ -1,8 +1,17 @@
 #!/bin/sh
-# Finds a Python for LTM and runs it: `run.sh hook` for an event, anything else is for `ltm`.
-# A hook is silent and succeeds whatever is missing on this machine. Only the shell's own commands
-# are used to look around, because every event waits for this.
+# Finds a Python for LTM and runs it: `run.sh` or `run.sh hook` for an event, told on stdin, anything
+# else is for `ltm`. A hook is silent and succeeds whatever is missing on this machine. Only the
+# shell's own commands are used to look around, because every event waits for this.
 root=${0%/plugin/*}
+
+if [ $# = 0 ]; then
+  if [ -t 0 ]; then
+    echo "usage: run.sh COMMAND [ARGUMENT]...    a command of ltm, such as: run.sh recall WORDS" >&2
+    echo "       run.sh < EVENT                  an event of a client, as JSON" >&2
+    exit 0 # never an error: where a client gives its hooks a terminal, one may stop its agent
+  fi
+  set -- hook
+fi
 
 # A name with its version is new enough; a shim of a version manager may be none, and is slow.
 find_python() {

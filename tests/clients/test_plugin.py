@@ -81,8 +81,7 @@ def test_the_plugins_hooks_are_those_that_setups_hooks_leave_to_it() -> None:
     assert set(hooks) == set(EVENTS)
     for group in (group for groups in hooks.values() for group in groups):
         for hook in group["hooks"]:
-            assert (hook["command"], hook["args"][1:]) == ("sh", ["hook"])
-            assert "async" not in hook
+            assert not {"args", "async"} & set(hook)
             assert hook["timeout"] <= 10
 
 

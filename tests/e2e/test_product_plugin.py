@@ -62,7 +62,7 @@ def test_the_checkout_is_valid_as_plugin_and_as_marketplace(
 def test_the_checkout_is_a_marketplace_to_install_from_and_uninstalling_leaves_only_memories(
     harness: Harness, tmp_path: Path, git: bool
 ) -> None:
-    checkout = ship(tmp_path / "checkout")
+    checkout = ship(tmp_path / 'it\'s "a" $(touch X)')  # a shell must not read it as its own
     source = harness.publish(checkout, "ltm") if git else str(checkout)
     provide_python(harness)
     settings = harness.home / ".claude" / "settings.json"
@@ -72,11 +72,12 @@ def test_the_checkout_is_a_marketplace_to_install_from_and_uninstalling_leaves_o
     warm_up(cached(harness) if git else checkout, tmp_path)
     store(harness, PORT)
 
-    session = harness.print_session("hello", ["Hi."])
+    session = harness.print_session("hello $(touch X)", ["Hi `touch X`."])
 
     assert PORT in told(session.requests[0])[0]
     assert f"{OURS}__recall" in session.requests[0].tools
     assert_quiet(session)
+    assert list(tmp_path.rglob("X")) == []
 
     harness.cli("plugin", "uninstall", PLUGIN)
     harness.cli("plugin", "marketplace", "remove", "ltm")

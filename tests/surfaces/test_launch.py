@@ -112,6 +112,28 @@ def test_the_noted_python_is_the_first_choice(machine: Machine) -> None:
     assert used(machine.run("hook")) == noted
 
 
+def test_without_an_argument_it_is_a_hook_and_at_a_terminal_it_says_how_to_use_it(
+    machine: Machine,
+) -> None:
+    """A client that ignores arguments has it run with the event as input and nothing else."""
+    python = machine.python("bin", "python3.12")
+    assert used(machine.run()) == python
+
+    here, there = os.openpty()
+    done = subprocess.run(
+        ["sh", str(RUN)], env=machine.env(), stdin=there, capture_output=True, text=True, check=True
+    )
+    os.close(here)
+    os.close(there)
+
+    assert done.stdout == ""  # a session would be told it
+    assert done.stderr.startswith("usage: run.sh ")
+
+
+def test_the_client_can_run_the_launcher_itself() -> None:
+    assert os.access(RUN, os.X_OK)
+
+
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox"])
 def test_any_shell_of_a_system_will_do(machine: Machine, shell: str, tmp_path: Path) -> None:
     program = shutil.which(shell)
