@@ -35,7 +35,7 @@ class Person:
 
     def hooks(self, *events: str, python: str = sys.executable) -> dict[str, Any]:
         hook = Path(__file__).parents[2] / "src" / "ltm" / "surfaces" / "hook.py"
-        entry = {"type": "command", "command": python, "args": ["-I", "-S", str(hook)]}
+        entry = {"type": "command", "command": f"{python} -I -S '{hook}'"}
         return {event: [{"hooks": [entry]}] for event in events or EVENTS}
 
     def enter_server(self) -> None:

@@ -271,13 +271,16 @@ def test_the_projects_own_settings_work_for_whoever_has_ltm_and_bother_nobody_el
     ltm(harness, "setup", "--project-scope")
     venv = str(Path(sys.executable).parent)
 
-    with_ltm = harness.print_session("hi", env={"PATH": f"{venv}:{harness.env()['PATH']}"})
+    set_up = harness.print_session("hi", env={"PATH": "/usr/bin:/bin"})
+    (memory_home(harness) / "bin" / "ltm-hook").unlink()
+    installed = harness.print_session("hi", env={"PATH": f"{venv}:{harness.env()['PATH']}"})
     without = harness.print_session("hi", env={"PATH": "/usr/bin:/bin"})
 
-    assert PORT in told(with_ltm.requests[0])[0]
+    assert PORT in told(set_up.requests[0])[0]
+    assert PORT in told(installed.requests[0])[0]
     assert told(without.requests[0]) == []
-    assert_quiet(with_ltm)
-    assert_quiet(without)
+    for session in (set_up, installed, without):
+        assert_quiet(session)
 
 
 def test_with_the_plugin_and_setup_together_everything_happens_once(

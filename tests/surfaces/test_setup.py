@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from ltm.clients.entries import Entry, SettingsFile
 from ltm.clients.plugin import EVENTS, UNLESS_PLUGIN
+from ltm.clients.settings import carry_out, entering
 from ltm.clients.table import CLIENTS
 from tests.surfaces.cli_runner import Ltm
 from tests.surfaces.mcp_wire import Wire
@@ -52,7 +56,7 @@ def our_hooks(settings: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for event, groups in settings.get("hooks", {}).items():
         for hook in (hook for group in groups for hook in group["hooks"]):
-            if any("hook.py" in word or word == "ltm-hook" for word in hook.get("args", [])):
+            if "ltm-hook" in hook["command"]:
                 found.setdefault(event, []).append(hook)
     return found
 
@@ -65,7 +69,7 @@ def read(path: Path) -> dict[str, Any]:
 def without_ours(value: dict[str, Any]) -> dict[str, Any]:
     """What is left of settings when our entries are gone."""
     hooks = {
-        event: [g for g in groups if "hook.py" not in json.dumps(g)]
+        event: [g for g in groups if "ltm-hook" not in json.dumps(g)]
         for event, groups in value.get("hooks", {}).items()
     }
     servers = {k: v for k, v in value.get("mcpServers", {}).items() if k != "ltm"}
@@ -132,6 +136,7 @@ def test_a_machine_without_settings_has_none_afterwards(ltm: Ltm) -> None:
 
     assert not (ltm.home / ".claude").exists()
     assert not (ltm.home / ".claude.json").exists()
+    assert not launcher(ltm).parent.exists()
 
 
 def test_what_others_changed_meanwhile_stays_and_only_ours_goes(
@@ -237,6 +242,62 @@ def test_a_setup_that_points_elsewhere_is_renewed_and_still_leaves_to_the_byte(
     assert settings.read_text() == SETTINGS
 
 
+QUIET = '"$@" 2>/dev/null || exit 0'
+HOOK = ["/former/python", "-I", "-S", "/former/ltm/surfaces/hook.py", UNLESS_PLUGIN]
+OLDER = {
+    "shell": ["sh", "-c", QUIET, "ltm", *HOOK],
+    "python": HOOK,
+    "shared": ["sh", "-c", QUIET, "ltm", "ltm-hook", UNLESS_PLUGIN],
+}
+"""How hooks were entered before `command` was the whole of them."""
+
+
+def entered_by_an_older_version(ltm: Ltm, path: Path, form: str) -> None:
+    """Hooks of an older form in a file, with a note of what was put where."""
+    hook = {"type": "command", "command": OLDER[form][0], "args": OLDER[form][1:], "timeout": 10}
+    entries = [Entry(("hooks", event), {"hooks": [hook]}, listed=True) for event in EVENTS]
+    change = entering(SettingsFile(str(path), hooks=True), entries, str(ltm.home / ".ltm"))
+    assert change
+    carry_out(change, str(ltm.home / ".ltm"))
+
+
+@pytest.mark.parametrize("form", OLDER)
+@pytest.mark.parametrize("scope", ["--user", "--project-scope"])
+@pytest.mark.parametrize("noted", [True, False], ids=["noted", "copied"])
+def test_hooks_of_an_older_form_are_named_and_replaced_and_leave_to_the_byte(
+    ltm: Ltm, settings: Path, form: str, scope: str, noted: bool
+) -> None:
+    if scope == "--project-scope":
+        settings.unlink()
+        settings = ltm.project / ".claude" / "settings.json"
+        settings.parent.mkdir()
+        settings.write_text(SETTINGS)
+    entered_by_an_older_version(ltm, settings, form)
+    if not noted:
+        shutil.rmtree(ltm.home / ".ltm" / "setup")
+    (ltm.home / ".claude" / "projects").mkdir()
+    remedy = "ltm setup" if scope == "--user" else "ltm setup --project-scope"
+
+    messages = [
+        each["message"] for each in json.loads(ltm.run("doctor", "--json").stdout)["problems"]
+    ]
+
+    (older,) = (each for each in messages if "older form" in each)
+    assert older.endswith(f"(run '{remedy}')")
+    if scope == "--project-scope":
+        assert f"{settings}: hooks of an older form" in ltm.run("setup").stderr
+
+    ltm.ok("setup", scope)
+
+    hooks = our_hooks(read(settings))
+    assert {event: len(each) for event, each in hooks.items()} == dict.fromkeys(EVENTS, 1)
+    assert "args" not in json.dumps(hooks)
+    assert json.loads(ltm.run("doctor", "--json").stdout)["problems"] == []
+    ltm.ok("uninstall")
+    assert json.loads(settings.read_text()) == json.loads(SETTINGS)
+    assert not noted or settings.read_text() == SETTINGS
+
+
 def test_settings_kept_elsewhere_and_linked_stay_linked(ltm: Ltm, tmp_path: Path) -> None:
     dotfiles = tmp_path / "dotfiles.json"
     dotfiles.write_text(SETTINGS)
@@ -269,6 +330,7 @@ def test_a_projects_settings_hold_no_path_of_this_machine(ltm: Ltm) -> None:
     hooks = (ltm.project / ".claude" / "settings.json").read_text()
     servers = read(ltm.project / ".mcp.json")
     assert set(our_hooks(json.loads(hooks))) == set(EVENTS)
+    assert str(ltm.home) not in hooks
     assert str(Path(sys.executable).parent) not in hooks
     assert servers["mcpServers"]["ltm"]["command"] == "ltm"
     assert not (ltm.home / ".claude").exists()
@@ -278,20 +340,57 @@ def test_a_projects_settings_hold_no_path_of_this_machine(ltm: Ltm) -> None:
     assert [path.name for path in ltm.project.iterdir()] == []
 
 
-@pytest.mark.parametrize("what", ["python", "program"])
+def launcher(ltm: Ltm) -> Path:
+    """The program that hooks run."""
+    return ltm.home / ".ltm" / "bin" / "ltm-hook"
+
+
+@pytest.mark.parametrize("gone", ["python", "hook", "launcher", "right to run it"])
 def test_a_hook_whose_program_is_gone_says_nothing_and_blocks_nobody(
-    ltm: Ltm, settings: Path, what: str
+    ltm: Ltm, settings: Path, gone: str
 ) -> None:
     """A missing file makes Python leave with 2, which tells the client to stop its agent."""
     ltm.ok("setup")
-    hook = our_hooks(read(settings))["Stop"][0]
-    words = [hook["command"], *hook["args"]]
-    gone = sys.executable if what == "python" else words[-2]
-    words = [word.replace(gone, "/nowhere/at/all") for word in words]
+    (ltm.home / ".claude" / "projects").mkdir()
+    command = our_hooks(read(settings))["Stop"][0]["command"]
+    program = launcher(ltm)
+    if gone == "launcher":
+        program.unlink()
+    elif gone == "right to run it":
+        program.chmod(0o600)
+    else:
+        text = re.sub(rf"(?m)^{gone}=.*", f"{gone}=/nowhere/at/all", program.read_text())
+        assert "/nowhere" in text
+        program.write_text(text)
 
-    done = subprocess.run(words, input=b"{}", capture_output=True, check=False)
+    done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    report = ltm.run("doctor", "--json")
+    assert report.returncode == 1
+    assert str(program) in {each["path"] for each in json.loads(report.stdout)["problems"]}
+
+    mended = ltm.json("doctor", "--fix")
+
+    assert [each["path"] for each in mended["problems"] if each["fixed"]] == [str(program)]
+    assert os.access(program, os.X_OK)
+    assert "/nowhere" not in program.read_text()
+
+
+def test_another_program_where_the_launcher_would_be_is_left_alone(ltm: Ltm) -> None:
+    """LTM_HOME can be any folder, and its `bin` can hold the `ltm-hook` that pip installed."""
+    program = launcher(ltm)
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+
+    done = ltm.run("setup")
+
+    assert done.returncode == 1
+    assert f"{program}: another program stands" in done.stderr
+    assert "LTM_HOME" in done.stderr
+    assert not (ltm.home / ".claude").exists()
+    ltm.ok("uninstall")
+    assert program.read_text() == "#!/bin/sh\n"
 
 
 def test_what_was_entered_is_what_the_client_needs_to_run_the_hook(
@@ -303,7 +402,7 @@ def test_what_was_entered_is_what_the_client_needs_to_run_the_hook(
     event = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(ltm.project)}
 
     done = subprocess.run(
-        [hook["command"], *hook["args"]],
+        ["sh", "-c", hook["command"]],
         input=json.dumps({**event, "source": "startup"}),
         env={"PATH": os.environ["PATH"], "HOME": str(ltm.home), "LTM_HOME": f"{ltm.home}/.ltm"},
         capture_output=True,
@@ -498,7 +597,7 @@ def test_the_doctor_tells_a_broken_setup_and_keeps_quiet_about_none(
     ltm.ok("setup")
     (ltm.home / ".claude" / "projects").mkdir()
     assert ltm.run("doctor").returncode == 0
-    settings.write_text(settings.read_text().replace(sys.executable, "/gone/python"))
+    launcher(ltm).write_text(launcher(ltm).read_text().replace(sys.executable, "/gone/python"))
 
     broken = ltm.run("doctor", "--json")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -75,6 +76,22 @@ def is_our_hook(value: object) -> bool:
     """Whether a hook's entry runs ours."""
     said = " ".join(_words(value)).replace("\\", "/")
     return "ltm-hook" in said or "ltm/surfaces/hook.py" in said
+
+
+def is_older_hook(hook: dict[str, Any]) -> bool:
+    """Whether a hook has the form of an older version, unsafe in clients that ignore `args`."""
+    return os.name != "nt" and bool(hook.get("args"))
+
+
+def hook_words(hook: dict[str, Any]) -> list[str]:
+    """The words of a hook's command, as a shell would read them."""
+    words = _words(hook)
+    if len(words) == 1:
+        try:
+            return shlex.split(words[0])
+        except ValueError:
+            pass  # written by hand, and no shell understands it
+    return words
 
 
 def _words(value: object) -> list[str]:

@@ -225,7 +225,7 @@ def _read(path: str) -> str | None:
 
 def _mode(path: str, change: Change) -> int:
     try:
-        return os.stat(path).st_mode & 0o777
+        return os.stat(path).st_mode & 0o777 | change.mode & 0o111
     except OSError:
         return change.mode
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ltm.clients.entries import Entry, SettingsFile, ours, value_of
+from ltm.clients.entries import Entry, SettingsFile, hook_words, is_older_hook, ours, value_of
 from ltm.clients.environment import LOG, state
+from ltm.clients.hooks import launcher_path, missing_programs
 from ltm.clients.jsonread import Unreadable
 from ltm.clients.plugin import EVENTS, NAME, is_active, settings_files
 from ltm.clients.table import CLAUDE_CODE, servers_file
@@ -28,6 +29,8 @@ from ltm.storage.runtime import python, runtime
 
 _LIMIT = 64 * 1024 * 1024
 _LATELY = timedelta(days=1)
+_REMEDIES = ("run 'ltm setup'", "run 'ltm setup --project-scope'", "remove them there")
+"""What to do about entries in the client's settings: yours, the project's, yours in the project."""
 
 
 def is_entered(places: Places, environ: Mapping[str, str] = os.environ) -> bool:
@@ -48,12 +51,14 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
         return [Problem("HOME", "names no folder, so there is no client to look at")]
     files = _hook_files(folder, places.project.root)
     plugin = is_active(environ, places.project.root)
-    entered = [(file.path, entry) for file in files for entry in _ours(file)]
+    entered = _entered(files)
     found = [*_missing_client(folder, environ), *_unreadable(files)]
     if not plugin and not entered:
         return [*found, _not_entered(folder, places.project.root)]
     found += _switched_off(files)
-    found += _unable(entered)
+    found += older_hooks(places, environ)
+    found += launcher_trouble(places, environ)
+    found += _unable(places.home, entered)
     found += _environment(places.home, folder) if plugin else _setup(places, entered, environ)
     if plugin and {entry.steps[-1] for _, entry in entered} & set(EVENTS):
         message = "hooks of 'ltm setup' are there beside the plugin, which is used"
@@ -61,8 +66,58 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
     return [*found, *_last_error(places.home)]
 
 
+def older_hooks(places: Places, environ: Mapping[str, str] = os.environ) -> list[Problem]:
+    """Files with hooks as older versions wrote them, which are unsafe in other clients."""
+    paths = settings_files(client_folder(environ), places.project.root)
+    remedies: dict[str, str] = {}
+    for path, remedy in zip(paths, _REMEDIES, strict=False):
+        remedies.setdefault(path, remedy)  # in the home folder two of them are one
+    found = []
+    for path, remedy in remedies.items():
+        entries = _entered([SettingsFile(path, hooks=True)])
+        events = [entry.steps[-1] for _, entry in entries if _is_older(entry)]
+        if events:
+            message = f"hooks of an older form ({', '.join(dict.fromkeys(events))}): other clients"
+            message += " that read this file may execute what a prompt says"
+            found.append(Problem(path, f"{message} ({remedy})"))
+    return found
+
+
+def launcher_trouble(places: Places, environ: Mapping[str, str] = os.environ) -> list[Problem]:
+    """What keeps the launcher from working, where hooks run it."""
+    path = launcher_path(places.home)
+    entered = _entered(_hook_files(client_folder(environ), places.project.root))
+    programs = {word for _, hook in _hooks(entered) for word in hook_words(hook)}
+    if path in programs and not os.access(path, os.X_OK):
+        return [Problem(path, "hooks are to run it, and cannot (run 'ltm setup')")]
+    if not any(program.endswith("/bin/ltm-hook") for program in programs):
+        return []
+    try:
+        return [
+            Problem(path, f"is to run {missing}, which is not there (run 'ltm setup')")
+            for missing in missing_programs(places.home)
+        ]
+    except (LtmError, ValueError):
+        return [Problem(path, "is another program than the one hooks are to run")]
+
+
 def _hook_files(folder: str, project: str) -> list[SettingsFile]:
     return [SettingsFile(path, hooks=True) for path in settings_files(folder, project)]
+
+
+def _entered(files: list[SettingsFile]) -> list[tuple[str, Entry]]:
+    return [(file.path, entry) for file in files for entry in _ours(file)]
+
+
+def _is_older(entry: Entry) -> bool:
+    return any(is_older_hook(hook) for hook in entry.value["hooks"])
+
+
+def _hooks(entered: list[tuple[str, Entry]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each hook of ours, with the file it is in."""
+    for path, entry in entered:
+        for hook in entry.value["hooks"]:
+            yield path, hook
 
 
 def _missing_client(folder: str, environ: Mapping[str, str]) -> Iterator[Problem]:
@@ -117,17 +172,18 @@ def _switched_off(files: list[SettingsFile]) -> Iterator[Problem]:
             )
 
 
-def _unable(entered: list[tuple[str, Entry]]) -> Iterator[Problem]:
+def _unable(home: str, entered: list[tuple[str, Entry]]) -> Iterator[Problem]:
     """Hooks whose Python or program is not there any more."""
+    launcher = launcher_path(home)
     missing: dict[str, str] = {}
-    for path, entry in entered:
-        for hook in entry.value["hooks"]:
-            words = [str(word) for word in (hook.get("command"), *hook.get("args", []))]
-            for word in words:
-                if os.path.isabs(word) and not os.path.exists(word):
-                    missing.setdefault(word, path)
-            if "ltm-hook" in words and not shutil.which("ltm-hook"):
-                missing.setdefault("ltm-hook", path)
+    for path, hook in _hooks(entered):
+        words = hook_words(hook)
+        for word in words:
+            if os.path.isabs(word) and word != launcher and not os.path.exists(word):
+                missing.setdefault(word, path)
+        # Hooks in a project's settings run the launcher, or the program on the PATH.
+        if "ltm-hook" in words and not (os.path.exists(launcher) or shutil.which("ltm-hook")):
+            missing.setdefault("ltm-hook", path)
     for word, path in missing.items():
         yield Problem(
             path,

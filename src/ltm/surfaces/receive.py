@@ -52,7 +52,7 @@ def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
     event = str(record["event"])
     if event == "SessionEnd":
         ending.append(True)
-    if sys.argv[-1:] == ["--unless-plugin"] and _is_plugins(event, record, environ):
+    if "--unless-plugin" in sys.argv and _is_plugins(event, record, environ):
         return  # both are set up, and it must not happen twice
     try:
         home = find_home(environ)

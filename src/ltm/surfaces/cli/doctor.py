@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import click
 
-from ltm.core.model import now
+from ltm.core.model import Problem, now
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -23,12 +24,14 @@ def command(work: Work, fix: bool, audited: bool) -> None:
     Where a client was set up, it also says why sessions have no memory, if they have none. Exit
     code 1 means that something is still wrong.
     """
-    from ltm.clients.trouble import is_entered, why_not_working
+    from ltm.clients.trouble import is_entered, launcher_trouble, why_not_working
     from ltm.embed.choosing import standing
     from ltm.upkeep.audit import audit
     from ltm.upkeep.doctor import examine, mend
 
     report = (mend if fix else examine)(work.store, work.places, work.config)
+    if fix and launcher_trouble(work.places):
+        report = replace(report, problems=(*report.problems, *_new_launcher(work.places.home)))
     trouble = tuple(why_not_working(work.places))
     if is_entered(work.places):
         healthy = report.healthy and not trouble
@@ -60,3 +63,18 @@ def command(work: Work, fix: bool, audited: bool) -> None:
             output.note(f"  {problem.message}")
     if not report.healthy:
         click.get_current_context().exit(1)
+
+
+def _new_launcher(home: str) -> Iterator[Problem]:
+    """Write the program that hooks run; where that cannot be done, its trouble is still there."""
+    from ltm.clients.hooks import new_launcher
+    from ltm.clients.settings import carry_out
+    from ltm.core.errors import LtmError
+
+    try:
+        change = new_launcher(home)
+        if change:
+            carry_out(change, home)
+            yield Problem(change.path, "hooks could not run it; written again", fixed=True)
+    except LtmError:
+        return

@@ -73,6 +73,11 @@ def command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
         output.note(f"{client.title} is set up. It takes effect in the next session.")
     elif not plugin:
         output.note(f"{client.title} is set up already.")
+    if client is CLAUDE_CODE and not dry_run:
+        from ltm.clients.trouble import older_hooks
+
+        for problem in older_hooks(work.places):
+            output.note(f"{problem.path}: {problem.message}")
 
 
 def described(change: Change, *, whole: bool) -> list[str]:
@@ -82,6 +87,8 @@ def described(change: Change, *, whole: bool) -> list[str]:
         return str(entry) if whole else ".".join(entry.steps)
 
     lines = [change.path]
+    if not change.added and not change.removed:
+        lines.append(f"  {'-' if change.after is None else '+'} the program that hooks run")
     lines += [f"  - {told(entry)}" for entry in change.removed if entry not in change.added]
     lines += [f"  + {told(entry)}" for entry in change.added if entry not in change.removed]
     return lines
@@ -99,7 +106,7 @@ def as_record(change: Change) -> dict[str, object]:
 
 
 def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Sequence[Change]:
-    from ltm.clients.hooks import hook_entries
+    from ltm.clients.hooks import hook_entries, new_launcher
     from ltm.storage.gitfiles import this_command
 
     shared = bool(project)
@@ -107,7 +114,9 @@ def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Seque
     planned: list[Change | None] = []
     hooks = hooks_file(client, project, os.environ)
     if hooks is not None:
-        entries = hook_entries(work.config, plugin=plugin, shared=shared)
+        entries = hook_entries(work.config, home, plugin=plugin, shared=shared)
+        if entries and os.name != "nt":
+            planned.append(new_launcher(home))
         planned.append(entering(hooks, entries, home))
     # A path of this machine would be wrong for everybody else who reads a project's settings.
     words = ("ltm", "mcp") if shared else (*this_command(), "mcp")

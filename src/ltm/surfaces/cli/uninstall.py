@@ -10,6 +10,7 @@ from glob import glob
 
 import click
 
+from ltm.clients.hooks import launcher_path, no_launcher
 from ltm.clients.settings import Change, carry_out, leaving
 from ltm.clients.table import CLIENTS, Client, find, hooks_file, servers_file
 from ltm.core.errors import LtmError, Refused, WrongUsage
@@ -44,6 +45,8 @@ def command(work: Work, name: str | None, dry_run: bool, purge_memories: bool, y
         raise WrongUsage("--purge-memories is for leaving altogether", hint="leave --client out")
     clients = [find(name)] if name else list(CLIENTS)
     changes, troubles = _planned(work, clients)
+    launcher = None if name else no_launcher(work.places.home)
+    changes += [launcher] if launcher else []
     merge: list[str] = []
     if purge_memories and not dry_run:
         _ask(work.places.home, yes)
@@ -55,6 +58,7 @@ def command(work: Work, name: str | None, dry_run: bool, purge_memories: bool, y
 
             merge = remove_local(work.places.project.root)
             _clear(work.places.home, _OURS)
+            _remove_if_empty(os.path.dirname(launcher_path(work.places.home)))
         if purge_memories:
             _purge(work.places.home)
     if work.as_json:
@@ -125,10 +129,14 @@ def _purge(home: str) -> None:
         if name.startswith((STATE, LEDGER))
     ]
     _clear(home, (*_MEMORIES, *databases))
+    _remove_if_empty(home)
+
+
+def _remove_if_empty(folder: str) -> None:
     try:
-        os.rmdir(home)
+        os.rmdir(folder)
     except OSError:
-        pass  # somebody keeps something else there
+        pass  # it holds what is not ours
 
 
 def _tell(

@@ -1,0 +1,216 @@
+"""Whatever a client ignores of an entry we wrote, the rest never executes what it is fed.
+
+Clients other than the one an entry is meant for read it too, and some know `command` alone: they
+run it and write the event to its standard input, with the prompt and the model's answer in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ltm.clients.events import CLAUDE_CODE, CLIENTS
+from ltm.clients.hooks import WANTED
+from ltm.clients.table import CLIENTS as TABLE
+from tests.surfaces.cli_runner import Ltm
+
+ROOT = Path(__file__).parents[2]
+SHELLS = sorted({found for name in ("sh", "dash", "bash") if (found := shutil.which(name))})
+ODD = 'it\'s "a" `touch X` $(touch X) földer'
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the shells are those of POSIX")
+
+
+def entries(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[bool, dict[str, Any]]]:
+    """Every entry with a command in settings, however they are laid out; and if it is a hook."""
+    if isinstance(value, dict):
+        if "command" in value:
+            yield "hooks" in path, value
+        for name, each in value.items():
+            yield from entries(each, (*path, str(name)))
+    elif isinstance(value, list):
+        for each in value:
+            yield from entries(each, path)
+
+
+def settings_in(*folders: Path) -> Iterator[Any]:
+    """What each settings file in these folders says."""
+    for path in (path for folder in folders for path in sorted(folder.rglob("*"))):
+        if path.suffix in (".json", ".jsonc"):
+            yield json.loads(path.read_text("utf-8"))
+        elif path.suffix == ".toml":
+            yield tomllib.loads(path.read_text("utf-8"))
+
+
+class World:
+    """A person whose folders have names that mean something to a shell, and all of our entries."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        home, project = top / ODD / "home", top / ODD / "project"
+        home.mkdir(parents=True)
+        project.mkdir()
+        self.ltm = Ltm(home, project)
+        self.spool = home / ".ltm" / "spool"
+        self.plugin = top / ODD / "plugin"
+        self.plugin.symlink_to(ROOT)
+        self.env = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "CLAUDE_PLUGIN_ROOT": str(self.plugin),
+        }
+        for option, _ in WANTED:
+            self.ltm.ok("config", option, "true")
+        for client in TABLE:
+            self.ltm.ok("setup", "--client", client.name)
+            if client.project:
+                self.ltm.ok("setup", "--client", client.name, "--project-scope")
+        # Without it no hook starts a process that outlives the test.
+        (home / ".ltm" / "runtime.json").unlink()
+
+    def found(self) -> list[tuple[bool, dict[str, Any]]]:
+        folders = (self.ltm.home, self.ltm.project, ROOT / "plugin", ROOT / ".claude-plugin")
+        return [entry for value in settings_in(*folders) for entry in entries(value)]
+
+    def hooks(self) -> set[str]:
+        """The commands of all hooks, as written and as a client writes the plugin's folder in."""
+        written = {entry["command"] for is_hook, entry in self.found() if is_hook}
+        return written | {
+            command.replace("${CLAUDE_PLUGIN_ROOT}", str(ROOT)) for command in written
+        }
+
+    def run(self, words: list[str], data: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words,
+            input=data,
+            env=self.env,
+            cwd=self.ltm.project,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def executed(self) -> bool:
+        """Whether a command in what was fed was executed, and the trace removed for the next."""
+        made = [path for path in self.top.rglob("X") if path.exists()]
+        for path in made:
+            path.unlink()
+        return bool(made)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return World(tmp_path_factory.mktemp("hooks"))
+
+
+COMMANDS = "$(touch X) `touch X` ${Y:-$(touch X)} '$(touch X)' \"`touch X`\"\n touch X\n;touch X&"
+FIELDS = (
+    *("prompt", "last_assistant_message", "tool_name", "tool_use_id", "error", "message", "title"),
+    *("source", "reason", "trigger", "custom_instructions", "compact_summary", "model", "agent_id"),
+    *("agent_type", "agent_transcript_path", "permission_mode", "stop_hook_active", "prompt_id"),
+)
+
+
+def payloads(world: World) -> Iterator[tuple[str, str]]:
+    """What a client may feed, and the event that is kept of it, if any."""
+    for event in CLIENTS[CLAUDE_CODE][1]:
+        known = {"hook_event_name": event, "session_id": "s", "cwd": str(world.ltm.project)}
+        hostile = dict.fromkeys(FIELDS, COMMANDS)
+        tools = {
+            "tool_input": {"command": COMMANDS, COMMANDS: [COMMANDS]},
+            "tool_response": hostile,
+        }
+        payload = {**known, **hostile, **tools, "transcript_path": f"/none/{COMMANDS}.jsonl"}
+        yield json.dumps(payload, ensure_ascii=False), "" if event == "*" else event
+    every = dict.fromkeys((*FIELDS, "hook_event_name", "session_id", "cwd", COMMANDS), COMMANDS)
+    yield json.dumps(every, indent=1), ""
+    yield COMMANDS, ""
+
+
+def test_the_payloads_are_executed_by_a_bare_shell(world: World) -> None:
+    """The form of older versions, `sh` with `args`, in a client that ignores `args`."""
+    events = list(payloads(world))
+    for shell in SHELLS:
+        for data, _ in (events[1], *events[-2:]):
+            world.run([shell], data)
+            assert world.executed(), (shell, data)
+
+
+def test_every_client_with_hooks_and_the_plugin_is_covered(world: World) -> None:
+    assert [is_hook for is_hook, _ in world.found()].count(False) >= len(TABLE)
+    commands = " ".join(world.hooks())
+    for part in (shlex.quote(f"{world.ltm.home}/.ltm/bin/ltm-hook"), "${LTM_HOME:-", "run.sh"):
+        assert part in commands
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_hook_is_one_string_that_keeps_the_event_and_executes_nothing(
+    world: World, shell: str
+) -> None:
+    assert not [entry for is_hook, entry in world.found() if is_hook and "args" in entry]
+    for command in sorted(world.hooks()):
+        for data, event in payloads(world):
+            done = world.run([shell, "-c", command], data)
+
+            assert not world.executed(), (command, data)
+            assert (done.returncode, done.stderr) == (0, ""), command
+            kept = [path.name.split(".")[1] for path in world.spool.glob("*.json")]
+            assert kept == ([event] if event else []), (command, data)
+            shutil.rmtree(world.spool, ignore_errors=True)
+
+
+@pytest.mark.parametrize("missing", ["CLAUDE_PLUGIN_ROOT", "HOME", "PATH"])
+def test_a_hook_without_what_it_needs_from_the_environment_executes_nothing(
+    world: World, missing: str
+) -> None:
+    env = {**world.env, missing: "/nowhere"}
+    for command in sorted(world.hooks()):
+        for data, _ in payloads(world):
+            done = subprocess.run(
+                [shutil.which("sh") or "sh", "-c", command],
+                input=data,
+                env=env,
+                cwd=world.ltm.project,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert not world.executed(), (command, data)
+            assert (done.returncode, done.stderr) == (0, ""), command
+
+
+def test_the_command_of_a_server_alone_executes_nothing(world: World) -> None:
+    """Clients do run servers with their `args`; but what one may drop, another will."""
+    servers = {json.dumps(entry["command"]) for is_hook, entry in world.found() if not is_hook}
+    for written in servers:
+        command = json.loads(written)
+        words = command if isinstance(command, list) else [command]
+        words = [word.replace("${CLAUDE_PLUGIN_ROOT}", str(world.plugin)) for word in words[:1]]
+        for data in ({"jsonrpc": "2.0", "id": 1, "method": COMMANDS, "params": {"x": COMMANDS}},):
+            world.run(words, json.dumps(data) + "\n")
+            assert not world.executed(), words
+
+
+def test_the_hook_in_sh_executes_nothing_as_its_guide_enters_it(world: World) -> None:
+    guide = (ROOT / "docs" / "guides" / "serve.md").read_text("utf-8")
+    (line,) = (each for each in guide.splitlines() if "/path/to/ltm-hook.sh" in each)
+    _, hook = next(entries(json.loads("{" + line.strip().rstrip("]}") + "}")))
+    script = str(ROOT / "src" / "ltm" / "surfaces" / "sh" / "ltm-hook.sh")
+    command = hook["command"].replace("/path/to/ltm-hook.sh", script)
+    for data, _ in payloads(world):
+        done = world.run(["sh", "-c", command], data)
+
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert not world.executed(), data
+        shutil.rmtree(world.spool, ignore_errors=True)
