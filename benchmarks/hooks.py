@@ -23,6 +23,8 @@ from typing import Any
 
 from benchmarks.corpus import memories
 from benchmarks.report import keep, percentile, table
+from ltm.clients.hooks import hook_entries, new_launcher
+from ltm.clients.settings import carry_out
 from ltm.core.model import Filter
 from ltm.storage.config import load
 from ltm.storage.opening import open_files
@@ -119,12 +121,22 @@ def contenders(python: str, home: Path) -> dict[str, Contender]:
         f"{APPEND}, starting a drain": Contender(ours, stop, drain),
         "ltm-hook SessionStart, composed anew": Contender(ours, start, anew),
         START: Contender(ours, start, no_drain),
+        f"{APPEND}, as ltm setup enters it": Contender(entered(home), stop, no_drain),
     }
     if all(map(shutil.which, ("bash", "jq", "curl"))):
         found[BASELINE] = Contender(["bash", "-c", SHELL], stop)
     if shutil.which("node"):
         found["node -e 0"] = Contender(["node", "-e", "0"], stop)
     return found
+
+
+def entered(home: Path) -> list[str]:
+    """How a client runs the hook that `ltm setup` enters: a shell, the launcher, Python."""
+    launcher = new_launcher(str(home))
+    if launcher:
+        carry_out(launcher, str(home))
+    entry = hook_entries(load(str(home)), str(home), plugin=False, shared=False)[0]
+    return ["sh", "-c", entry.value["hooks"][0]["command"]]
 
 
 def fill(home: Path, folder: Path) -> None:

@@ -125,6 +125,7 @@ def test_each_command_may_use_exactly_the_tools_it_names() -> None:
 
 
 def test_ours_is_told_from_everybody_elses() -> None:
+    assert is_our_hook({"command": "'/a b/.ltm/bin/ltm-hook' --unless-plugin || exit 0"})
     assert is_our_hook({"command": "sh", "args": ["-c", "x", "ltm", "ltm-hook", UNLESS_PLUGIN]})
     assert is_our_hook({"command": "C:\\py.exe", "args": ["-I", "C:\\ltm\\surfaces\\hook.py"]})
     assert not is_our_hook({"command": "python3", "args": ["hooks/hook.py"]})

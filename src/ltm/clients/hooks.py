@@ -33,8 +33,8 @@ _TIMEOUT = 10
 _OWNER = "Written by `ltm setup`"
 _LAUNCHER = """\
 #!/bin/sh
-# Hands an event of a client, JSON on standard input, to LTM. {owner}, removed by
-# `ltm uninstall`. Where one of the two is missing, it does nothing.
+# Passes an event of a client, JSON on standard input, to LTM. {owner}, removed by
+# `ltm uninstall`. If the Python or the program named here is gone, it does nothing.
 python={python}
 hook={hook}
 if [ -x "$python" ] && [ -r "$hook" ]; then

@@ -29,6 +29,7 @@ from ltm.storage.runtime import python, runtime
 
 _LIMIT = 64 * 1024 * 1024
 _LATELY = timedelta(days=1)
+_RENEW = "run 'ltm doctor --fix'"
 _REMEDIES = ("run 'ltm setup'", "run 'ltm setup --project-scope'", "remove them there")
 """What to do about entries in the client's settings: yours, the project's, yours in the project."""
 
@@ -89,12 +90,12 @@ def launcher_trouble(places: Places, environ: Mapping[str, str] = os.environ) ->
     entered = _entered(_hook_files(client_folder(environ), places.project.root))
     programs = {word for _, hook in _hooks(entered) for word in hook_words(hook)}
     if path in programs and not os.access(path, os.X_OK):
-        return [Problem(path, "hooks are to run it, and cannot (run 'ltm setup')")]
+        return [Problem(path, f"hooks cannot run it: it is not there or not executable ({_RENEW})")]
     if not any(program.endswith("/bin/ltm-hook") for program in programs):
         return []
     try:
         return [
-            Problem(path, f"is to run {missing}, which is not there (run 'ltm setup')")
+            Problem(path, f"runs {missing}, which is not there, so hooks do nothing ({_RENEW})")
             for missing in missing_programs(places.home)
         ]
     except (LtmError, ValueError):
