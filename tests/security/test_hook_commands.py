@@ -90,11 +90,11 @@ class World:
             command.replace("${CLAUDE_PLUGIN_ROOT}", str(ROOT)) for command in written
         }
 
-    def run(self, words: list[str], data: str) -> subprocess.CompletedProcess[str]:
+    def run(self, words: list[str], data: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             words,
             input=data,
-            env=self.env,
+            env={**self.env, **env},
             cwd=self.ltm.project,
             capture_output=True,
             text=True,
@@ -174,32 +174,26 @@ def test_a_hook_is_one_string_that_keeps_the_event_and_executes_nothing(
 def test_a_hook_without_what_it_needs_from_the_environment_executes_nothing(
     world: World, missing: str
 ) -> None:
-    env = {**world.env, missing: "/nowhere"}
+    shell = shutil.which("sh") or "sh"
+    nowhere = {missing: str(world.top / "nowhere")}
     for command in sorted(world.hooks()):
         for data, _ in payloads(world):
-            done = subprocess.run(
-                [shutil.which("sh") or "sh", "-c", command],
-                input=data,
-                env=env,
-                cwd=world.ltm.project,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            done = world.run([shell, "-c", command], data, **nowhere)
+
             assert not world.executed(), (command, data)
             assert (done.returncode, done.stderr) == (0, ""), command
 
 
 def test_the_command_of_a_server_alone_executes_nothing(world: World) -> None:
-    """Clients do run servers with their `args`; but what one may drop, another will."""
+    """Clients are not known to ignore the `args` of a server, but one may."""
     servers = {json.dumps(entry["command"]) for is_hook, entry in world.found() if not is_hook}
     for written in servers:
         command = json.loads(written)
         words = command if isinstance(command, list) else [command]
         words = [word.replace("${CLAUDE_PLUGIN_ROOT}", str(world.plugin)) for word in words[:1]]
-        for data in ({"jsonrpc": "2.0", "id": 1, "method": COMMANDS, "params": {"x": COMMANDS}},):
-            world.run(words, json.dumps(data) + "\n")
-            assert not world.executed(), words
+        request = {"jsonrpc": "2.0", "id": 1, "method": COMMANDS, "params": {"x": COMMANDS}}
+        world.run(words, json.dumps(request) + "\n")
+        assert not world.executed(), words
 
 
 def test_the_hook_in_sh_executes_nothing_as_its_guide_enters_it(world: World) -> None:

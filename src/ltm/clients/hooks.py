@@ -1,8 +1,8 @@
 """The hooks `ltm setup` enters: for which events, and how they are run.
 
 Owns the list of events beside the plugin's own that a person can switch on, the form of a hook, and
-the launcher it runs: no shell reads a text of anybody's, whichever client runs the hook, and
-whatever is missing on the machine, a hook is silent and succeeds. Imports core and storage.
+the launcher it runs: whichever client runs a hook, no shell interprets the event, and whatever is
+missing on the machine, a hook is silent and succeeds. Imports core and storage.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def missing_programs(home: str) -> list[str]:
 
 
 def _launcher(path: str) -> str | None:
-    """The text of the launcher, if there is one; a program of somebody else's is refused."""
+    """The text of the launcher, if there is one; another program in its place is refused."""
     try:
         text = read_plain(path).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
@@ -129,11 +129,10 @@ def _hook(event: str, home: str, shared: bool) -> dict[str, Any]:
 
 
 def _command(home: str, shared: bool) -> str:
-    """The whole hook as one string: some clients read `command` and ignore `args`.
+    """The whole hook as one string.
 
-    What is left of `sh` and its `args` in such a client is a shell that executes the event. Once
-    the launcher is gone, the shell's own exit code would be an error on the screen or stop the
-    agent.
+    Some clients ignore `args` and write the event to what is left: a shell would execute it.
+    Once the launcher is gone, the shell's own exit code would be shown as an error.
     """
     programs = [shlex.quote(launcher_path(home))]
     if shared:
