@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
+
+from ltm.core.kinds import Kinds
+from ltm.storage import codec, frontmatter
 
 ENOUGH = 0.9
 """Share of pairs with the right outcome, of all and of every sort that has at least twenty."""
@@ -59,11 +63,10 @@ def judged(chosen: list[Pair], outcome: Callable[[int, Pair], str]) -> tuple[flo
 
 def on_the_disk(folder: Path, text: str) -> bool:
     """Whether a text is word for word in a memory's file or its archive, below a folder."""
-    from ltm.storage import codec
-
     wanted = " ".join(text.split())
-    for path in folder.rglob("*.md"):
-        memory = codec.from_bytes(path.read_bytes(), str(path))
+    for path in chain(folder.rglob("memories/*.md"), folder.rglob("archives/*.md")):
+        document = frontmatter.parse(path.read_bytes(), str(path))
+        memory = codec.decode(document, str(path), Kinds())
         if wanted in " ".join(memory.text.split()):
             return True
     return False

@@ -92,10 +92,25 @@ def test_an_empty_array_is_an_answer() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
+        "Here it is:\n{}",
+        "{}\nThat is all I found.",
+        "I looked [twice] at it.\n```json\n{}\n```\nDone.",
+    ],
+)
+def test_prose_around_the_array_is_read_over(answer: str) -> None:
+    whole = answer.format(json.dumps([CHOICE]))
+    assert candidates_in(whole, SESSION, KINDS, "s1")[1] == 0
+    twice = f"{json.dumps([CHOICE])} or rather {json.dumps([CHOICE])}"
+    with pytest.raises(BadAnswer):
+        candidates_in(twice, SESSION, KINDS, "s1")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
         "",
         "I could not find anything worth remembering.",
         "You've hit your limit · resets 3pm",
-        "Here it is:\n" + json.dumps([CHOICE]),
         json.dumps([CHOICE])[:-20],
         json.dumps({"memories": [CHOICE]}),
         json.dumps(CHOICE),

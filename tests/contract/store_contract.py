@@ -12,6 +12,7 @@ from datetime import timedelta
 import pytest
 
 from ltm.core.decision import (
+    DISPUTED,
     Add,
     Adopt,
     Contradict,
@@ -23,6 +24,7 @@ from ltm.core.decision import (
     Reinforce,
     Restore,
     Revise,
+    Settle,
     Supersede,
 )
 from ltm.core.errors import Ambiguous, Conflict, NotFound, Refused
@@ -180,7 +182,7 @@ class StoreContract:
             Purge(stored.memory.id, expected=stored.etag),
             Restore(stored.memory.id, expected=stored.etag),
             Supersede((stored.memory.id,), make("newer"), expected=stored.etag),
-            Contradict(stored.memory.id, make("otherwise"), expected=stored.etag),
+            Contradict((name := stored.memory.id,), make("otherwise"), {name: stored.etag}),
         ):
             with pytest.raises(Conflict, match=stored.memory.id):
                 one.apply(decision)
@@ -251,16 +253,61 @@ class StoreContract:
         assert (after.observations, after.confidence) == (2, 1.0)
         assert after.confirmed > memory.confirmed
 
-    def test_a_contradicted_memory_is_less_sure_and_both_are_kept(self, reopen: Open) -> None:
+    def test_memories_in_conflict_name_each_other_and_are_less_sure(self, reopen: Open) -> None:
         store = reopen()
-        old = store.create(make("tabs are used")).memory
-        applied = store.apply(Contradict(old.id, make("tabs are never used")))
-        assert applied.action == "contradicted"
-        assert reopen().read(old.id).memory.confidence == 0.7
-        assert reopen().list(Filter()).total == 2
-        for _ in range(3):
-            store.apply(Contradict(old.id, make("tabs are never used")))
-        assert reopen().read(old.id).memory.confidence == 0.0
+        one, two = (store.create(make(f"port {n}")).memory.id for n in (1, 2))
+        applied = store.apply(Contradict((one, two), make("port 3")))
+        new = applied.stored.memory
+        assert (applied.action, new.conflicts) == ("contradicted", (one, two))
+        found = {each.memory.id: each.memory for each in reopen().list(Filter()).items}
+        assert {found[one].conflicts, found[two].conflicts} == {(new.id,)}
+        assert {each.confidence for each in found.values()} == {DISPUTED}
+        assert store.apply(Reinforce(one)).stored.memory.confidence == DISPUTED
+
+    def test_a_conflict_ends_when_the_other_side_is_gone(self, reopen: Open) -> None:
+        for end in (Forget, Purge, lambda name: Supersede((name,), make("newest"))):
+            store = reopen()
+            one = store.create(make("port 1")).memory.id
+            two = store.apply(Contradict((one,), make("port 2"))).stored.memory.id
+            store.apply(end(two))
+            left = reopen().read(one).memory
+            assert (left.conflicts, left.confidence) == ((), 1.0)
+
+    def test_a_conflict_is_settled_for_one_memory_or_for_all(self, reopen: Open) -> None:
+        store = reopen()
+        one = store.create(make("port 1")).memory.id
+        two = store.apply(Contradict((one,), make("port 2"))).stored.memory.id
+        done = store.apply(Settle(two, (one,)))
+        assert (done.action, done.superseded) == ("settled", (one,))
+        kept, gone = (reopen().read(each).memory for each in (two, one))
+        assert (kept.conflicts, kept.confidence, kept.supersedes) == ((), 1.0, (one,))
+        assert (gone.status, gone.superseded_by) == (Status.SUPERSEDED, two)
+        three = store.apply(Contradict((two,), make("port 3"))).stored.memory.id
+        assert store.apply(Settle(three, (two,), all_hold=True)).superseded == ()
+        both = [reopen().read(each).memory for each in (two, three)]
+        assert [each.distinct for each in both] == [(three,), (two,)]
+        assert {each.confidence for each in both} == {1.0}
+        assert all(each.status is Status.ACTIVE and not each.conflicts for each in both)
+
+    def test_other_words_for_the_same_are_kept_as_a_version(self, reopen: Open) -> None:
+        store = reopen()
+        memory = store.create(make("Do not push", "Do not push.", summary="Do not push.")).memory
+        said = make("Don't push", "Don't push!", summary="Don't push!")
+        for _ in range(2):  # the second time there is nothing new to keep
+            after = store.apply(Reinforce(memory.id, wording=said)).stored.memory
+        assert (after.text, after.observations, after.version) == (memory.text, 3, 3)
+        texts = [each.memory.text for each in reopen().versions(memory.id)]
+        assert texts == [said.text]
+        back = store.apply(Restore(memory.id, version=2)).stored.memory
+        assert back.text == said.text
+
+    def test_what_is_given_with_a_confirmation_is_applied(self, reopen: Open) -> None:
+        store = reopen()
+        memory = store.create(make()).memory
+        changes = {"impact": Impact.HIGH, "pinned": True, "tags": ("x",)}
+        after = store.apply(Reinforce(memory.id, changes=changes)).stored.memory
+        assert (after.impact, after.pinned, after.tags) == (Impact.HIGH, True, ("x",))
+        assert after.observations == 2
 
     def test_merging_keeps_one_and_marks_the_others(self, reopen: Open) -> None:
         store = reopen()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ltm.core.decision import (
+    DISPUTED,
     contradicted,
     forgotten,
     merged,
@@ -15,6 +16,7 @@ from ltm.core.decision import (
     reinforced,
     restored,
     revised,
+    settled,
     superseded,
 )
 from ltm.core.errors import Refused
@@ -83,14 +85,22 @@ def test_a_superseded_memory_names_its_successor_and_keeps_its_text() -> None:
     assert changes(OLD, after) == wanted
 
 
-def test_each_contradiction_takes_three_tenths_and_never_more_than_there_is() -> None:
+def test_a_disputed_memory_is_doubted_once_however_often_it_is_contradicted() -> None:
     sure = OLD._replace(confidence=1.0)
-    left = []
-    for _ in range(5):
-        sure = contradicted(sure, NOW)
-        left.append(sure.confidence)
-    assert left == [0.7, 0.4, 0.1, 0.0, 0.0]
-    assert changes(OLD, contradicted(OLD, NOW)) == {"confidence": 0.2, "updated": NOW}
+    for name in ("mem_a", "mem_b", "mem_a"):
+        sure = contradicted(sure, [name], NOW)
+    assert (sure.confidence, sure.conflicts) == (DISPUTED, ("mem_a", "mem_b"))
+    wanted = {"conflicts": ("mem_a",), "updated": NOW}
+    assert changes(OLD, contradicted(OLD, ["mem_a"], NOW)) == wanted
+
+
+def test_a_settled_conflict_leaves_the_others_open() -> None:
+    disputed = contradicted(OLD, ["mem_a", "mem_b"], NOW)
+    one = settled(disputed, {"mem_a"}, NOW, all_hold=False)
+    assert (one.conflicts, one.distinct, one.confidence) == (("mem_b",), (), OLD.confidence)
+    two = settled(one, {"mem_b"}, NOW, all_hold=True)
+    assert (two.conflicts, two.distinct, two.confidence) == ((), ("mem_b",), 1.0)
+    assert settled(OLD, {"mem_c"}, NOW, all_hold=False) == OLD
 
 
 class TestTakingOthersIn:

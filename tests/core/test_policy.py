@@ -147,12 +147,12 @@ def test_a_memory_confirmed_before_it_was_made_counts_from_its_making() -> None:
 def test_contradiction_age_and_repetition_are_kept_apart() -> None:
     """traps 2.6 #7: one number called confidence stood for all three."""
     memory = aged("context", 15, observations=2)
-    older, denied = memory, contradicted(memory, NOW)
+    older, denied = memory, contradicted(memory, ["mem_other"], NOW)
     again = reinforced(memory, Source(), NOW)
-    assert [each.confidence for each in (older, denied, again)] == [1.0, 0.7, 1.0]
+    assert [each.confidence for each in (older, denied, again)] == [1.0, 0.6, 1.0]
     assert [each.observations for each in (older, denied, again)] == [2, 2, 3]
     found = [policy.confidence(each, KINDS["context"], NOW) for each in (older, denied, again)]
-    assert found == [0.5, 0.35, 1.0]
+    assert found == [0.5, 0.3, 1.0]
 
 
 def test_a_kind_without_tiers_has_none() -> None:

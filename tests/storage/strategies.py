@@ -93,6 +93,8 @@ memories = st.builds(
     merged_from=id_lists,
     previous=st.one_of(st.just(""), ids),
     links=id_lists,
+    conflicts=id_lists,
+    distinct=id_lists,
     source=st.builds(Source, trust=st.sampled_from(Trust), session=words, lines=words, tool=words),
     reason=texts,
     state=st.sampled_from(("", "open", "resolved")),

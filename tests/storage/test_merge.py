@@ -67,6 +67,8 @@ RULES: list[tuple[str, Any, Any, Any]] = [
     ("merged_from", ("mem_one",), (), ("mem_one",)),
     ("previous", "", "mem_old", "mem_old"),
     ("links", ("mem_one",), ("mem_one", "mem_two"), ("mem_one", "mem_two")),
+    ("conflicts", ("mem_one",), ("mem_one", "mem_two"), ("mem_one", "mem_two")),
+    ("distinct", ("mem_one",), ("mem_one", "mem_two"), ("mem_one", "mem_two")),
     ("created", BASE.created - timedelta(days=1), BASE.created, BASE.created - timedelta(days=1)),
     ("updated", LATER, LATEST, LATEST),
     ("confirmed", LATEST, LATER, LATEST),

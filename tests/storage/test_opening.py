@@ -41,7 +41,7 @@ NEW: dict[str, Callable[[Memory, str], Decision]] = {
     "add": lambda memory, _: change.Add(memory),
     "adopt": lambda memory, _: change.Adopt((change.Copy(memory),)),
     "supersede": lambda memory, old: change.Supersede((old,), memory),
-    "contradict": lambda memory, old: change.Contradict(old, memory),
+    "contradict": lambda memory, old: change.Contradict((old,), memory),
 }
 
 

@@ -292,7 +292,7 @@ CHANGES: dict[str, Change] = {
     "revise a mark": lambda store, memory: store.apply(Revise(memory.id, {"pinned": True})),
     "reinforce": lambda store, memory: store.apply(Reinforce(memory.id, Source())),
     "supersede": lambda store, memory: store.apply(Supersede((memory.id,), make("Newer"))),
-    "contradict": lambda store, memory: store.apply(Contradict(memory.id, make("Not so"))),
+    "contradict": lambda store, memory: store.apply(Contradict((memory.id,), make("Not so"))),
     "merge": _merge,
     "forget": lambda store, memory: store.apply(Forget(memory.id)),
     "reduce": lambda store, memory: store.apply(Reduce(memory.id, Phase.HINT)),

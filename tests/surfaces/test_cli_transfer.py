@@ -25,12 +25,12 @@ def test_export_and_import_into_an_empty_home_give_the_same_export(
     ltm.ok("remember", "Always use ruff", "--scope", "agent", "--pin")
     gone = ltm.json("remember", "A passing thought about mustard")["id"]
     ltm.ok("forget", gone)
-    done = ltm.json("export", "all.json", "--versions")
+    done = ltm.json("export", "all.json")
     assert set(done) >= {"memories", "versions", "path"}
     assert (done["memories"], done["versions"]) == (3, 1)
-    printed = ltm.ok("export", "--versions")
+    printed = ltm.ok("export")
     assert stamped(printed) == stamped((ltm.project / "all.json").read_text())
-    assert ltm.json("export", "--versions")["count"] == 3, "it is one JSON value itself"
+    assert ltm.json("export")["count"] == 3, "it is one JSON value itself"
 
     other = Ltm(tmp_path / "other", ltm.project)
     other.home.mkdir()
@@ -41,7 +41,7 @@ def test_export_and_import_into_an_empty_home_give_the_same_export(
         "updated": 0,
         "problems": [],
     }
-    assert stamped(other.ok("export", "--versions")) == stamped(printed)
+    assert stamped(other.ok("export")) == stamped(printed)
     assert other.json("restore", gone)["status"] == "active"
     assert "mustard" in other.json("show", gone)["content"]
 
@@ -60,7 +60,7 @@ def test_no_key_is_ever_in_an_export(ltm: Ltm) -> None:
     ltm.ok("remember", "something signed")
     for name in ("key", "signing.key", "keys.json", "token", "server.json", "config.toml"):
         (ltm.home / ".ltm" / name).write_text("# canary-f00dfeed\n")
-    assert "canary-f00dfeed" not in ltm.ok("export", "--versions")
+    assert "canary-f00dfeed" not in ltm.ok("export")
 
 
 def test_an_import_tells_people_what_was_mapped_how(ltm: Ltm) -> None:

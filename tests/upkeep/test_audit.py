@@ -25,7 +25,7 @@ def test_an_audit_counts_each_sort_and_names_its_members(world: World) -> None:
     text = "Deploys go through the staging cluster before production"
     first = world.remember("deploy", summary=text, content="")
     again = world.remember(
-        "deploying", summary=f"{text} always", content="", created=world.now + timedelta(hours=1)
+        "deploying", summary=f"Note: {text}!", content="", created=world.now + timedelta(hours=1)
     )
     junk = world.remember("ok", summary="ok", content="")
     stale = world.remember("writing the parser", kind="progress")

@@ -25,14 +25,17 @@ def store(tmp_path: Path) -> Iterator[FileStore]:
     opened.close()
 
 
-def add(store: FileStore, text: str, **fields: object) -> Memory:
-    return store.create(make(text, text, kind=fields.pop("kind", "decision"), **fields)).memory
+def add(store: FileStore, text: str, title: str = "", **fields: object) -> Memory:
+    kind = fields.pop("kind", "decision")
+    fields.setdefault("summary", text)
+    return store.create(make(title or text, text, kind=kind, **fields)).memory
 
 
 def test_the_best_wording_takes_the_others_in(store: FileStore) -> None:
     agent = Source(Trust.ASSISTANT)
-    one = add(store, "use pnpm for all packages", tags=("a",), source=agent, observations=3)
-    two = add(store, "use pnpm for all packages here", tags=("b",), impact=Impact.HIGH)
+    text = "use pnpm for all packages"
+    one = add(store, text, "pnpm", tags=("a",), source=agent, observations=3)
+    two = add(store, f"{text}. It is quick.", "pnpm", tags=("b",), impact=Impact.HIGH)
     other = add(store, "deploy on mondays only")
     (step,) = plan(store, LATER)
     assert (step.id, step.ids) == (two.id, (one.id,))
@@ -49,14 +52,49 @@ def test_the_best_wording_takes_the_others_in(store: FileStore) -> None:
     assert store.apply(Restore(one.id)).stored.memory.content == "use pnpm for all packages"
 
 
-def test_what_only_another_said_is_added_to_the_text(store: FileStore) -> None:
-    best = add(store, "alpha beta gamma delta epsilon zeta", pinned=True)
-    add(store, "alpha beta gamma delta epsilon zeta. Thursday zebra.")
+def test_the_fullest_text_stays_under_the_best_marks(store: FileStore) -> None:
+    best = add(store, "alpha beta gamma delta.", "letters", pinned=True)
+    add(store, "alpha beta gamma delta. Thursday zebra.", "letters")
     apply(store, plan(store, LATER))
     kept = store.read(best.id).memory
-    assert "Thursday zebra" in kept.content
-    assert kept.version == 2
-    assert [each.memory.content for each in store.versions(best.id)] == [best.content]
+    assert kept.text == "alpha beta gamma delta. Thursday zebra."
+    assert best.content in [each.memory.content for each in store.versions(best.id)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The timeout is 30 seconds", "The timeout is 60 seconds"),
+        ("Use pnpm, not npm", "Use npm, not pnpm"),
+        ("Uploads go to S3", "Uploads go to R2"),
+        ("Never deploy on Friday", "Deploy on Friday"),
+        ("The EU bucket is acme-eu", "The US bucket is acme-us"),
+        ("Run the tests before a push", "Before a push, run the tests"),
+    ],
+)
+def test_only_what_is_said_word_for_word_is_merged(store: FileStore, one: str, other: str) -> None:
+    for text in (one, other):
+        add(store, text, "the same title")
+    assert [step for step in plan(store, LATER) if step.action == "merge"] == []
+
+
+def test_other_titles_are_other_memories(store: FileStore) -> None:
+    add(store, "alpha beta gamma", "one")
+    add(store, "alpha beta gamma", "two")
+    assert plan(store, LATER) == []
+
+
+def test_what_a_person_brought_back_or_kept_apart_is_never_merged_again(store: FileStore) -> None:
+    one, two = (add(store, "alpha beta gamma") for _ in range(2))
+    (step,) = plan(store, LATER)
+    apply(store, [step])
+    (gone,) = step.ids
+    store.apply(Restore(gone))
+    assert plan(store, LATER) == []
+    three = add(store, "delta epsilon zeta")
+    add(store, "delta epsilon zeta", distinct=(three.id,))
+    assert plan(store, LATER) == []
+    assert {one.id, two.id} == {step.id, gone}
 
 
 def test_a_second_run_straight_after_changes_nothing(store: FileStore) -> None:
@@ -84,8 +122,8 @@ def test_a_memory_changed_meanwhile_is_left_for_the_next_time(
     store: FileStore, tmp_path: Path
 ) -> None:
     """A long consolidation must not undo what somebody writes while it thinks."""
-    one = add(store, "alpha beta gamma")
-    two = add(store, "alpha beta gamma delta")
+    one = add(store, "alpha beta gamma", "letters")
+    two = add(store, "alpha beta gamma. delta", "letters")
     steps = plan(store, LATER)
     other = file_store(tmp_path)
     other.update(one.id, {"content": "something else entirely"})
@@ -96,17 +134,16 @@ def test_a_memory_changed_meanwhile_is_left_for_the_next_time(
 
 
 def test_what_has_faded_is_merged_with_its_whole_text(store: FileStore) -> None:
-    best = store.create(make("alpha beta gamma", "Alpha beta gamma delta.\n\nLast paragraph."))
-    short = add(store, "alpha beta gamma delta. Thursday zebra.", kind="fact", observations=3)
-    for each in (best.memory, short):
+    whole = "Alpha beta gamma delta.\n\nLast paragraph."
+    best = add(store, whole, "letters", kind="fact", summary="Alpha beta gamma delta.")
+    short = add(store, "Alpha beta gamma delta.", "letters", kind="fact", observations=3)
+    for each in (best, short):
         store.apply(Reduce(each.id, Phase.HINT))
-    store.update(best.memory.id, {"pinned": True})
+    store.update(best.id, {"pinned": True})
     (step,) = plan(store, LATER)
     apply(store, [step])
-    kept = store.read(best.memory.id).memory
-    assert kept.phase is Phase.FULL
-    assert kept.content == "Alpha beta gamma delta.\n\nLast paragraph.\n\nThursday zebra."
-    assert best.memory.content in [each.memory.content for each in store.versions(kept.id)]
+    assert store.read(short.id).memory.superseded_by == best.id
+    assert store.apply(Restore(best.id)).stored.memory.content == whole
 
 
 def test_what_was_needed_lately_is_not_archived_as_out_of_date(tmp_path: Path) -> None:

@@ -129,8 +129,10 @@ def _added(
     text = _worded(case, reword) or case.words[0]
     memory = _memory(case, kind, text, now)
     why = f"seen in {_in_conversations(case.rule.observations)}"
-    there = [each for each in known if each.memory.status is Status.ACTIVE]
-    choice = decide_warily(memory, there)
+    # Of the ledger's own rules it counts how often each was said; only what a person stated can
+    # be in conflict with one.
+    stated = [each for each in known if not each.memory.source.tool.startswith(TOOL)]
+    choice = decide_warily(memory, [e for e in stated if e.memory.status is Status.ACTIVE])
     if choice is None or choice.outcome is Outcome.CONFIRMED:
         return None
     return _made(case, kind, "added", case.count, why, choice.decision, memory)

@@ -87,7 +87,9 @@ _NUMBERED = re.compile(r"^\s*\d{1,2}[.)]\s+", re.MULTILINE)
 _STRONG_MARK = re.compile(r"(\*\*|~~)(?=\S)(.+?)(?<=\S)\1|__(?=\S)([^_]* [^_]*)(?<=\S)__")
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=[^\s*_.])(.+?)(?<=[^\s*_])\1(?![\w*])")
 _LEFT, _RIGHT = "\"'([{|", "\"')]}|.,;:!?…。，、；：！？」』）"
-_PAUSES, _PAUSE = (":", ";", "!", ",", ".", "：", "，", "。", "、"), "\0"
+_PAUSES, _PAUSE = (":", ";", ",", "，", "、"), "\0"
+_STOPS, _STOP = (".", "!", "?", "…", "。"), "\1"
+_BREAKS = frozenset({_PAUSE, _STOP})
 _OPERATORS = frozenset({">", "<", ">=", "<=", "==", "!=", "≥", "≤", "->", "=>", "→"})
 _ASSIGNED = re.compile(r"(?<![=!<>:])=(?![=>])")
 _MEASURE = re.compile(r"([<>~≈]?[-+]?\d+(?:[.,]\d+)?)([a-z%]+)\Z")
@@ -145,6 +147,8 @@ class Statement(NamedTuple):
     """The stems of what it says it replaces, if it names that."""
     pauses: frozenset[int]
     """The places before which it pauses."""
+    stops: frozenset[int]
+    """The places before which a sentence or a line ends."""
 
 
 def same(one: str, other: str) -> bool:
@@ -158,10 +162,15 @@ def key(text: str) -> tuple[str, ...]:
 
 
 def holds(whole: str, part: str) -> bool:
-    """Whether a text says all that another one says, in one piece."""
-    words, wanted = key(whole), key(part)
+    """Whether a text says all that another one says, in whole sentences that stand together."""
+    found, wanted = statement(whole), key(part)
     size = len(wanted)
-    return any(words[at : at + size] == wanted for at in range(len(words) - size + 1))
+    edges = {0, len(found.key), *found.stops}
+    return any(
+        found.key[at : at + size] == wanted and at + size in edges
+        for at in edges
+        if at + size <= len(found.key)
+    )
 
 
 def announces(text: str) -> bool:
@@ -204,7 +213,7 @@ def missing(source: str, text: str) -> frozenset[str]:
             for word, base in zip(key(source), statement(source).stems, strict=True)
             if _is_fixed(word) and word not in there and base not in there
         )
-        | _names(source) - {each.casefold() for each in _words_in(text) if each != _PAUSE}
+        | _names(source) - {each.casefold() for each in _words_in(text) if each not in _BREAKS}
         | _lost_denials(source, text)
     )
 
@@ -237,9 +246,11 @@ def statement(text: str) -> Statement:
     bare = _without(bare, _CLOSINGS, at_end=True)
     words: list[str] = []
     pauses: set[int] = set()
+    stops: set[int] = set()
     for place, word in enumerate(bare):
-        if word == _PAUSE:
+        if word in _BREAKS:
             pauses.add(len(words))
+            stops.update([len(words)] if word == _STOP else ())
         elif not _is_empty(bare, place):
             words.append(word if _FLAG.match(word) else word.casefold())
     kept = tuple(words)
@@ -257,6 +268,7 @@ def statement(text: str) -> Statement:
         _phrases_in(plain, _WEAK) | _corrected(plain),
         frozenset(_former(plain, stems, pauses)),
         frozenset(pauses),
+        frozenset(stops),
     )
 
 
@@ -269,12 +281,16 @@ def _words_in(text: str) -> Iterator[str]:
         text = _WIDE_MARK.sub(r"\g<0> ", text)
         text = unicodedata.normalize("NFKC", text).translate(_QUOTE_MARKS)
         text = re.sub(r"[–—]", " ", text)
-    for code, chunk in _PIECE.findall(_unmarked(text)):
-        for piece in code.split() if code else _trimmed(chunk):
-            for part in _ASSIGNED.split(piece) if not code else [piece]:
-                yield from _written_out(part)
-        if chunk.endswith(_PAUSES):
-            yield _PAUSE
+    for line in _unmarked(text).split("\n"):
+        for code, chunk in _PIECE.findall(line):
+            for piece in code.split() if code else _trimmed(chunk):
+                for part in _ASSIGNED.split(piece) if not code else [piece]:
+                    yield from _written_out(part)
+            if chunk.endswith(_STOPS):
+                yield _STOP
+            elif chunk.endswith(_PAUSES):
+                yield _PAUSE
+        yield _STOP
 
 
 def _unmarked(text: str) -> str:
@@ -334,7 +350,7 @@ def _is_empty(words: Sequence[str], place: int) -> bool:
     low = _folded(word.casefold())
     if low in lists.FILLERS:
         return True
-    last = all(each == _PAUSE for each in words[place + 1 :])
+    last = all(each in _BREAKS for each in words[place + 1 :])
     named = len(word) == 1 and word.isupper() and place > 0  # "plan A"
     if low == "a" and not last and _FIGURE.match(words[place + 1]):
         return False  # "de 10 a 20"
@@ -351,7 +367,7 @@ _folded = lru_cache(maxsize=4096)(lists.folded)
 
 
 def _split_phrase(phrase: str) -> tuple[str, ...]:
-    return tuple(_folded(word.casefold()) for word in _words_in(phrase) if word != _PAUSE)
+    return tuple(_folded(word.casefold()) for word in _words_in(phrase) if word not in _BREAKS)
 
 
 def _by_first(phrases: Sequence[str]) -> _Phrases:
@@ -365,15 +381,11 @@ def _without(words: list[str], phrases: _Phrases, *, at_end: bool) -> list[str]:
     """Words without the phrases they open (or end) with; never without all of them."""
     while words:
         plain = [_folded(word.casefold()) for word in words]
-        empty = lists.FILLERS | {_PAUSE}
+        empty = lists.FILLERS | _BREAKS
         first = next((at for at, word in enumerate(plain) if word not in empty), 0)
-        last = next((at for at in reversed(range(len(plain))) if plain[at] != _PAUSE), 0)
+        last = next((at for at in reversed(range(len(plain))) if plain[at] not in _BREAKS), 0)
         cut = None
-        if (
-            not at_end
-            and plain[first] in lists.REPLIES
-            and plain[first + 1 : first + 2] == [_PAUSE]
-        ):
+        if not at_end and plain[first] in lists.REPLIES and plain[first + 1] in _BREAKS:
             cut = words[first + 2 :]
         for at in range(len(plain)) if at_end else (first,):
             for phrase in phrases.get(plain[at], ()):
@@ -383,7 +395,7 @@ def _without(words: list[str], phrases: _Phrases, *, at_end: bool) -> list[str]:
                     break
             if cut is not None:
                 break
-        if cut is None or all(word == _PAUSE for word in cut):
+        if cut is None or all(word in _BREAKS for word in cut):
             break
         words = cut
     return words

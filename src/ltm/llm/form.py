@@ -44,7 +44,11 @@ def _value_in(answer: str, opening: str) -> object:
         tries += 1
         try:
             value, end = _DECODER.raw_decode(answer, at)
-        except (ValueError, RecursionError):
+        except json.JSONDecodeError as error:
+            if error.pos >= len(answer.rstrip()) or error.msg.startswith("Unterminated"):
+                break  # it stops in the middle, and what stands inside is a part of it
+            end = at + 1
+        except RecursionError:
             end = at + 1
         else:
             found.append(value)

@@ -123,26 +123,21 @@ def _groups(memories: Sequence[Memory]) -> list[list[Memory]]:
         alike.setdefault((memory.kind, memory.scope, key(memory.title)), []).append(memory)
     groups: list[list[Memory]] = []
     for found in alike.values():
+        begun: list[list[Memory]] = []
         # The fullest text first, so that whatever it holds finds it.
         for memory in sorted(found, key=lambda each: (-len(key(each.text)), *_age(each))):
-            for group in groups:
-                if _covers(group[0], memory) and mergeable([*group, memory]):
+            for group in begun:
+                if holds(group[0].text, memory.text) and mergeable([*group, memory]):
                     group.append(memory)
                     break
             else:
-                groups.append([memory])
+                begun.append([memory])
+        groups += begun
     return [group for group in groups if len(group) > 1]
 
 
 def _age(memory: Memory) -> tuple[datetime, str]:
     return memory.created, memory.id
-
-
-def _covers(fuller: Memory, memory: Memory) -> bool:
-    """Whether a memory says nothing that a fuller one does not say word for word."""
-    return (fuller.kind, fuller.scope) == (memory.kind, memory.scope) and holds(
-        fuller.text, memory.text
-    )
 
 
 def mergeable(memories: Sequence[Memory]) -> bool:

@@ -24,7 +24,11 @@ from ltm.surfaces.cli.work import command as make
     metavar="STATUS",
     help="active, superseded, forgotten, quarantined or all (default).",
 )
-@click.option("--versions", is_flag=True, help="Also the texts they had before, from the archive.")
+@click.option(
+    "--versions/--no-versions",
+    default=True,
+    help="With or without the texts they had before, from the archive (default: with).",
+)
 def command(
     work: Work,
     file: str | None,
@@ -37,12 +41,11 @@ def command(
 
     \b
     ltm export memories.json
-    ltm export memories.json.gz --versions
+    ltm export memories.json.gz
     ltm export | jq '.memories | length'
 
-    Superseded and forgotten ones are among them, keys never are. A FILE that ends in .gz is packed.
-    What was shortened or forgotten has its whole text in the archive only: --versions takes it
-    along. `ltm import FILE` brings all of it back, exactly.
+    Superseded and forgotten ones are among them, and every text they had before; keys never are. A
+    FILE that ends in .gz is packed. `ltm import FILE` brings all of it back, exactly.
     """
     from ltm.transfer.export import Header, export, export_file
 
@@ -80,5 +83,5 @@ def command(
     if done.without:
         output.note(
             f"Not in it: the texts that {done.without:,} of them had before being changed,"
-            " shortened or forgotten. --versions takes those along."
+            " shortened or forgotten. Leave out --no-versions to take those along."
         )
