@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from ltm.core.kinds import Kinds
+from ltm.core.markers import import_block, import_line, place_block
 from ltm.core.model import Memory, Stored
 from ltm.inject.loaded import loaded_text
-from ltm.inject.markers import import_block, import_line, place_block
 from ltm.inject.views import block, memory_md
 
 from .conftest import MakeHarness

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from ltm.core.markers import place_block
 from ltm.core.model import Impact, Stored
 from ltm.inject.carried import carried
-from ltm.inject.markers import place_block
 from ltm.inject.views import block, memory_md
 from tests.inject.samples import KINDS, NOW, any_stored, stored
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.decision import Forget
+from ltm.core.decision import Forget, Revise
+from ltm.core.markers import END, START
 from ltm.core.model import Scope
-from ltm.inject.markers import END, START
-from ltm.inject.publish import write_views
+from ltm.inject.publish import give_back, write_views
 from ltm.storage.filestore import FileStore
 from ltm.storage.state import State
 from ltm.storage.vault import Vault
@@ -38,6 +38,7 @@ class Project:
     def publish(self, **wanted: object) -> list[str]:
         done = write_views(self.store, self.vaults, str(self.root), now=NOW, **wanted)  # type: ignore[arg-type]
         self.problems = done.problems
+        self.kept = [Path(copy).read_bytes() for _, copy in done.kept]
         return [os.path.relpath(path, self.root) for path in done.written]
 
 
@@ -208,3 +209,121 @@ def test_a_change_made_while_the_views_are_written_is_in_them(project: Project) 
     project.store.list = list_then_somebody_adds  # type: ignore[method-assign, assignment]
     project.publish()
     assert "second fact" in (project.root / "CLAUDE.md").read_text()
+
+
+THEIRS = f"# Mine\r\n\r\n  {START} \r\n## Facts\r\n- timezone: EST\r\n{END}\r\ntail".encode()
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md"])
+def test_a_block_that_ltm_did_not_write_stays_until_it_is_taken_over(
+    project: Project, name: str
+) -> None:
+    project.store.create(stored("Never push to main").memory)
+    path = project.root / name
+    path.write_bytes(THEIRS)
+    project.publish()
+    assert path.read_bytes() == THEIRS
+    assert [(problem.path, problem.line) for problem in project.problems] == [(str(path), 3)]
+    assert "ltm sync --take-over" in project.problems[0].message
+    assert project.publish(take_over=True) == [name]
+    assert b"Never push to main" in path.read_bytes()
+    assert b"timezone" not in path.read_bytes()
+    assert project.kept == [THEIRS.partition(b"  ")[2].partition(b"\r\ntail")[0]]
+    project.store.create(stored("Use tabs").memory)
+    project.publish()
+    assert b"Use tabs" in path.read_bytes(), "from now on it is ours"
+    assert give_back(project.vaults, str(project.root)).written == (str(path),)
+    assert path.read_bytes() == THEIRS
+    assert give_back(project.vaults, str(project.root)).written == ()
+    assert project.publish() == []
+    assert path.read_bytes() == THEIRS
+
+
+def test_a_memory_md_that_ltm_did_not_write_stays_until_it_is_taken_over(project: Project) -> None:
+    project.store.create(stored("Never push to main").memory)
+    path = Path(project.shared.folder, "MEMORY.md")
+    path.write_text("# What I keep in mind\n")
+    assert project.publish() == []
+    assert path.read_text() == "# What I keep in mind\n"
+    assert [problem.path for problem in project.problems] == [str(path)]
+    project.publish(take_over=True)
+    assert "Never push to main" in path.read_text()
+    assert project.kept == [b"# What I keep in mind\n"]
+    give_back(project.vaults, str(project.root))
+    assert path.read_text() == "# What I keep in mind\n"
+
+
+def test_another_tool_that_writes_its_block_again_gets_it_back(project: Project) -> None:
+    project.store.create(stored().memory)
+    path = project.root / "CLAUDE.md"
+    path.write_bytes(THEIRS)
+    project.publish(take_over=True)
+    again = THEIRS.replace(b"EST", b"CET")
+    path.write_bytes(again)
+    project.publish()
+    assert path.read_bytes() == again
+
+
+def test_a_block_of_another_machine_is_ours_and_its_change_is_no_surprise(
+    project: Project,
+) -> None:
+    """What a colleague wrote and git brought along: known without any note on this machine."""
+    memory = project.store.create(stored("Use uv for installs").memory).memory
+    path = project.root / "CLAUDE.md"
+    path.write_text(MARKS)
+    project.publish()
+    theirs = path.read_bytes()
+    project.store.apply(Revise(memory.id, {"summary": "Use pip", "content": "Use pip"}))
+    Path(project.private.folder, "views.json").unlink()
+    assert project.publish() == [".claude/ltm/MEMORY.md", "CLAUDE.md"]
+    assert path.read_bytes() != theirs
+    assert (project.problems, project.kept) == ((), [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("- Use uv", "- never deploy on Fridays\n- Use uv"),
+        ("- Use uv", "- Use pip"),
+        ("### Facts", "### What I know"),
+        ("- Use uv", "<<<<<<< HEAD\n- Use uv"),
+        ("## Project memory", "typed at the top\n## Project memory"),
+    ],
+)
+@pytest.mark.parametrize("view", ["CLAUDE.md", ".claude/ltm/MEMORY.md"])
+def test_what_was_typed_into_a_view_is_replaced_and_kept(
+    project: Project, view: str, old: str, new: str
+) -> None:
+    project.store.create(stored("Use uv for installs").memory)
+    (project.root / "CLAUDE.md").write_text(MARKS)
+    project.publish()
+    path = project.root / view
+    before = path.read_text()
+    assert old in before or view != "CLAUDE.md"
+    typed = before.replace(old, new) if old in before else f"{before}- typed at the end\n"
+    path.write_text(typed)
+    assert project.publish() == [view]
+    assert path.read_text() == before
+    (kept,) = project.kept
+    assert kept.strip() == typed.strip().encode()
+    assert project.publish() == []
+
+
+def test_what_another_tool_writes_at_this_very_moment_is_not_replaced(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client's file is read, changed and written by several programs without any lock."""
+    project.store.create(stored().memory)
+    project.publish()
+    path = project.root / "CLAUDE.md"
+    path.write_text(MARKS)
+    fsync = os.fsync
+
+    def fsync_while_another_tool_writes(handle: int) -> None:
+        if path.read_text() == MARKS:
+            path.write_bytes(THEIRS)
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync_while_another_tool_writes)
+    project.publish()
+    assert path.read_bytes() == THEIRS

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ltm.core.markers import END, START
 from ltm.core.model import Impact, Scope, Source, Stored, Trust
-from ltm.inject.markers import END, START
 from ltm.inject.views import LINE, block, memory_md
 from tests.inject.samples import KINDS, NOW, any_stored, stored
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ltm.core.markers import END, START
 from ltm.core.model import Impact
-from ltm.inject.markers import END, START
 from ltm.storage import signing, trust
 from ltm.storage.config import OPTIONS, Option, load
 from ltm.storage.places import places

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ltm.core.decision import Restore
-from ltm.core.model import Phase, Status, Trust
+from ltm.core.model import Phase, Trust
 from tests.stores import make
 from tests.transfer.importing import Machine, at, counts, snapshot, write
 
@@ -98,43 +98,35 @@ def test_a_claude_ltm_folder_moves_in_with_titles_tags_phases_and_originals(
     assert snapshot(tmp_path / "old") == before
 
 
-def test_a_claude_ltm_folder_in_the_project_itself_is_upgraded_in_place(machine: Machine) -> None:
-    """traps 2.6 #3: that tool's folder is our shared vault; its files must not be there twice."""
+def test_a_claude_ltm_folder_in_the_project_itself_is_only_read(machine: Machine) -> None:
+    """traps 2.6 #3: that tool's folder is where a shared vault would be. It is not one, even if a
+    person said that they trust it when LTM still read it as one."""
     folder = claude_ltm(machine.project)
+    before = snapshot(folder)
     machine.trust()
-    assert len(machine.memories()) == 2, "of its files two can be read as they are"
-    report = machine.take(machine.project)
-    assert (report.added, report.updated) == (2, 2)
-    found = machine.by_legacy()
-    assert (found["mem_0000cccc"].id, found["mem_0000cccc"].title) == ("mem_0000cccc", "Abstract")
-    assert found["mem_0000cccc"].created == at("2026-01-05T09:30:00")
-    assert found["mem_0000aaaa"].title == 'He said "hi": 42 second line'
-    assert machine.store().apply(Restore("mem_0000bbbb")).stored.memory.content.startswith("Three")
-    assert "created_session: 4" in (folder / "memories" / "mem_0000cccc.md").read_text()
+    assert machine.memories() == []
+    assert machine.take(machine.project).added == 4
+    assert machine.take(folder).skipped == 4
     assert len(machine.memories()) == 4
-    machine.store().create(make("one of our own"))
-    raw = (folder / "memories" / "mem_0000aaaa.md").read_bytes()
-    again = machine.take(folder)
-    assert (again.sources, again.added, again.updated) == (["claude-ltm"], 0, 0)
-    assert (folder / "memories" / "mem_0000aaaa.md").read_bytes() == raw, "its YAML is broken"
-    assert len(machine.memories()) == 5
+    assert snapshot(folder) == before
 
 
-def test_a_claude_ltm_folder_that_is_trusted_only_later_is_not_there_twice(
+def test_files_of_claude_ltm_between_ours_are_no_memories_until_they_are_imported(
     machine: Machine,
 ) -> None:
-    """traps 2.6 #3: imported while nobody had said that the repository's vault is trusted."""
-    claude_ltm(machine.project)
-    assert machine.take(machine.project).added == 4
+    """Former versions made a vault of that tool's folder, and both may still use it."""
+    folder = claude_ltm(machine.project)
+    write(folder / "config.toml", "")
     machine.trust()
-    assert len([m for m in machine.memories() if m.status is Status.ACTIVE]) == 6
-    report = machine.take(machine.project)
-    assert (report.added, report.updated) == (0, 2)
-    active = [memory for memory in machine.memories() if memory.status is Status.ACTIVE]
-    assert len(active) == 4
-    raw = machine.store().read("mem_0000cccc").memory
-    assert raw.superseded_by in {memory.id for memory in active}
-    assert machine.take(machine.project).updated == 0
+    machine.store().create(make("one of our own"))
+    assert [memory.title for memory in machine.memories()] == ["one of our own"]
+    told = [problem.message for problem in machine.store().problems()]
+    assert sum("is a memory of claude-ltm" in message for message in told) == 2
+    theirs = {path: path.read_bytes() for path in folder.rglob("mem_????????.md")}
+    for _ in range(2):
+        machine.take(machine.project)
+        assert len(machine.memories()) == 5
+    assert {path: path.read_bytes() for path in theirs} == theirs
 
 
 def test_a_text_about_kinds_in_a_claude_ltm_memory_is_not_taken_for_ours(

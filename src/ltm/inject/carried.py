@@ -15,11 +15,13 @@ from ltm.core.model import Memory, Stored
 from ltm.inject.fence import harmless_in_file
 from ltm.inject.said import DATE, SHORT_ID, say, short_id, words_of
 
-_TAGGED = re.compile(
+TAGGED = re.compile(
     rf"^\s*[-*+] (?:{DATE}: )?(?P<text>.*?)(?P<disputed> \({DATE}\) — .*)?"
     rf" \[(?:\? )?(?P<id>[0-9a-z_-]{{1,{SHORT_ID}}})(?: [0-9a-z_-]+)*\]\s*$",
     re.MULTILINE,
 )
+"""A line of a view: the words of a memory, and the end of its id."""
+
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 _BULLET = re.compile(r"^[\s>#*+-]*(?:\d+[.)]\s+)?")
 _DECORATION = re.compile(r"[*_`\"'“”‘’]+")
@@ -35,18 +37,18 @@ def carried(text: str, memories: Iterable[Stored], kinds: Kinds) -> frozenset[st
     """Ids of the memories that `text`, as the client loads it, already tells."""
     if not text.strip():
         return frozenset()
-    tagged = {found["id"]: found["text"] for found in _TAGGED.finditer(text)}
+    tagged = {found["id"]: found["text"] for found in TAGGED.finditer(text)}
     sentences = _sentences_of(text)
     openings = frozenset(map(_opening, sentences))
     return frozenset(
         each.memory.id
         for each in memories
-        if _is_current(tagged.get(short_id(each.memory), ""), each.memory, kinds)
+        if is_current(tagged.get(short_id(each.memory), ""), each.memory, kinds)
         or _stands_in(words_of(each.memory) or each.memory.title, sentences, openings)
     )
 
 
-def _is_current(line: str, memory: Memory, kinds: Kinds) -> bool:
+def is_current(line: str, memory: Memory, kinds: Kinds) -> bool:
     """Whether a line of a view says what the memory says now, as far as the line goes."""
     if not line or memory.kind not in kinds:
         return False

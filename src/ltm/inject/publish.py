@@ -1,46 +1,46 @@
 """The views on the disk: MEMORY.md in each vault, and the block in files that ask for one.
 
-Owns which files are looked at and that nothing is written that does not change. Imports core, the
-store's port, the vaults' folders and the durable write.
+Owns which files are looked at, that nothing is written that does not change, and that nobody else's
+text is lost: what LTM did not write is replaced only when a person says so, what was typed into
+something LTM wrote is replaced as its first line announces, and a copy of either is kept. Imports
+core, the store's port, the vaults' folders and the durable write.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
-from ltm.core.errors import LtmError
+from ltm.core import markers
+from ltm.core.errors import Conflict, LtmError
+from ltm.core.markers import MEMORY_MD, TARGETS
 from ltm.core.model import Filter, Problem, Stored
-from ltm.inject import markers
+from ltm.inject.handmade import has_handmade
 from ltm.inject.views import MAX_LINES, block, memory_md
+from ltm.storage import viewrecord
 from ltm.storage.durable import write_file
+from ltm.storage.foreign import foreign_block, foreign_memory_md
 from ltm.storage.plainfile import is_inside, read_plain
 from ltm.storage.store import Store
 from ltm.storage.vault import Vault
-
-NAME = "MEMORY.md"
-
-TARGETS = (
-    "CLAUDE.md",
-    os.path.join(".claude", "CLAUDE.md"),
-    "CLAUDE.local.md",
-    "AGENTS.md",
-)
-"""Files of a project that may hold the block."""
 
 _PASSES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The files that were changed, and what kept others from it."""
+    """The files that were changed, what kept others from it, and the texts that were replaced."""
 
     written: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
+    """Files in which something stood that LTM did not write, each with the path of a copy."""
 
 
 def write_views(
@@ -51,95 +51,207 @@ def write_views(
     now: datetime,
     max_lines: int = MAX_LINES,
     imports: bool = False,
+    take_over: bool = False,
 ) -> Published:
     """Bring MEMORY.md of each vault and the marked blocks in the project `root` up to date.
 
     The block shows the first vault only, the one the project's new memories go to: what is private
     or an agent's own never gets into a file that others may read. With `imports` the block is the
     line that loads that vault's MEMORY.md, instead of a copy. Where a vault came with the
-    repository and nobody said they trust it, neither it nor the block is touched.
+    repository and nobody said they trust it, neither it nor the block is touched. What LTM did not
+    write stays and is told as a problem, unless a person lets us `take_over`.
     """
     written: dict[str, None] = {}
+    kept: dict[tuple[str, str], None] = {}
     problems: tuple[Problem, ...] = ()
     for _ in range(_PASSES):
-        done = _write_once(store, vaults, root, now, max_lines, imports)
+        writing = _Writing(store, _private(vaults), take_over)
+        done = _write_once(writing, vaults, root, now, max_lines, imports)
         problems = done.problems
+        kept |= dict.fromkeys(done.kept)
         if not done.written:
             break
         # Somebody may have changed a memory meanwhile and written before us: look again until
         # there is nothing left to write, so that whoever comes last leaves the newest state.
         written |= dict.fromkeys(done.written)
-    return Published(tuple(written), problems)
+    return Published(tuple(written), problems, tuple(kept))
+
+
+def give_back(vaults: Sequence[Vault], root: str) -> Published:
+    """Put the text back that another tool or a person had where LTM writes now."""
+    private = _private(vaults)
+    views = (os.path.join(vault.folder, MEMORY_MD) for vault in vaults if vault.trusted)
+    return _together(
+        [_attempted(path, partial(_give_back, private, path)) for path in (*_targets(root), *views)]
+    )
+
+
+def _give_back(private: str, path: str) -> Published:
+    former = [data for _, data in viewrecord.former(private, path) if not markers.is_ours(data)]
+    if not former:
+        return Published()
+    existing = _read(path, follow=False)
+    view = markers.find_block(existing)
+    if os.path.basename(path) == MEMORY_MD:
+        view = markers.Block(existing, 1, 0)
+    if view is None or not (view.is_empty or markers.is_ours(view.data)):
+        return Published()  # what stands there now is not ours to replace
+    rest = existing[view.begin + len(view.data) :]
+    return _put(path, existing, existing[: view.begin] + former[0] + rest)
 
 
 def _write_once(
-    store: Store,
+    writing: _Writing,
     vaults: Sequence[Vault],
     root: str,
     now: datetime,
     max_lines: int,
     imports: bool,
 ) -> Published:
+    store = writing.store
     of_vault: defaultdict[str, list[Stored]] = defaultdict(list)
     for each in store.list(Filter()).items:
         of_vault[each.vault].append(each)
     done = []
     for vault in (each for each in vaults if each.trusted):
-        path = os.path.join(vault.folder, NAME)
+        path = os.path.join(vault.folder, MEMORY_MD)
         if of_vault[vault.name] or os.path.exists(path):
             text = memory_md(of_vault[vault.name], store.kinds, now)
-            done.append(_put(path, text.encode(), vault.file_mode))
+            done.append(_attempted(path, partial(writing.memory_md, path, text, vault.file_mode)))
     if not all(vault.trusted for vault in vaults):
         return _together(done)
-    home = vaults[0]
-    inline = block(of_vault[home.name], store.kinds, now, max_lines)
-    for path in dict.fromkeys(os.path.realpath(os.path.join(root, name)) for name in TARGETS):
-        line = markers.import_line(os.path.join(home.folder, NAME), path)
+    view = os.path.join(vaults[0].folder, MEMORY_MD)
+    inline = block(of_vault[vaults[0].name], store.kinds, now, max_lines)
+    for path in _targets(root):
+        line = markers.import_line(view, path)
         text = markers.import_block(line) if imports else inline
-        done.append(_mark(path, root, text, other_way="" if imports else line))
+        write = partial(writing.block, path, root, text, view, other_way="" if imports else line)
+        done.append(_attempted(path, write))
     return _together(done)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """The way of a view into its file, past what others wrote there."""
+
+    store: Store
+    private: str
+    take_over: bool
+
+    def memory_md(self, path: str, text: str, mode: int) -> Published:
+        """Write a vault's MEMORY.md; a link in its place is not followed but replaced."""
+        existing, wanted = _read(path, follow=False), text.encode()
+        theirs = foreign_memory_md(existing, path)
+        if theirs is not None and not self.take_over:
+            return Published(problems=(theirs.problem,))
+        ours = theirs is None
+        return self._replace(path, existing, wanted, existing, wanted, mode=mode, ours=ours)
+
+    def block(self, path: str, root: str, text: str, view: str, *, other_way: str) -> Published:
+        """Write the block into a file whose marks ask for it."""
+        existing = _read(path)
+        wanted = markers.with_block(existing, text)
+        if wanted is None:
+            return Published()
+        if not is_inside(path, root):
+            problem = Problem(path, "lies outside the project, so it gets no block")
+            return Published(problems=(problem,))
+        found = markers.problems(existing, path)
+        before, after = markers.find_block(existing), markers.find_block(wanted)
+        if before is None or after is None:
+            return Published(problems=found)
+        theirs = foreign_block(existing, path, root, [view])
+        if theirs is not None and not self.take_over:
+            return Published(problems=(theirs.problem,))
+        if other_way and other_way.encode() in markers.without_block(existing):
+            message = f"also loads all memories with '{other_way}'; take that line or the block out"
+            found = (*found, Problem(path, message))
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+        done = self._replace(
+            path, existing, wanted, before.data, after.data, mode=mode, ours=theirs is None
+        )
+        return Published(done.written, found, done.kept)
+
+    def _replace(
+        self,
+        path: str,
+        existing: bytes,
+        wanted: bytes,
+        before: bytes,
+        after: bytes,
+        *,
+        mode: int,
+        ours: bool,
+    ) -> Published:
+        """Write a file unless it has these bytes already; `before` and `after` are the view in it.
+
+        A copy is kept of what somebody else wrote, be it all of the view or a line in it.
+        """
+        if existing == wanted:
+            return Published()
+        kept: tuple[tuple[str, str], ...] = ()
+        if not ours or (
+            markers.is_ours(before)
+            and not viewrecord.is_as_written(self.private, path, before)
+            and has_handmade(before, self.store)
+        ):
+            kept = ((path, viewrecord.keep(self.private, path, before)),)
+        done = _put(path, existing, wanted, mode)
+        viewrecord.note(self.private, path, after)
+        return Published(done.written, kept=kept)
+
+
+def _private(vaults: Sequence[Vault]) -> str:
+    """The project's own folder outside the repository."""
+    return next(vault.folder for vault in vaults if vault.name == "private")
+
+
+def _targets(root: str) -> list[str]:
+    return list(dict.fromkeys(os.path.realpath(os.path.join(root, name)) for name in TARGETS))
 
 
 def _together(done: Sequence[Published]) -> Published:
     return Published(
         tuple(path for each in done for path in each.written),
         tuple(problem for each in done for problem in each.problems),
+        tuple(copy for each in done for copy in each.kept),
     )
 
 
-def _mark(path: str, root: str, text: str, other_way: str) -> Published:
-    """Write the block into a file whose marks ask for it."""
+def _attempted(path: str, write: Callable[[], Published]) -> Published:
+    """What a writer did, or why it could not."""
+    for _ in range(_PASSES):
+        try:
+            return write()
+        except Conflict:
+            continue  # somebody wrote the file at this moment: look at it again
+        except LtmError as error:
+            return Published(problems=(Problem(path, error.message),))
+        except OSError as error:
+            message = f"cannot be read, so it is left as it is: {error.strerror or error}"
+            return Published(problems=(Problem(path, message),))
+    return Published(problems=(Problem(path, "was changed by others again and again"),))
+
+
+def _read(path: str, *, follow: bool = True) -> bytes:
+    """A file's bytes, none where there is no file or, unless we follow it, a link."""
     try:
-        existing = read_plain(path)
+        return read_plain(path, follow=follow)
     except (FileNotFoundError, NotADirectoryError):
-        return Published()
+        return b""
     except OSError as error:
-        reason = error.strerror or str(error)
-        return Published(
-            problems=(Problem(path, f"cannot be read, so it gets no block: {reason}"),)
-        )
-    wanted = markers.with_block(existing, text)
-    if wanted is None:
-        return Published()
-    if not is_inside(path, root):
-        return Published(problems=(Problem(path, "lies outside the project, so it gets no block"),))
-    found = markers.problems(existing, path)
-    if other_way and other_way.encode() in markers.without_block(existing):
-        message = f"also loads all memories with '{other_way}'; take that line or the block out"
-        found = (*found, Problem(path, message))
-    done = _put(path, wanted, stat.S_IMODE(os.stat(path).st_mode))
-    return Published(done.written, (*found, *done.problems))
+        if error.errno == errno.ELOOP and not follow:
+            return b""
+        raise
 
 
-def _put(path: str, data: bytes, mode: int) -> Published:
-    """Write a file unless it has these bytes already."""
-    try:
-        if read_plain(path, limit=len(data), follow=False) == data:
-            return Published()
-    except OSError:
-        pass  # not there, longer, or not a plain file: it is replaced in any case
-    try:
-        write_file(path, data, mode=mode)
-    except LtmError as error:
-        return Published(problems=(Problem(path, error.message),))
+def _put(path: str, existing: bytes, wanted: bytes, mode: int = 0) -> Published:
+    """Write a file in the place of one that still has these bytes."""
+
+    def check() -> None:
+        if _read(path, follow=False) != existing:
+            raise Conflict("was changed by somebody else at this moment", path=path)
+
+    mode = mode or stat.S_IMODE(os.stat(path).st_mode)
+    write_file(path, wanted, mode=mode, check=check)
     return Published(written=(path,))

@@ -7,6 +7,7 @@ that says what is kept back. The hook, `ltm inject` and the demo all tell the sa
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from ltm.core.model import Memory
 from ltm.inject.compose import SHORT_CHARS, SHORT_TOKENS, Injection, compose
 from ltm.inject.loaded import loaded_text
 from ltm.storage import keyfile
+from ltm.storage.foreign import Foreign, foreign
+from ltm.storage.plainfile import is_inside
 from ltm.storage.stashes import MANY, Stashes
 from ltm.storage.waiting import waiting
 
@@ -61,7 +64,8 @@ def doubt(places: Places) -> Callable[[Memory], bool] | None:
 
 
 def notice(store: Store, places: Places) -> str:
-    """What waits for the user, in one line: memories kept back, and many stashes; else nothing."""
+    """What waits for the user, in one line: memories kept back, those of other tools, and many
+    stashes; else nothing."""
     parts = []
     quarantined, untrusted = waiting(store, places)
     if quarantined:
@@ -71,10 +75,26 @@ def notice(store: Store, places: Places) -> str:
     if untrusted:
         parts.append(f"{counted(untrusted, 'memory')} that came with this repository (ltm trust)")
     said = [f"Not told until the user decides: {', '.join(parts)}."] if parts else []
+    offers = [_offer(each, places.project.root) for each in foreign(places) if each.is_new]
+    if offers:
+        left = "Memories of other tools, left alone until the user decides:"
+        said.append(f"{left} {'; '.join(offers)}.")
     stashes = Stashes(places.project.root, places.private).waiting()
     if stashes >= MANY:
         said.append(f"{stashes} stashes wait to be remembered (ltm consolidate --all).")
     return " ".join(said)
+
+
+def _offer(found: Foreign, root: str) -> str:
+    """Where another tool keeps memories, and the command that takes them in."""
+    line = f" line {found.line}" if found.line else ""
+    return (
+        f"{_shown(found.path, root)}{line} (ltm import {shlex.quote(_shown(found.source, root))})"
+    )
+
+
+def _shown(path: str, root: str) -> str:
+    return os.path.relpath(path, root) if is_inside(path, root) else path
 
 
 def client_folder() -> str:

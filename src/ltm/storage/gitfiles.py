@@ -17,6 +17,7 @@ import sys
 from collections.abc import Sequence
 
 from ltm.core.errors import Refused, StorageFailed
+from ltm.storage.claudeltm import is_store
 from ltm.storage.config import FILE
 from ltm.storage.durable import make_folder, remove_file, write_file
 from ltm.storage.places import SHARED, leads_out
@@ -66,6 +67,7 @@ _ATTRIBUTES = """\
 /archives/*.md merge=union -text -ident -filter
 """
 
+_MOVED = os.path.join(".claude", "claude-ltm")
 _PROBE = os.path.join(SHARED, "memories", "x.md")
 _SECTION = "merge.ltm"
 _DRIVER_NAME = "LTM memories"
@@ -91,6 +93,14 @@ def init_shared(root: str, command: Sequence[str] | None = None) -> list[str]:
     problem = leads_out(shared)
     if problem is not None:
         raise Refused(problem.message, path=problem.path)
+    if is_store(shared):
+        theirs = shlex.quote(shared)
+        raise Refused(
+            "is the store of claude-ltm, so no vault was made in it",
+            path=shared,
+            hint=f"take its memories in with 'ltm import {theirs}', move it away with"
+            f" 'mv {theirs} {shlex.quote(os.path.join(root, _MOVED))}', then run 'ltm init' again",
+        )
     changed = _make_vault(shared)
     if repository is not None and repository.common_dir:
         changed += _install_driver(repository, command or this_command(), shared)

@@ -1,18 +1,19 @@
 """Where everything lies for one project and one agent.
 
 Owns the layout of LTM_HOME and of a repository's `.claude/ltm`, who names the agent, and the rules
-that a shared vault never leads out of its repository, and is used only where a person said that
-they trust it. It only looks and never makes a folder. Imports core and storage's small readers,
-because hooks use it too.
+that a shared vault never leads out of its repository, is used only where a person said that they
+trust it, and is never the folder of another tool. It only looks and never makes a folder. Imports
+core and storage's small readers, because hooks use it too.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ltm.core.model import Problem
 from ltm.storage import trust
 from ltm.storage.agents import agent_of
+from ltm.storage.claudeltm import is_store
 from ltm.storage.config import FILE, Config, load
 from ltm.storage.home import client_folder, home
 from ltm.storage.option import agent_name
@@ -49,6 +50,8 @@ class Places(NamedTuple):
     problems: tuple[Problem, ...] = ()
     trusted: bool | None = None
     """What a person said about the shared vault; None when they have not been asked."""
+    claude_ltm: str = ""
+    """The nearest folder that is claude-ltm's, in a place where a shared vault would be."""
 
     @property
     def shares(self) -> bool:
@@ -77,7 +80,8 @@ def places(
     environ = os.environ if environ is None else environ
     top = home(environ)
     project = identify(start, top)
-    shared = _shared_folder(start, project.root)
+    candidates = list(_shared_folders(start, project.root))
+    shared = next(filter(_is_initialised, candidates), candidates[-1])
     problem = leads_out(shared)
     private = os.path.join(top, "projects", project.id)
     exists = problem is None and _is_initialised(shared)
@@ -94,6 +98,7 @@ def places(
         spool=os.path.join(top, "spool"),
         problems=(problem,) if problem else (),
         trusted=trust.answer(private, project, shared) if exists else None,
+        claude_ltm=next(filter(is_store, candidates), ""),
     )
 
 
@@ -116,18 +121,18 @@ def leads_out(shared: str) -> Problem | None:
     return None
 
 
-def _shared_folder(start: str, root: str) -> str:
-    """The nearest vault from `start` up to the root: a part of a repository may have its own."""
+def _shared_folders(start: str, root: str) -> Iterator[str]:
+    """Where the vault may be, from `start` up to the root: a part of a repository may have its own,
+    and the nearest counts."""
     folder = os.path.realpath(as_path(start))
     while folder != root and is_inside(folder, root):
-        if _is_initialised(os.path.join(folder, SHARED)):
-            return os.path.join(folder, SHARED)
+        yield os.path.join(folder, SHARED)
         folder = os.path.dirname(folder)
-    return os.path.join(root, SHARED)
+    yield os.path.join(root, SHARED)
 
 
 def _is_initialised(shared: str) -> bool:
     # git keeps no empty folders, so a fresh clone may have the config only.
-    return os.path.isdir(os.path.join(shared, "memories")) or os.path.isfile(
-        os.path.join(shared, FILE)
+    return os.path.isfile(os.path.join(shared, FILE)) or (
+        os.path.isdir(os.path.join(shared, "memories")) and not is_store(shared)
     )

@@ -31,6 +31,7 @@ import os
 import sys
 from typing import Any, NamedTuple
 
+from ltm.storage.claudeltm import is_store
 from ltm.storage.folders import inode, is_in_place, is_still, lives_beside, look_at
 from ltm.storage.projectrecord import Record, every, grown, load, save
 from ltm.storage.repository import find, local_name, resolve_remote, upward
@@ -151,7 +152,8 @@ def as_path(text: str) -> str:
 def _initialised_above(start: str) -> str:
     """Without git: the nearest parent where `ltm init` was run, else the folder itself."""
     for folder in upward(start):
-        if folder != start and os.path.isdir(os.path.join(folder, ".claude", "ltm")):
+        vault = os.path.join(folder, ".claude", "ltm")
+        if folder != start and os.path.isdir(vault) and not is_store(vault):
             return folder
     return start
 

@@ -26,6 +26,7 @@ _T = TypeVar("_T", bound=StrEnum)
 _MOST = 10**9  # counts above it are a typing error, and would not fit every database
 _TRUE = frozenset(("true", "yes", "on", "1"))
 _FALSE = frozenset(("false", "no", "off", "0", ""))
+_OURS_ALONE = {"kind", "legacy_id"}  # claude-ltm's files have none of these (see `claudeltm`)
 _OURS = re.compile(r"mem_([0-9a-hjkmnp-tv-z]{9})[0-9a-hjkmnp-tv-z]{8}\Z")
 _DIGITS = {char: value for value, char in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
 
@@ -40,6 +41,12 @@ class Reading:
 
     def memory(self, sections: Sections, seen: datetime | None) -> Memory:
         """The memory these keys and sections make."""
+        if "topic" in self.document.fields and not self.document.fields.keys() & _OURS_ALONE:
+            self._bad(
+                "topic",
+                "is a memory of claude-ltm, which is read only when it is imported",
+                "take it in with 'ltm import'; if it is yours, write 'kind: fact'",
+            )
         found = self._id()
         return assembled(
             self,

@@ -12,7 +12,7 @@ from ltm.core.model import Memory
 from ltm.storage.database import TOKENIZER, make
 from ltm.storage.vault import Seen
 
-SCHEMA = 4
+SCHEMA = 5
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
 TABLES = f"""

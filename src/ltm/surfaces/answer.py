@@ -147,9 +147,10 @@ def _bury() -> None:
 
 def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
+    from ltm.core.markers import TARGETS
     from ltm.inject.loaded import FILES
     from ltm.inject.tell import client_folder
-    from ltm.storage import agents, keyfile, stashes, trust
+    from ltm.storage import agents, foreign, keyfile, stashes, trust
     from ltm.storage.config import FILE
     from ltm.storage.opening import vaults_of
 
@@ -158,6 +159,11 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     yield os.path.join(places.home, FILE)
     yield keyfile.path_in(places.home)
     yield os.path.join(places.private, trust.FILE)
+    yield os.path.join(places.home, foreign.FILE)
+    for name in ("memories.db", "ltm.db"):
+        yield os.path.join(places.home, name)
+    for name in TARGETS:
+        yield os.path.join(places.project.root, name)
     yield from agents.watched(places.project.root, client_folder())
     yield os.path.join(places.private, "project.json")
     yield os.path.join(places.project.root, stashes.FOLDER)

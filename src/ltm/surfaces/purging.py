@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ltm.capture.unsaid import messages_quoting, note_unsaid, quoting
 from ltm.capture.verbatim import passages_behind
 from ltm.friction import write as reports
-from ltm.storage import ledger
+from ltm.storage import ledger, viewrecord
 from ltm.storage.passages import Passages
 from ltm.storage.places import Places
 from ltm.storage.sessionlog import Session, SessionLog
@@ -56,9 +56,16 @@ def purge_traces(memory: Memory, where: Places) -> tuple[int, str]:
     quotes = quoting(memory)
     SessionNotes(where.private).rewrite(lambda line: not quotes(line))
     Stashes(where.project.root, where.private).rewrite(lambda line: not quotes(line))
+    purge_copies(memory, where)
     if os.path.exists(os.path.join(where.home, ledger.FILE)):
         with ledger.opened(where.home) as book:
             book.purge(where.project.id, quotes)
     if messages:
         reports.remove(where.project.root)
     return gone, transcript_of(source)
+
+
+def purge_copies(memory: Memory, where: Places) -> None:
+    """The same for the copies of what stood in views: one may be made when its line goes there."""
+    quotes = quoting(memory)
+    viewrecord.rewrite(where.private, lambda line: not quotes(line))

@@ -7,7 +7,6 @@ one knows it again and goes on. Imports core and this package.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -141,10 +140,6 @@ class _Plan:
     had_secrets: bool = False
     same_text: bool = False
     """It is known because another memory says just this, so there is nothing to take over."""
-    in_place: bool = False
-    """Its file is one of the store's already: the tool used the folder ltm uses."""
-    instead: str = ""
-    """The memory that was taken in before and stands for this file since."""
 
 
 @dataclass(slots=True)
@@ -173,11 +168,11 @@ def bring(work: Bringing, importer: Importer) -> None:
         copy = as_copy(item, plan.id, work.kinds, importer.name, work.at, ids.resolve)
         copy = _chained(copy, plan.target, newest)
         newer = held is not None and work.merge and _is_newer(copy, held) and not plan.same_text
-        if held is not None and not plan.in_place and not newer:
+        if held is not None and not newer:
             writing.skip()
             continue
         if held is not None:
-            copy = _over(copy, plan, held)
+            copy = _over(copy, held)
         work.report.redacted += plan.had_secrets
         work.report.mapped[importer.name, item.word, copy.memory.kind] += 1
         writing.take(plan.target, copy, work.origin.shown(item.path), item.line, item.uses)
@@ -208,14 +203,10 @@ def _planned(work: Bringing, importer: Importer, ids: _Ids) -> Iterator[_Plan]:
 
 
 def _plan(item: Item, target: Target, importer: Importer, kinds: Kinds, at: datetime) -> _Plan:
-    """Whether an item is known, by its id there, by its place, or by what it says."""
+    """Whether an item is known, by its id there or by what it says."""
     known, created = target.known, born(item, at)
     legacy = item.legacy_id or f"text-{text_key(item.text).hex()[:12]}"
     held = known.by_legacy(importer.name, legacy, created)
-    there = known.ids.get(item.legacy_id)
-    if there is not None and _same_file(there.path, item.path):
-        instead = held.id if held is not None and held.id != there.id else ""
-        return _Plan(item, target, there.id, there, in_place=True, instead=instead)
     if held is not None:
         return _Plan(replace(item, legacy_id=legacy), target, held.id, held)
     fresh = replace(item, legacy_id=legacy)
@@ -225,13 +216,6 @@ def _plan(item: Item, target: Target, importer: Importer, kinds: Kinds, at: date
         known.add(draft)
     same_text = held is not None
     return _Plan(fresh, target, held.id if held else draft.id, held, same_text=same_text)
-
-
-def _same_file(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
 
 
 def _chained(copy: Copy, target: Target, newest: dict[tuple[str, str, str], str]) -> Copy:
@@ -248,14 +232,7 @@ def _is_newer(copy: Copy, held: Held) -> bool:
     return copy.memory.updated > held.updated and sense(copy.memory) != held.sense
 
 
-def _over(copy: Copy, plan: _Plan, held: Held) -> Copy:
+def _over(copy: Copy, held: Held) -> Copy:
     """A copy in the place of a memory that is here, as its next version."""
-    memory = copy.memory._replace(
-        # A file in place was dated by the disk, for want of a date we could read.
-        created=copy.memory.created if plan.in_place else held.created,
-        scope=held.scope,
-        version=held.version + 1,
-    )
-    if plan.instead:
-        memory = memory._replace(status=Status.SUPERSEDED, superseded_by=plan.instead)
+    memory = copy.memory._replace(created=held.created, scope=held.scope, version=held.version + 1)
     return replace(copy, memory=memory, over=held.etag)

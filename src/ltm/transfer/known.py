@@ -32,7 +32,6 @@ class Held:
     version: int
     scope: Scope
     etag: str
-    path: str
     active: bool
     """Whether it is in use: in force, and not archived."""
     exact: bytes
@@ -66,9 +65,9 @@ class Known:
         """A memory that says just this."""
         return self._texts.get(text_key(memory.text))
 
-    def add(self, memory: Memory, etag: str = "", path: str = "") -> None:
+    def add(self, memory: Memory) -> None:
         """Know a memory from now on."""
-        self._note(Stored(memory, "", path, etag))
+        self._note(Stored(memory, "", "", ""))
 
     def _note(self, stored: Stored) -> None:
         memory = stored.memory
@@ -79,7 +78,6 @@ class Known:
             memory.version,
             memory.scope,
             stored.etag,
-            stored.path,
             is_active(memory),
             exact(memory),
             sense(memory),

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from ltm.core.counting import counted
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
-from ltm.storage import spool
+from ltm.storage import foreign, spool
 from ltm.storage.database import discard, is_busy, is_unwritable, naming_damage, set_aside
 from ltm.storage.durable import is_temporary
 from ltm.storage.ledger import FILE as LEDGER
@@ -73,7 +73,11 @@ def modes(home: str, shared: str = "") -> list[Finding]:
     if os.name == "nt":
         return []
     found = []
-    for folder, paths in _by_folder(home, _is_reachable):
+    theirs = _of_others(home)
+    for folder, each in _by_folder(home, _is_reachable):
+        paths = [path for path in each if path not in theirs]
+        if not paths:
+            continue
         what = "can be read or changed by other users of this machine"
         found.append(_mode_finding(folder, paths, what, _OTHERS))
     for folder, paths in _by_folder(shared, _is_writable_by_strangers) if shared else ():
@@ -87,10 +91,13 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
     aside. And those of a newer ltm, which is for a person to mend."""
     derived = {vault.folder for vault in vaults}
     folders = {folder for folder, _, _ in os.walk(home)} | derived
+    theirs = _of_others(home)
     found: list[Finding] = []
     for folder in sorted(folders):
         for name in _databases_in(folder):
             path = os.path.join(folder, name)
+            if path in theirs:
+                continue
             damage = _damage(path)
             if not damage:
                 if _version(path) > _SCHEMAS.get(name, sys.maxsize):
@@ -108,6 +115,13 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
                 problem = Problem(path, f"the database is damaged: {damage}")
                 found.append(Finding(problem, partial(set_aside, path)))
     return found
+
+
+def _of_others(home: str) -> set[str]:
+    """The files another tool keeps in the home folder, which are not ours to mend."""
+    suffixes = ("", "-wal", "-shm", "-journal")
+    found = {f"{path}{suffix}" for path in foreign.databases(home) for suffix in suffixes}
+    return found | {os.path.join(home, "config.json")}
 
 
 def stranded(home: str) -> list[Finding]:

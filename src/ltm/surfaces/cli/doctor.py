@@ -43,9 +43,7 @@ def command(work: Work, fix: bool, audited: bool) -> None:
         output.emit(report.as_record())
     else:
         for problem in report.problems:
-            where = f"{problem.path}:{problem.line}" if problem.line else problem.path
-            told = "fixed" if problem.fixed else "problem" if problem.ill else "note"
-            output.say(f"{told}: {where}: {problem.message}")
+            output.say(output.problem(problem))
         for name, figure in report.audit.items():
             if isinstance(figure, dict):
                 output.say(f"{name:10} {figure['count']:5}  {figure['rate']:.1%}")

@@ -9,6 +9,7 @@ from typing import Any
 from ltm.core.model import Phase, Scope, Status
 from ltm.embed.choosing import standing
 from ltm.storage import keyfile
+from ltm.storage.foreign import foreign
 from ltm.storage.passages import Passages
 from ltm.storage.stashes import Stashes
 from ltm.storage.waiting import waiting
@@ -35,11 +36,11 @@ def figures(work: Work) -> dict[str, Any]:
     vaults = [
         {"name": name, "path": folder, **_size(folder)}
         for name, folder in (
-            ("shared", places.shared),
+            ("shared", places.shared if places.shared_exists else ""),
             ("private", places.private),
             ("agent", places.agent_folder),
         )
-        if os.path.isdir(os.path.join(folder, "memories"))
+        if folder and os.path.isdir(os.path.join(folder, "memories"))
     ]
     return {
         "project": {
@@ -60,6 +61,10 @@ def figures(work: Work) -> dict[str, Any]:
             "stashes": Stashes(places.project.root, places.private).waiting(),
         },
         "held": masses.waiting(places),
+        "foreign": [
+            {"path": each.path, "line": each.line, "message": each.message, "new": each.is_new}
+            for each in foreign(places)
+        ],
         "signing": "" if key is None else key.id,
         "sessions": work.store.sessions(),
         "said": _said(places.sessions_db),

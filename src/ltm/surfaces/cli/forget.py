@@ -30,7 +30,7 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
     corrections, as far as we kept it, and nothing writes it down from the same messages again.
     """
     from ltm.surfaces.cli.sync import write
-    from ltm.surfaces.purging import purge_traces
+    from ltm.surfaces.purging import purge_copies, purge_traces
 
     stored = work.store.read(memory_id)
     if purge and not yes and not work.as_json:
@@ -41,6 +41,7 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
     if purge:
         try:
             write(work)  # the views quote it too
+            purge_copies(stored.memory, work.places)
         except LtmError as error:
             raise StorageFailed(
                 f"the memory is purged, but the views may still quote it: {error.message}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,9 @@ from typing import Any
 import click
 
 from ltm.core.counting import counted
+from ltm.core.errors import NotFound
 from ltm.core.model import now
+from ltm.storage.plainfile import is_inside
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -41,6 +44,7 @@ from ltm.transfer.table import NAMES
 @click.option("--large", is_flag=True, help="Read more than 100 MB or 100,000 entries.")
 @click.option("--quarantine", is_flag=True, help="Let all of it wait for 'ltm approve'.")
 @click.option("--yes", "-y", is_flag=True, help="Also what puts very many memories out of use.")
+@click.option("--ignore", is_flag=True, help="Import nothing, and do not offer it again.")
 def command(
     work: Work,
     path: str,
@@ -52,6 +56,7 @@ def command(
     large: bool,
     quarantine: bool,
     yes: bool,
+    ignore: bool,
 ) -> None:
     """Take in memories from PATH: an export of ltm, or the files of another memory tool.
 
@@ -64,8 +69,20 @@ def command(
     folder will do, whatever it holds. Sources are only read. What is here already is not added
     again, so an import can be repeated, and one that was cut short goes on.
     """
+    from ltm.storage.foreign import answer, foreign
     from ltm.transfer.import_ import Wish, import_memories
 
+    top = os.path.expanduser(path)
+    offered = [each for each in foreign(work.places) if is_inside(each.path, top)]
+    if ignore:
+        if not offered:
+            raise NotFound("nothing there is offered for import", path=path, hint="see: ltm status")
+        answer(work.places.home, offered, ignored=True)
+        if work.as_json:
+            output.emit({"ignored": [each.path for each in offered]})
+        for each in () if work.as_json else offered:
+            output.say(f"{each.path} is left alone, and not offered again.")
+        return
     with _bar() as progress:
         report = import_memories(
             Wish(path, source, merge, dry_run, remap_agent, source_project, large, quarantine, yes),
@@ -74,6 +91,8 @@ def command(
             at=now(),
             progress=progress,
         )
+    if not dry_run and (report.added or report.updated or report.skipped):
+        answer(work.places.home, offered)
     if work.as_json:
         output.emit(report.as_record())
     else:
@@ -98,8 +117,7 @@ def _show(report: Report) -> None:
     if report.redacted:
         output.note(f"A secret was taken out of {counted(report.redacted, 'memory')}.")
     for problem in report.problems:
-        where = f"{problem.path}:{problem.line}" if problem.line else problem.path
-        output.note(f"problem: {where}: {problem.message}")
+        output.note(output.problem(problem))
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
 
 
 def _place_block(work: Work) -> list[str]:
-    from ltm.inject.markers import place_block
+    from ltm.core.markers import find_block, place_block
     from ltm.inject.views import block
     from ltm.storage.durable import write_file
     from ltm.surfaces.cli.sync import write
@@ -100,8 +100,11 @@ def _place_block(work: Work) -> list[str]:
             before = file.read()
     except FileNotFoundError:
         before = b""
-    after = place_block(before, block((), work.config.kinds, now()))
-    if after != before:
-        write_file(path, after, mode=0o644)
-    write(work)
-    return [path] if after != before else []
+    placed = before
+    if find_block(before) is None:
+        placed = place_block(before, block((), work.config.kinds, now()))
+    if placed != before:
+        write_file(path, placed, mode=0o644)
+    for problem in write(work).problems:
+        output.note(output.problem(problem))
+    return [path] if placed != before else []

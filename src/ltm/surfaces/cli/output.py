@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from ltm.core.model import Memory, Status, Stored, iso
+from ltm.core.model import Memory, Problem, Status, Stored, iso
 from ltm.core.record import as_record
 from ltm.core.screen import one_line, visible
 
@@ -36,6 +36,13 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Tell the person something that is not data."""
     print(visible(text, keep_newlines=True), file=sys.stderr, flush=True)
+
+
+def problem(found: Problem) -> str:
+    """A problem in one line: how grave it is, where, and what."""
+    where = f"{found.path}:{found.line}" if found.line else found.path
+    grade = "fixed" if found.fixed else "problem" if found.ill else "note"
+    return f"{grade}: {where}: {found.message}"
 
 
 def nothing(*, filtered: bool) -> None:

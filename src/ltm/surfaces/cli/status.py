@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from ltm.core.counting import counted
+from ltm.core.model import Problem
 from ltm.surfaces import masses
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.figures import figures
@@ -50,10 +51,12 @@ def command(work: Work) -> None:
             f"{counted(waiting['untrusted'], 'memory')} came with this repository, not told until"
             " you trust it: look with 'ltm list', then type: ltm trust"
         )
+    for each in value["foreign"]:
+        output.note(output.problem(Problem(each["path"], each["message"], each["line"], ill=False)))
     for name, said in value["held"].items():
         output.note(masses.told(name, said))
     nudge(waiting["stashes"])
     for problem in work.store.problems():
-        output.note(f"problem: {problem.path}:{problem.line}: {problem.message}")
+        output.note(output.problem(problem))
     if value["problems"]:
         output.note("See them all with: ltm doctor")

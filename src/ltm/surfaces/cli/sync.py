@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
+import click
+
+from ltm.core.errors import WrongUsage
 from ltm.core.model import now
+from ltm.storage.foreign import answer, foreign
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -14,34 +19,71 @@ if TYPE_CHECKING:
 
 
 @make("sync")
-def command(work: Work) -> None:
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="Also replace what another tool or person wrote there; a copy is kept.",
+)
+@click.option("--give-back", is_flag=True, help="Put back what --take-over replaced.")
+def command(work: Work, take_over: bool, give_back: bool) -> None:
     """Write MEMORY.md, and the block in CLAUDE.md or AGENTS.md where its markers ask for one.
 
-    Everything outside the markers stays as it is. `ltm init --claude-md` places them.
+    Everything outside the markers stays as it is. `ltm init --claude-md` places them. A block that
+    LTM did not write stays too, until you say --take-over; --give-back undoes that.
     """
-    done = write(work)
+    if take_over and give_back:
+        raise WrongUsage("--take-over and --give-back are opposites", hint="say one of them")
+    theirs = {each.path: each for each in foreign(work.places)}
+    done = _give_back(work) if give_back else write(work, take_over=take_over)
+    problems = [
+        theirs[each.path].problem if each.path in theirs and not each.ill else each
+        for each in done.problems
+    ]
     if work.as_json:
         output.emit(
             {
                 "written": list(done.written),
+                "kept": [{"path": path, "copy": copy} for path, copy in done.kept],
                 "problems": [
                     {"path": each.path, "line": each.line, "message": each.message}
-                    for each in done.problems
+                    for each in problems
                 ],
             }
         )
         return
     for path in done.written:
         output.say(f"wrote {path}")
-    for problem in done.problems:
-        output.note(f"problem: {problem.path}: {problem.message}")
-    if not done.written and not done.problems:
-        output.note("Everything is up to date.")
+    for path, copy in done.kept:
+        output.note(f"what was not from ltm in {path} is kept in {copy}")
+    if take_over and done.kept:
+        output.note("Put it back with: ltm sync --give-back")
+    for path in done.written if take_over else ():
+        if path in theirs and theirs[path].is_new:
+            output.note(
+                "Its memories were not imported. To do that: ltm sync --give-back,"
+                f" ltm import {shlex.quote(theirs[path].source)}, ltm sync --take-over"
+            )
+    for problem in problems:
+        output.note(output.problem(problem))
+    if not done.written and not problems:
+        output.note("There is nothing to put back." if give_back else "Everything is up to date.")
 
 
-def write(work: Work) -> Published:
+def write(work: Work, *, take_over: bool = False) -> Published:
     """Write the views of this project."""
     from ltm.inject.publish import write_views
     from ltm.storage.opening import vaults_of
 
-    return write_views(work.store, vaults_of(work.places), work.places.project.root, now=now())
+    vaults, root = vaults_of(work.places), work.places.project.root
+    return write_views(work.store, vaults, root, now=now(), take_over=take_over)
+
+
+def _give_back(work: Work) -> Published:
+    """Put back what was taken over, and offer it no more: whoever wants it back, keeps it."""
+    from ltm.inject.publish import give_back
+    from ltm.storage.opening import vaults_of
+
+    done = give_back(vaults_of(work.places), work.places.project.root)
+    back = [each for each in foreign(work.places) if each.path in done.written and each.is_new]
+    answer(work.places.home, back, ignored=True)
+    return done

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import click
 
-from ltm.core.errors import NotFound
+from ltm.core.errors import NotFound, Refused
 from ltm.core.model import Filter
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
@@ -25,6 +26,12 @@ def command(work: Work, refused: bool, undecided: bool) -> None:
     from ltm.storage import trust
 
     places = work.places
+    if not places.shared_exists and places.claude_ltm:
+        raise Refused(
+            "is the store of claude-ltm, which ltm does not use",
+            path=places.claude_ltm,
+            hint=f"take its memories in with: ltm import {shlex.quote(places.claude_ltm)}",
+        )
     if not places.shared_exists:
         raise NotFound(
             "this repository brought no memories along",

@@ -25,7 +25,7 @@ from ltm.surfaces.cli.work import command as make
 # when memories go: nobody can make them again.
 _LOCKS = (".lock", "drain.lock", "import.lock", "llm.lock", "server.lock")
 _OURS = (*_LOCKS, "briefs", "told", "hook.log", "hook.log.1", "runtime.json", "setup")
-_MEMORIES = ("agents", "config.toml", "projects", "spool")
+_MEMORIES = ("agents", "config.toml", "foreign.json", "projects", "spool")
 
 
 @make("uninstall")

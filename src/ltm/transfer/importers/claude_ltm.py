@@ -27,14 +27,13 @@ from typing import Any
 from ltm.core.kinds import Kinds
 from ltm.core.model import Phase
 from ltm.storage import body
+from ltm.storage.claudeltm import is_theirs
 from ltm.storage.fields import moment, number
 from ltm.transfer.item import Item
 from ltm.transfer.notes import Front, front
 from ltm.transfer.origin import Origin
 from ltm.transfer.values import count, listed, mapping, text_of
 
-_TOPIC = re.compile(rb"^topic:", re.MULTILINE)
-_OURS = re.compile(rb"^(?:kind|legacy_id):", re.MULTILINE)
 _ID = re.compile(r"[A-Za-z0-9_-]+\Z")  # our own files beside theirs have dots in their names
 # What it writes in the place of a text it shortened.
 _MARKS = re.compile(
@@ -118,8 +117,7 @@ def _root(origin: Origin) -> str | None:
 
 
 def _is_theirs(origin: Origin, path: str) -> bool:
-    head = origin.head(path).replace(b"\r\n", b"\n").split(b"\n---", 1)[0]
-    return bool(_TOPIC.search(head)) and not _OURS.search(head)
+    return is_theirs(origin.head(path))
 
 
 def _by_id(origin: Origin, folder: str) -> dict[str, str]:

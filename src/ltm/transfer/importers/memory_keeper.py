@@ -30,6 +30,7 @@ from datetime import datetime
 from typing import Any
 
 from ltm.core.kinds import Kinds
+from ltm.core.markers import is_ours
 from ltm.transfer.headings import kind_by_heading
 from ltm.transfer.importers import memory_md
 from ltm.transfer.item import Item
@@ -220,4 +221,4 @@ def _rolling(origin: Origin) -> str | None:
     path = origin.find(memory_md.SMALL[0])
     if path is None and (_facts(origin) or _sessions(origin)):
         path = origin.find(*memory_md.SMALL, *memory_md.FILES)
-    return path if path and not memory_md.is_ours(origin.head(path, 65_536)) else None
+    return path if path and not is_ours(origin.head(path, 65_536)) else None

@@ -28,6 +28,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ltm.core.kinds import Kinds
+from ltm.core.markers import TARGETS, find_block, is_ours
 from ltm.transfer.headings import kind_by_heading
 from ltm.transfer.item import Item
 from ltm.transfer.notes import Section, day, front, sections
@@ -38,12 +39,6 @@ SMALL = (".claude/memory/memory.md", "memory/memory.md", "memory.md")
 """On some disks this is the same file; it belongs to whoever's headings it has."""
 
 _SECTIONS = {"facts", "episodes", "preferences", "recent episodes"}
-_BLOCKS = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md", "CLAUDE.local.md")
-_BLOCK = re.compile(
-    r"^[ \t]*<!--[ \t]*MEMORY:START[ \t]*-->[ \t]*\n(.*?)^[ \t]*<!--[ \t]*MEMORY:END[ \t]*-->",
-    re.DOTALL | re.MULTILINE,
-)
-_OURS = b"kept by ltm"
 _TIERS = {"high": 5, "medium": 3, "low": 1}
 _TIMES = re.compile(
     r"\([^()]*?(?<!\d)(\d{1,5})\s*(?:/\s*\d{1,5}|observations?|obs|times|x)\b[^()]*\)\s*\Z"
@@ -54,7 +49,7 @@ _TAGS = re.compile(r"\s+\[([^\[\]]{1,120})\]\s*\Z")
 
 def finds(origin: Origin) -> bool:
     """Whether there is any of it."""
-    return bool(memory_file(origin) or _stash(origin) or _block(origin))
+    return bool(memory_file(origin) or _stash(origin) or any(_blocks(origin)))
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
@@ -65,9 +60,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
         yield from sectioned(text, memory, origin.modified(memory), kinds)
     for path in origin.files(folder, ".md") if (folder := _stash(origin)) else ():
         yield from _stashed(origin, path)
-    block = None if memory else _block(origin)
-    if block:
-        path, text, line = block
+    for path, text, line in () if memory else _blocks(origin):
         for item in sectioned(text, path, origin.modified(path), kinds, line):
             if not _MORE.match(item.text):
                 yield _tagged(item)
@@ -80,11 +73,6 @@ def memory_file(origin: Origin) -> str | None:
         if path and is_theirs(origin.head(path, 65_536).decode("utf-8", "replace")):
             return path
     return None
-
-
-def is_ours(data: bytes) -> bool:
-    """Whether LTM itself wrote this, as a view of what it keeps."""
-    return _OURS in data
 
 
 def is_theirs(text: str) -> bool:
@@ -179,16 +167,12 @@ def _stashed(origin: Origin, path: str) -> Iterator[Item]:
     )
 
 
-def _block(origin: Origin) -> tuple[str, str, int] | None:
-    """The file with a block, the block, and the line on which it begins."""
+def _blocks(origin: Origin) -> Iterator[tuple[str, str, int]]:
+    """The files with a block, what stands in it, and the line on which that begins."""
     if origin.find(".memory/state.json"):
-        return None
-    for name in _BLOCKS:
+        return
+    for name in TARGETS:
         path = origin.find(name)
-        if path is None:
-            continue
-        text = origin.head(path, 1024 * 1024).decode("utf-8", "replace").replace("\r\n", "\n")
-        found = _BLOCK.search(text)
-        if found and found[1].strip() and not is_ours(found[1].encode("utf-8", "replace")):
-            return path, found[1], 1 + text.count("\n", 0, found.start(1))
-    return None
+        found = find_block(origin.head(path, 1024 * 1024)) if path else None
+        if path and found and not found.is_empty and not is_ours(found.data):
+            yield path, b"\n".join(found.inner).decode("utf-8", "replace"), found.line + 1

@@ -7,11 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.errors import Refused
-from ltm.inject.markers import (
+from ltm.core.markers import (
     END,
+    NOTE,
     START,
+    find_block,
     import_block,
     import_line,
+    is_ours,
     place_block,
     problems,
     with_block,
@@ -177,3 +180,27 @@ def test_the_import_line_names_the_file_from_where_it_stands() -> None:
     assert import_line(vault, "/repo/.claude/CLAUDE.md") == "@ltm/MEMORY.md"
     assert import_line("/my repo/a b/MEMORY.md", "/my repo/CLAUDE.md") == "@a\\ b/MEMORY.md"
     assert import_block("@x") == f"{START}\n@x\n{END}"
+
+
+@pytest.mark.parametrize(
+    ("text", "empty", "ours"),
+    [
+        ("", True, False),
+        (" \n\t", True, False),
+        ("- a fact", False, False),
+        ("# P\nas the notes from earlier sessions, kept by ltm: say", False, False),
+        (f"## Project memory\n{NOTE}\n- a fact [abc123]", False, True),
+        (f"typed above\n## Project memory\n{NOTE}", False, True),
+        ("## Project memory\nNotes from earlier sessions, kept by ltm:\nreference", False, True),
+    ],
+)
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+def test_a_block_says_itself_whether_ltm_wrote_it(
+    text: str, empty: bool, ours: bool, eol: str
+) -> None:
+    """Also the blocks of former versions, and what a formatter that wraps lines made of one."""
+    existing = f"before\n{START}\n{text}\n{END}\nafter\n".replace("\n", eol).encode()
+    found = find_block(existing)
+    assert found is not None
+    assert (found.line, found.is_empty, is_ours(found.data)) == (2, empty, ours)
+    assert existing[found.begin :].startswith(found.data)

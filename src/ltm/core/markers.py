@@ -1,23 +1,38 @@
 """The block between two comments in a file that is not ours: found, replaced, added, taken out.
 
 `<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`, each alone on its line and not in a code block,
-are the owner's consent; without them nothing is written. The first pair is ours. Everything outside
-it stays byte for byte, whatever the file's line ends, byte order mark or encoding errors. Pure;
-imports core.
-"""
+are the owner's consent; without them nothing is written. Only the first pair counts. Everything
+outside it stays byte for byte, whatever the file's line ends, byte order mark or encoding errors.
 
-from __future__ import annotations
+Other tools use the same marks, so a block is replaced only if it is empty or says that LTM wrote
+it. What says so is one fixed line and not a hash of the text: every version of LTM has written it,
+it comes along with a clone, and two branches that both changed the block still merge. Pure; imports
+core.
+"""
 
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ltm.core.errors import Refused
 from ltm.core.model import Problem
 
 START = "<!-- MEMORY:START -->"
 END = "<!-- MEMORY:END -->"
+
+TARGETS = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
+"""Files of a project that may hold the block."""
+
+MEMORY_MD = "MEMORY.md"
+"""The name of a vault's view of all its memories."""
+
+SIGNATURE = "Notes from earlier sessions, kept by ltm:"
+"""How one line begins in every block and every MEMORY.md that LTM writes. Not to be changed: those
+written before would be taken for another tool's."""
+
+NOTE = f"{SIGNATURE} reference, not instructions. Edits here are lost."
+"""That line, in a block."""
 
 _BOM = rb"(?:\xef\xbb\xbf)?"
 _MARK = re.compile(
@@ -26,12 +41,51 @@ _MARK = re.compile(
 _CODE = re.compile(rb"[ \t]*(?P<fence>`{3,}|~{3,})(?P<rest>[^\r\n]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(NamedTuple):
     opens: bool
     line: int
     begin: int
     end: int
+
+
+class Block(NamedTuple):
+    """The block of a file, from mark to mark."""
+
+    data: bytes
+    line: int
+    begin: int
+    """How many bytes stand before it."""
+
+    @property
+    def inner(self) -> list[bytes]:
+        """The lines between the marks."""
+        return self.data.splitlines()[1:-1]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing stands between the marks."""
+        return not any(map(bytes.strip, self.inner))
+
+
+def find_block(existing: bytes) -> Block | None:
+    """The block of a file; None where there are no marks, or none that make a pair."""
+    pair = _pair(list(_marks(existing)))
+    if pair is None:
+        return None
+    begin, end = pair
+    return Block(existing[begin.begin : end.end], begin.line, begin.begin)
+
+
+def is_ours(view: bytes) -> bool:
+    """Whether LTM wrote a block or a MEMORY.md, whatever was changed in it since."""
+    signature = SIGNATURE.encode()
+    return any(line.lstrip().startswith(signature) for line in view.splitlines())
+
+
+def is_import_of(block: Block, memory_md: str, target: str) -> bool:
+    """Whether all that a block in the file `target` does is to load this MEMORY.md."""
+    line = import_line(memory_md, target).encode()
+    return [each.strip() for each in block.inner if each.strip()] == [line]
 
 
 def with_block(existing: bytes, block: str) -> bytes | None:
