@@ -55,3 +55,18 @@ def test_what_we_told_a_session_is_not_learned_from_it_again(product: Harness) -
     after = memories(product)
     assert [each["id"] for each in after] == [each["id"] for each in before]
     assert after[0]["observations"] == 1
+
+
+def test_the_first_session_leaves_a_block_of_another_tool_byte_for_byte(product: Harness) -> None:
+    """It learns something, which is when the block of a project is written; and it is told what is
+    there, so that it can tell the user."""
+    claude = product.project / "CLAUDE.md"
+    block = "<!-- MEMORY:START -->\n## Facts\n- timezone: EST\n<!-- MEMORY:END -->\n"
+    claude.write_text(f"# Mine\n\n{block}tail")
+    before = claude.read_bytes()
+    first = product.print_session("Remember that the staging database is wiped at night.", ["Ok."])
+    logged(product, first.session_id)
+    assert len(memories(product)) == 1
+    assert claude.read_bytes() == before
+    assert "CLAUDE.md line 3 (ltm import .)" in first.requests[0].text
+    assert_quiet(first)
