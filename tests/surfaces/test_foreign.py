@@ -166,9 +166,7 @@ def test_who_takes_over_a_block_before_its_memories_are_in_is_told_the_way(ltm: 
     assert claude.read_text() == REMEMBER
 
 
-def test_init_places_no_second_pair_of_marks_beside_those_of_another_tool(
-    ltm: Ltm, repo: Path
-) -> None:
+def test_init_adds_no_second_pair_of_marks_to_those_of_another_tool(ltm: Ltm, repo: Path) -> None:
     claude = write(repo / "CLAUDE.md", REMEMBER)
     done = ltm.run("init", "--claude-md")
     assert done.returncode == 0
@@ -275,7 +273,7 @@ def test_what_is_left_of_a_claude_ltm_folder_is_still_not_a_vault(
 
 
 def test_a_vault_of_ltm_is_never_taken_for_another_tools(ltm: Ltm, repo: Path) -> None:
-    """Also the vault in a clone whose config nobody committed, and one with a file that a person
+    """Also the vault in a clone whose config was never committed, and one with a file that a person
     wrote by hand."""
     ltm.ok("init")
     ltm.ok("remember", "The API listens on port 8081")

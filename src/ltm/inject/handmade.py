@@ -1,7 +1,7 @@
-"""Whether somebody typed something into a view: a line that LTM cannot have written there.
+"""Whether a person typed something into a view: a line that LTM cannot have written there.
 
 Owns what LTM writes into views, line by line. A line about a memory counts as ours if the memory
-says that now or said it once, so what another machine wrote and git brought along is no surprise.
+says that now or said it once, so what another machine wrote and git brought along is recognised.
 Imports core, the store's port and this package.
 """
 

@@ -1,7 +1,7 @@
 """The views on the disk: MEMORY.md in each vault, and the block in files that ask for one.
 
-Owns which files are looked at, that nothing is written that does not change, and that nobody else's
-text is lost: what LTM did not write is replaced only when a person says so, what was typed into
+Owns which files are looked at, that nothing is written that does not change, and that no text of
+others is lost: what LTM did not write is replaced only when a person says so, what was typed into
 something LTM wrote is replaced as its first line announces, and a copy of either is kept. Imports
 core, the store's port, the vaults' folders and the durable write.
 """
@@ -185,7 +185,7 @@ class _Writing:
     ) -> Published:
         """Write a file unless it has these bytes already; `before` and `after` are the view in it.
 
-        A copy is kept of what somebody else wrote, be it all of the view or a line in it.
+        A copy is kept of what others wrote, be it all of the view or a line in it.
         """
         if existing == wanted:
             return Published()
@@ -224,7 +224,7 @@ def _attempted(path: str, write: Callable[[], Published]) -> Published:
         try:
             return write()
         except Conflict:
-            continue  # somebody wrote the file at this moment: look at it again
+            continue  # another program wrote the file at this moment: look at it again
         except LtmError as error:
             return Published(problems=(Problem(path, error.message),))
         except OSError as error:
@@ -234,7 +234,7 @@ def _attempted(path: str, write: Callable[[], Published]) -> Published:
 
 
 def _read(path: str, *, follow: bool = True) -> bytes:
-    """A file's bytes, none where there is no file or, unless we follow it, a link."""
+    """A file's bytes, none where it is missing or, unless we follow it, a link."""
     try:
         return read_plain(path, follow=follow)
     except (FileNotFoundError, NotADirectoryError):
@@ -250,7 +250,7 @@ def _put(path: str, existing: bytes, wanted: bytes, mode: int = 0) -> Published:
 
     def check() -> None:
         if _read(path, follow=False) != existing:
-            raise Conflict("was changed by somebody else at this moment", path=path)
+            raise Conflict("was changed by another program at this moment", path=path)
 
     mode = mode or stat.S_IMODE(os.stat(path).st_mode)
     write_file(path, wanted, mode=mode, check=check)

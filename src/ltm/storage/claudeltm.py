@@ -1,7 +1,7 @@
 """Telling claude-ltm's `.claude/ltm` from a vault: both are a folder with `memories/` in it.
 
-Owns how that tool's files are recognised, so that nobody reads them as memories of LTM: a topic and
-no kind. Imports the standard library and `plainfile` only, because hooks use it too.
+Owns how that tool's files are recognised, so that they are never read as memories of LTM: a topic
+and no kind. Imports the standard library and `plainfile` only, because hooks use it too.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ def is_store(folder: str) -> bool:
     """Whether a folder holds what claude-ltm keeps, and nothing that `ltm` made there."""
     if os.path.lexists(os.path.join(folder, "config.toml")):
         return False  # `ltm init` was run here
-    fronts = [_front(_read(path)) for path in _files(folder)]
-    if fronts:
-        return any(_has_key(each, b"topic:") for each in fronts) and not any(
-            _has_key(each, *_OURS) for each in fronts
-        )
+    files = _files(folder)
+    theirs = False
+    for path in files:
+        front = _front(_read(path))
+        if _has_key(front, *_OURS):
+            return False
+        theirs = theirs or _has_key(front, b"topic:")
+    if files:
+        return theirs
     index = _read(os.path.join(folder, "index.json"))
     return index.lstrip().startswith(b"{") and b'"memories"' in index
 

@@ -48,7 +48,7 @@ class Foreign(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether nobody has decided yet what to do with it."""
+        """Whether it is still to be decided what to do with it."""
         return not self.answer
 
     @property
@@ -171,7 +171,7 @@ def _databases(home: str) -> Iterator[Foreign]:
 
 
 def _columns(path: str) -> set[str]:
-    """The columns of a database's table of memories, read without leaving a trace beside it."""
+    """The columns of a database's table of memories, read without leaving a trace."""
     try:
         db = sqlite3.connect(uri(path, "mode=ro&immutable=1"), uri=True)
         try:

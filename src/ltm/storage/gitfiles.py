@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from ltm.core.errors import Refused, StorageFailed
 from ltm.storage.claudeltm import is_store
 from ltm.storage.config import FILE
-from ltm.storage.durable import make_folder, remove_file, write_file
+from ltm.storage.durable import failed, is_refusal, make_folder, remove_file, write_file
 from ltm.storage.places import SHARED, leads_out
 from ltm.storage.plainfile import read_plain
 from ltm.storage.repository import Repository, find, settings, without_gits_own
@@ -259,6 +259,8 @@ def _read(path: str, *, follow: bool = True) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
+        if is_refusal(error):
+            raise failed(error, "read the file", path) from error
         raise Refused(f"cannot be read: {error.strerror}", path=path) from error
 
 

@@ -45,7 +45,7 @@ class Reading:
             self._bad(
                 "topic",
                 "is a memory of claude-ltm, which is read only when it is imported",
-                "take it in with 'ltm import'; if it is yours, write 'kind: fact'",
+                "take it in with 'ltm import' and move it away; if it is yours, write 'kind: fact'",
             )
         found = self._id()
         return assembled(

@@ -1,7 +1,7 @@
 """What LTM last wrote into each view, and the texts of others that it replaced there.
 
 Owns two things in a project's private folder, outside the repository: `views.json`, a fingerprint
-for each path, by which a view that nobody changed since is known; and `former/`, a copy of each
+for each path, by which a view that is unchanged since is known; and `former/`, a copy of each
 text that was in the way. A missing fingerprint costs a closer look; a copy goes only by purge.
 Imports storage's small readers and the durable write.
 """

@@ -24,7 +24,7 @@ def others(places: Places) -> list[Finding]:
     typed = [
         Problem(
             path,
-            "a copy of a view into which somebody typed something, made before it was replaced"
+            "is a copy of a view into which something was typed, made before ltm wrote it again"
             " (delete it when you do not need it)",
             ill=False,
         )

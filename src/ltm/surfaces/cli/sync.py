@@ -79,7 +79,7 @@ def write(work: Work, *, take_over: bool = False) -> Published:
 
 
 def _give_back(work: Work) -> Published:
-    """Put back what was taken over, and offer it no more: whoever wants it back, keeps it."""
+    """Put back what was taken over, and stop offering it: who wants it back, keeps it."""
     from ltm.inject.publish import give_back
     from ltm.storage.opening import vaults_of
 
