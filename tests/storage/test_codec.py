@@ -100,6 +100,8 @@ class TestRoundTrip:
             merged_from=("mem_ccc",),
             previous="mem_ddd",
             links=("mem_eee",),
+            conflicts=("mem_fff",),
+            distinct=("mem_ggg",),
             confirmed=later,
             source=Source(Trust.TOOL, "session", "1-2", "Bash"),
             reason="because",

@@ -9,14 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.decision import Forget, Reduce
-from ltm.core.kinds import Kinds
-from ltm.core.likeness import alike
-from ltm.core.model import Memory, Phase
-from ltm.core.similar import jaccard, tokens_of
+from ltm.core.likeness import pairs
+from ltm.core.model import Phase
+from ltm.core.similar import jaccard
 from ltm.upkeep.audit import UNUSED_DAYS, audit
 from tests.upkeep.conftest import World
 
-KINDS = Kinds()
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -77,26 +75,17 @@ def test_an_audit_is_no_use(world: World) -> None:
 
 
 words = st.sampled_from([f"word{n}" for n in range(14)])
-collections = st.lists(
-    st.tuples(st.sampled_from(["fact", "decision"]), st.lists(words, max_size=12)), max_size=14
-)
 
 
-@given(collections, st.floats(0.05, 1.0))
-def test_every_pair_that_is_alike_enough_is_found_and_no_other(
-    collection: list[tuple[str, list[str]]], least: float
+@given(st.lists(st.frozensets(words, max_size=12), max_size=14), st.floats(0.05, 1.0))
+def test_every_pair_that_overlaps_enough_is_found_and_no_other(
+    sets: list[frozenset[str]], least: float
 ) -> None:
-    kinds = KINDS.override({"fact": {"duplicate": least}})
-    memories = [
-        Memory(f"mem_{n:03}", kind, "t", " ".join(text), "", THEN, THEN, THEN)
-        for n, (kind, text) in enumerate(collection)
-    ]
     expected = {
-        (one.id, other.id)
-        for one, other in combinations(memories, 2)
-        if one.kind == other.kind
-        and jaccard(tokens_of(one.text), tokens_of(other.text)) >= kinds[one.kind].duplicate
+        (one, other)
+        for one, other in combinations(range(len(sets)), 2)
+        if jaccard(sets[one], sets[other]) >= least
     }
-    found = [(older.id, newer.id) for older, newer in alike(memories, kinds)]
+    found = list(pairs(sets, least))
     assert len(found) == len(set(found))
     assert set(found) == expected

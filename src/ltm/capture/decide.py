@@ -97,6 +97,10 @@ def decide(
     if former:
         decision = Supersede(tuple(each.memory.id for each in former), candidate)
         return Choice(decision, Outcome.REPLACED, tuple(former))
+    if kinds[candidate.kind].event and (
+        candidate.source.lines or candidate.source.tool.startswith("git ")
+    ):
+        return _added(candidate, judged)
     more = _best(judged, Relation.MORE)
     if more:
         return replacing(candidate, more[0], given, Outcome.EXTENDED)

@@ -124,7 +124,8 @@ class Listener:
         if at_end:
             self._task_over()
             if self._tasks is not None:
-                for each in from_tasks(self._tasks, self._by_agent(self._tasks)):
+                source = self._by_agent(self._tasks)._replace(tool=self._tasks.tool)
+                for each in from_tasks(self._tasks, source):
                     self._found.append(replace(each, at=self._tasks.at))
                 self._tasks = None
         self._found += [*self._fixes.candidates(), *self._surroundings.candidates()]

@@ -34,8 +34,10 @@ class Kind(NamedTuple):
     """The states a memory of this kind can be in, the first one being the default; () = none."""
     single: bool = False
     """Only the newest is in force: a new one takes the place of the one before."""
+    event: bool = False
+    """Each is about one occasion: one read in a session never contradicts or replaces another."""
     duplicate: float = 0.6
-    """Word overlap (Jaccard) from which two memories of this kind say the same."""
+    """Word overlap (Jaccard) from which a project's memory is held against one of the agent."""
     explains: int = 0
     """Place among the answers to why something is as it is, lowest first; 0 = after all others."""
     inferred: int = 0
@@ -148,6 +150,7 @@ _TABLE: tuple[Kind, ...] = (
         lines=30,
         aliases=("prog",),
         single=True,
+        event=True,
         fades_days=7.0,
         inferred=5,
         words=_words("in progress, working on, next step, next steps, still to do, so far"),
@@ -167,6 +170,7 @@ _TABLE: tuple[Kind, ...] = (
         lines=10,
         aliases=("episodes", "epis", "session", "sessions"),
         newest=5,
+        event=True,
         duplicate=1.0,
     ),
     Kind(
@@ -176,6 +180,7 @@ _TABLE: tuple[Kind, ...] = (
         lines=10,
         aliases=("issues", "issu"),
         resolved_days=14.0,
+        event=True,
         states=("open", "resolved"),
         inferred=4,
         words=_words("todo, known issue, open issue, known bug, not yet fixed, flaky"),
@@ -186,6 +191,7 @@ _TABLE: tuple[Kind, ...] = (
         heading="Achievements",
         lines=5,
         aliases=("achievements", "achv"),
+        event=True,
         inferred=8,
         words=_words(
             "completed, finished, done, implemented, shipped, released, deployed, launched,"

@@ -1,4 +1,4 @@
-"""Which memories say the same, or nearly: pairs whose words overlap enough.
+"""Which sets of words overlap enough, found without comparing every pair.
 
 Compares only those that can overlap enough, so that ten thousand memories do not take fifty million
 comparisons, and misses none. Pure; imports core.
@@ -7,22 +7,10 @@ comparisons, and misses none. Pure; imports core.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Memory
-from ltm.core.similar import jaccard, tokens_of
-
-
-def alike(memories: Iterable[Memory], kinds: Kinds) -> Iterator[tuple[Memory, Memory]]:
-    """Every pair of one kind whose overlap reaches the kind's duplicate threshold, older first."""
-    by_kind: dict[str, list[Memory]] = {}
-    for memory in sorted(memories, key=lambda each: (each.created, each.id)):
-        by_kind.setdefault(memory.kind, []).append(memory)
-    for name, group in by_kind.items():
-        for one, other in pairs([tokens_of(each.text) for each in group], kinds[name].duplicate):
-            yield group[one], group[other]
+from ltm.core.similar import jaccard
 
 
 def pairs(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
