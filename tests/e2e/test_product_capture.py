@@ -70,3 +70,19 @@ def test_the_first_session_leaves_a_block_of_another_tool_byte_for_byte(product:
     assert claude.read_bytes() == before
     assert "CLAUDE.md line 3 (ltm import .)" in first.requests[0].text
     assert_quiet(first)
+
+
+def test_a_changed_rule_replaces_the_old_one_for_the_session_after(product: Harness) -> None:
+    for said in (
+        "Always use 2 spaces in YAML files. Thanks.",
+        "Use 4 spaces in YAML files from now on, please.",
+    ):
+        session = product.print_session(said, ["Understood."])
+        logged(product, session.session_id)
+    third = product.print_session("hello", ["Hi."])
+    (text,) = told(third.requests[0])
+    (line,) = [line for line in text.splitlines() if "spaces" in line]
+    assert "4 spaces in YAML" in line
+    assert "?" not in line.split("|")[0]
+    (kept,) = [each for each in memories(product) if "spaces" in each["content"]]
+    assert len(kept["supersedes"]) == 1

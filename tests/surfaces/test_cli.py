@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 import subprocess
@@ -51,15 +52,58 @@ def test_text_comes_from_standard_input_too(ltm: Ltm) -> None:
     assert ltm.json("show", done["id"])["content"] == text.rstrip("\n")
 
 
-def test_saying_the_same_again_confirms_and_saying_it_better_replaces(ltm: Ltm) -> None:
+def test_what_became_of_a_text_is_said_in_words_one_can_act_on(ltm: Ltm) -> None:
     first = ltm.json("remember", "The staging server runs on port 8080")
-    again = ltm.json("remember", "The staging server runs on port 8080")
-    assert again["id"] == first["id"]
-    assert again["action"] == "reinforced"
-    better = ltm.json("remember", "The staging server runs on port 9090")
-    assert better["superseded"] == [first["id"]]
-    assert ltm.json("list")["total"] == 1
-    assert ltm.json("show", first["id"])["status"] == "superseded"
+    assert first["action"] == "added"
+    again = ltm.json("remember", "note: the staging server runs on port 8080!", "--pin")
+    assert (again["id"], again["action"]) == (first["id"], "confirmed")
+    assert ltm.json("show", first["id"])["pinned"] is True
+
+    more = ltm.json("remember", "The staging server runs on port 8080 behind nginx")
+    assert (more["action"], more["superseded"]) == ("extended", [first["id"]])
+    said = ltm.ok("remember", "The staging server runs on port 9090 behind nginx")
+    assert f"does not agree with: {more['id']} of " in said
+    other = re.findall(r"ltm settle (mem_\w+)", said)[0]
+    assert ltm.json("show", other)["conflicts"] == [more["id"]]
+    assert ltm.json("show", more["id"])["conflicts"] == [other]
+    assert f"{other} and {more['id']} do not agree" in ltm.ok("doctor") or (
+        f"{more['id']} and {other} do not agree" in ltm.ok("doctor")
+    )
+    told = ltm.ok("inject")
+    assert "?| The staging server runs on port 9090 behind nginx (" in told
+    assert " — but earlier: The staging server runs on port 8080 behind nginx (" in told
+
+    change = ltm.json("remember", "We moved the staging server from nginx to Caddy")
+    assert change["action"] in ("conflict", "similar", "added"), "two memories would fit"
+    assert ltm.json("settle", other)["superseded"] == [more["id"]]
+    assert ltm.json("settle")["conflicts"] == []
+    assert ltm.json("restore", more["id"])["status"] == "active"
+    for name in (first["id"], more["id"], other, change["id"]):
+        assert ltm.json("show", name)["content"]
+
+
+def test_a_memory_can_be_kept_apart_or_put_in_the_place_of_another(ltm: Ltm) -> None:
+    first = ltm.json("remember", "Use tabs")
+    apart = ltm.json("remember", "use tabs", "--new")
+    assert (apart["action"], apart["superseded"]) == ("added", [])
+    assert ltm.json("show", apart["id"])["distinct"] == [first["id"]]
+    assert [each["action"] for each in ltm.json("consolidate")["actions"]] == []
+    newer = ltm.json("remember", "Indent with four spaces", "--replaces", first["id"])
+    assert (newer["action"], newer["superseded"]) == ("replaced", [first["id"]])
+    refused = ltm.run("remember", "x y", "--new", "--replaces", first["id"])
+    assert refused.returncode == 2
+    assert "Traceback" not in refused.stderr
+
+
+def test_memories_that_both_hold_are_settled_once_and_for_all(ltm: Ltm) -> None:
+    one = ltm.json("remember", "The cache keeps 100 entries")
+    two = ltm.json("remember", "The cache keeps 200 entries")
+    assert two["conflicts"] == [one["id"]]
+    assert ltm.json("settle", one["id"], "--both")["action"] == "both"
+    assert "?|" not in ltm.ok("inject")
+    assert ltm.run("settle", one["id"]).returncode == 1
+    assert ltm.run("settle", one["id"], one["id"]).returncode == 2
+    assert ltm.json("settle", one["id"], two["id"])["superseded"] == [two["id"]]
 
 
 def test_recall_gives_hits_with_reasons_prices_and_origin(ltm: Ltm) -> None:

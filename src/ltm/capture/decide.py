@@ -97,9 +97,7 @@ def decide(
     if former:
         decision = Supersede(tuple(each.memory.id for each in former), candidate)
         return Choice(decision, Outcome.REPLACED, tuple(former))
-    if kinds[candidate.kind].event and (
-        candidate.source.lines or candidate.source.tool.startswith("git ")
-    ):
+    if kinds[candidate.kind].event and _is_read(candidate):
         return _added(candidate, judged)
     more = _best(judged, Relation.MORE)
     if more:
@@ -203,6 +201,11 @@ def _former_states(candidate: Memory, peers: Sequence[Stored], kinds: Kinds) -> 
             or (candidate.source.tool and each.memory.source.tool == candidate.source.tool)
         )
     ]
+
+
+def _is_read(candidate: Memory) -> bool:
+    """Whether a candidate was read in a transcript or in git, and not stated."""
+    return bool(candidate.source.lines) or candidate.source.tool.startswith("git ")
 
 
 def _closest_kind(candidate: Memory, same: Sequence[Stored]) -> Stored:

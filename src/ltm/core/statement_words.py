@@ -235,7 +235,8 @@ LIMITS = _words(
 """Words behind which a statement takes part of itself back."""
 
 CHANGES = _phrases(
-    "from now on|going forward|as of today|as of now|as of|effective immediately|starting today"
+    "actually|from now on|going forward|as of today|as of now|as of|effective immediately"
+    "|starting today"
     "|starting now|change of plan|change of plans|changed my mind|changed our mind"
     "|changed our minds|scratch that|strike that|i was wrong"
     "|turns out|no longer|not anymore|not any more|anymore|any more|used to|instead of|instead"
@@ -290,7 +291,7 @@ CHANGES = _phrases(
 """Phrases that announce a change."""
 
 WEAK_CHANGES = _phrases(
-    "now|currently|these days|nowadays|actually",
+    "now|currently|these days|nowadays",
     "jetzt|nun|aktuell|neuerdings|nunmehr",
     "maintenant|actuellement|dorenavant",
     "ahora|actualmente|agora|atualmente",
