@@ -105,6 +105,8 @@ def decide(
     changes = _best(judged, Relation.CHANGE)
     if len(changes) == 1:
         return replacing(candidate, changes[0], given)
+    if changes and _are_one_dispute(changes):
+        return _ending(candidate, changes, given)
     rivals = [*changes, *_best(judged, Relation.CONFLICT, alone=False)][:_RIVALS]
     if rivals:
         return _opposing(candidate, rivals)
@@ -251,6 +253,20 @@ def replacing(
         kept["reason"] = f"{BEFORE}{shortened(one_line(former.text), _LONGEST)}"
     decision = Supersede((former.id,), candidate._replace(**kept), expected=old.etag)
     return Choice(decision, outcome, (old,))
+
+
+def _are_one_dispute(found: Sequence[Stored]) -> bool:
+    """Whether each of some memories is in conflict with another of them."""
+    ids = {each.memory.id for each in found}
+    return all(ids & {*each.memory.conflicts} for each in found)
+
+
+def _ending(candidate: Memory, disputed: Sequence[Stored], given: Collection[str]) -> Choice:
+    """The candidate in the place of all memories that were in conflict with each other."""
+    first = replacing(candidate, disputed[0], given).decision
+    assert isinstance(first, Supersede)
+    ids = tuple(each.memory.id for each in disputed)
+    return Choice(Supersede(ids, first.by), Outcome.REPLACED, tuple(disputed))
 
 
 def _opposing(candidate: Memory, rivals: Sequence[Stored]) -> Choice:

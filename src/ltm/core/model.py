@@ -203,6 +203,7 @@ class Page(NamedTuple):
 
 _T = TypeVar("_T", bound=StrEnum)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u to misread
+_JUST_NOW = 10_000  # milliseconds in which a moment is still this one
 _ID = r"mem_[0-9a-z][0-9a-z_-]{2,62}\Z"
 
 
@@ -211,7 +212,8 @@ def new_id(now: datetime) -> str:
 
     Moments are whole seconds; the clock's milliseconds put in order what is made within one.
     """
-    stamp = max(0, int(now.timestamp()) * 1000 + time.time_ns() // 1_000_000 % 1000)
+    second, clock = int(now.timestamp()) * 1000, time.time_ns() // 1_000_000
+    stamp = clock if 0 <= clock - second < _JUST_NOW else max(0, second)
     chars: list[str] = []
     for _ in range(9):
         stamp, digit = divmod(stamp, 32)

@@ -613,8 +613,15 @@ def _is_figure(new: Statement, old: Statement, part: _Difference) -> bool:
 
 
 def _has_matter(new: Statement, old: Statement, part: _Difference) -> bool:
-    words = (*old.key[slice(*part.old)], *new.key[slice(*part.new)])
-    return any(_is_matter(_folded(word)) or _folded(word) in lists.QUANTIFIERS for word in words)
+    """Whether something stands in the place of something, and not one verb for another."""
+    sides = (old.key[slice(*part.old)], new.key[slice(*part.new)])
+    return all(any(_is_value(_folded(word)) for word in side) for side in sides)
+
+
+def _is_value(plain: str) -> bool:
+    if plain in lists.QUANTIFIERS or plain in lists.NEGATIONS:
+        return True
+    return _is_matter(plain) and plain not in lists.LIGHT
 
 
 def _is_scope(new: Statement, old: Statement, part: _Difference) -> bool:

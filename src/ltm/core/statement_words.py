@@ -186,6 +186,13 @@ GENERIC = _words(
 )
 """Verbs that every statement about a tool has in common."""
 
+LIGHT = _words(
+    "get gets got gotten make makes made use uses used using become becomes happen happens sit sits"
+    " live lives want wants need needs",
+    "nutzt nutzen verwendet verwenden utilise utilisons usa usamos используем использует",
+)
+"""Verbs that can stand for each other without changing what is said."""
+
 SCOPES = _words(
     "eu us uk apac emea europe america asia germany france",
     "linux macos mac osx windows win ubuntu debian android ios wsl arm arm64 x86 amd64 intel",

@@ -129,11 +129,12 @@ def _tell(done: Remembered) -> None:
     if outcome is Outcome.CONFLICT:
         for each in done.choice.others:
             output.say(f"  does not agree with: {_line(each)}")
-        output.say("  Both are kept, and told with a question mark, until you settle it:")
+        all_ = "Both" if len(done.choice.others) == 1 else "All of them"
+        output.say(f"  {all_} are kept, and told with a question mark, until you settle it:")
         output.say(f"    ltm settle {memory.id}  (this one holds)")
         for each in done.choice.others:
             output.say(f"    ltm settle {each.memory.id}  (that one holds)")
-        output.say(f"    ltm settle {memory.id} --both  (both hold)")
+        output.say(f"    ltm settle {memory.id} --both  ({all_.lower()} hold)")
 
 
 def _line(stored: Stored) -> str:
