@@ -96,7 +96,8 @@ class StoreContract:
         memory = store.create(make(tags=("a",))).memory
         after = store.update(memory.id, {"content": "new words", "tags": ("b",)}).memory
         assert (after.content, after.tags, after.version) == ("new words", ("b",), 2)
-        assert after.title == memory.title
+        assert after.title == "new words"  # as the former title was made from the former text
+        assert after.impact is memory.impact
         assert reopen().read(memory.id).memory == after
 
     def test_the_former_text_is_kept_as_a_version(self, reopen: Open) -> None:

@@ -23,6 +23,7 @@ from ltm.core.errors import Refused
 from ltm.core.model import Impact, Memory, Phase, Source, Status, Trust
 from tests.stores import START, make
 
+LEARNED = Source(Trust.USER, "session", "1-2")
 NOW = START + timedelta(days=9)
 OLD = make("Use ruff", "Use ruff.\n\nIt is quick.", version=3, observations=2, confidence=0.5)
 
@@ -39,8 +40,36 @@ def changes(before: Memory, after: Memory) -> dict[str, Any]:
 class TestRevising:
     @pytest.mark.parametrize("name", ["title", "summary", "content"])
     def test_a_changed_text_is_the_next_version(self, name: str) -> None:
-        after = revised(OLD, {name: "Use black"}, NOW)
-        assert changes(OLD, after) == {name: "Use black", "updated": NOW, "version": 4}
+        old = OLD._replace(title="Linting")
+        after = revised(old, {name: "Use black"}, NOW)
+        assert changes(old, after) == {name: "Use black", "updated": NOW, "version": 4}
+
+    @pytest.mark.parametrize(
+        ("before", "given", "title", "summary"),
+        [
+            ({}, {}, "Use black", "Use black. It is quick."),
+            ({"title": "Linting"}, {}, "Linting", "Use black. It is quick."),
+            ({"summary": "Mine."}, {}, "Use black", "Mine."),
+            ({}, {"title": "Use ruff"}, "Use ruff", "Use black. It is quick."),
+            ({"title": "Use"}, {}, "Use", "Use black. It is quick."),
+            ({"title": "Use", "source": LEARNED}, {}, "Use black", "Use black. It is quick."),
+        ],
+        ids=["made", "title written", "summary written", "title given", "a word", "learned"],
+    )
+    def test_title_and_summary_follow_the_text_they_were_made_from(
+        self, before: dict[str, Any], given: dict[str, Any], title: str, summary: str
+    ) -> None:
+        old = OLD._replace(content="Use ruff. It is quick.", summary="Use ruff. It is quick.")
+        new = {"content": "Use black. It is quick.", **given}
+        after = revised(old._replace(**before), new, NOW)
+        assert (after.title, after.summary, after.content) == (title, summary, new["content"])
+
+    def test_of_a_shortened_memory_the_whole_text_counts(self) -> None:
+        whole = make("Use ruff", "# Use ruff\n\nIt is quick.", summary="It is quick.")
+        short = whole._replace(content="", phase=Phase.ABSTRACT)
+        after = revised(short, {"content": "Use black."}, NOW, whole=whole)
+        assert (after.title, after.summary) == ("Use black", "Use black.")
+        assert revised(whole, {"content": " "}, NOW).title == "Use ruff"
 
     def test_anything_else_is_the_same_version(self) -> None:
         after = revised(OLD, {"tags": ("a",), "title": OLD.title}, NOW)

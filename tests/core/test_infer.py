@@ -12,8 +12,6 @@ from ltm.core.infer import (
     infer_impact,
     infer_kind,
     infer_scope,
-    summary_of,
-    title_of,
 )
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Scope
@@ -205,77 +203,6 @@ def test_sentences_end_where_a_reader_would_end_them(text: str, expected: list[s
     assert sentences(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("Use pnpm, not npm. It is faster.", "Use pnpm, not npm"),
-        ("# Deploy steps ##\n\nFirst build.", "Deploy steps"),
-        ("Deploy steps\n====\nFirst build.", "Deploy steps"),
-        ("- [x] done with it\n- next", "done with it"),
-        ("  spaced\n  out   text", "spaced out text"),
-        ("Really? Yes.", "Really?"),
-        ("version 1. 2 of it", "version 1"),
-        ("", ""),
-    ],
-)
-def test_a_title_is_the_heading_or_the_first_sentence(text: str, title: str) -> None:
-    assert title_of(text) == title
-
-
-def test_a_long_title_is_cut_between_clauses_or_words() -> None:
-    clause = "Use pnpm in the web folder because npm breaks the lockfile"
-    assert title_of(f"{clause}, and never commit the modules folder there") == f"{clause}…"
-    words = title_of("word " * 40)
-    assert words.endswith("word…")
-    assert 60 < len(words) <= 80
-    assert title_of("x" * 200) == "x" * 79 + "…"
-
-
-@pytest.mark.parametrize(
-    ("text", "summary"),
-    [
-        ("One. Two! Three.", "One. Two!"),
-        ("# Head\n\nFirst e.g. this.\nSecond.\n\nThird.", "First e.g. this. Second."),
-        ("Head\n----\nBody text.", "Body text."),
-        ("# Only a heading", "Only a heading"),
-        ("> ## quoted", "quoted"),
-        ("```sh\nmake\n```\nRun make.", "Run make."),
-        ("- one thing\n- another", "one thing"),
-        ("我们用它。因为快。第三。", "我们用它。因为快。"),
-        ("", ""),
-    ],
-)
-def test_a_summary_is_one_or_two_sentences_of_prose(text: str, summary: str) -> None:
-    assert summary_of(text) == summary
-
-
-def test_a_second_sentence_that_does_not_fit_is_left_out() -> None:
-    first, second = "a " * 100 + "end.", "B " * 100 + "end."
-    assert summary_of(f"{first} {second}") == first
-    cut = summary_of("long " * 100)
-    assert cut.endswith("long…")
-    assert len(cut) <= 300
-
-
-@given(TEXT)
-def test_a_title_is_one_short_line_and_never_empty_for_a_text_with_something_in_it(
-    text: str,
-) -> None:
-    title = title_of(text)
-    assert len(title) <= 80
-    assert title == " ".join(title.split())
-    assert bool(title) == bool(text.strip())
-
-
-@given(TEXT)
-def test_a_summary_is_one_line_of_300_characters_at_most_and_no_heading(text: str) -> None:
-    summary = summary_of(text)
-    assert len(summary) <= 300
-    assert summary == " ".join(summary.split())
-    marks, _, _ = summary.partition(" ")
-    assert not marks or marks.strip("#") or len(marks) > 6
-
-
 @given(TEXT)
 def test_splitting_into_sentences_loses_nothing_but_blanks(text: str) -> None:
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())
@@ -290,3 +217,10 @@ def test_any_text_can_be_read(text: str, known: list[str]) -> None:
     assert guess.impact is infer_impact(text)
     assert guess.scope is infer_scope(text)
     assert infer(text, KINDS, known) == guess
+
+
+def test_a_title_counts_for_the_kind_and_the_tags_and_for_nothing_else() -> None:
+    guess = infer("Two workers write at once.", KINDS, title="We decided on PostgreSQL everywhere")
+    assert guess.kind == infer_kind("We decided on it", KINDS) == "decision"
+    assert guess.tags == ("postgres",)
+    assert (guess.impact, guess.scope) == (Impact.MEDIUM, Scope.PROJECT)

@@ -118,6 +118,10 @@ def test_a_written_moment_keeps_its_second(moment: datetime) -> None:
         ("One.", "One. Two.", "One. Two."),
         ("One.", "Two.", "One.\n\nTwo."),
         ("", "Two.", "Two."),
+        ("One two. Three.", "One\ntwo.\n Three.\nFour.", "One\ntwo.\n Three.\nFour."),
+        ("One two.", "# Head\n\n- One\n  two.", "# Head\n\n- One\n  two."),
+        ("One two…", "One\ntwo, three.", "One\ntwo, three."),
+        ("no", "We know.", "no\n\nWe know."),
     ],
 )
 def test_the_text_of_a_memory_says_nothing_twice(summary: str, content: str, text: str) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Memory, Phase, Scope, Source, Status, Trust
+from ltm.core.titles import summary_of, title_of
+from ltm.storage.codec import to_bytes
 
 KINDS = Kinds()
 
@@ -68,7 +71,14 @@ counts = st.integers(1, 10**9)
 word_lists = st.lists(words, max_size=4).map(tuple)
 id_lists = st.lists(ids, max_size=3).map(tuple)
 
-memories = st.builds(
+
+def untitled(made: Memory) -> Memory:
+    """A memory whose title and summary follow from its text, as those of most memories do."""
+    title = title_of(made.content or made.summary) or made.title
+    return made._replace(title=title, summary=summary_of(made.content))
+
+
+titled = st.builds(
     Memory,
     id=ids,
     kind=st.sampled_from([kind.name for kind in KINDS]),
@@ -102,6 +112,15 @@ memories = st.builds(
     signature=st.one_of(st.just(""), st.from_regex(r"[0-9a-f]{64}", fullmatch=True)),
     shown_signature=st.one_of(st.just(""), st.from_regex(r"[0-9a-f]{64}", fullmatch=True)),
 )
+memories = st.one_of(titled, titled.map(untitled))
+
+
+def older_file(made: Memory) -> bytes:
+    """The file of a memory as it was written while every title and summary stood in its file."""
+    front = to_bytes(made._replace(title="-", summary="", content="")).decode()
+    titled = front.replace('title: "-"', f"title: {json.dumps(made.title)}")
+    body = f"\n## Summary\n\n{made.summary}\n\n## Content\n\n{made.content}\n"
+    return f"{titled}{body}".encode()
 
 
 def memory(**changes: object) -> Memory:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from ltm.core.titles import summary_of
 from ltm.storage import body
 
 
 @pytest.mark.parametrize("text", ["Xylophones are loud. XX\nX", "One.\n\nTwo. Three.", "x"])
 @pytest.mark.parametrize("before", ["", "\n", "\n\n"])
 @pytest.mark.parametrize("after", ["", "\n", "\n\n"])
-def test_without_headings_all_of_it_is_the_content_and_its_first_sentence_the_summary(
+def test_without_headings_all_of_it_is_the_content_and_the_summary_is_made_from_it(
     text: str, before: str, after: str
 ) -> None:
     whole = f"{before}{text}{after}"
@@ -18,8 +19,7 @@ def test_without_headings_all_of_it_is_the_content_and_its_first_sentence_the_su
     assert (found.content, found.explicit, found.summary_span) == (text, False, None)
     assert found.content_span is not None
     assert whole[slice(*found.content_span)] == text
-    assert text.startswith(found.summary)
-    assert "\n" not in found.summary
+    assert found.summary == summary_of(text)
 
 
 def test_with_headings_each_text_stands_below_its_own() -> None:
@@ -60,9 +60,8 @@ def test_only_the_section_that_changed_is_written_anew() -> None:
     assert new == whole.replace("Long.\n", "Other.\n")
 
 
-def test_a_title_is_the_first_heading_or_sentence_in_eighty_characters() -> None:
-    assert body.first_title("# Deploy\n\nFirst build. Then run.") == "Deploy"
-    assert body.first_title("First build. Then run.") == "First build."
-    assert body.first_title(f"# {'x' * 79} y z") == "x" * 79
-    assert body.first_title(f"{'word ' * 100}.") == ("word " * 16).strip()
-    assert len(body.first_sentence("word " * 100)) == 299
+def test_sections_go_when_a_change_lets_the_summary_follow_from_the_text() -> None:
+    whole = "\n## Summary\n\nShort.\n\n## Content\n\nShort.\n"
+    assert body.rewrite(whole, "Short.", "Short.") == whole
+    assert body.rewrite(whole, "Longer. By now.", "Longer.\nBy now.") == "\nLonger.\nBy now.\n"
+    assert body.rewrite(whole, "Mine.", "Longer.") == body.write("Mine.", "Longer.")

@@ -15,7 +15,7 @@ from ltm.storage.codec import decode, encode, file_name, slug, to_bytes
 from ltm.storage.fields import FIELDS
 from ltm.storage.frontmatter import Document, parse
 
-from .strategies import KINDS, memories, memory, texts, titles
+from .strategies import KINDS, memories, memory, older_file, texts, titles, untitled
 
 PATH = "memories/x.mem_01hxyzabc12345678.md"
 SEEN = datetime(2026, 1, 2, tzinfo=UTC)
@@ -84,6 +84,34 @@ class TestRoundTrip:
             "\n"
             "The rollback journal blocked every reader.\n"
         )
+
+    def test_the_file_of_a_memory_of_one_line_holds_its_sentence_once(self) -> None:
+        said = "We chose PostgreSQL over SQLite because two workers write at once."
+        made = memory(title=said.rstrip("."), summary=said, content=said)
+        data = to_bytes(made)
+        assert data.decode().partition("---\n\n")[2] == f"{said}\n"
+        assert data.count(b"PostgreSQL") == 1
+        by_hand = read(data.replace(b"PostgreSQL", b"MySQL"))
+        assert "PostgreSQL" not in f"{by_hand.title} {by_hand.summary} {by_hand.content}"
+
+    def test_a_title_that_was_given_stays_while_the_summary_follows_the_text(self) -> None:
+        made = untitled(memory(content="Two write at once. So we took PostgreSQL. It holds."))
+        data = to_bytes(made._replace(title="Which database"))
+        found = read(data.replace(b"PostgreSQL", b"MySQL"))
+        assert found.title == "Which database"
+        assert found.summary == "Two write at once. So we took MySQL."
+
+    @pytest.mark.parametrize("text", ["One.", "One. Two. Three.", "# Head\n\nOne.\nTwo."])
+    def test_an_older_file_with_all_three_texts_is_left_alone_until_its_text_changes(
+        self, text: str
+    ) -> None:
+        made = untitled(memory(content=text))
+        older = older_file(made).decode()
+        assert read(older) == made
+        changed = to_bytes(made._replace(impact=Impact.HIGH), document(older))
+        assert changed.decode() == older.replace("impact: medium", "impact: high")
+        after = untitled(made._replace(content="New words."))
+        assert to_bytes(after, document(older)) == to_bytes(after)
 
     def test_every_field_has_a_key_in_the_order_of_the_table(self) -> None:
         later = datetime(2027, 1, 1, tzinfo=UTC)
@@ -158,7 +186,7 @@ class TestWritingOverAFile:
         changed = found._replace(content="Something else.")
         again = read(to_bytes(changed, document(self.HAND)))
         assert again == changed
-        assert again.summary == "First words."
+        assert again.summary == "First words. Second sentence."
 
     def test_what_was_made_up_is_written_down_with_the_first_change(self) -> None:
         text = "---\nkind: fact\n---\nJust words.\n"
@@ -168,7 +196,6 @@ class TestWritingOverAFile:
         assert changed.fields == {
             "id": "mem_byhand01",
             "kind": "fact",
-            "title": "Just words.",
             "impact": "high",
             "created": "2026-01-02T03:04:05Z",
         }
@@ -196,7 +223,7 @@ class TestReadingWhatAPersonTyped:
             id="mem_abc12345",
             kind="fact",
             title="A title",
-            summary="A sentence.",
+            summary="A sentence. More.",
             content="# A title\n\nA sentence. More.",
             created=SEEN,
             updated=SEEN,

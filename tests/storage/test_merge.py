@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from ltm.core.errors import BadFile
 from ltm.core.model import Impact, Memory, Phase, Source, Status, Trust
+from ltm.core.titles import summary_of, title_of
 from ltm.storage.codec import decode, to_bytes
 from ltm.storage.fields import FIELDS
 from ltm.storage.frontmatter import parse
 from ltm.storage.merge import main, merge
 
-from .strategies import KINDS, lines, memories, memory
+from .strategies import KINDS, lines, memories, memory, older_file, untitled
 
 PATH = "memories/x.mem_01hxyzabc12345678.md"
 BASE = memory(
@@ -185,6 +186,29 @@ def test_the_same_memory_added_twice_becomes_one() -> None:
     assert {"Only here.", "Sixth line."} <= set(found.content.splitlines())
 
 
+class TestTextsThatTitleAndSummaryFollow:
+    OLD = untitled(BASE)
+    MORE = untitled(BASE._replace(content=f"{BASE.content}\nSeventh line.", updated=LATER))
+    OTHER = untitled(BASE._replace(content=f"Zeroth line.\n{BASE.content}", updated=LATEST))
+
+    def test_they_follow_the_merged_text_too(self) -> None:
+        found = merged(self.MORE, self.OTHER, self.OLD)
+        assert found == untitled(found)
+        assert found.content == f"Zeroth line.\n{self.MORE.content}"
+
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_an_older_file_merges_with_one_that_has_no_sections(self, turned: bool) -> None:
+        older, plain = older_file(self.MORE), to_bytes(self.OTHER)
+        ours, theirs = (plain, older) if turned else (older, plain)
+        found = load(merge(older_file(self.OLD), ours, theirs, PATH))
+        assert found.content == f"Zeroth line.\n{self.MORE.content}"
+        assert found == untitled(found)
+
+    def test_a_summary_that_one_side_wrote_stays(self) -> None:
+        found = merged(self.MORE, self.OLD._replace(summary="In my words."), self.OLD)
+        assert (found.summary, found.content) == ("In my words.", self.MORE.content)
+
+
 class TestSignatures:
     SIGNED = BASE._replace(signature="aa" * 32, shown_signature="bb" * 32)
 
@@ -319,7 +343,10 @@ def _plain(made: Memory, updated: Memory) -> Memory:
 
 
 def _lines(made: Memory) -> set[str]:
-    texts = (made.summary, made.content, made.title, made.reason)
+    """What stands in its file: a title and a summary that follow from the text do not."""
+    texts = [made.content, made.reason]
+    texts += [made.title] if made.title != title_of(made.content or made.summary) else []
+    texts += [made.summary] if made.summary != summary_of(made.content) else []
     return {line.strip() for text in texts for line in text.split("\n") if line.strip()}
 
 

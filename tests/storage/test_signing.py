@@ -505,3 +505,13 @@ def test_adding_is_the_same_with_a_key_but_for_the_signatures(tmp_path: Path) ->
     plain = open_store(tmp_path / "one", None).apply(Add(memory)).stored.memory
     signed = open_store(tmp_path / "two").apply(Add(memory)).stored.memory
     assert signed._replace(signature="", shown_signature="") == plain
+
+
+@pytest.mark.parametrize("text", ["One. Two. Three.", "# Head\n\nOne. Two."])
+def test_a_file_without_sections_that_was_signed_with_its_first_sentence_fits(text: str) -> None:
+    former = make("Head", text, summary="One.")
+    signed = KEY.signed(former, former)
+    found = signed._replace(summary="One. Two.")  # as it is read now
+    assert KEY.state(found, found) is State.OK
+    assert KEY.state(found._replace(summary="Two."), found) is State.CHANGED
+    assert KEY.state(found._replace(content=f"{text} Four."), found) is State.CHANGED

@@ -224,7 +224,7 @@ def test_a_broken_edit_loses_nothing(ltm: Ltm, tmp_path: Path) -> None:
     made = ltm.json("remember", "precious words")
     before = Path(made["path"]).read_bytes()
     editor = tmp_path / "editor"
-    editor.write_text("#!/bin/sh\nsed -i 's/^title:.*/title: [broken/; s/precious/new/' \"$1\"\n")
+    editor.write_text("#!/bin/sh\nsed -i 's/^kind:.*/kind: [broken/; s/precious/new/' \"$1\"\n")
     editor.chmod(0o755)
     done = ltm.run("edit", made["id"], EDITOR=str(editor))
     assert done.returncode == 1

@@ -5,25 +5,13 @@ Owns the shape all extractors share and how it becomes a memory. Pure; imports `
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ltm.core.infer import auto_tags, infer_impact, summary_of, title_of
+from ltm.core.infer import auto_tags, infer_impact
 from ltm.core.model import Impact, Memory, Scope, Source, new_id, utc
-from ltm.core.sentences import shortened
-
-_TITLE = 80
-_FIRST_PERSON = tuple(
-    (re.compile(pattern), begins)
-    for pattern, begins in (
-        (r"I(?:'m| am) (?=\S)", "The user is"),
-        (r"I(?:'d| would) (?:much )?rather (?:have |see |keep )?(?=\S)", "Rather"),
-        (r"I(?:'d| would| will|'ll) (?=\S)", "Would"),
-        (r"I(?:'ve| have) (?=\w+(?:ed|en)\b)", ""),
-        (r"I (?=\S)", ""),
-    )
-)
+from ltm.core.sentences import opens_with
+from ltm.core.titles import short_title, summary_of, title_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +46,7 @@ def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> M
     return Memory(
         id=new_id(at),
         kind=candidate.kind,
-        title=_impersonal(_whole(candidate.title or title_of(candidate.text))),
+        title=_title(candidate),
         summary=summary_of(candidate.text),
         content=candidate.text,
         created=at,
@@ -74,23 +62,11 @@ def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> M
     )
 
 
-def _whole(title: str) -> str:
-    """A title without a code mark whose other half was cut off."""
-    if title.count("`") % 2 == 0:
-        return title
-    head, _, tail = title.rpartition("`")
-    return head + tail
-
-
-def _impersonal(title: str) -> str:
-    """A title that does not begin with who says it: in a list nobody knows who "I" is."""
-    for pattern, begins in _FIRST_PERSON:
-        found = pattern.match(title)
-        if found:
-            rest = title[found.end() :]
-            whole = f"{begins} {rest}" if begins else rest[0].upper() + rest[1:]
-            return shortened(whole, _TITLE)
-    return title
+def _title(candidate: Candidate) -> str:
+    """A title of its own only where the text does not begin with it, so that others follow it."""
+    if candidate.title and not opens_with(candidate.text, candidate.title):
+        return short_title(candidate.title)
+    return title_of(candidate.text)
 
 
 def _moment(text: str, now: datetime) -> datetime:

@@ -16,9 +16,9 @@ from collections.abc import Collection, Iterator
 from ltm.capture.candidate import Candidate
 from ltm.capture.plainwords import tidy
 from ltm.core.errors import WrongUsage
-from ltm.core.infer import title_of
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source
+from ltm.core.titles import title_of
 
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
 _BULLET = re.compile(r"^[-*+]\s+(?:\[[ xX]\]\s+)?(?P<text>\S.*)$")

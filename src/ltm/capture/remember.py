@@ -13,7 +13,7 @@ from ltm.capture.decide import Choice, Outcome, decide, replacing
 from ltm.capture.settle import settle
 from ltm.core.decision import Applied
 from ltm.core.errors import Refused, WrongUsage
-from ltm.core.infer import infer, summary_of, title_of
+from ltm.core.infer import infer
 from ltm.core.model import (
     Filter,
     Impact,
@@ -28,6 +28,7 @@ from ltm.core.model import (
 )
 from ltm.core.redact import redact_fields, without_marks
 from ltm.core.screen import one_line
+from ltm.core.titles import summary_of, title_of
 from ltm.storage.store import Store
 
 MAX_TEXT = 200_000
@@ -131,7 +132,7 @@ def draft(
         )
     wish, secrets = _without_secrets(wish)
     text = wish.text.strip("\n").rstrip()
-    guess = infer(without_marks(text), store.kinds)
+    guess = infer(without_marks(text), store.kinds, title=without_marks(wish.title or ""))
     kind = store.kinds.parse(wish.kind) if wish.kind else store.kinds[guess.kind]
     given = {
         "kind": wish.kind,

@@ -17,9 +17,10 @@ from ltm.capture.plainwords import joined, tidy, with_reason, without_lead
 from ltm.capture.speech import Said, said
 from ltm.capture.tongues import spoken_in
 from ltm.capture.weighing import FEWEST, SURE, Weighed, kind_of, weigh
-from ltm.core.infer import infer_impact, infer_scope, title_of
+from ltm.core.infer import infer_impact, infer_scope
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Source
+from ltm.core.titles import title_of
 
 ENOUGH = 0.5
 """How sure we must be that a sentence is meant to last."""

@@ -8,7 +8,7 @@ memory still has the etag the decider saw.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 from ltm.core.errors import Refused
 from ltm.core.model import Memory, Phase, Source, Status, Stored, Trust
 from ltm.core.phases import shortened
+from ltm.core.sentences import opens_with
+from ltm.core.titles import summary_of, title_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +188,14 @@ DISPUTED = 0.6
 """The most a memory is believed while another one says otherwise."""
 
 
-def revised(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory:
-    """A memory with some fields changed; a no-op keeps even its `updated`."""
+def revised(
+    memory: Memory, changes: Mapping[str, Any], now: datetime, *, whole: Memory | None = None
+) -> Memory:
+    """A memory with some fields changed; a no-op keeps even its `updated`.
+
+    Title and summary follow a new text if they were made from the former one, which `whole` has
+    where the memory was shortened.
+    """
     unknown = changes.keys() - (_FIELDS - _FIXED)
     if unknown:
         raise Refused(f"cannot change {', '.join(sorted(unknown))} of {memory.id}")
@@ -196,6 +204,8 @@ def revised(memory: Memory, changes: Mapping[str, Any], now: datetime) -> Memory
         return memory
     if "content" in wanted:
         wanted.setdefault("phase", Phase.FULL)  # a newly written text is whole, however short
+        former = (whole or memory).content
+        wanted = _following(memory, former, wanted["content"], changes) | wanted
     grown = memory.version + (1 if _text_changes(wanted) else 0)
     return memory._replace(**wanted, updated=now, version=grown)
 
@@ -261,7 +271,9 @@ def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime
     """
     everybody = (memory, *others)
     wording = content or memory.content
+    following = _following(memory, memory.content, wording, ()) if content else {}
     return memory._replace(
+        **following,
         content=wording,
         phase=Phase.FULL if content else memory.phase,
         tags=tuple(dict.fromkeys(tag for each in everybody for tag in each.tags)),
@@ -325,6 +337,20 @@ def restored(
         confirmed=now,
         updated=now,
     )
+
+
+def _following(memory: Memory, former: str, content: str, given: Container[str]) -> dict[str, Any]:
+    """Title and summary for a new text, but for those that are given or that a person wrote."""
+    if not content.strip():
+        return {}
+    found: dict[str, Any] = {}
+    for name, make in (("title", title_of), ("summary", summary_of)):
+        held = getattr(memory, name)
+        # A title learned from a transcript may be a clause of the text and was written by a rule.
+        learned = bool(memory.source.lines) and opens_with(former, held)
+        if name not in given and (learned or held == make(former)):
+            found[name] = make(content)
+    return found
 
 
 def _text_changes(changes: Mapping[str, Any]) -> bool:

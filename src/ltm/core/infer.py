@@ -1,8 +1,8 @@
-"""What a plain text says about itself: kind, impact, scope, tags, title and summary.
+"""What a plain text says about itself: kind, impact, scope and tags.
 
 Whole words only: a "monkey" is not a "key". Words inside of code (back quotes, identifiers, paths)
 are names, not speech, and do not count. What suggests a kind stands in the kinds table; the rest
-stands here. Imports `core.kinds`, `core.model`, `core.sentences` and `core.tags`; no I/O.
+stands here. Imports `core.kinds`, `core.model` and `core.tags`; no I/O.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Scope
-from ltm.core.sentences import sentences, shortened
 from ltm.core.tags import auto_tags
 
 __all__ = [
@@ -23,12 +22,8 @@ __all__ = [
     "infer_impact",
     "infer_kind",
     "infer_scope",
-    "summary_of",
-    "title_of",
 ]
 
-TITLE_LENGTH = 80
-SUMMARY_LENGTH = 300
 TAG_LIMIT = 10
 
 # Tried in this order; the first list that holds a word of the text decides.
@@ -56,10 +51,6 @@ _ONE_PROJECT = (
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _WORD = re.compile(r"[\w.'’/\\@-]+|[^\w\s]")
-_HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s+|$)")
-_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,}|\*{3,}|_{3,})\s*$")
-_LEAD = re.compile(r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?|>\s*|#{1,6}(?:\s+|$))+")
-_CLAUSE = re.compile(r"[,;:]\s|\s[–—-]\s|[，；：、]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +65,16 @@ class Inferred:
     """One line a field, `field=value (why)`, to show to the person who wrote the text."""
 
 
-def infer(text: str, kinds: Kinds, known_tags: Iterable[str] = ()) -> Inferred:
-    """Everything a text says about itself; tags already in use are recognised in it as well."""
+def infer(text: str, kinds: Kinds, known_tags: Iterable[str] = (), *, title: str = "") -> Inferred:
+    """Everything a text says about itself; tags already in use are recognised in it as well.
+
+    A title of its own counts for the kind and the tags.
+    """
     spoken = _spoken(text)
-    kind, kind_word = _kind(spoken, kinds)
+    kind, kind_word = _kind(_titled(text, title), kinds)
     impact, impact_word = _impact(spoken)
     scope, scope_word = _scope(spoken)
-    tags = _tags(text, known_tags)
+    tags = _tags(f"{title}\n{text}", known_tags)
     said = [
         f"kind={kind} ({kind_word or 'the default'})",
         f"impact={impact.value} ({impact_word or 'the default'})",
@@ -91,9 +85,9 @@ def infer(text: str, kinds: Kinds, known_tags: Iterable[str] = ()) -> Inferred:
     return Inferred(kind, impact, scope, tags, tuple(said))
 
 
-def infer_kind(text: str, kinds: Kinds) -> str:
-    """Name of the first kind, in the table's order of trying, that has a word in the text."""
-    return _kind(_spoken(text), kinds)[0]
+def infer_kind(text: str, kinds: Kinds, title: str = "") -> str:
+    """Name of the first kind, in the table's order of trying, that has a word in title or text."""
+    return _kind(_titled(text, title), kinds)[0]
 
 
 def infer_impact(text: str) -> Impact:
@@ -106,26 +100,9 @@ def infer_scope(text: str) -> Scope:
     return _scope(_spoken(text))[0]
 
 
-def title_of(text: str) -> str:
-    """One line of at most 80 characters: the heading, or the first sentence or clause."""
-    first = _heading(text) or next(iter(sentences(_opening(text) or text)), "")
-    first = first.rstrip(".。;:, ") or first
-    if len(first) > TITLE_LENGTH:
-        clauses = [m.start() for m in _CLAUSE.finditer(first, TITLE_LENGTH // 2, TITLE_LENGTH)]
-        if clauses:
-            return first[: clauses[-1]] + "…"
-    return shortened(first, TITLE_LENGTH)
-
-
-def summary_of(text: str) -> str:
-    """The first one or two sentences as one paragraph of at most 300 characters, no heading."""
-    paragraph = " ".join(_opening(text).split()) or _LEAD.sub("", title_of(text))
-    first, *rest = sentences(paragraph) or [""]
-    if rest:
-        two = paragraph[: paragraph.index(rest[0], len(first)) + len(rest[0])]
-        if len(two) <= SUMMARY_LENGTH:
-            return two
-    return shortened(first, SUMMARY_LENGTH)
+def _titled(text: str, title: str) -> str:
+    """The words of title and text; no phrase reaches from one into the other."""
+    return f"{_spoken(title)}|{_spoken(text)}"
 
 
 def _spoken(text: str) -> str:
@@ -184,32 +161,3 @@ def _forms(phrase: str) -> set[str]:
     """How a tag or phrase may be written: in words or with hyphens."""
     words = phrase.lower().replace("-", " ").split()
     return {phrase.strip().lower(), " ".join(words), "-".join(words)} - {""}
-
-
-def _heading(text: str) -> str:
-    """The heading a Markdown text opens with, without its marks; empty when there is none."""
-    lines = [line for line in text.splitlines() if _LEAD.sub("", line).strip()][:2]
-    marked = bool(lines) and _HEADING.match(lines[0])
-    if not marked and not (len(lines) > 1 and _UNDERLINE.match(lines[1])):
-        return ""
-    return " ".join(_LEAD.sub("", lines[0]).rstrip("# \t").split())
-
-
-def _opening(text: str) -> str:
-    """The first paragraph or list item of a Markdown text that is prose: no heading, rule, code."""
-    block: list[str] = []
-    fenced = False
-    for line in text.splitlines():
-        fence = line.lstrip().startswith(("```", "~~~"))
-        fenced = fenced != fence
-        lead = _LEAD.match(line)
-        underline = _UNDERLINE.match(line)
-        if block and (fence or lead or underline or not line.strip()):
-            if len(block) > 1 or not underline:
-                break
-            block = []  # the underlined line was a heading
-        if not (fence or fenced or underline or _HEADING.match(line)):
-            prose = line[lead.end() :] if lead else line
-            if prose.strip():
-                block.append(prose)
-    return " ".join(block)

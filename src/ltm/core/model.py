@@ -119,12 +119,16 @@ class Memory(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Summary and content as one text; a content that opens with the summary stands alone."""
-        if not self.content or self.content == self.summary:
-            return self.summary
-        if self.content.startswith(self.summary):
-            return self.content
-        return f"{self.summary}\n\n{self.content}" if self.summary else self.content
+        """Summary and content as one text; a content that holds the summary stands alone."""
+        summary, content = self.summary, self.content
+        if not content:
+            return summary
+        if content.startswith(summary):
+            return content
+        # Lines may be wrapped differently, and a long summary ends in an ellipsis.
+        if " ".join(("", *summary.split())).rstrip("…") in " ".join(("", *content.split())):
+            return content
+        return f"{summary}\n\n{content}"
 
 
 class Stored(NamedTuple):

@@ -16,6 +16,7 @@ _ABBREVIATIONS = frozenset(
     | {"ms", "prof", "resp", "viz", "vs"}
 )
 _BEFORE_NUMBERS = frozenset({"ch", "eq", "fig", "no", "nos", "p", "pp", "sec", "v", "ver", "vol"})
+_NOT_A_WORD = r"[\W_]+"
 _MAY_END = frozenset({"a.m", "al", "co", "corp", "etc", "inc", "ltd", "p.m"})
 
 
@@ -42,6 +43,12 @@ def shortened(text: str, limit: int) -> str:
     if blank > limit // 2:  # otherwise it is one huge word, or a script without blanks
         head = text[:blank]
     return head.rstrip(" ,;:.-–—(") + "…"
+
+
+def opens_with(text: str, title: str) -> bool:
+    """Whether a text begins with the words of its title, which then need not be said twice."""
+    wanted = re.sub(_NOT_A_WORD, "", title).casefold()
+    return re.sub(_NOT_A_WORD, "", text[: 2 * len(title) + 20]).casefold().startswith(wanted)
 
 
 def _is_end(text: str, start: int, end: re.Match[str]) -> bool:

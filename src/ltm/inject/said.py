@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ltm.core.kinds import Kind
 from ltm.core.model import Memory, Phase
 from ltm.core.phases import shortened
+from ltm.core.sentences import opens_with
 
 FULL = 500
 """Characters of a memory that are shown at most; the rest is a question away."""
@@ -22,7 +23,6 @@ DATE = r"\d{4}-\d\d-\d\d"
 
 _ROUGH = 8
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-_NOT_A_WORD = re.compile(r"[\W_]+")
 
 
 class Said(NamedTuple):
@@ -36,7 +36,7 @@ class Said(NamedTuple):
 def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = FULL) -> Said:
     """The line about a memory, of at most `most` characters, made safe by `harmless`."""
     words = words_of(memory)
-    if memory.title and not _opens_with(memory.text, memory.title):
+    if memory.title and not opens_with(memory.text, memory.title):
         words = f"{memory.title}: {words}" if words else memory.title
     if kind.states and memory.state not in ("", kind.states[0]):
         words = f"({memory.state}) {words}"
@@ -103,9 +103,3 @@ def units(text: str) -> int:
 def short_id(memory: Memory) -> str:
     """The end of a memory's id, enough to name it."""
     return memory.id[-SHORT_ID:]
-
-
-def _opens_with(text: str, title: str) -> bool:
-    """Whether a text begins with the words of its title, which then need not be said twice."""
-    wanted = _NOT_A_WORD.sub("", title).casefold()
-    return _NOT_A_WORD.sub("", text[: 2 * len(title) + 20]).casefold().startswith(wanted)

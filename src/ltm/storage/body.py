@@ -1,7 +1,8 @@
-"""The body of a memory file: a `## Summary` section, then a `## Content` section.
+"""The body of a memory file: its text, or a `## Summary` section, then a `## Content` section.
 
 Owns the way from the two texts to the body and back, exactly, whatever the texts contain. A body
-that a person wrote without these headings is all content. Imports only the standard library.
+without these headings is all content, and its summary is what `core.titles` makes of it: so a
+summary that was not written by a person stands in no file and follows the text. Imports core.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from ltm.core.titles import summary_of
 
 _HEADING = re.compile(r"^##[ \t]+(summary|content)[ \t]*\r?(?:\n|\Z)", re.MULTILINE | re.IGNORECASE)
 # Lines of the texts that would be read as something else get a backslash, which Markdown hides:
@@ -28,7 +31,6 @@ _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
 _ANY_HEADING = re.compile(r"^#{1,6}[ \t](.*)$", re.MULTILINE)
 _LOOK = 20_000  # how far into a text its first sentence is looked for
 _LONGEST_SENTENCE = 300
-_LONGEST_TITLE = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,11 @@ class Sections:
     summary_span: tuple[int, int] | None = None
     content_span: tuple[int, int] | None = None
     """Where each text stands in the body, if it stands there in one piece."""
+
+    @property
+    def given(self) -> str:
+        """The summary that stands in the body; nothing where it follows from the text."""
+        return self.summary if self.explicit else ""
 
 
 def read(body: str) -> Sections:
@@ -67,7 +74,10 @@ def read(body: str) -> Sections:
 
 
 def write(summary: str, content: str) -> str:
-    """The body that says exactly this; nothing at all for a tombstone without words."""
+    """The shortest body that says exactly this; nothing at all for a tombstone without words."""
+    plain = f"\n{_escape(content, 'content')}\n"
+    if content and _says(plain, summary, content):
+        return plain
     parts: list[str] = []
     if summary:
         parts.append(f"## Summary\n\n{_escape(summary, 'summary')}\n")
@@ -77,8 +87,16 @@ def write(summary: str, content: str) -> str:
 
 
 def rewrite(body: str, summary: str, content: str) -> str:
-    """A body with these texts in which an unchanged section keeps every byte it has."""
+    """A body with these texts in which an unchanged section keeps every byte it has.
+
+    The sections go with the first change after which the summary follows from the text.
+    """
     old = read(body)
+    if (old.summary, old.content) == (summary, content):
+        return body
+    new = write(summary, content)
+    if not read(new).explicit:
+        return new
     spliced = body
     if content != old.content and old.content_span:
         start, end = old.content_span
@@ -86,9 +104,8 @@ def rewrite(body: str, summary: str, content: str) -> str:
     if summary != old.summary and old.summary_span:
         start, end = old.summary_span
         spliced = f"{spliced[:start]}{_escape(summary, 'summary')}{spliced[end:]}"
-    new = read(spliced)
     # Where a section is missing, or stands in pieces, there is nothing to splice into.
-    return spliced if (new.summary, new.content) == (summary, content) else write(summary, content)
+    return spliced if _says(spliced, summary, content) else new
 
 
 def with_notes(body: str, lost: Mapping[str, tuple[str, ...]]) -> str:
@@ -107,25 +124,24 @@ def with_notes(body: str, lost: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence below the headings, on one line; a heading's words if there is no more."""
+    """The summary a text without sections used to have, which older signatures cover: the first
+    sentence below the headings, on one line; a heading's words if there is no more."""
     prose = _ANY_HEADING.sub("", text[:_LOOK]).strip() or text[:_LOOK].strip().lstrip("# ")
     line = " ".join(re.split(r"\n\s*\n", prose, maxsplit=1)[0].split())[:_LONGEST_SENTENCE]
     found = _SENTENCE.match(line)
     return (found[0] if found else line).strip()
 
 
-def first_title(text: str) -> str:
-    """A title for a text that came without one: its first heading, else its first sentence."""
-    heading = _ANY_HEADING.search(text[:_LOOK])
-    words = heading[1].strip() if heading else ""
-    return (words or first_sentence(text))[:_LONGEST_TITLE].strip()
-
-
 def _without_headings(body: str) -> Sections:
     content = body.strip("\n")
     start = len(body) - len(body.lstrip("\n"))
     text = _unescape(content, "content")
-    return Sections(first_sentence(text), text, False, content_span=(start, start + len(content)))
+    return Sections(summary_of(text), text, False, content_span=(start, start + len(content)))
+
+
+def _says(body: str, summary: str, content: str) -> bool:
+    found = read(body)
+    return (found.summary, found.content) == (summary, content)
 
 
 def _content_heading(body: str, start: int) -> re.Match[str] | None:

@@ -188,7 +188,11 @@ class Changes:
             at = self._clock()
             match decision:
                 case change.Revise(changes=changes):
-                    action, after = "revised", change.revised(memory, changes, at)
+                    whole = memory
+                    if memory.phase is not Phase.FULL:
+                        kept = [each.memory for each in self._vaults.versions(vault, memory.id)]
+                        whole = phases.whole(memory, kept)
+                    action, after = "revised", change.revised(memory, changes, at, whole=whole)
                 case change.Forget():
                     action, after = "forgotten", change.forgotten(memory, at)
             edited = decision.edited if isinstance(decision, change.Revise) else b""

@@ -3,11 +3,12 @@
 Owns what each key means: how strictly it is read, how it is written, and which keys a short file
 may leave out. Imports core, and from storage the document, its keys and its body.
 
-Written always: id, kind, title, scope, tags, impact, status, created, updated. Every other key is
+Written always: id, kind, scope, tags, impact, status, created, updated. Every other key is
 left out while it says what its absence says:
 
 | key                                            | absent means            |
 |------------------------------------------------|-------------------------|
+| title                                          | made from the text      |
 | pinned, difficulty, confidence                 | false, 0.0, 1.0         |
 | observations, phase, version                   | 1, 0 (full), 1          |
 | trust                                          | user                    |
@@ -19,8 +20,8 @@ left out while it says what its absence says:
 | shown_signature                                |                         |
 
 Reading forgives what a person typing by hand leaves out: a missing id is taken from the file's
-name, a kind from the table's default, a title from the text, `created` from the id, `updated`
-from `created`, scope, tags, impact and status from the defaults above.
+name, a kind from the table's default, `created` from the id, `updated` from `created`, scope, tags,
+impact and status from the defaults above.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from functools import cache
 from ltm.core.errors import LtmError, Refused
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, is_id, iso
+from ltm.core.titles import title_of
 from ltm.storage import body
 from ltm.storage.fields import FIELDS, Value
 from ltm.storage.frontmatter import MAX_FRONT, Document
@@ -44,7 +46,7 @@ from ltm.storage.vault import MAX_FILE
 _LONGEST_SLUG = 48
 # Keys whose value was made up because the file had none: written down as soon as it is rewritten,
 # so that no file we wrote is without them.
-_MADE_UP = ("id", "title", "created")
+_MADE_UP = ("id", "created")
 
 
 def decode(document: Document, path: str, kinds: Kinds, *, seen: datetime | None = None) -> Memory:
@@ -121,6 +123,8 @@ def _onto(base: Document, memory: Memory, new: dict[str, Value | None], kinds: K
         return base
     old = _values(before)
     due = {*base.repeated, *lacking(base)}
+    if memory.title != before.title:  # one that follows from the text may stand in an older file
+        due.add("title")
     changes = {key: value for key, value in new.items() if value != old[key] or key in due}
     # Words that lost in a union merge are in the memory's content by now, so they enter the body
     # as the repeated lines that held them go.
@@ -167,6 +171,7 @@ def _values(memory: Memory) -> dict[str, Value | None]:
     left_out: dict[str, Value] = {
         field.key: () if field.many else field.default for field in FIELDS if not field.always
     }
+    left_out["title"] = title_of(memory.content or memory.summary)
     left_out["confirmed"] = values["created"]
     return {key: None if left_out.get(key) == value else value for key, value in values.items()}
 

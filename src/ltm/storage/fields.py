@@ -116,7 +116,7 @@ _pinned = _best(_place("false", "no", "off", "0", "true", "yes", "on", "1"), max
 FIELDS: tuple[Field, ...] = (
     Field("id", newest, always=True, signed=True),
     Field("kind", newest, always=True, signed=True),
-    Field("title", newest, always=True, spoken=True, signed=True),
+    Field("title", newest, spoken=True, signed=True),
     Field("scope", newest, "project", always=True, signed=True),
     Field("tags", newest, always=True, many=True),
     Field("impact", _gravest, "medium", always=True, signed=True),

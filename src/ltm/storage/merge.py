@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ltm.core.errors import BadFile
+from ltm.core.titles import summary_of
 from ltm.storage import body as text
 from ltm.storage.durable import write_file
 from ltm.storage.fields import BY_KEY, FIELDS, Field, Value, items, merge3, moment, phase_of, union
@@ -146,17 +147,20 @@ def _text(base: Document | None, ours: Document, older: Document, newer: Documen
         return newer.body
     if faded == [newer]:
         return older.body
+    if not (older.body.strip() and newer.body.strip()):  # one is a tombstone
+        return older.body if older.body.strip() else newer.body
     if faded:
         return min(faded, key=lambda side: (_phase(side), -len(side.body))).body
     from ltm.storage.union import merge_lines  # starts a process, which most merges need not
 
+    # By sections, so that a union never repeats their headings. A summary that follows from its
+    # text stands nowhere, so there is nothing of it to merge.
     one, two = text.read(older.body), text.read(newer.body)
-    if not (one.explicit and two.explicit):
-        return merge_lines(None if base is None else base.body, older.body, newer.body)
-    # By sections, so that a union never repeats their headings.
     was = None if base is None else text.read(base.body)
-    summary = merge_lines(None if was is None else was.summary, one.summary, two.summary)
+    summary = merge_lines(None if was is None else was.given, one.given, two.given)
     content = merge_lines(None if was is None else was.content, one.content, two.content)
+    if not summary and not (one.explicit and two.explicit):
+        summary = summary_of(content)
     return text.rewrite(ours.body, summary, content)
 
 

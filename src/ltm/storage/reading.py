@@ -16,8 +16,9 @@ from typing import NoReturn, TypeVar
 from ltm.core.errors import BadFile, WrongUsage
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Phase, Trust, choice, is_id
+from ltm.core.titles import title_of
 from ltm.storage.assembling import assembled
-from ltm.storage.body import Sections, first_title
+from ltm.storage.body import Sections
 from ltm.storage.fields import BY_KEY, items, moment, number, phase_of
 from ltm.storage.frontmatter import Document
 
@@ -103,10 +104,10 @@ class Reading:
         title = re.sub(r"[\r\n]+", " ", self.text("title"))
         if title.strip():
             return title
-        parts = (sections.summary if sections.explicit else "", sections.content)
-        derived = next((found for part in parts if (found := first_title(part))), "")
+        derived = title_of(sections.content or sections.summary)
         if not derived:
-            self._bad("title", "'title' is missing", "write 'title:' and a few words")
+            hint = "write 'title:' and a few words, or a text below the keys"
+            self._bad("title", "'title' is missing", hint)
         return derived
 
     def choice(self, key: str, default: _T) -> _T:

@@ -15,7 +15,7 @@ signs it. Imports core and `fields`; cryptography is loaded when there is a key,
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -70,11 +70,15 @@ class Key:
 
     def fits(self, memory: Memory) -> bool:
         """Whether a memory is, in all its file says, as it was signed. Reads nothing else."""
-        return bool(self.secret) and _same(memory.shown_signature, self._over_shown(memory))
+        return bool(self.secret) and any(
+            _same(memory.shown_signature, self._over_shown(each)) for each in _readings(memory)
+        )
 
     def covers(self, memory: Memory, whole: Memory) -> bool:
         """Whether this original text is the one a memory's first signature stands for."""
-        return bool(self.secret) and _same(memory.signature, self._over_original(memory, whole))
+        return bool(self.secret) and any(
+            _same(memory.signature, self._over_original(memory, each)) for each in _readings(whole)
+        )
 
     def state(self, memory: Memory, whole: Memory | None = None) -> State:
         """How a memory stands; with `whole`, its original text is checked too."""
@@ -181,6 +185,19 @@ def _hide_from_git(home: str) -> None:
     if line.encode() not in there.splitlines():
         gap = b"" if there.endswith(b"\n") or not there else b"\n"
         write_file(path, there + gap + f"{line}\n".encode())
+
+
+def _readings(memory: Memory) -> Iterator[Memory]:
+    """A memory as it is read, and as a text without sections was read when older files were signed.
+
+    Both summaries are made from the text, so whoever signed one vouched for the other.
+    """
+    yield memory
+    from ltm.core.titles import summary_of  # needed only where a signature does not fit
+    from ltm.storage.body import first_sentence
+
+    if memory.content and memory.summary == summary_of(memory.content):
+        yield memory._replace(summary=first_sentence(memory.content))
 
 
 def _flat(memory: Memory) -> dict[str, Any]:

@@ -11,12 +11,13 @@ from datetime import datetime
 
 from ltm.core.decision import Copy, forgotten
 from ltm.core.errors import WrongUsage
-from ltm.core.infer import auto_tags, infer_kind, summary_of, title_of
+from ltm.core.infer import auto_tags, infer_kind
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Memory, Phase, Scope, Source, Status, Trust
 from ltm.core.phases import shortened
 from ltm.core.redact import redact
 from ltm.core.screen import one_line
+from ltm.core.titles import summary_of, title_of
 
 LONGEST_TITLE = 200
 
@@ -113,7 +114,7 @@ def kind_of(item: Item, kinds: Kinds) -> str:
     try:
         return kinds.parse(item.kind).name
     except WrongUsage:
-        return infer_kind(item.text, kinds)
+        return infer_kind(item.text, kinds, item.title)
 
 
 def born(item: Item, at: datetime) -> datetime:
