@@ -23,7 +23,7 @@ from tests.stores import file_store
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 WANTED = {
     "Always use tabs in this project",
-    "We chose SQLite over Postgres",
+    "We chose SQLite over Postgres because there is nothing to run",
     "The test database has no address",
 }
 
@@ -103,7 +103,10 @@ def test_a_session_leaves_its_memories(place: Place, transcript: Transcript) -> 
         "1",
     )
     assert order.created == datetime(2026, 11, 15, 10, 0, 1, tzinfo=UTC)
-    assert by_title["We chose SQLite over Postgres"].reason == "there is nothing to run"
+    assert (
+        by_title["We chose SQLite over Postgres because there is nothing to run"].reason
+        == "there is nothing to run"
+    )
 
 
 def test_capturing_the_same_again_changes_nothing(place: Place, transcript: Transcript) -> None:

@@ -337,7 +337,7 @@ class StoreContract:
     def test_filters_narrow_listing_and_search_alike(self, reopen: Open) -> None:
         store = reopen()
         store.create(make("alpha decision", kind="decision", tags=("Web", "api")))
-        store.create(make("alpha fact", tags=("web",)))
+        store.create(make("alpha fact", tags=("web",), state="open"))
         store.create(make("alpha agent", scope=Scope.AGENT))
         forgotten = store.create(make("alpha gone")).memory.id
         store.delete(forgotten)
@@ -348,6 +348,8 @@ class StoreContract:
             (Filter(tags=("WEB",)), {"alpha decision", "alpha fact"}),
             (Filter(tags=("web", "api")), {"alpha decision"}),
             (Filter(scopes=(Scope.AGENT,)), {"alpha agent"}),
+            (Filter(state="open"), {"alpha fact"}),
+            (Filter(state="resolved"), set()),
             (Filter(statuses=(Status.FORGOTTEN,)), {"alpha gone"}),
             (Filter(phases=(Phase.HINT,)), set()),
             (Filter(phases=(Phase.FULL,), kinds=("decision",)), {"alpha decision"}),
@@ -357,6 +359,19 @@ class StoreContract:
             assert listed == expected
             assert {each.stored.memory.title for each in found.items} == expected
             assert found.total == len(expected)
+
+    def test_search_looks_into_the_reason_and_the_state(self, reopen: Open) -> None:
+        store = reopen()
+        made = store.create(make("One", reason="the walrus said so", state="resolved")).memory
+        store.create(make("Two", reason="nothing", state="open"))
+        for word in ("walrus", "resolved"):
+            found = store.search(word, Filter(), 10).items
+            assert [each.stored.memory.id for each in found] == [made.id]
+        store.update(made.id, {"reason": "the heron said so"})
+        assert store.search("walrus", Filter(), 10).items == ()
+        assert [each.stored.memory.id for each in store.search("heron", Filter(), 10).items] == [
+            made.id
+        ]
 
     def test_what_names_a_memory_can_be_listed(self, reopen: Open) -> None:
         store = reopen()

@@ -7,6 +7,7 @@ import re
 import shlex
 import stat
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -205,6 +206,85 @@ def test_edit_by_options_keeps_the_former_text(ltm: Ltm) -> None:
     )
     assert ltm.json("restore", made["id"], "--version", "1")
     assert ltm.json("show", made["id"])["content"] == "first wording of it"
+
+
+def test_edit_says_what_changed_and_how_to_take_it_back(ltm: Ltm) -> None:
+    made = ltm.json("remember", "The mirror is on port 8080. Use it.")
+    said = ltm.ok("edit", made["id"], "--content", "The mirror is on port 9090.", "--pin")
+    assert said.splitlines()[1:] == [
+        "  title: The mirror is on port 8080 → The mirror is on port 9090",
+        "  text: changed",
+        "  pinned: no → yes",
+        f"  the former text is kept: ltm restore {made['id']} --version 1",
+    ]
+    for command in (("inject",), ("recall", "mirror")):
+        assert "8080" not in ltm.ok(*command)
+
+
+@pytest.mark.parametrize("by_editor", [True, False])
+def test_title_and_summary_follow_an_edit_of_the_file(
+    ltm: Ltm, tmp_path: Path, by_editor: bool
+) -> None:
+    made = ltm.json("remember", "The mirror is on port 8080. Use it.")
+    titled = ltm.json("remember", "Backups go to port 8080 at night.", "--title", "Backups")
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nsed -i 's/8080/9090/' \"$1\"\n")
+    editor.chmod(0o755)
+    for each in (made, titled):
+        if by_editor:
+            ltm.ok("edit", each["id"], EDITOR=str(editor))
+        else:
+            subprocess.run([editor, each["path"]], check=True)
+    found = ltm.json("show", made["id"])
+    assert found["title"] == "The mirror is on port 9090"
+    assert found["summary"] == found["text"] == "The mirror is on port 9090. Use it."
+    assert ltm.json("show", titled["id"])["title"] == "Backups"
+
+
+def test_what_was_typed_stays_when_the_memory_was_changed_meanwhile(
+    ltm: Ltm, tmp_path: Path
+) -> None:
+    made = ltm.json("remember", "old words")
+    editor = tmp_path / "editor"
+    editor.write_text(
+        f"#!/bin/sh\necho more >> '{made['path']}'\nsed -i 's/old words/my words/' \"$1\"\n"
+    )
+    editor.chmod(0o755)
+    done = ltm.run("edit", made["id"], EDITOR=str(editor))
+    assert done.returncode == 1
+    kept = Path(done.stderr.splitlines()[0].removeprefix("What you typed is kept in "))
+    assert "my words" in kept.read_text()
+    assert ltm.json("show", made["id"])["content"] == "old words\nmore"
+    kept.unlink()
+
+
+def test_a_forgotten_memory_is_not_edited(ltm: Ltm) -> None:
+    made = ltm.json("remember", "old words")
+    ltm.ok("forget", made["id"])
+    done = ltm.run("edit", made["id"], EDITOR="false")
+    assert (done.returncode, "restore it first" in done.stderr) == (1, True)
+
+
+def test_the_date_shown_is_when_it_was_said_however_often_it_was_edited(ltm: Ltm) -> None:
+    made = ltm.json("remember", "docker-compose.yml is generated")
+    path = Path(made["path"])
+    path.write_text(re.sub(r"(created|updated): .*", r"\1: 2025-02-03T04:05:06Z", path.read_text()))
+    ltm.ok("edit", made["id"], "--content", "docker-compose.yml is made by a script")
+    assert "2025-02-03, said by user" in ltm.ok("why", "docker-compose.yml")
+    assert "created 2025-02-03T04:05:06Z, version 2" in ltm.ok("show", made["id"])
+    ltm.ok("remember", "docker-compose.yml is made by a script")
+    today = datetime.now(UTC).date()
+    assert f"2025-02-03, confirmed {today}, said by" in ltm.ok("why", "docker-compose.yml")
+
+
+def test_issues_are_listed_and_recalled_by_their_state(ltm: Ltm) -> None:
+    one = ltm.json("remember", "The winch jams", "-k", "issue")["id"]
+    two = ltm.json("remember", "The winch leaks", "-k", "issue", "--state", "resolved")["id"]
+    for state, expected in (("open", one), ("Resolved", two)):
+        listed = ltm.json("list", "--state", state)["memories"]
+        hits = ltm.json("recall", "winch", "--state", state)["hits"]
+        assert [each["id"] for each in listed] == [each["id"] for each in hits] == [expected]
+    assert "open, resolved" in ltm.run("list", "--state", "shut").stderr
 
 
 def test_edit_opens_the_editor_and_keeps_what_it_does_not_know(ltm: Ltm, tmp_path: Path) -> None:

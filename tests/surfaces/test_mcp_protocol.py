@@ -27,6 +27,7 @@ TOOLS = {
     "forget",
     "restore",
     "ltm_status",
+    "update_memory",
     "ltm_check",
     "ltm_fix",
     "memory_search",
@@ -83,12 +84,10 @@ def test_schemas_are_short_and_promise_no_structured_result(listed: list[dict[st
 
 def test_every_tool_says_what_it_does_to_the_memories(listed: list[dict[str, Any]]) -> None:
     effects = {tool["name"]: tool["annotations"] for tool in listed}
-    changing = {"store_memory", "forget", "restore", "ltm_fix"}
-    assert {name for name, each in effects.items() if not each["readOnlyHint"]} == changing
-    assert {name for name, each in effects.items() if each["destructiveHint"]} == {"forget"}
-    assert {name for name, each in effects.items() if not each["idempotentHint"]} == {
-        "store_memory"
-    }
+    changing = {"store_memory", "update_memory", "forget", "restore", "ltm_fix"}
+    assert {name for name, each in effects.items() if not each.get("readOnlyHint")} == changing
+    assert {name for name in changing if effects[name]["destructiveHint"]} == {"forget"}
+    assert {name for name in changing if "idempotentHint" not in effects[name]} == {"store_memory"}
     assert not any(each["openWorldHint"] for each in effects.values())
 
 

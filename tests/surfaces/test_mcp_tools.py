@@ -13,6 +13,7 @@ from ltm.core.model import Filter, Stored
 from ltm.storage.config import load
 from ltm.storage.opening import open_files
 from ltm.storage.places import places
+from tests.stores import make
 
 from .mcp_wire import Wire, environment
 
@@ -168,6 +169,93 @@ def test_a_wrong_argument_is_named_and_nothing_is_stored(
     assert named in text
     assert "Next: " in text
     assert desk.stored() == ()
+
+
+def test_a_reason_and_a_state_are_stored_and_found(desk: Desk) -> None:
+    why = desk.keep("Ships carry two anchors.", reason="one was lost off Skagen")
+    issue = desk.keep("The winch jams.", kind="issue", state="resolved")
+    open_issue = desk.keep("The rudder squeaks.", kind="issue")
+    memories = {each.memory.id: each.memory for each in desk.stored()}
+    assert memories[why].reason == "one was lost off Skagen"
+    assert (memories[issue].state, memories[open_issue].state) == ("resolved", "open")
+    assert ids_of(desk.wire.call("memory_search", query="Skagen")) == [why]
+    assert ids_of(desk.wire.call("recall", query="resolved"))[0] == issue
+    assert "open, resolved" in desk.wire.error("store_memory", content="x", kind="issue", state="?")
+
+
+# -- update_memory ---------------------------------------------------------------------------------
+
+
+def test_a_memory_is_corrected_and_the_former_text_is_one_restore_away(desk: Desk) -> None:
+    made = desk.keep("The harbour opens at six. Bring a lamp.", impact="low")
+    text = desk.wire.call("update_memory", id=made, content="The harbour opens at five.")
+    assert "title: The harbour opens at six → The harbour opens at five" in text
+    assert "restore with version=1 brings it back" in text
+    (stored,) = desk.stored()
+    memory = stored.memory
+    assert memory.title == "The harbour opens at five"
+    assert memory.text == "The harbour opens at five."
+    assert b"six" not in Path(stored.path).read_bytes()
+    assert ids_of(desk.wire.call("memory_search", query="lamp")) == []
+    desk.wire.call("restore", id=made, version=1)
+    assert desk.stored()[0].memory.text == "The harbour opens at six. Bring a lamp."
+
+
+def test_any_field_is_changed_and_said_and_the_rest_stays(desk: Desk) -> None:
+    made = desk.keep("The crane leaks oil.", title="Crane", kind="fact", tags=["crane"])
+    text = desk.wire.call(
+        "update_memory",
+        memory_id=made[-8:],
+        kind="issue",
+        impact="HIGH",
+        tags=["crane", "oil"],
+        pinned=True,
+        reason="the seal is old",
+    )
+    for line in (
+        *("kind: fact → issue", "impact: medium → high", "tags: crane → crane, oil"),
+        *("pinned: no → yes", "reason: none → the seal is old", "state: none → open"),
+    ):
+        assert line in text
+    assert "restore" not in text  # the text is as it was
+    (stored,) = desk.stored()
+    memory = stored.memory
+    assert (memory.title, memory.text, memory.version) == ("Crane", "The crane leaks oil.", 1)
+    assert (memory.kind, memory.state, memory.pinned) == ("issue", "open", True)
+    desk.wire.call("update_memory", id=made, content="The crane is dry.", state="resolved")
+    assert desk.stored()[0].memory.title == "Crane"
+    assert "Nothing changed" in desk.wire.call("update_memory", id=made, state="resolved")
+
+
+def test_what_an_agent_rewords_is_no_longer_said_by_the_user(desk: Desk) -> None:
+    where = places(str(desk.project), environ=environment(desk.home))
+    store = open_files(where, load(where.home, where.shared))
+    made = store.create(make("Gulls nest here")).memory.id
+    store.close()
+    desk.wire.call("update_memory", id=made, tags=["gulls"])
+    assert str(desk.stored()[0].memory.source.trust) == "user"
+    assert "said by: user → assistant" in desk.wire.call("update_memory", id=made, content="Gone.")
+
+
+def test_a_correction_that_cannot_be_is_refused_and_changes_nothing(desk: Desk) -> None:
+    made = desk.keep("Pilots meet at noon.")
+    before = desk.stored()
+    for arguments, says in (
+        ({}, "nothing to change"),
+        ({"content": " \n"}, "cannot be empty"),
+        ({"title": " "}, "cannot be empty"),
+        ({"kind": "banana"}, "is not a kind"),
+        ({"state": "open"}, "has no state"),
+        ({"content": "x" * 200_001}, "at most 200,000"),
+        ({"id": "mem_nothere", "title": "x"}, "list_memories"),
+    ):
+        assert says in desk.wire.error("update_memory", **{"id": made, **arguments})
+    assert desk.stored() == before
+    text = desk.wire.call("update_memory", id=made, content=f"The key is ghp_{'a1B2' * 9}.")
+    assert "redacted:" in text
+    assert "a1B2a1B2" not in Path(desk.stored()[0].path).read_text()
+    desk.wire.call("forget", id=made)
+    assert "restore it first" in desk.wire.error("update_memory", id=made, title="x")
 
 
 # -- finding ---------------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ def test_facts_of_a_persons_note_become_memories_once(desk: Desk) -> None:
     first = desk.ltm.json("sessions", "facts")
     kept = {each["title"]: each for each in desk.memories()}
     assert len(first["added"]) == 7
-    assert kept["Use http://localhost:8080 as the mirror"]["reason"] == "it is near"
+    assert kept["Use http://localhost:8080 as the mirror: it is near"]["reason"] == "it is near"
     assert "Keep the parser pure" in kept
     states = {each["title"]: each["state"] for each in kept.values() if each["kind"] == "issue"}
     assert sorted(states.values()) == ["open", "resolved"]

@@ -181,7 +181,7 @@ def test_a_file_in_a_persons_own_style_comes_back_with_the_same_text(world: Worl
     before = world.read("mem_0notes12345")
     for phase in SHORT:
         after = world.store.apply(Reduce(before.id, phase)).stored.memory
-        assert after.summary == before.summary == "One thought."
+        assert after.summary == before.summary == "One thought. Another."
     assert b"mine: kept # why\r\n" in path.read_bytes()
     back = world.store.apply(Restore(before.id)).stored.memory
     assert (back.summary, back.content) == (before.summary, before.content)

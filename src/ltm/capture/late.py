@@ -38,8 +38,7 @@ def keep_late(
 
 def keep_episode(store: Store, candidate: Candidate, done: Captured, *, now: datetime) -> None:
     """Append an episode; a later one of the same session takes the place of the earlier."""
-    # Its first line is its summary, as it stands, so that nobody is told the same twice.
-    memory = as_memory(candidate, now)._replace(summary=candidate.text.split("\n")[0])
+    memory = as_memory(candidate, now)
     if memory.source.trust is Trust.TOOL:
         memory = memory._replace(status=Status.QUARANTINED)
     same = [

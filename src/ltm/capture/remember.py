@@ -5,9 +5,10 @@ Owns the flow behind `ltm remember` and `store_memory`. May import `core` and th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from ltm.capture.decide import Choice, Outcome, decide, replacing
 from ltm.capture.settle import settle
@@ -125,12 +126,15 @@ def draft(
     """The memory a wish describes, what had to be inferred for it, and which secrets it lost."""
     if not wish.text.strip():
         raise WrongUsage("there is nothing to remember", hint='try: ltm remember "some text"')
-    if len(wish.text) > MAX_TEXT:
-        raise Refused(
-            f"the text has {len(wish.text):,} characters; a memory holds at most {MAX_TEXT:,}",
-            hint="keep the point, and say in which file the rest is",
-        )
-    wish, secrets = _without_secrets(wish)
+    check_length(wish.text)
+    texts = {
+        "text": wish.text,
+        "title": wish.title,
+        "reason": wish.reason,
+        "tags": tuple(wish.tags),
+    }
+    fields, secrets = without_secrets(texts, "text")
+    wish = replace(wish, **fields)
     text = wish.text.strip("\n").rstrip()
     guess = infer(without_marks(text), store.kinds, title=without_marks(wish.title or ""))
     kind = store.kinds.parse(wish.kind) if wish.kind else store.kinds[guess.kind]
@@ -158,7 +162,7 @@ def draft(
         updated=at,
         confirmed=at,
         scope=choice(Scope, wish.scope) if wish.scope else guess.scope,
-        tags=_tags(wish.tags) or (guess.tags if wish.auto_tag else ()),
+        tags=distinct_tags(wish.tags) or (guess.tags if wish.auto_tag else ()),
         impact=choice(Impact, wish.impact) if wish.impact else guess.impact,
         pinned=wish.pinned,
         difficulty=difficulty,
@@ -169,23 +173,29 @@ def draft(
     return memory, said, secrets
 
 
-def _without_secrets(wish: Wish) -> tuple[Wish, tuple[str, ...]]:
-    """The wish with every secret and private passage redacted, and the kinds of what was there."""
-    fields, kinds = redact_fields(
-        {
-            "text": wish.text,
-            "title": wish.title,
-            "reason": wish.reason,
-            "tags": tuple(wish.tags),
-        }
-    )
-    if not without_marks(fields["text"]).strip():
+def check_length(text: str) -> None:
+    """Refuse a text that is too long for a memory."""
+    if len(text) > MAX_TEXT:
+        raise Refused(
+            f"the text has {len(text):,} characters; a memory holds at most {MAX_TEXT:,}",
+            hint="keep the point, and say in which file the rest is",
+        )
+
+
+def without_secrets(given: Mapping[str, Any], text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Fields with every secret and private passage redacted, and the kinds of what was there.
+
+    Refused when nothing else was in the field named `text`.
+    """
+    fields, kinds = redact_fields(given)
+    if kinds and text in fields and not without_marks(fields[text]).strip():
         raise Refused(
             f"there is nothing in the text but what is not kept ({', '.join(kinds)})",
             hint="say what it is for and where it is kept, without the secret itself",
         )
-    return replace(wish, **fields), kinds
+    return fields, kinds
 
 
-def _tags(tags: Sequence[str]) -> tuple[str, ...]:
+def distinct_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """The tags somebody typed, each once, on one line."""
     return tuple(dict.fromkeys(clean for tag in tags if (clean := one_line(tag).strip(" ,"))))

@@ -130,6 +130,19 @@ class Memory(NamedTuple):
             return content
         return f"{summary}\n\n{content}"
 
+    @property
+    def words(self) -> str:
+        """What a search looks through besides title and tags: the text, its reason, its state."""
+        text, reason = self.text, self.reason
+        parts = (text, "" if reason in text else reason, self.state)
+        return "\n".join(part for part in parts if part)
+
+    @property
+    def day(self) -> str:
+        """The day it was said, and the day it was last confirmed, if that was a later one."""
+        said, confirmed = self.created.date(), self.confirmed.date()
+        return f"{said}, confirmed {confirmed}" if confirmed > said else str(said)
+
 
 class Stored(NamedTuple):
     """A memory together with where it lies and the fingerprint a compare-and-swap needs."""
@@ -188,6 +201,7 @@ class Filter(NamedTuple):
     phases: tuple[Phase, ...] = ()
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
     scopes: tuple[Scope, ...] = ()
+    state: str = ""
     naming: str = ""
     """Only memories that name this id: as what they replace, follow, link to or came from."""
     ids: tuple[str, ...] | None = None

@@ -72,4 +72,4 @@ def keep_passages(
 
 def words(memory: Memory) -> str:
     """What of a memory is embedded: what it is about, and what it says."""
-    return "\n".join(part for part in (memory.title, " ".join(memory.tags), memory.text) if part)
+    return "\n".join(part for part in (memory.title, " ".join(memory.tags), memory.words) if part)

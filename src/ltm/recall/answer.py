@@ -105,10 +105,9 @@ def _line(hit: Hit | Quote) -> str:
         told = f"said by the {passage.role}, {passage.at[:10]}"
         return f"{hit.id} ({told}) {one_line(passage.text)[:_LONGEST]}"
     memory = hit.stored.memory
-    day = memory.confirmed.date().isoformat()
     text = memory.text
     said = text if text.startswith(memory.title) else f"{memory.title}: {text}"
-    return f"{memory.id} ({memory.kind}, {day}) {one_line(said)[:_LONGEST]}"
+    return f"{memory.id} ({memory.kind}, {memory.day}) {one_line(said)[:_LONGEST]}"
 
 
 def _checked(said: str, known: set[str]) -> tuple[str, tuple[str, ...]]:

@@ -58,6 +58,9 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     for tag in wanted.tags:
         clauses.append("m.row IN (SELECT row FROM tags WHERE tag = ?)")
         values.append(tag.lower())
+    if wanted.state:
+        clauses.append("m.row IN (SELECT row FROM texts WHERE json_extract(data, '$.state') = ?)")
+        values.append(wanted.state)
     if wanted.naming:
         clauses.append("m.row IN (SELECT row FROM names WHERE name = ?)")
         values.append(wanted.naming)

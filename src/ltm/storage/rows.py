@@ -107,7 +107,7 @@ class Rows:
                 row,
                 " ".join(terms(memory.title)),
                 " ".join(terms(" ".join(memory.tags))),
-                " ".join(terms(memory.text)),
+                " ".join(terms(memory.words)),
             ),
         )
         self._grow(1)

@@ -27,17 +27,19 @@ def command(
     phase: int | None,
     status: str | None,
     scope: str | None,
+    state: str | None,
 ) -> None:
     """List memories, the newest first.
 
     \b
     ltm list --kind decision --tag auth
+    ltm list --kind issue --state open
     ltm list --status forgotten
     ltm list --json | jq -r '.memories[].path'
 
     At a terminal ids are shown by their end, which is enough to type; in a pipe they are whole.
     """
-    chosen = wanted(work, kinds, tags, phase, status, scope)._replace(untrusted=True)
+    chosen = wanted(work, kinds, tags, phase, status, scope, state)._replace(untrusted=True)
     page = work.store.list(chosen, limit, offset)
     more = offset + len(page.items) < page.total
     if work.as_json:

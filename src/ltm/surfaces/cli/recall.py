@@ -39,6 +39,7 @@ def command(
     phase: int | None,
     status: str | None,
     scope: str | None,
+    state: str | None,
 ) -> None:
     """Find what answers QUERY: any words, a path, an identifier, an error message.
 
@@ -50,5 +51,5 @@ def command(
     Memories, and what was said in the project's sessions. Options that choose among memories leave
     sessions out.
     """
-    chosen = wanted(work, kinds, tags, phase, status, scope)
+    chosen = wanted(work, kinds, tags, phase, status, scope, state)
     answer(work, " ".join(query), chosen, limit, sessions=sessions, as_of=as_of)

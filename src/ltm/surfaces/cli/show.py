@@ -62,7 +62,9 @@ def command(work: Work, memory_id: str) -> None:
     output.say(f"  {memory.id}  {memory.kind}, {memory.impact}, {memory.scope}, {memory.status}")
     if memory.tags:
         output.say(f"  tags: {', '.join(memory.tags)}")
-    output.say(f"  created {output.moment(memory.created)}, version {memory.version}")
+    later = memory.confirmed > memory.created
+    confirmed = f", confirmed {output.moment(memory.confirmed)}" if later else ""
+    output.say(f"  created {output.moment(memory.created)}{confirmed}, version {memory.version}")
     origin = memory.source
     where = f", session {origin.session} lines {origin.lines}" if origin.session else ""
     output.say(f"  said by {origin.trust}{where}; used {counted(usage.uses, 'time')}")

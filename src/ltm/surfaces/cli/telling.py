@@ -25,9 +25,8 @@ def say_memory(work: Work, stored: Stored) -> None:
     mark = output.marker(work.places.home)(stored)
     output.say(f"{output.shown_id(memory.id)}  {mark}{one_line(output.headline(memory))}")
     output.say(f"    {shortened(one_line(memory.summary or memory.text), _LONG)}")
-    day = memory.confirmed.date().isoformat()
     price = counted(estimate(memory.text), "token")
-    output.say(f"    {day}, said by {memory.source.trust}; {price}")
+    output.say(f"    {memory.day}, said by {memory.source.trust}; {price}")
 
 
 def memory_record(stored: Stored) -> dict[str, Any]:
@@ -37,6 +36,7 @@ def memory_record(stored: Stored) -> dict[str, Any]:
         "id": memory.id,
         "title": memory.title,
         "kind": memory.kind,
+        "created": output.moment(memory.created),
         "confirmed": output.moment(memory.confirmed),
         "text": memory.text,
         "tokens": estimate(memory.text),

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ltm.core.errors import WrongUsage
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Phase, Scope, Status, choice
 from ltm.surfaces.cli.call import Work
@@ -87,6 +88,7 @@ def limit_option(default: int, *, most: int | None = None) -> Callable[[_F], _F]
 def filter_options(function: _F) -> _F:
     """The options that say which memories are meant."""
     for option in (
+        click.option("--state", metavar="STATE", help="Only issues in this state: open, resolved."),
         click.option("--scope", metavar="SCOPE", help="Only this scope: project or agent."),
         click.option(
             "--status",
@@ -108,6 +110,7 @@ def wanted(
     phase: int | None = None,
     status: str | None = None,
     scope: str | None = None,
+    state: str | None = None,
 ) -> Filter:
     """The filter these options describe."""
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
@@ -119,4 +122,13 @@ def wanted(
         phases=() if phase is None else (Phase(phase),),
         statuses=statuses,
         scopes=(choice(Scope, scope),) if scope else (),
+        state=_state(work, state) if state else "",
     )
+
+
+def _state(work: Work, word: str) -> str:
+    states = dict.fromkeys(state for kind in work.config.kinds for state in kind.states)
+    if word.strip().lower() in states:
+        return word.strip().lower()
+    options = ", ".join(states)
+    raise WrongUsage(f"'{word}' is not one of {options}", hint=f"use one of: {options}")

@@ -16,8 +16,8 @@ _PARAGRAPHS = (
     '- store_memory WHEN a decision, lesson, preference, dead end or "remember this" is stated or'
     " found: at once, one self-contained point each, with the reason. Not for what the code or git"
     " already says, and never for secrets.",
-    "- A memory is wrong or outdated: store_memory with replaces=<id>. Unwanted: forget (restore"
-    " undoes it).",
+    "- A memory says it wrong: update_memory. It was right and things changed: store_memory with"
+    " replaces=<id>. Unwanted: forget. restore undoes each of them.",
     "Which memory: some clients keep their own notes (auto memory, MEMORY.md, CLAUDE.md). Those"
     " are loaded whole into every session: leave them to the few standing rules they already hold,"
     " and write there only when the user names them. Everything to be looked up later, the history"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
-from ltm.core.model import Filter, Hit, Memory, Phase, Status, Stored, iso
+from ltm.core.model import Filter, Hit, Memory, Phase, Status, Stored
 from ltm.inject.fence import harmless
 from ltm.inject.said import shorten
 from ltm.recall.quote import Quote, cited_as
@@ -227,18 +227,14 @@ def _entry(call: Call, memory: Memory, why: str, most: int = 280) -> str:
     said = page.excerpt(memory, most)
     if said and said != harmless(memory.title):
         parts.append(f"  {said}")
-    parts.append("  " + "; ".join(each for each in (why, _day(memory), page.price(memory)) if each))
+    parts.append("  " + "; ".join(each for each in (why, memory.day, page.price(memory)) if each))
     return "\n".join(parts)
 
 
 def _line(call: Call, memory: Memory) -> str:
     tags = f" #{' #'.join(shorten(harmless(tag), 30) for tag in memory.tags[:5])}"
-    told = f"{_day(memory)}; {page.price(memory)}"
+    told = f"{memory.day}; {page.price(memory)}"
     return f"{call.headline(memory)}{tags if memory.tags else ''} ({told})"
-
-
-def _day(memory: Memory) -> str:
-    return iso(memory.updated)[:10]
 
 
 def _asked(text: str) -> str:

@@ -1,13 +1,15 @@
-"""The tools that change what is remembered: store_memory, forget, restore."""
+"""The tools that change what is remembered: store_memory, update_memory, forget, restore."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ltm.capture.decide import Outcome
 from ltm.capture.remember import Wish, remember
-from ltm.core.decision import Forget, Restore, Settle
-from ltm.core.errors import Refused
+from ltm.capture.revise import checked, revise
+from ltm.core.decision import TEXT, Forget, Restore, Settle
+from ltm.core.errors import Refused, WrongUsage
 from ltm.core.model import Source, Status, Trust
 from ltm.core.screen import visible
 from ltm.inject.fence import harmless
@@ -26,6 +28,8 @@ def store_memory(
     tags: Sequence[str] = (),
     auto_tag: bool | None = None,
     difficulty: float | None = None,
+    reason: str = "",
+    state: str = "",
     replaces: str = "",
     new: bool = False,
 ) -> str:
@@ -40,6 +44,8 @@ def store_memory(
         tags=tags,
         auto_tag=call.config.get("auto_tag") if auto_tag is None else auto_tag,
         difficulty=session.difficulty if difficulty is None else difficulty,
+        reason=reason,
+        state=state,
         replaces=call.read(replaces).memory.id if replaces.strip() else "",
         apart=new,
         source=Source(trust=Trust.ASSISTANT, session=session.id, tool=call.tool),
@@ -76,6 +82,31 @@ def store_memory(
             " with both=true if both hold."
         )
     lines.append(f"in {visible(applied.stored.path)}")
+    return "\n".join(lines)
+
+
+def update_memory(call: Call, id: str, **given: Any) -> str:  # noqa: A002
+    """Correct a memory; the answer says what changed and how to take it back."""
+    if not given:
+        raise WrongUsage("there is nothing to change", hint="give content, title, tags or another")
+    stored = call.read(id)
+    memory = stored.memory
+    changes = checked(memory, given, call.config.kinds)
+    reworded = any(changes.get(name, "") not in ("", getattr(memory, name)) for name in TEXT)
+    if reworded and memory.source.trust is Trust.USER:
+        # The words are the agent's by now, wherever the point came from.
+        changes["source"] = memory.source._replace(trust=Trust.ASSISTANT)
+    done = revise(call.store, stored, changes)
+    if done.is_empty:
+        return f"Nothing changed, it says so already: {page.headline(memory)}"
+    lines = [f"Changed {page.headline(done.after.memory)}"]
+    lines += [harmless(line) for line in done.differences]
+    if done.redacted:
+        lines.append(f"redacted: {', '.join(done.redacted)} (not stored)")
+    if done.former_version:
+        lines.append(
+            f"The former text is kept: restore with version={done.former_version} brings it back."
+        )
     return "\n".join(lines)
 
 

@@ -33,7 +33,7 @@ from ltm.surfaces.mcp.lanes import Lanes
 from ltm.surfaces.mcp.lifetime import Lifetime
 from ltm.surfaces.mcp.prompts import PROMPTS, prompt_text
 from ltm.surfaces.mcp.table import tools
-from ltm.surfaces.mcp.tool import Tool
+from ltm.surfaces.mcp.tool import Effect, Tool
 from ltm.surfaces.mcp.whereabouts import Whereabouts
 
 _T = TypeVar("_T")
@@ -208,12 +208,19 @@ def _described(tool: Tool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=tool.schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.effect.reads_only,
-            destructive_hint=tool.effect.destroys,
-            idempotent_hint=tool.effect.repeatable,
-            open_world_hint=False,
-        ),
+        annotations=_hints(tool.effect),
+    )
+
+
+def _hints(effect: Effect) -> types.ToolAnnotations:
+    """Only what differs from the protocol's defaults and means something, since each costs tokens:
+    whether a tool destroys or can be repeated says nothing about one that only reads."""
+    if effect.reads_only:
+        return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return types.ToolAnnotations(
+        destructive_hint=effect.destroys,
+        idempotent_hint=effect.repeatable or None,
+        open_world_hint=False,
     )
 
 

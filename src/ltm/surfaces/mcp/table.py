@@ -60,7 +60,7 @@ TOOLS: tuple[Tool, ...] = (
         ),
         function=_later("remembering", "store_memory"),
         properties={
-            "content": _text("The point, with why and where (files, commands)"),
+            "content": _text("The point, why and where (files, commands)"),
             "title": _text("One line"),
             "kind": _KIND,
             "impact": {"type": "string", "enum": [str(each) for each in Impact]},
@@ -75,8 +75,10 @@ TOOLS: tuple[Tool, ...] = (
                 "type": "number",
                 "minimum": 0,
                 "maximum": 1,
-                "description": "How hard it was to learn; computed if left out",
+                "description": "How hard to learn; computed if left out",
             },
+            "reason": _text("Why, if content does not say"),
+            "state": _text("Of an issue: open or resolved"),
             "replaces": _text("Id of the memory this corrects"),
             "new": {"type": "boolean", "description": "Keep apart from what it resembles"},
         },
@@ -84,12 +86,33 @@ TOOLS: tuple[Tool, ...] = (
         aliases={"topic": "title", "type": "kind", "region": "scope", "supersedes": "replaces"},
     ),
     Tool(
+        name="update_memory",
+        description=(
+            "Correct a memory. A title made from its text follows the new one; restore brings the"
+            " former back."
+        ),
+        function=_later("remembering", "update_memory"),
+        properties={
+            "id": _ID,
+            "content": _text("The whole text"),
+            "title": _text(),
+            "kind": _text(),
+            "impact": _text(),
+            "tags": _TAGS,
+            "pinned": {"type": "boolean"},
+            "reason": _text(),
+            "state": _text(),
+        },
+        required=("id",),
+        aliases=_NAMED | {"topic": "title", "type": "kind", "text": "content"},
+        effect=MENDS,
+    ),
+    Tool(
         name="recall",
         description=(
             "Find what earlier sessions learned or decided, before redoing work, on an error, or"
             " before a design choice. Any words, path, identifier or error text. Shows the best"
-            " few, memories and lines of sessions, with their beginning, why they match, and their"
-            " price in tokens."
+            " few memories and lines of sessions, why they match, and what opening one costs."
         ),
         function=_later("looking", "recall"),
         properties={
@@ -103,8 +126,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="get_memory",
         description=(
-            "Open one memory: its whole text, where it came from, what it replaces. Or the lines of"
-            " a session that a hit or a source cites."
+            "Open one memory: whole text, where it came from, what it replaces. Or the lines of a"
+            " session that a hit or a source cites."
         ),
         function=_later("opening", "get_memory"),
         properties={"id": _text("Whole id, or its end, or session:lines"), "offset": _OFFSET},
@@ -148,8 +171,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_timeline",
         description=(
-            "What was said before and after a hit (around), or what happened when: sessions and"
-            " memories in the order of time."
+            "What was said before and after a hit (around), or what happened when, in the order"
+            " of time."
         ),
         function=_later("telling", "memory_timeline"),
         properties={
@@ -165,8 +188,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_ask",
         description=(
-            "Answer a question with ids cited, if a model is configured; else up to 30 memories,"
-            " ranked, to answer from and cite by id."
+            "Answer a question and cite ids, if a model is configured; else up to 30 memories,"
+            " ranked, to answer from."
         ),
         function=_later("looking", "memory_ask"),
         properties={"question": _text()},
