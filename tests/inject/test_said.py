@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.model import Memory, Phase
+from ltm.core.titles import title_of
 from ltm.inject.fence import harmless
 from ltm.inject.said import FULL, Said, at_least, say, short_id, shorten, units
 from tests.inject.samples import KINDS, any_memory, stored
@@ -41,6 +43,13 @@ def test_a_hint_says_the_summary_and_the_first_paragraph() -> None:
 
 def test_an_abstract_says_the_first_sentence() -> None:
     assert said(LONG, phase=Phase.ABSTRACT) == Said("Parser: The parser is strict.", whole=False)
+
+
+@pytest.mark.parametrize(
+    "text", ["I prefer tabs.", "I'm colour-blind.", "I'd rather have squash merges.", "I'd say no."]
+)
+def test_the_impersonal_title_of_a_text_is_not_said_beside_it(text: str) -> None:
+    assert said(stored(text, title=title_of(text)).memory).text == text
 
 
 def test_a_title_the_text_begins_with_is_not_said_twice() -> None:

@@ -126,7 +126,10 @@ class Memory(NamedTuple):
         if content.startswith(summary):
             return content
         # Lines may be wrapped differently, and a long summary ends in an ellipsis.
-        if " ".join(("", *summary.split())).rstrip("…") in " ".join(("", *content.split())):
+        words = summary.rstrip("…").split()
+        if content.split(None, len(words))[: len(words)] == words:
+            return content
+        if f" {' '.join(words)}" in f" {' '.join(content.split())}":
             return content
         return f"{summary}\n\n{content}"
 

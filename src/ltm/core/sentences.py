@@ -16,7 +16,9 @@ _ABBREVIATIONS = frozenset(
     | {"ms", "prof", "resp", "viz", "vs"}
 )
 _BEFORE_NUMBERS = frozenset({"ch", "eq", "fig", "no", "nos", "p", "pp", "sec", "v", "ver", "vol"})
-_NOT_A_WORD = r"[\W_]+"
+_IMPERSONAL = ("The user is ", "Rather ", "Would ")
+"""How `core.titles` begins the title of a text that begins with "I"."""
+
 _MAY_END = frozenset({"a.m", "al", "co", "corp", "etc", "inc", "ltd", "p.m"})
 
 
@@ -47,8 +49,16 @@ def shortened(text: str, limit: int) -> str:
 
 def opens_with(text: str, title: str) -> bool:
     """Whether a text begins with the words of its title, which then need not be said twice."""
-    wanted = re.sub(_NOT_A_WORD, "", title).casefold()
-    return re.sub(_NOT_A_WORD, "", text[: 2 * len(title) + 20]).casefold().startswith(wanted)
+    opening = _letters(text[: 2 * len(title) + 20])
+    if opening.startswith(_letters(title)):
+        return True
+    for lead in _IMPERSONAL:
+        title = title.removeprefix(lead)
+    return text.startswith(("I ", "I'")) and _letters(title) in opening
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
 
 
 def _is_end(text: str, start: int, end: re.Match[str]) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from ltm.core.errors import ModelFailed
 from ltm.core.model import Filter, Hit
 from ltm.core.screen import one_line, visible
+from ltm.core.sentences import opens_with
 from ltm.llm.model import Model
 from ltm.recall.quote import Quote, cited_as
 from ltm.recall.said import Said
@@ -106,7 +107,7 @@ def _line(hit: Hit | Quote) -> str:
         return f"{hit.id} ({told}) {one_line(passage.text)[:_LONGEST]}"
     memory = hit.stored.memory
     text = memory.text
-    said = text if text.startswith(memory.title) else f"{memory.title}: {text}"
+    said = text if opens_with(text, memory.title) else f"{memory.title}: {text}"
     return f"{memory.id} ({memory.kind}, {memory.day}) {one_line(said)[:_LONGEST]}"
 
 
