@@ -10,7 +10,7 @@ from ltm.capture.remember import Wish, remember
 from ltm.capture.revise import checked, revise
 from ltm.core.decision import TEXT, Forget, Restore, Settle
 from ltm.core.errors import Refused, WrongUsage
-from ltm.core.model import Source, Status, Trust
+from ltm.core.model import Memory, Source, Status, Trust
 from ltm.core.screen import visible
 from ltm.inject.fence import harmless
 from ltm.surfaces.mcp import page
@@ -78,17 +78,21 @@ def store_memory(
                 f" (of {each.memory.created:%Y-%m-%d}: {page.excerpt(each.memory)})"
             )
         lines.append(
-            "Both are kept. Ask the user which one holds, then call settle_conflict with its id, or"
-            " with both=true if both hold."
+            "Both are kept. Ask the user which one holds, then call update_memory with its id and"
+            " settles=this, or settles=both if both hold."
         )
     lines.append(f"in {visible(applied.stored.path)}")
     return "\n".join(lines)
 
 
-def update_memory(call: Call, id: str, **given: Any) -> str:  # noqa: A002
+def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str:  # noqa: A002
     """Correct a memory; the answer says what changed and how to take it back."""
-    if not given:
+    if not given and not settles:
         raise WrongUsage("there is nothing to change", hint="give content, title, tags or another")
+    stored = call.read(id)
+    settled = _settle(call, stored.memory, settles) if settles else ""
+    if not given:
+        return f"{settled}\n{page.headline(call.read(id).memory)}"
     stored = call.read(id)
     memory = stored.memory
     changes = checked(memory, given, call.config.kinds)
@@ -107,7 +111,7 @@ def update_memory(call: Call, id: str, **given: Any) -> str:  # noqa: A002
         lines.append(
             f"The former text is kept: restore with version={done.former_version} brings it back."
         )
-    return "\n".join(lines)
+    return "\n".join([settled, *lines] if settled else lines)
 
 
 def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the argument's name
@@ -126,23 +130,14 @@ def restore(call: Call, id: str, version: int = 0) -> str:  # noqa: A002
     return f"Restored {page.headline(stored.memory)}"
 
 
-def settle_conflict(
-    call: Call,
-    id: str,  # noqa: A002
-    others: Sequence[str] = (),
-    both: bool = False,
-) -> str:
-    """Let one of several memories that disagree hold, or all of them."""
-    kept = call.read(id).memory
-    rivals = [call.read(each).memory.id for each in others] or [
-        each for each in kept.conflicts if call.store.read(each).memory.status is Status.ACTIVE
-    ]
+def _settle(call: Call, memory: Memory, which: str) -> str:
+    """Let a memory hold instead of those it is in conflict with, or with them."""
+    active = (call.store.read(each).memory for each in memory.conflicts)
+    rivals = tuple(each.id for each in active if each.status is Status.ACTIVE)
     if not rivals:
-        raise Refused(f"{kept.id} is in conflict with no memory", hint="name the others")
-    done = call.store.apply(Settle(kept.id, tuple(rivals), all_hold=both))
-    if both:
-        return f"Both hold: {', '.join((kept.id, *rivals))}"
+        raise Refused(f"{memory.id} is in conflict with no memory", hint="leave settles out")
+    done = call.store.apply(Settle(memory.id, rivals, all_hold=which == "both"))
+    if not done.superseded:
+        return f"Both hold from now on: {memory.id} and {', '.join(rivals)}"
     gone = ", ".join(done.superseded)
-    return (
-        f"Holds: {page.headline(done.stored.memory)}\nreplaced: {gone} (kept; restore brings back)"
-    )
+    return f"It holds; replaced: {gone} (kept; restore brings it back)"

@@ -55,8 +55,7 @@ TOOLS: tuple[Tool, ...] = (
         description=(
             "Keep a decision and its reason, a lesson, pitfall, fix, preference, fact or state of"
             " work for later sessions, as soon as it is known. One self-contained point per call,"
-            " no secrets. The same again confirms; an announced"
-            " change replaces; what disagrees is kept and named, for you to settle."
+            " no secrets. Known points are confirmed, changes replace, conflicts are named."
         ),
         function=_later("remembering", "store_memory"),
         properties={
@@ -70,7 +69,7 @@ TOOLS: tuple[Tool, ...] = (
                 "description": "agent: holds in all projects",
             },
             "tags": _TAGS,
-            "auto_tag": {"type": "boolean", "description": "Find tags in the text"},
+            "auto_tag": {"type": "boolean", "description": "Find tags"},
             "difficulty": {
                 "type": "number",
                 "minimum": 0,
@@ -80,7 +79,7 @@ TOOLS: tuple[Tool, ...] = (
             "reason": _text("Why, if content does not say"),
             "state": _text("Of an issue: open or resolved"),
             "replaces": _text("Id of the memory this corrects"),
-            "new": {"type": "boolean", "description": "Keep apart from what it resembles"},
+            "new": {"type": "boolean", "description": "Keep apart from similar ones"},
         },
         required=("content",),
         aliases={"topic": "title", "type": "kind", "region": "scope", "supersedes": "replaces"},
@@ -88,8 +87,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="update_memory",
         description=(
-            "Correct a memory. A title made from its text follows the new one; restore brings the"
-            " former back."
+            "Correct a memory, or settle a conflict. restore brings the former text back."
         ),
         function=_later("remembering", "update_memory"),
         properties={
@@ -102,6 +100,11 @@ TOOLS: tuple[Tool, ...] = (
             "pinned": {"type": "boolean"},
             "reason": _text(),
             "state": _text(),
+            "settles": {
+                "type": "string",
+                "enum": ["this", "both"],
+                "description": "In a conflict, which hold",
+            },
         },
         required=("id",),
         aliases=_NAMED | {"topic": "title", "type": "kind", "text": "content"},
@@ -216,21 +219,8 @@ TOOLS: tuple[Tool, ...] = (
         effect=MENDS,
     ),
     Tool(
-        name="settle_conflict",
-        description="Say which of several memories that disagree holds; the others give way.",
-        function=_later("remembering", "settle_conflict"),
-        properties={
-            "id": _ID,
-            "others": _TAGS,
-            "both": {"type": "boolean", "description": "All of them hold"},
-        },
-        required=("id",),
-        aliases=_NAMED,
-        effect=MENDS,
-    ),
-    Tool(
         name="ltm_status",
-        description="How many memories there are, of what kinds, and where they are kept.",
+        description="How many memories there are, and where.",
         function=_later("tending", "ltm_status"),
         effect=READS,
     ),
