@@ -13,7 +13,7 @@ from ltm.core.model import Memory, Scope, new_id, now
 from ltm.storage.database import connect, transaction
 from ltm.storage.durable import make_folder
 from ltm.storage.filestore import FileStore
-from ltm.storage.state import SCHEMA, TABLES, State, note_session
+from ltm.storage.state import SCHEMA, State, note_session
 from ltm.storage.vault import Vault
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -36,7 +36,7 @@ def file_store(folder: Path, clock: Callable[[], datetime] = now) -> FileStore:
 def begin(state: State, session: str, project: str, at: datetime) -> None:
     """Note a session as the log does, in the same tables, without waiting for the disk."""
     make_folder(os.path.dirname(state.path))
-    with closing(connect(state.path, TABLES, SCHEMA)) as db, transaction(db):
+    with closing(connect(state.path, SCHEMA)) as db, transaction(db):
         note_session(db, session, project, at)
 
 

@@ -14,7 +14,9 @@ import pytest
 from ltm.storage import database
 
 TABLES = "CREATE TABLE word (text TEXT);\nCREATE TABLE other (number INTEGER)"
-SCHEMA = 7
+OTHER = "CREATE TABLE IF NOT EXISTS other (number INTEGER)"
+SCHEMA = database.Schema(7, TABLES, (OTHER,) * 6)
+DERIVED = database.Schema(7, TABLES, derived=True)
 
 
 @pytest.fixture
@@ -22,8 +24,8 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "some.db")
 
 
-def opened(path: str, schema: int = SCHEMA) -> sqlite3.Connection:
-    return database.connect(path, TABLES, schema)
+def opened(path: str) -> sqlite3.Connection:
+    return database.connect(path, DERIVED)
 
 
 def put(path: str, *words: str) -> None:
@@ -71,9 +73,6 @@ def foreign(path: str) -> None:
         db.executescript("CREATE TABLE theirs (x)")
 
 
-UNUSABLE = pytest.mark.parametrize("spoil", [damage, garble, older, foreign])
-
-
 def test_what_was_committed_is_there_for_the_next_and_for_nobody_else(path: str) -> None:
     before = os.umask(0)
     try:
@@ -100,14 +99,14 @@ def test_what_can_be_derived_is_begun_anew_where_it_is(
     assert sorted(os.listdir(os.path.dirname(path))) == ["some.db"]
 
 
-@UNUSABLE
+@pytest.mark.parametrize("spoil", [damage, garble, foreign])
 def test_what_cannot_be_derived_is_moved_aside_with_all_that_belongs_to_it(
     path: str, spoil: Callable[[str], None]
 ) -> None:
     for number in (1, 2):
         spoil(path)
         was = Path(path).read_bytes()
-        db, aside = database.keep(path, TABLES, SCHEMA)
+        db, aside = database.keep(path, SCHEMA)
         assert words_in(db) == []
         db.close()
         assert aside == f"{path}.damaged{number}"
@@ -126,22 +125,66 @@ def test_what_somebody_else_has_put_aside_already_is_no_error(path: str) -> None
     assert not os.path.exists(f"{path}.damaged1")
 
 
-def test_what_cannot_be_derived_and_is_newer_stays_where_and_as_it_is(path: str) -> None:
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (newer, r"was written by a newer ltm \(schema 8, this one knows 7\)"),
+        (older, r"cannot be brought from schema 6 to 7: no column word.text"),
+    ],
+)
+def test_what_cannot_be_derived_nor_used_stays_where_and_as_it_is(
+    path: str, spoil: Callable[[str], None], message: str
+) -> None:
     """reliability R21: two versions at work in turn take nothing from each other."""
-    newer(path)
+    spoil(path)
     was = Path(path).read_bytes()
-    with pytest.raises(database.Newer, match="newer ltm"):
-        database.keep(path, TABLES, SCHEMA)
-    with closing(database.connect(path, TABLES, SCHEMA, derived=False)) as db:
+    for enter in (database.keep, database.migrate):
+        with pytest.raises(database.Incompatible, match=message):
+            enter(path, SCHEMA)
+    with closing(database.connect(path, SCHEMA)) as db:
         assert not database.is_kept(db)
         assert words_in(db) == []
     assert Path(path).read_bytes() == was
     assert sorted(os.listdir(os.path.dirname(path))) == ["some.db"]
 
 
+@pytest.mark.parametrize("number", range(7))
+def test_a_former_schema_becomes_the_present_one_and_keeps_its_rows(path: str, number: int) -> None:
+    """Number 0: a dump that was read back has lost it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            "CREATE TABLE word (text TEXT); INSERT INTO word VALUES ('one');"
+            f"PRAGMA user_version = {number}"
+        )
+    with pytest.raises(database.Older):
+        database.look(path, SCHEMA)
+    with closing(database.copy(path, SCHEMA)) as db:
+        assert words_in(db) == ["one"]
+    db, aside = database.keep(path, SCHEMA)
+    with closing(db):
+        assert (words_in(db), aside) == (["one"], "")
+    with closing(database.look(path, SCHEMA)) as db:
+        assert db.execute("SELECT count(*) FROM other").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("failure", [sqlite3.IntegrityError("twice"), ValueError("no number")])
+def test_a_migration_that_fails_leaves_the_file_as_it_was(path: str, failure: Exception) -> None:
+    def fail(db: sqlite3.Connection) -> None:
+        db.execute("DROP TABLE word")
+        raise failure
+
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("CREATE TABLE word (text TEXT); PRAGMA user_version = 5")
+    was = Path(path).read_bytes()
+    with pytest.raises(database.Incompatible, match=str(failure)):
+        database.keep(path, SCHEMA._replace(migrations=(*SCHEMA.migrations[:5], fail)))
+    assert Path(path).read_bytes() == was
+    assert sorted(os.listdir(os.path.dirname(path))) == ["some.db"]
+
+
 def test_a_sound_one_is_kept_as_it_is(path: str) -> None:
     put(path, "one")
-    db, aside = database.keep(path, TABLES, SCHEMA)
+    db, aside = database.keep(path, SCHEMA)
     with closing(db):
         assert (words_in(db), aside) == (["one"], "")
 
@@ -155,7 +198,7 @@ def test_one_that_somebody_holds_is_neither_replaced_nor_moved(
         holder.execute("BEGIN EXCLUSIVE")
         holder.execute("CREATE TABLE word (text TEXT)")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
-            (database.keep if keeps else database.connect)(path, TABLES, SCHEMA)
+            (database.keep if keeps else database.connect)(path, SCHEMA)
         holder.execute("COMMIT")
         assert words_in(holder) == []
     assert not os.path.exists(f"{path}.damaged1")
@@ -174,7 +217,7 @@ def test_where_nothing_can_be_written_reading_goes_on_and_keeping_says_no(
             db.execute("INSERT INTO word VALUES ('two')")  # for as long as this process runs
         assert words_in(db)[-1] == "two"
     with pytest.raises(sqlite3.OperationalError) as caught:
-        database.keep(path, TABLES, SCHEMA)
+        database.keep(path, SCHEMA)
     assert database.is_unwritable(caught.value)
     assert not os.path.exists(f"{path}.damaged1")
 
@@ -184,7 +227,7 @@ def test_where_there_is_no_place_for_a_file_it_is_in_memory(tmp_path: Path) -> N
     with closing(opened(path)) as db:
         assert words_in(db) == []
     with pytest.raises(FileNotFoundError):
-        database.keep(path, TABLES, SCHEMA)
+        database.keep(path, SCHEMA)
     assert list(tmp_path.iterdir()) == []
 
 

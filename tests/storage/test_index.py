@@ -19,7 +19,7 @@ from ltm.core.errors import Conflict, NotFound
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Scope, Status, new_id, now
 from ltm.core.record import as_record
-from ltm.storage import codec, index
+from ltm.storage import codec, database, index
 from ltm.storage.durable import failed
 from ltm.storage.filestore import FileStore
 from ltm.storage.state import State
@@ -249,10 +249,8 @@ def test_a_vault_that_cannot_be_written_can_still_be_read(
     fresh.close()
 
 
-def _as_on_a_read_only_disk(path: str, tables: str, schema: int) -> sqlite3.Connection:
-    from ltm.storage import database
-
-    return database.copy(path, tables, schema)
+def _as_on_a_read_only_disk(path: str, schema: database.Schema) -> sqlite3.Connection:
+    return database.copy(path, schema)
 
 
 def test_nothing_is_created_by_looking(tmp_path: Path) -> None:

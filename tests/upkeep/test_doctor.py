@@ -20,6 +20,7 @@ from ltm.storage.filestore import FileStore
 from ltm.storage.gitfiles import init_shared
 from ltm.storage.opening import open_files
 from ltm.storage.places import places
+from ltm.storage.state import SCHEMA
 from ltm.upkeep.doctor import Report, examine, mend
 from tests.storage.repos import git, make_repo
 
@@ -243,7 +244,8 @@ def test_a_database_of_a_newer_ltm_is_named_and_left_as_it_is(patient: Patient) 
     for report in (patient.examine(), patient.mend()):
         assert [(each.path, each.fixed) for each in report.problems] == [(str(state), False)]
         assert messages(report) == [
-            "was written by a newer ltm, so nothing is added to it (update ltm)"
+            f"was written by a newer ltm (schema 99, this one knows {SCHEMA.number}), so nothing is"
+            " added to it (update ltm)"
         ]
     assert state.exists()
 

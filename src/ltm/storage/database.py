@@ -1,16 +1,15 @@
 """Opening a local SQLite file that must never get in anybody's way.
 
-Owns the pragmas, the file mode, the schema check and the two ways out: a broken or foreign file is
-made anew, and a disk that cannot be written gives a copy in memory. Imports the standard library
-only.
+Owns the pragmas, the file mode, the way from a former schema to the present one, and the two ways
+out: a broken or foreign file makes room for a new one, and a disk that cannot be written gives a
+copy in memory. Imports the standard library only.
 """
-
-from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import NamedTuple
 
 PATIENCE_MS = 10_000
 
@@ -20,24 +19,58 @@ they are: `ascii` takes every byte beyond ASCII as part of a word, whereas `unic
 Unicode tables, which change between versions of SQLite."""
 
 
-class Newer(sqlite3.DatabaseError):
-    """A database that a newer ltm wrote. This one must not touch it, unless it can be derived."""
+Migration = str | Callable[[sqlite3.Connection], None]
+"""One step from a schema to the next: statements, or a function that is called in a transaction."""
 
 
-def keep(path: str, tables: str, schema: int) -> tuple[sqlite3.Connection, str]:
+class Schema(NamedTuple):
+    """The tables of a database, and how a file that has former tables gets the present ones.
+
+    A change of the tables raises `number` and adds a step to `migrations` that makes the same
+    change to an existing file, rows included. A step must also work on a file that already has part
+    of the change: a dump that was read back has lost its number, so all steps are applied to it.
+    """
+
+    number: int
+    tables: str
+    migrations: tuple[Migration, ...] = ()
+    """The steps from schema 1 to 2, from 2 to 3 and so on, up to the present one."""
+    derived: bool = False
+    """Whether everything in it can be derived again: it is rebuilt then, and never migrated."""
+
+
+class Older(sqlite3.DatabaseError):
+    """A database of a former schema, where nothing may be written to bring it up to date."""
+
+
+class Incompatible(sqlite3.DatabaseError):
+    """A sound database that this ltm cannot use. It stays as it is."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+        """What a person can do about it."""
+
+
+def keep(path: str, schema: Schema) -> tuple[sqlite3.Connection, str]:
     """The database at `path`, for what cannot be derived, and where a broken one was moved to.
 
-    One that is broken or of an older schema is moved aside, never deleted, and another is begun.
-    A disk that cannot be written is a `sqlite3.Error` or an `OSError`: nothing pretends to be kept.
-    So is a database of a newer schema, which is left as it is.
+    One of a former schema is migrated first. One that is broken is moved aside, never deleted, and
+    another is begun. A disk that cannot be written is a `sqlite3.Error` or an `OSError`: nothing
+    pretends to be kept. A database that is `Incompatible` is an error too, and left as it is.
     """
     try:
-        return _open(path, tables, schema), ""
+        return _open(path, schema), ""
     except sqlite3.DatabaseError as error:
-        if is_busy(error) or is_unwritable(error) or isinstance(error, Newer):
+        if is_busy(error) or is_unwritable(error) or isinstance(error, Incompatible):
             raise
     aside = set_aside(path)
-    return _open(path, tables, schema), aside
+    return _open(path, schema), aside
+
+
+def migrate(path: str, schema: Schema) -> None:
+    """Bring the database at `path` to the present schema; an error leaves it as it was."""
+    _open(path, schema).close()
 
 
 def set_aside(path: str) -> str:
@@ -68,30 +101,36 @@ def _is_new(path: str) -> bool:
     return True
 
 
-def connect(path: str, tables: str, schema: int, *, derived: bool = True) -> sqlite3.Connection:
-    """The database at `path` with these tables; made anew when it is broken or of another schema.
+def connect(path: str, schema: Schema) -> sqlite3.Connection:
+    """The database at `path`, for what can be derived again or done without.
 
-    Only for what can be derived again or may be lost. Where the disk cannot be written, the answer
-    is a copy in memory, so that reading goes on. What is not `derived` and was written by a newer
-    ltm stays as it is, and the answer is an empty one in memory.
+    A broken one makes room for another: deleted where it can be derived, else moved aside. Where
+    the disk cannot be written, the answer is a copy in memory, so that reading goes on, and an
+    empty one in the place of a database that is `Incompatible`.
     """
     for _ in range(3):
         try:
-            return _open(path, tables, schema)
+            return _open(path, schema)
         except sqlite3.DatabaseError as error:
             if is_busy(error):
                 raise
             if is_unwritable(error):
-                return copy(path, tables, schema)
-            if isinstance(error, Newer) and not derived:
-                return empty(tables, schema)
-            discard(path)
+                return copy(path, schema)
+            if isinstance(error, Incompatible):
+                return empty(schema)
         except OSError:
-            return copy(path, tables, schema)
-    return copy(path, tables, schema)
+            return copy(path, schema)
+        if schema.derived:
+            discard(path)
+            continue
+        try:
+            set_aside(path)
+        except OSError:
+            return copy(path, schema)
+    return copy(path, schema)
 
 
-def look(path: str, schema: int, *, long: bool = False) -> sqlite3.Connection:
+def look(path: str, schema: Schema, *, long: bool = False) -> sqlite3.Connection:
     """The database at `path` to read from only: nothing is written, and nobody is waited for.
 
     For a hook. A database that is missing, broken, locked or of another schema is a
@@ -103,12 +142,13 @@ def look(path: str, schema: int, *, long: bool = False) -> sqlite3.Connection:
         db = sqlite3.connect(uri(path, options), uri=True, timeout=0, isolation_level=None)
         try:
             found = db.execute("PRAGMA user_version").fetchone()[0]
-            if found == schema:
+            if found == schema.number:
                 return db
         except sqlite3.Error:
             found = None  # its log cannot be used here: the file itself may do
         db.close()
-    raise sqlite3.DatabaseError(f"schema {found} is not {schema}")
+    is_older = found is not None and found < schema.number
+    raise (Older if is_older else sqlite3.DatabaseError)(f"schema {found} is not {schema.number}")
 
 
 def is_kept(db: sqlite3.Connection) -> bool:
@@ -200,7 +240,7 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the extended codes hold the plain one
 
 
-def _open(path: str, tables: str, schema: int) -> sqlite3.Connection:
+def _open(path: str, schema: Schema) -> sqlite3.Connection:
     # Made here and not by SQLite, so that its mode does not depend on the umask.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
     db = sqlite3.connect(
@@ -208,32 +248,95 @@ def _open(path: str, tables: str, schema: int) -> sqlite3.Connection:
     )
     try:
         with naming_damage():
-            _prepare(db, tables, schema)
+            _prepare(db, schema)
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _prepare(db: sqlite3.Connection, tables: str, schema: int) -> None:
+def _prepare(db: sqlite3.Connection, schema: Schema) -> None:
     # NORMAL may lose the last commits in a power cut and never corrupts: right for derived data.
     db.executescript("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
-    found = db.execute("PRAGMA user_version").fetchone()[0]
-    if found == schema:
+    if _number(db, schema) == schema.number:
         return
-    if found > schema:
-        raise Newer(f"was written by a newer ltm (schema {found}, this one knows {schema})")
-    if found or db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        raise sqlite3.DatabaseError(f"schema {found} is not {schema}")
+    if not _is_bare(db):
+        _migrate(db, schema)
+        return
     db.execute("PRAGMA journal_mode = WAL")
     with transaction(db):
-        if db.execute("PRAGMA user_version").fetchone()[0] == schema:
+        if _number(db, schema) < schema.number:  # else another process was quicker
+            make(db, schema.tables)
+            db.execute(f"PRAGMA user_version = {int(schema.number)}")
+
+
+def _number(db: sqlite3.Connection, schema: Schema) -> int:
+    """The number of the schema a database has, never one above the present."""
+    found = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if found > schema.number:
+        if schema.derived:
+            raise sqlite3.DatabaseError(f"schema {found} is not {schema.number}")
+        raise Incompatible(
+            f"was written by a newer ltm (schema {found}, this one knows {schema.number})",
+            "update ltm",
+        )
+    return found
+
+
+def _is_bare(db: sqlite3.Connection) -> bool:
+    return not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+
+
+def _migrate(db: sqlite3.Connection, schema: Schema) -> None:
+    """Take a database from whatever schema it has to the present one, all the way or not at all."""
+    with transaction(db):
+        found = _number(db, schema)
+        if found == schema.number:
             return  # another process was quicker
-        make(db, tables)
-        db.execute(f"PRAGMA user_version = {int(schema)}")
+        if schema.derived:
+            raise sqlite3.DatabaseError(f"schema {found} is not {schema.number}")
+        try:
+            for step in schema.migrations[max(found, 1) - 1 :]:
+                if callable(step):
+                    step(db)
+                else:
+                    make(db, step)
+            with closing(empty(schema)) as present:
+                missing = _columns(present) - _columns(db)
+            if missing:
+                raise sqlite3.DatabaseError(f"no column {min(missing)}")
+        except DAMAGE as error:
+            if isinstance(error, sqlite3.Error) and (is_damaged(error) or is_unwritable(error)):
+                raise
+            if not found:
+                raise sqlite3.DatabaseError("has tables of another program") from error
+            raise Incompatible(
+                f"cannot be brought from schema {found} to {schema.number}: {error}",
+                "it is left as it is: report this, or move it away to begin another",
+            ) from error
+        db.execute(f"PRAGMA user_version = {int(schema.number)}")
 
 
-def copy(path: str, tables: str, schema: int) -> sqlite3.Connection:
+def _columns(db: sqlite3.Connection) -> set[str]:
+    """Every column there is, as `table.column`."""
+    tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return {f"{table}.{column}" for (table,) in tables for column in columns(db, table)}
+
+
+def columns(db: sqlite3.Connection, table: str) -> list[str]:
+    """The columns of a table; none where there is no such table."""
+    return [row[0] for row in db.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
+def add_columns(db: sqlite3.Connection, table: str, *added: str) -> None:
+    """Add columns to a table, each as `name TYPE NOT NULL DEFAULT value`, if it lacks them."""
+    known = columns(db, table)
+    for column in added:
+        if column.split()[0] not in known:
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+
+
+def copy(path: str, schema: Schema) -> sqlite3.Connection:
     """A database in memory, with what is at `path` if that can be read."""
     memory = _memory()
     try:
@@ -243,17 +346,17 @@ def copy(path: str, tables: str, schema: int) -> sqlite3.Connection:
         finally:
             there.close()
         with naming_damage():
-            _prepare(memory, tables, schema)
+            _prepare(memory, schema)
     except sqlite3.Error:
         memory.close()
-        return empty(tables, schema)
+        return empty(schema)
     return memory
 
 
-def empty(tables: str, schema: int) -> sqlite3.Connection:
+def empty(schema: Schema) -> sqlite3.Connection:
     """A database in memory that holds nothing yet."""
     memory = _memory()
-    _prepare(memory, tables, schema)
+    _prepare(memory, schema)
     return memory
 
 

@@ -32,7 +32,7 @@ from ltm.storage.database import (
 from ltm.storage.indexing import RACY_NS, take_in
 from ltm.storage.lock import PATIENCE
 from ltm.storage.lookups import Lookups
-from ltm.storage.rows import SCHEMA, TABLES, Rows
+from ltm.storage.rows import SCHEMA, Rows
 from ltm.storage.vault import Seen, Vault
 
 STAT_BUDGET = 1000
@@ -137,11 +137,11 @@ class Index(Lookups):
         """The disk is full or read-only. The index there is good as far as it goes: the rest is
         added to a copy of it in memory, and reading goes on."""
         self._db.close()
-        self._use(copy(self.path, TABLES, SCHEMA))
+        self._use(copy(self.path, SCHEMA))
         try:
             self._update()
         except sqlite3.Error:  # it was copied while somebody wrote to it
-            self._use(empty(TABLES, SCHEMA))
+            self._use(empty(SCHEMA))
             self._update()
 
     def _mend(self) -> bool:
@@ -159,7 +159,7 @@ class Index(Lookups):
             discard(self.path)
             # What cannot be deleted is not to be copied either.
             gone = not os.path.exists(self.path)
-            self._use(self._connect() if gone else empty(TABLES, SCHEMA))
+            self._use(self._connect() if gone else empty(SCHEMA))
             self._update()
 
     def _use(self, db: sqlite3.Connection) -> None:
@@ -168,9 +168,9 @@ class Index(Lookups):
 
     def _connect(self) -> sqlite3.Connection:
         try:
-            return connect(self.path, TABLES, SCHEMA)
+            return connect(self.path, SCHEMA)
         except sqlite3.Error:
-            return empty(TABLES, SCHEMA)  # held by a process that hangs: do without it
+            return empty(SCHEMA)  # held by a process that hangs: do without it
 
     @contextmanager
     def _locked(self, patience: float) -> Iterator[bool]:

@@ -28,20 +28,11 @@ from ltm.core.errors import NotFound, StorageFailed
 from ltm.core.model import iso
 from ltm.core.phrases import most_typical
 from ltm.core.rulestate import Attempt, Conversation, Effect, Evidence, Rule, effect_of, rule_of
-from ltm.storage.database import (
-    PATIENCE_MS,
-    is_busy,
-    is_unwritable,
-    make,
-    naming_damage,
-    set_aside,
-    transaction,
-)
+from ltm.storage.database import Incompatible, Schema, keep, transaction
 from ltm.storage.durable import make_folder
 
 FILE = "friction.db"
 _FIELDS = tuple(field.name for field in fields(Evidence))
-SCHEMA = 1
 
 _TABLES = """
 CREATE TABLE conversations(
@@ -59,6 +50,8 @@ CREATE TABLE attempts(
   number INTEGER PRIMARY KEY, project TEXT NOT NULL, rule TEXT NOT NULL, memory TEXT NOT NULL,
   at TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', outcome TEXT NOT NULL DEFAULT '')
 """
+
+SCHEMA = Schema(1, _TABLES)
 
 
 @contextmanager
@@ -163,6 +156,7 @@ class Ledger:
                         (most_typical(left), project, rule),
                     )
         self._db.execute("VACUUM")  # SQLite keeps what was overwritten until told
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return len(gone)
 
     # -- rules -----------------------------------------------------------------------------------
@@ -259,33 +253,12 @@ class Ledger:
 
 def _connect(path: str) -> sqlite3.Connection:
     """The database at `path`; one that is broken is put aside first."""
-    for attempt in range(2):
-        try:
-            return _open(path)
-        except sqlite3.DatabaseError as error:
-            if is_busy(error) or is_unwritable(error) or attempt:
-                raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
-            set_aside(path)
-        except OSError as error:
-            raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
-    raise AssertionError("the second try answers or raises")
-
-
-def _open(path: str) -> sqlite3.Connection:
-    # Made here and not by SQLite, so that its mode does not depend on the umask.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
-    db = sqlite3.connect(path, timeout=PATIENCE_MS / 1000, isolation_level=None)
     try:
-        with naming_damage(), transaction(db):
-            schema = db.execute("PRAGMA user_version").fetchone()[0]
-            if schema == 0:
-                make(db, _TABLES)
-                db.execute(f"PRAGMA user_version = {SCHEMA}")
-        if schema > SCHEMA:
-            raise StorageFailed(
-                "the ledger was written by a newer ltm", path=path, hint="update ltm"
-            )
-    except BaseException:
-        db.close()
-        raise
+        db, _ = keep(path, SCHEMA)
+    except Incompatible as error:
+        raise StorageFailed(f"the ledger {error}", path=path, hint=error.hint) from error
+    except (OSError, sqlite3.Error) as error:
+        raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
+    # Where a transcript was read to is noted elsewhere: what it told must survive a power cut.
+    db.execute("PRAGMA synchronous = FULL")
     return db

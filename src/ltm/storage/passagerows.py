@@ -18,14 +18,12 @@ from hashlib import blake2b
 
 from ltm.core.passage import USER, Header, Passage
 from ltm.core.words import terms
-from ltm.storage.database import TOKENIZER
+from ltm.storage.database import TOKENIZER, Schema, add_columns, columns
 from ltm.storage.passageviews import Filling, replace_view, stretch_words
-
-SCHEMA = 1
 
 _TITLE = 120
 
-TABLES = f"""
+_TABLES = f"""
 CREATE TABLE sessions(
   number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, cwd TEXT NOT NULL,
   transcript TEXT NOT NULL, started TEXT NOT NULL DEFAULT '', ended TEXT NOT NULL DEFAULT '',
@@ -59,6 +57,28 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'col');
 CREATE VIRTUAL TABLE views USING fts5(user, rest, content = '', tokenize = "{TOKENIZER}");
 CREATE VIRTUAL TABLE view_vocabulary USING fts5vocab('views', 'row');
 """
+
+
+def _counted(db: sqlite3.Connection) -> None:
+    """Schema 2: which rows a session has, how many there are, and whether traces are left of
+    others. Files with all, some and none of this have the number 1."""
+    added = ("first_row", "last_row")
+    if not set(added) <= {*columns(db, "sessions")}:
+        add_columns(db, "sessions", *(f"{name} INTEGER NOT NULL DEFAULT 0" for name in added))
+        rows = "FROM passages WHERE session = sessions.number"
+        db.execute(
+            f"UPDATE sessions SET first_row = ifnull((SELECT min(row) {rows}), 0),"
+            f" last_row = ifnull((SELECT max(row) {rows}), 0)"
+        )
+    if "traces" not in columns(db, "totals"):
+        db.execute("DROP TABLE IF EXISTS totals")
+        db.execute("CREATE TABLE totals(passages INTEGER NOT NULL, traces INTEGER NOT NULL)")
+        # A purge may have been cut short: the next one removes what it left.
+        db.execute("INSERT INTO totals SELECT count(*), 1 FROM passages")
+    db.execute("DROP INDEX IF EXISTS passages_time")
+
+
+SCHEMA = Schema(2, _TABLES, (_counted,))
 
 
 class PassageRows:

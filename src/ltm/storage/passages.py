@@ -21,13 +21,23 @@ from contextlib import contextmanager
 from ltm.core.errors import Conflict, StorageFailed
 from ltm.core.model import Problem
 from ltm.core.passage import Header, Passage
-from ltm.storage.database import empty, is_damaged, keep, look, set_aside, transaction
+from ltm.storage.database import (
+    Older,
+    copy,
+    empty,
+    is_damaged,
+    is_unwritable,
+    keep,
+    look,
+    migrate,
+    set_aside,
+    transaction,
+)
 from ltm.storage.durable import make_folder
 from ltm.storage.folders import inode
 from ltm.storage.passagelookups import PassageLookups
 from ltm.storage.passagerows import (
     SCHEMA,
-    TABLES,
     PassageRows,
     kept_path,
     message_number,
@@ -184,7 +194,7 @@ class Passages(PassageLookups):
             return self._looked_at()
         try:
             make_folder(os.path.dirname(self.path))
-            db, aside = keep(self.path, TABLES, SCHEMA)
+            db, aside = keep(self.path, SCHEMA)
         except (OSError, sqlite3.Error, StorageFailed):
             return self._looked_at()
         if aside:
@@ -197,10 +207,24 @@ class Passages(PassageLookups):
         self._readonly = True
         try:
             if os.path.exists(self.path):
-                return look(self.path, SCHEMA, long=True)
+                return self._look()
         except sqlite3.Error as error:
             self.problem = Problem(self.path, f"cannot be read: {error}")
-        return empty(TABLES, SCHEMA)
+        return empty(SCHEMA)
+
+    def _look(self) -> sqlite3.Connection:
+        """The file to read from; one of a former schema is migrated first, in memory if need be."""
+        try:
+            return look(self.path, SCHEMA, long=True)
+        except Older:
+            pass
+        try:
+            migrate(self.path, SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            if isinstance(error, OSError) or is_unwritable(error):
+                return copy(self.path, SCHEMA)
+            raise
+        return look(self.path, SCHEMA, long=True)
 
     def _put_aside(self, error: Exception) -> None:
         self._db.close()
@@ -208,7 +232,7 @@ class Passages(PassageLookups):
             # Whatever it is, the file may be sound: it is left alone, and nothing is added to it.
             self._readonly = True
             self.problem = Problem(self.path, f"cannot be read: {error}")
-            self._use(empty(TABLES, SCHEMA))
+            self._use(empty(SCHEMA))
             return
         # Whoever met the damage first has put the file aside, and begun the one that is there now.
         if inode(self.path) == self._inode:

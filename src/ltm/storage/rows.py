@@ -9,13 +9,10 @@ import sqlite3
 from binascii import crc32
 
 from ltm.core.model import Memory
-from ltm.storage.database import TOKENIZER, make
+from ltm.storage.database import TOKENIZER, Schema, make
 from ltm.storage.vault import Seen
 
-SCHEMA = 5
-"""Raised when the tables or the words in them change: an index of another schema is rebuilt."""
-
-TABLES = f"""
+_TABLES = f"""
 CREATE TABLE files(
   file TEXT PRIMARY KEY, mtime INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL,
   line INTEGER NOT NULL DEFAULT 0, problem TEXT) WITHOUT ROWID;
@@ -35,6 +32,9 @@ CREATE TABLE meta(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZER}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 """
+
+SCHEMA = Schema(4, _TABLES, derived=True)
+"""Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
 
 _SHORT = "id, file, etag, kind, scope, status, phase, created, spared"
@@ -184,7 +184,7 @@ class Rows:
         """Make all tables anew; call it in a transaction."""
         for table in ("vocabulary", "words", "meta", "names", "tags", "texts", "memories", "files"):
             self._db.execute(f"DROP TABLE {table}")
-        make(self._db, TABLES)
+        make(self._db, SCHEMA.tables)
 
 
 def _named(memory: Memory) -> set[str]:

@@ -1,8 +1,8 @@
 """What one machine knows and no file says: how often memories were used, and which sessions ran.
 
-Owns `state.db`. It cannot be derived, and it may be lost: the price is ranking history and one more
-reading of transcripts. Nothing here may fail a command, so a database that cannot be had is an
-empty one. Imports the standard library, core, `brief` and `database`.
+Owns `state.db`. It cannot be derived: one of a former ltm is migrated, and a damaged one is moved
+aside. Nothing here may fail a command, so a database that cannot be had is an empty one. Imports
+the standard library, core, `brief` and `database`.
 
 Time is counted in sessions and in active days, the days on which a project had a session, so that
 a paused project does not forget. Both are logs of the whole machine, numbered as they happen: what
@@ -22,12 +22,23 @@ from datetime import UTC, datetime
 from ltm.core.errors import LtmError, StorageFailed
 from ltm.core.model import Usage, iso, utc
 from ltm.storage import brief
-from ltm.storage.database import connect, is_kept, look, transaction
+from ltm.storage.database import (
+    Incompatible,
+    Older,
+    Schema,
+    add_columns,
+    columns,
+    connect,
+    copy,
+    is_unwritable,
+    keep,
+    look,
+    make,
+    transaction,
+)
 from ltm.storage.durable import make_folder
 
-SCHEMA = 5
-
-TABLES = """
+_TABLES = """
 CREATE TABLE usage(
   id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_session INTEGER NOT NULL, last_used TEXT,
   first_day INTEGER NOT NULL, idle_day INTEGER NOT NULL, uses_then INTEGER NOT NULL) WITHOUT ROWID;
@@ -56,6 +67,81 @@ CREATE TABLE unheard(
   session TEXT NOT NULL, cursor TEXT NOT NULL, lines TEXT NOT NULL, tries INTEGER NOT NULL,
   not_before INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY(session, cursor)) WITHOUT ROWID;
 """
+
+
+def _numbered(db: sqlite3.Connection) -> None:
+    """Schema 2: sessions and active days are numbered as they happen on the whole machine."""
+    if "first_day" in columns(db, "usage"):
+        return
+    make(
+        db,
+        """
+ALTER TABLE sessions RENAME TO former;
+DROP INDEX sessions_project;
+CREATE TABLE sessions(
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
+  started TEXT NOT NULL);
+CREATE INDEX sessions_project ON sessions(project, number);
+INSERT INTO sessions(id, project, started)
+  SELECT id, project, started FROM former ORDER BY started, project, former.number;
+DROP TABLE former;
+CREATE TABLE days(
+  number INTEGER PRIMARY KEY, project TEXT NOT NULL, day TEXT NOT NULL, UNIQUE(project, day));
+INSERT OR IGNORE INTO days(project, day)
+  SELECT project, substr(started, 1, 10) FROM sessions ORDER BY number;
+CREATE TABLE batches(
+  project TEXT NOT NULL, vault TEXT NOT NULL, session INTEGER NOT NULL,
+  PRIMARY KEY(project, vault)) WITHOUT ROWID;
+ALTER TABLE usage ADD COLUMN first_day INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN idle_day INTEGER NOT NULL DEFAULT 0;
+UPDATE usage SET
+  last_session = ifnull((SELECT max(number) FROM sessions WHERE started <= last_used), 0),
+  idle_day = ifnull((SELECT max(number) FROM days WHERE day <= substr(last_used, 1, 10)), 0);
+UPDATE usage SET first_day = idle_day
+""",
+    )
+
+
+def _logged(db: sqlite3.Connection) -> None:
+    """Schema 3: the figures of sessions, how far transcripts were read, which events are done."""
+    texts = ("ended", "reason", "cwd", "transcript")
+    figures = ("ok", "failed", "compactions", "live_ok", "live_failed", "live_compactions")
+    add_columns(
+        db,
+        "sessions",
+        *(f"{name} TEXT NOT NULL DEFAULT ''" for name in texts),
+        *(f"{name} INTEGER NOT NULL DEFAULT 0" for name in figures),
+    )
+    make(
+        db,
+        """
+CREATE TABLE IF NOT EXISTS cursors(
+  session TEXT NOT NULL, reader TEXT NOT NULL, path TEXT NOT NULL, cursor TEXT NOT NULL,
+  PRIMARY KEY(session, reader, path)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS turns(turn INTEGER PRIMARY KEY, day INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS events(
+  key TEXT PRIMARY KEY, steps INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID
+""",
+    )
+
+
+def _uses_in_phases(db: sqlite3.Connection) -> None:
+    """Schema 4: how often a memory was used before it changed its phase."""
+    if "uses_then" not in columns(db, "usage"):
+        add_columns(db, "usage", "uses_then INTEGER NOT NULL DEFAULT 0")
+        # What faded did so for want of use: no use counts as one since then.
+        db.execute("UPDATE usage SET uses_then = uses")
+
+
+_MODELS = """
+CREATE TABLE IF NOT EXISTS spend(
+  day INTEGER PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS unheard(
+  session TEXT NOT NULL, cursor TEXT NOT NULL, lines TEXT NOT NULL, tries INTEGER NOT NULL,
+  not_before INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY(session, cursor)) WITHOUT ROWID
+"""  # schema 5: what models cost, and what they have yet to read
+
+SCHEMA = Schema(5, _TABLES, (_numbered, _logged, _uses_in_phases, _MODELS))
 
 
 class State:
@@ -224,10 +310,13 @@ class State:
 
     def _open(self) -> sqlite3.Connection:
         if self._db is None and self._readonly:
-            self._db = look(self.path, SCHEMA)
+            try:
+                self._db = look(self.path, SCHEMA)
+            except Older:
+                self._db = copy(self.path, SCHEMA)  # migrated in memory: nothing is written
         elif self._db is None:
             make_folder(os.path.dirname(self.path))
-            self._db = connect(self.path, TABLES, SCHEMA, derived=False)
+            self._db = connect(self.path, SCHEMA)
         return self._db
 
 
@@ -237,15 +326,17 @@ def open_log(path: str) -> sqlite3.Connection:
     Raises `StorageFailed` or `sqlite3.Error` where it cannot be.
     """
     make_folder(os.path.dirname(path))
-    db = connect(path, TABLES, SCHEMA, derived=False)
-    if not is_kept(db):
-        db.close()
+    try:
         # A copy in memory is good for reading. Here it would only pretend to remember.
+        db, _ = keep(path, SCHEMA)
+    except Incompatible as error:
+        raise StorageFailed(f"the state database {error}", path=path, hint=error.hint) from error
+    except (OSError, sqlite3.Error) as error:
+        if isinstance(error, sqlite3.Error) and not is_unwritable(error):
+            raise
         raise StorageFailed(
-            "the state database cannot be written",
-            path=path,
-            hint="check the disk; if a newer ltm was at work here, update this one",
-        )
+            "the state database cannot be written", path=path, hint="check the disk"
+        ) from error
     db.execute("PRAGMA synchronous = FULL")
     return db
 

@@ -20,6 +20,7 @@ import numpy as np
 from ltm.core.errors import Busy, StorageFailed
 from ltm.storage.database import (
     DAMAGE,
+    Schema,
     connect,
     discard,
     empty,
@@ -30,16 +31,16 @@ from ltm.storage.database import (
 from ltm.storage.vectorblock import Block, Floats, Integers, best, packed, unpacked
 from ltm.storage.vectorfile import beside
 
-SCHEMA = 1
-"""Raised when the tables or the bytes of a block change: a file of another schema is made anew."""
-
-TABLES = """
+_TABLES = """
 CREATE TABLE blocks(
   number INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, rows INTEGER NOT NULL,
   first INTEGER NOT NULL, last INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE names(row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, etag TEXT);
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
+
+SCHEMA = Schema(1, _TABLES, derived=True)
+"""Raised when the tables or the bytes of a block change: a file of another schema is rebuilt."""
 
 BLOCK = 1024
 """Rows of a full block. An append writes its own rows and at most one unfinished block again."""
@@ -299,9 +300,9 @@ def keep_only(path: str, rows: Collection[int]) -> None:
 
 def _opened(path: str) -> sqlite3.Connection:
     try:
-        return connect(path, TABLES, SCHEMA)
+        return connect(path, SCHEMA)
     except sqlite3.Error:
-        return empty(TABLES, SCHEMA)  # held by a process that hangs: do without it
+        return empty(SCHEMA)  # held by a process that hangs: do without it
 
 
 def _maker(model: str, dimensions: int, source: str) -> str:

@@ -7,13 +7,12 @@ files, and events that wait for another home. Imports core and storage.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sqlite3
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from functools import partial
 from urllib.parse import quote
 
@@ -21,7 +20,15 @@ from ltm.core.counting import counted
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
 from ltm.storage import foreign, spool
-from ltm.storage.database import discard, is_busy, is_unwritable, naming_damage, set_aside
+from ltm.storage.database import (
+    Incompatible,
+    discard,
+    is_busy,
+    is_unwritable,
+    migrate,
+    naming_damage,
+    set_aside,
+)
 from ltm.storage.durable import is_temporary
 from ltm.storage.ledger import FILE as LEDGER
 from ltm.storage.ledger import SCHEMA as LEDGER_SCHEMA
@@ -33,7 +40,13 @@ from ltm.storage.vectorfile import FILE as VECTORS
 from ltm.upkeep.finding import Finding
 
 _SCHEMAS = {STATE: STATE_SCHEMA, SESSIONS: SESSIONS_SCHEMA, LEDGER: LEDGER_SCHEMA}
-"""What is not derived, and the newest schema of it that this ltm knows."""
+"""What is not derived."""
+
+_DATABASE = re.compile(r"\.db(\.damaged\d+)?$")
+_SET_ASIDE = (
+    "was damaged and set aside, and another was begun; 'ltm capture --all' reads again what the"
+    " transcripts still have (delete this file when you no longer need it)"
+)
 
 _OTHERS = 0o077
 _WRITERS = 0o022
@@ -88,7 +101,7 @@ def modes(home: str, shared: str = "") -> list[Finding]:
 
 def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
     """Damaged SQLite files; an index and vectors are derived and made anew, any other is set
-    aside. And those of a newer ltm, which is for a person to mend."""
+    aside. And those that cannot be used or were set aside, which is for a person to mend."""
     derived = {vault.folder for vault in vaults}
     folders = {folder for folder, _, _ in os.walk(home)} | derived
     theirs = _of_others(home)
@@ -98,11 +111,13 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
             path = os.path.join(folder, name)
             if path in theirs:
                 continue
+            if not name.endswith(".db"):
+                found.append(Finding(Problem(path, _SET_ASIDE, ill=False)))
+                continue
             damage = _damage(path)
             if not damage:
-                if _version(path) > _SCHEMAS.get(name, sys.maxsize):
-                    message = "was written by a newer ltm, so nothing is added to it (update ltm)"
-                    found.append(Finding(Problem(path, message)))
+                if incompatible := _incompatible(path, name):
+                    found.append(Finding(Problem(path, incompatible)))
                 continue
             if folder in derived and name == "index.db":
                 problem = Problem(path, f"the index is damaged: {damage}")
@@ -215,17 +230,21 @@ def _close(paths: list[str], bits: int) -> None:
 
 def _databases_in(folder: str) -> list[str]:
     try:
-        return sorted(name for name in os.listdir(folder) if name.endswith(".db"))
+        return sorted(name for name in os.listdir(folder) if _DATABASE.search(name))
     except OSError:
         return []
 
 
-def _version(path: str) -> int:
+def _incompatible(path: str, name: str) -> str:
+    """Why a database that is not derived cannot be used; one of a former schema is migrated."""
     try:
-        with closing(sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)) as db:
-            return int(db.execute("PRAGMA user_version").fetchone()[0])
-    except sqlite3.Error:
-        return 0
+        if name in _SCHEMAS:
+            migrate(path, _SCHEMAS[name])
+    except Incompatible as error:
+        return f"{error}, so nothing is added to it ({error.hint})"
+    except (OSError, sqlite3.Error):
+        pass  # held by another process, or on a disk that refuses: not the file's fault
+    return ""
 
 
 def _damage(path: str) -> str:
