@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,9 @@ import pytest
 from ltm.core.errors import StorageFailed
 from ltm.storage import hooklog, spool
 from ltm.storage.lock import Lock
+from ltm.storage.modellog import ModelLog
+from ltm.storage.passages import Passages
+from ltm.storage.places import places
 from ltm.storage.runtime import python, runtime
 from ltm.storage.sessionlog import Session, SessionLog
 from ltm.surfaces.drain import TRIES, Drained, drain
@@ -224,6 +228,43 @@ def test_tool_events_of_parallel_calls_are_all_counted(desk: Desk) -> None:
     assert {process.wait(PATIENCE) for process in running} == {0}
     desk.drain()
     assert desk.figures("session-1") == (10, 0, 0)
+
+
+def test_a_long_turn_is_saved_at_every_so_many_tool_calls(desk: Desk) -> None:
+    """Real hooks, no end of a turn: what the transcript has so far is kept, and no model reads."""
+    hooks = desk.hooks
+    hooks.home.mkdir()
+    config = '[llm]\nbackend = "claude"\n[hooks]\ntools = true\nsave_interval = 3\n'
+    (hooks.home / "config.toml").write_text(config)
+    transcript = desk.transcript(hooks.session)
+
+    def call(number: int) -> list[str]:
+        """One tool call and a drain; the texts that are kept then."""
+        transcript.calls("Bash", f"t{number}", command="make test")
+        transcript.result("ok", f"t{number}", error=False)
+        hooks.fire("PostToolUse", tool_name="Bash", tool_response="ok")
+        assert desk.drain().errors == 0
+        where = places(str(hooks.project), environ=hooks.environ)
+        with closing(Passages(where.sessions_db, readonly=True)) as said:
+            words = [each.text for each in said.of_session(hooks.session) if each.role == "user"]
+        found = json.loads(hooks.ltm("list", "--json").stdout)["memories"]
+        return [*words, *(each["title"] for each in found)]
+
+    order = "From now on always use pnpm instead of npm in this repository."
+    transcript.user(order)
+    assert call(1) == []
+    assert call(2) == []
+    first, *memories = call(3)
+    assert first == order
+    assert any("pnpm" in title for title in memories)
+    transcript.user("Never push to main without a green build.")
+    assert len(call(4)) == len(call(5)) == 1 + len(memories)
+    assert "Never push to main without a green build." in call(6)
+    with closing(ModelLog(os.path.join(desk.home, "state.db"))) as models:
+        assert models.unheard() == []
+        desk.tell("SessionEnd", hooks.session)  # no hook, which would start a drain of its own
+        desk.drain()
+        assert [each.session for each in models.unheard()] == [hooks.session]
 
 
 def test_a_compaction_is_noted_before_the_context_goes(desk: Desk) -> None:

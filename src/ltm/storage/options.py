@@ -132,7 +132,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "hooks.tools",
         False,
-        "Whether a hook runs after every tool call. Nothing needs it; it gives live counters.",
+        "Whether a hook runs after every tool call. Nothing needs it; it gives live counters, and"
+        " saves long turns while they go on.",
     ),
     Option(
         "hooks.save_interval",

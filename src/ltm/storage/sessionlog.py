@@ -154,6 +154,13 @@ class SessionLog:
             (ok, failed, compactions, session),
         )
 
+    def live_calls(self, session: str) -> int:
+        """How many tool calls of a session events told of."""
+        row = self._db.execute(
+            "SELECT live_ok + live_failed FROM sessions WHERE id = ?", (session,)
+        ).fetchone()
+        return int(row[0]) if row else 0
+
     # -- how far transcripts were read -----------------------------------------------------------
 
     def cursor(self, session: str, reader: str, path: str) -> str:

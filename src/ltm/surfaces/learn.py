@@ -1,7 +1,8 @@
 """What a session leaves behind: memories kept, upkeep done if it is over, views up to date.
 
-Owns when an event makes us learn: at the end of a turn when there is enough to read, before the
-context goes, at the end of a session, and when a session begins and an earlier one died unheard.
+Owns when an event makes us learn: at the end of a turn when there is enough to read, at every so
+many tool calls of a long one, before the context goes, at the end of a session, and when a session
+begins and an earlier one died unheard.
 The drain calls it as a step; `ltm capture` uses the same `learn_from`.
 """
 
@@ -13,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ltm.capture.pipeline import READER, Captured, capture
+from ltm.clients.events import TOOL_EVENTS
 from ltm.core.model import Status, utc
 from ltm.sessions import figures
 from ltm.sessions.growth import has_grown
@@ -45,17 +47,27 @@ def learn(work: Work) -> None:
     for session in sessions:
         if has_grown(work.log, session, READER, _LEAST_BYTES.get(event.event, 1)):
             learn_from(work.log, session, work.at, environ)
-        note_due(work.home, work.log, session, event.event)
+        if event.event not in TOOL_EVENTS:  # within a turn no model is asked for anything
+            note_due(work.home, work.log, session, event.event)
         if event.event == "SessionEnd":
             _tidy_up(work.log, session, work.at, environ)
 
 
 def sessions_to_read(work: Work) -> list[Session]:
     """The sessions an event makes us read: its own, or when it begins those that died unheard."""
-    session = work.log.get(work.event.session) if work.event.event in _LEARNING else None
+    reads = work.event.event in _LEARNING or _is_save(work)
+    session = work.log.get(work.event.session) if reads else None
     if session is None:
         return []
     return [session] if work.event.event != "SessionStart" else work.log.unended(session)
+
+
+def _is_save(work: Work) -> bool:
+    """Whether an event is one of the tool calls at which a long turn is saved."""
+    if work.event.event not in TOOL_EVENTS:
+        return False
+    interval = int(load(work.home).own("hooks.save_interval"))
+    return work.log.live_calls(work.event.session) % interval == 0
 
 
 def learn_from(
