@@ -84,7 +84,7 @@ def test_a_memory_that_was_edited_meanwhile_is_left_alone_and_that_is_said(
         "            file.write('By hand.\\n')\n"
         "    return [each.memory.id for each in candidates][:1]\n"
     )
-    ltm.ok("config", "eviction", "meddling")
+    ltm.ok("config", "eviction", "meddling", PYTHONPATH=str(site))
     done = ltm.run("upkeep", PYTHONPATH=str(site))
     assert done.returncode == 0, done.stderr
     assert "was left as it is:" in done.stderr

@@ -17,6 +17,7 @@ import pytest
 
 from ltm.core.errors import StorageFailed
 from ltm.storage import hooklog, spool
+from ltm.storage.config import OPTIONS, set_option
 from ltm.storage.lock import Lock
 from ltm.storage.modellog import ModelLog
 from ltm.storage.passages import Passages
@@ -663,3 +664,77 @@ def test_a_hook_starts_the_drain_and_the_drain_ends_by_itself(desk: Desk) -> Non
     session = replace(desk.sessions()["session-1"], started="", ended="")
     assert (session.failed, session.reason) == (1, "other")
     assert hooklog.last(desk.home) == ""
+
+
+# -- options -------------------------------------------------------------------------------------
+
+
+def test_a_strategy_that_nothing_offers_is_refused_told_and_not_in_the_way(desk: Desk) -> None:
+    hooks = desk.hooks
+    hooks.remember("Builds run on two cores", "The mirror is in Oslo", "We release on Tuesdays")
+    refused = hooks.ltm("config", "eviction", "nope")
+    assert refused.returncode == 2
+    assert "eviction cannot be 'nope'" in refused.stderr
+    assert "it must be one of: lowest-priority" in refused.stderr
+    path = hooks.home / "config.toml"
+    assert not path.exists()
+
+    path.write_text('max_memories = 2\neviction = "nope"\n')
+    for command in ("status", "doctor"):
+        done = hooks.ltm(command)
+        told = done.stdout + done.stderr
+        assert f"{path}:2: eviction cannot be 'nope'" in told
+        assert "type: ltm config eviction lowest-priority" in told
+    assert json.loads(hooks.ltm("status", "--json").stdout)["problems"] == 1
+    transcript = desk.transcript("s1")
+    transcript.user("From now on always use pnpm instead of npm in this repository.")
+    desk.tell("SessionStart")
+    desk.tell("SessionEnd")
+    assert (desk.drain().errors, desk.waiting()) == (0, [])
+    phases = json.loads(hooks.ltm("status", "--json").stdout)["by_phase"]
+    assert phases["1"] > 0  # the built-in strategy shortened a batch
+    assert hooks.ltm("config", "eviction", "lowest-priority").returncode == 0
+    assert "eviction" not in hooks.ltm("doctor").stdout
+
+
+def test_a_store_that_nothing_offers_is_named_with_its_file_and_the_way_back(desk: Desk) -> None:
+    hooks = desk.hooks
+    hooks.remember("Builds run on two cores only")
+    assert hooks.ltm("config", "store", "nope").returncode == 2
+    path = hooks.home / "config.toml"
+    path.write_text('store = "nope"\n')
+    for command in ("status", "doctor", "list"):
+        done = hooks.ltm(command)
+        assert done.returncode == 1
+        assert f"{path}: nothing installed offers 'nope' in ltm.stores" in done.stderr
+        assert "type: ltm config store files" in done.stderr
+    assert hooks.ltm("config", "store", "files").returncode == 0
+    assert "two cores" in hooks.ltm("list").stdout
+
+
+@pytest.mark.parametrize("extreme", ["least", "most"])
+def test_with_the_extremes_of_all_options_a_session_is_drained(desk: Desk, extreme: str) -> None:
+    """What `ltm config` accepts must not fail later, where only a log tells."""
+    hooks = desk.hooks
+    hooks.remember("Builds run on two cores only")
+    path = str(hooks.home / "config.toml")
+    for option in OPTIONS:
+        value: object
+        if option.choices:
+            value = option.choices[0 if extreme == "least" else -1]
+        elif option.type is bool:
+            value = str(extreme == "most").lower()
+        elif option.type is str:
+            continue
+        else:
+            value = getattr(option, extreme)
+        set_option(path, option.name, str(value))
+    transcript = desk.transcript("s1")
+    transcript.user("From now on always use pnpm instead of npm in this repository.")
+    for event in ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"):
+        desk.tell(event, ok=True)
+    assert (desk.drain().errors, desk.waiting()) == (0, [])
+    assert hooklog.last(desk.home) == ""
+    for command in ("status", "doctor", "recall pnpm", "inject", f"friction {transcript.path}"):
+        done = hooks.ltm(*command.split())
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr

@@ -79,6 +79,22 @@ def load(home: str, shared: str = "") -> Config:
     )
 
 
+def problems_in(config: Config, home: str) -> list[Problem]:
+    """What is wrong in config files, packages that are not installed included."""
+    found = list(config.problems)
+    for option in OPTIONS:
+        value = config.own(option.name)
+        if not option.is_offered(value):
+            path = os.path.join(home, FILE)
+            message = (
+                f"{option.name} cannot be {value!r}: nothing offers it, so {option.default} is used"
+                f" (it must be one of: {', '.join(option.offers)};"
+                f" type: ltm config {option.name} {option.default})"
+            )
+            found.append(Problem(path, message, read_toml(path).line(option.name)))
+    return found
+
+
 def set_option(path: str, name: str, text: str, *, shared: bool = False) -> None:
     """Set an option, or a cell as `kinds.progress.fades_days`, in a config file.
 
@@ -155,6 +171,8 @@ def _accept(
         except WrongUsage as error:
             hint = f" ({error.hint})" if error.hint else ""
             message = f"{error.message}{hint}; this line is ignored"
+            if name in BY_NAME:
+                message += f" (take it out: ltm config --unset{' --repo' * repository} {name})"
             problems.append(Problem(file.path, message, file.line(name)))
     return accepted, kinds
 

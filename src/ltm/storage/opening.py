@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ltm.core.errors import NotFound
 from ltm.core.model import Scope
 from ltm.storage import keyfile
 from ltm.storage.durable import sweep
@@ -30,9 +31,17 @@ def open_store(places: Places, config: Config) -> Store:
     """
     name = config.get("store")
     if name != BUILT_IN:
+        from ltm.storage.config import FILE
         from ltm.storage.extensions import named
 
-        store: Store = named("ltm.stores", name)(places, config)
+        try:
+            open_named = named("ltm.stores", name)
+        except NotFound as error:
+            # Not the built-in one in its place: what is kept there would be missed in the other.
+            hint = f"install it, or type: ltm config store {BUILT_IN} ({error.hint})"
+            path = os.path.join(places.home, FILE)
+            raise NotFound(error.message, path=path, hint=hint) from error
+        store: Store = open_named(places, config)
         return store
     return open_files(places, config)
 

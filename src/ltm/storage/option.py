@@ -71,6 +71,8 @@ class Option(NamedTuple):
     """Gives the value back as it is to be used, or refuses it."""
     form: str = "a name"
     """What a text may be, in words."""
+    group: str = ""
+    """The entry points of installed packages that offer further values, such as `ltm.eviction`."""
 
     @property
     def type(self) -> type[bool] | type[int] | type[float] | type[str]:
@@ -122,7 +124,22 @@ class Option(NamedTuple):
             if not re.match(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\Z", word):
                 raise self._wrong(text)
             return self.checked(float(word))
-        return self.checked(word)
+        value = self.checked(word)
+        if not self.is_offered(value):
+            hint = f"it must be one of: {', '.join(self.offers)}"
+            raise WrongUsage(f"{self.name} cannot be {value!r}: nothing offers it", hint=hint)
+        return value
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """What is built in, and what installed packages offer, for an option that has a group."""
+        from ltm.storage.extensions import names
+
+        return str(self.default), *names(self.group)
+
+    def is_offered(self, value: Value) -> bool:
+        """Whether a value is built in or installed. Only where packages are: a hook sees none."""
+        return not self.group or value == self.default or value in self.offers
 
     def _wrong(self, value: object) -> WrongUsage:
         return WrongUsage(f"{self.name} cannot be {value!r}", hint=f"it must be {self.allowed}")

@@ -37,12 +37,14 @@ OPTIONS: tuple[Option, ...] = (
         "lowest-priority",
         "The strategy that picks them: a built-in or installed one, by name.",
         check=extension_name,
+        group="ltm.eviction",
     ),
     Option(
         "store",
         "files",
         "Where memories are kept: the built-in files or an installed backend, by name.",
         check=extension_name,
+        group="ltm.stores",
     ),
     Option(
         "fade_days.low",
@@ -122,6 +124,7 @@ OPTIONS: tuple[Option, ...] = (
         "sessions.days",
         0,
         "Days after which a session's words are let go; 0 keeps them.",
+        most=36_500,
     ),
     Option(
         "sessions.megabytes",

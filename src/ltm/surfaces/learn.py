@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 
 from ltm.capture.pipeline import READER, Captured, capture
 from ltm.clients.events import TOOL_EVENTS
+from ltm.core.errors import Busy, LtmError, StorageFailed
 from ltm.core.model import Status, utc
 from ltm.sessions import figures
 from ltm.sessions.growth import has_grown
+from ltm.storage import hooklog
 from ltm.storage.config import load
 from ltm.storage.opening import open_store, vaults_of
 from ltm.storage.places import Places, places
@@ -134,9 +136,17 @@ def _tidy_up(log: SessionLog, session: Session, now: datetime, environ: Mapping[
     try:
         merged, held = consolidate.run(store, now, least=consolidate.LEAST)
         masses.note(log, found.project.id, masses.CONSOLIDATE, held)
-        faded = run(store, now=now, limits=limits_of(config))
-        masses.note(log, found.project.id, masses.UPKEEP, faded.held)
-        if faded.done or merged:
+        done = 0
+        try:
+            faded = run(store, now=now, limits=limits_of(config))
+            masses.note(log, found.project.id, masses.UPKEEP, faded.held)
+            done = len(faded.done)
+        except (Busy, StorageFailed):
+            raise
+        except LtmError as error:
+            # Such as a plugged-in strategy that fails: a session's end does not wait for it.
+            hooklog.note(found.home, "upkeep", error)
+        if done or merged:
             _write_views(store, found, now)
     finally:
         store.close()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltm.core.errors import LtmError
 from ltm.core.model import Problem
+from ltm.storage.config import problems_in
 from ltm.storage.filestore import FileStore
 from ltm.upkeep.disk import databases, leftovers, modes, stranded
 from ltm.upkeep.finding import Finding
@@ -90,7 +91,7 @@ def _index_anew(store: Store) -> None:
 
 
 def _look(store: Store, places: Places, config: Config) -> list[Finding]:
-    found = [Finding(problem) for problem in (*places.problems, *config.problems)]
+    found = [Finding(problem) for problem in (*places.problems, *problems_in(config, places.home))]
     if isinstance(store, FileStore):
         # Before any memory is read: reading sweeps leftovers away and replaces a broken index.
         found += leftovers(store.vaults, places.home)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ltm.core.errors import LtmError
+from ltm.core.errors import LtmError, NotFound
 from ltm.core.model import Memory, Usage
 from ltm.storage.extensions import named
 
@@ -44,10 +44,14 @@ def lowest_priority(candidates: Sequence[Candidate], how_many: int) -> Sequence[
 
 
 def strategy(name: str) -> Eviction:
-    """The strategy of a name; `NotFound` when nothing installed offers it."""
+    """The strategy of a name; the built-in one when nothing installed offers it, as `ltm doctor`
+    then says."""
     if name == BUILT_IN:
         return lowest_priority
-    found: Eviction = named("ltm.eviction", name)
+    try:
+        found: Eviction = named("ltm.eviction", name)
+    except NotFound:
+        return lowest_priority
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ltm.core.model import Phase, Scope, Status
 from ltm.embed.choosing import standing
 from ltm.storage import keyfile
+from ltm.storage.config import problems_in
 from ltm.storage.foreign import foreign
 from ltm.storage.passages import Passages
 from ltm.storage.stashes import Stashes
@@ -68,7 +69,7 @@ def figures(work: Work) -> dict[str, Any]:
         "signing": "" if key is None else key.id,
         "sessions": work.store.sessions(),
         "said": _said(places.sessions_db),
-        "problems": len(work.store.problems()),
+        "problems": len(work.store.problems()) + len(problems_in(work.config, places.home)),
         "storage": {
             "path": vaults[0]["path"] if vaults else places.private,
             "bytes": sum(vault["bytes"] for vault in vaults),

@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 from ltm.core.counting import counted
 from ltm.core.model import Problem
+from ltm.storage.config import problems_in
 from ltm.surfaces import masses
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.figures import figures
@@ -56,7 +57,7 @@ def command(work: Work) -> None:
     for name, said in value["held"].items():
         output.note(masses.told(name, said))
     nudge(waiting["stashes"])
-    for problem in work.store.problems():
+    for problem in (*problems_in(work.config, work.places.home), *work.store.problems()):
         output.note(output.problem(problem))
     if value["problems"]:
         output.note("See them all with: ltm doctor")

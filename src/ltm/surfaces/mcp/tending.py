@@ -9,6 +9,7 @@ from ltm.core.model import Phase, Problem, Status
 from ltm.core.screen import one_line
 from ltm.inject.said import shorten
 from ltm.inject.tell import notice
+from ltm.storage.config import problems_in
 from ltm.surfaces import masses
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
@@ -43,7 +44,7 @@ def ltm_status(call: Call) -> str:
     if kept_back:
         lines.append(kept_back)
     lines += [masses.told(name, said) for name, said in masses.waiting(places).items()]
-    problems = len(call.store.problems())
+    problems = len(call.store.problems()) + len(problems_in(call.config, places.home))
     if problems:
         lines.append(f"{counted(problems, 'problem')}: see ltm_check")
     return "\n".join(lines)
