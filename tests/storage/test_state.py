@@ -78,13 +78,16 @@ def test_a_paused_project_does_not_grow_older(state: State) -> None:
 def test_time_begins_for_a_memory_when_it_is_first_seen(state: State) -> None:
     """traps 2.1 #15: an old memory pulled from a teammate is not the first to die."""
     work(state, 50)
+    state.seen([], "p")  # as at the end of every session
     assert state.usage(["m"], "p") == {}
-    state.seen(["m"])
-    state.seen(["m"])
+    state.seen(["m"], "p")
+    state.seen(["m"], "p")
     assert usage(state, "m") == Usage(last_session=50)
     work(state, 3, start=MONDAY + 50 * DAY)
-    state.seen(["m"])
+    state.seen(["m", "late"], "p")
     assert usage(state, "m") == Usage(last_session=50, sessions_since=3, idle_days=3, known_days=3)
+    # It may have been there since the look before, but it was not idle while it was unknown.
+    assert usage(state, "late") == Usage(last_session=50, sessions_since=3)
 
 
 def test_a_use_is_counted_and_makes_a_memory_fresh(state: State) -> None:
@@ -124,7 +127,8 @@ def test_a_memory_used_in_one_project_is_fresh_in_another(state: State) -> None:
 
 def test_a_clock_set_back_makes_nothing_younger_or_older_than_it_is(state: State) -> None:
     work(state, 3, start=MONDAY + 1000 * DAY)
-    state.seen(["m"])
+    state.seen([], "p")
+    state.seen(["m"], "p")
     work(state, 2)
     assert usage(state, "m").idle_days == usage(state, "m").sessions_since == 2
 

@@ -16,7 +16,7 @@ from ltm.core.errors import LtmError
 from ltm.core.model import Impact, Phase, Scope, Status
 from ltm.core.policy import Limits, priority
 from ltm.storage.config import load
-from ltm.upkeep.apply import apply, run
+from ltm.upkeep.apply import apply, due, run
 from ltm.upkeep.plan import ACTIVE, Action, limits_of, plan
 from tests.upkeep.conftest import World
 
@@ -254,6 +254,22 @@ def test_of_150_memories_the_true_lowest_ten_give_way(world: World) -> None:
     assert steps[0].reason == (
         f"priority {worth[lowest[0].id]:.2f} is among the lowest of 150 memories, 100 are wanted"
     )
+
+
+@pytest.mark.parametrize("sessions", [0, 1, 4])
+def test_of_what_was_stored_before_the_first_session_the_unused_give_way(
+    world: World, sessions: int
+) -> None:
+    """What upkeep meets at the end of a session was not used in it."""
+    made = [world.remember(f"memory {n}") for n in range(6)]
+    used = {made[0].id, made[3].id}
+    world.store.used(used)
+    world.sessions(sessions)
+    bounds = limits(max_memories=2, eviction_batch_size=4)
+    would = due(world.store, now=world.now, limits=bounds)
+    steps = run(world.store, now=world.now, limits=bounds).done
+    assert [step.id for step in would] == [step.id for step in steps]
+    assert {step.id for step in steps} == {each.id for each in made} - used
 
 
 def test_a_vault_at_its_limit_is_left_alone(world: World) -> None:

@@ -176,7 +176,7 @@ class Usage(NamedTuple):
 
     uses: int = 0
     last_session: int = 0
-    """How many sessions the project had had when it was last used, or first seen."""
+    """How many sessions the project had had when it was last used, or before it was first seen."""
     last_used: datetime | None = None
     uses_since: int = 0
     """How often it was used since it last changed its phase here."""

@@ -157,7 +157,7 @@ class FileStore:
         self._state.used(ids, self._clock())
 
     def seen(self, ids: Iterable[str]) -> None:
-        self._state.seen(ids)
+        self._state.seen(ids, self._project)
 
     def sessions(self) -> int:
         return self._state.sessions(self._project)

@@ -38,6 +38,9 @@ from ltm.storage.database import (
 )
 from ltm.storage.durable import make_folder
 
+_LOOKED = "looked"
+"""Under this name `cursors` has the session in which the memories of a project were last seen."""
+
 _TABLES = """
 CREATE TABLE usage(
   id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_session INTEGER NOT NULL, last_used TEXT,
@@ -214,13 +217,14 @@ class State:
             " last_used = excluded.last_used, idle_day = excluded.idle_day",
         )
 
-    def seen(self, ids: Iterable[str]) -> None:
-        """Note the first sight of memories; those that are known stay as they are.
+    def seen(self, ids: Iterable[str], project: str = "") -> None:
+        """Note the first sight of memories in a project; those that are known stay as they are.
 
         Time begins for a memory when this machine first sees it, however old it is, so that what is
-        pulled from a teammate does not fade first.
+        pulled from a teammate does not fade first. Its sessions count from the last time somebody
+        looked: it may have been there since, and must not seem to be used in this session.
         """
-        self._note(ids, 0, None, "DO NOTHING")
+        self._note(ids, 0, None, "DO NOTHING", looking_at=project)
 
     def stepped(self, memory_id: str) -> None:
         """Note that a memory changed its phase: its idle time begins anew. This is no use."""
@@ -278,8 +282,18 @@ class State:
         except (sqlite3.Error, LtmError):
             pass
 
-    def _note(self, ids: Iterable[str], uses: int, used: str | None, change: str) -> None:
-        """Write rows for memories with the numbers of this moment, or change those there are."""
+    def _note(
+        self,
+        ids: Iterable[str],
+        uses: int,
+        used: str | None,
+        change: str,
+        looking_at: str | None = None,
+    ) -> None:
+        """Write rows for memories with the numbers of this moment, or change those there are.
+
+        Who looks at a project's memories gives them the session of the look before.
+        """
         try:
             db = self._open()
             with transaction(db):
@@ -287,6 +301,8 @@ class State:
                     "SELECT ifnull((SELECT max(number) FROM sessions), 0),"
                     " ifnull((SELECT max(number) FROM days), 0)"
                 ).fetchone()
+                if looking_at is not None:
+                    session = _look_before(db, looking_at, session)
                 db.executemany(
                     f"INSERT INTO usage VALUES(?, ?, ?, ?, ?, ?, 0) ON CONFLICT(id) {change}",
                     [(each, uses, session, used, day, day) for each in ids],
@@ -339,6 +355,16 @@ def open_log(path: str) -> sqlite3.Connection:
         ) from error
     db.execute("PRAGMA synchronous = FULL")
     return db
+
+
+def _look_before(db: sqlite3.Connection, project: str, session: int) -> int:
+    """The session in which a project's memories were last looked at, and note that this one is."""
+    place = ("", _LOOKED, project)
+    row = db.execute(
+        "SELECT cursor FROM cursors WHERE session = ? AND reader = ? AND path = ?", place
+    ).fetchone()
+    db.execute("INSERT OR REPLACE INTO cursors VALUES(?, ?, ?, ?)", (*place, str(session)))
+    return int(row[0]) if row else 0
 
 
 def note_session(db: sqlite3.Connection, session: str, project: str, moment: datetime) -> None:

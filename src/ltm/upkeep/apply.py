@@ -64,6 +64,13 @@ def run(
     Without a person's consent no mass of memories leaves the active set at once.
     """
     with store.in_a_row():
-        store.seen([each.memory.id for each in store.list(ACTIVE).items])
-        actions, held = let_through(store, plan(store, now=now, limits=limits), consent=consent)
+        actions, held = let_through(store, due(store, now=now, limits=limits), consent=consent)
         return replace(apply(store, actions), held=held)
+
+
+def due(
+    store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None
+) -> list[Action]:
+    """Meet what is new, and plan: what `run` would do now."""
+    store.seen([each.memory.id for each in store.list(ACTIVE).items])
+    return plan(store, now=now, limits=limits)

@@ -25,14 +25,14 @@ def command(work: Work, dry_run: bool, yes: bool) -> None:
     It happens by itself at the end of sessions. Critical and pinned memories never fade. More than
     30 % of the active memories are archived at once only with --yes.
     """
-    from ltm.upkeep.apply import Outcome, run
+    from ltm.upkeep.apply import Outcome, due, run
     from ltm.upkeep.consent import let_through
-    from ltm.upkeep.plan import limits_of, plan
+    from ltm.upkeep.plan import limits_of
 
     limits = limits_of(work.config)
     if dry_run:
-        due = plan(work.store, now=now(), limits=limits)
-        outcome = Outcome(tuple(due), held=let_through(work.store, due, consent=yes)[1])
+        actions = due(work.store, now=now(), limits=limits)
+        outcome = Outcome(tuple(actions), held=let_through(work.store, actions, consent=yes)[1])
     else:
         outcome = run(work.store, now=now(), limits=limits, consent=yes)
         masses.note_in(work.places, masses.UPKEEP, outcome.held)
