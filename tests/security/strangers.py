@@ -45,9 +45,8 @@ def session_start(person: Ltm, folder: Path) -> str:
         check=True,
     )
     assert done.stderr == ""
-    if not done.stdout:
-        return ""
-    text: str = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    said = json.loads(done.stdout or "{}").get("hookSpecificOutput", {})
+    text: str = said.get("additionalContext", "")
     return text
 
 

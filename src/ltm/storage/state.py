@@ -221,8 +221,8 @@ class State:
         """Note the first sight of memories in a project; those that are known stay as they are.
 
         Time begins for a memory when this machine first sees it, however old it is, so that what is
-        pulled from a teammate does not fade first. Its sessions count from the last time somebody
-        looked: it may have been there since, and must not seem to be used in this session.
+        pulled from a teammate does not fade first. Its sessions count from the last look before: it
+        may have been there since, and must not seem to be used in this session.
         """
         self._note(ids, 0, None, "DO NOTHING", looking_at=project)
 

@@ -89,8 +89,9 @@ def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) ->
 def _first_look(home: str, folder: str) -> str:
     """What memories say that came with a clone and are in no index yet.
 
-    Reading them takes more than a bare Python has, so one that has it is asked, if it is quick
-    enough. If not, it goes on without us, and the next session finds everything ready.
+    Reading them takes more than a bare Python has, so one that has it is asked. If it is not quick
+    enough, that is a `TimeoutError`: it goes on without us, and the next session finds everything
+    ready.
     """
     import select
     import time
@@ -127,7 +128,7 @@ def _first_look(home: str, folder: str) -> str:
         os.close(reading)
         _LEFT_ALONE.add(child)
         _bury()
-    return ""
+    raise TimeoutError(f"the first reading of {folder} took more than {_FIRST_LOOK} s")
 
 
 _LEFT_ALONE: set[int] = set()

@@ -12,6 +12,7 @@ import os
 import select
 import sys
 import time
+from _thread import allocate_lock
 
 from ltm.clients.events import TOOL_EVENTS, understand
 from ltm.core.errors import LtmError
@@ -22,7 +23,7 @@ from ltm.storage.plainfile import read_plain
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableSequence
+    from collections.abc import Mapping, MutableSequence, Sequence
 
 MOST = 32 * 1024 * 1024
 """Bytes of a message that are read. What we need of a longer one stands at its beginning."""
@@ -36,22 +37,28 @@ _DRAINED = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
 _SWITCHES = {"SubagentStart": b"subagents", "UserPromptSubmit": b"per_prompt"}
 """Events answered only if an option says so, and a word without which no config can say it."""
 
+_OUT_OF_TIME = (
+    "LTM was not ready in time: this session starts without its memories, the next should have them"
+    " (ltm doctor says more)"
+)
+
+_printing = allocate_lock()  # taken once, by the answer or by the message that there is none
+
 ANSWERED = ("SessionStart", *_SWITCHES)
 """Events that may have an answer at all."""
 
 
-def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
+def receive(environ: Mapping[str, str], known: MutableSequence[str]) -> None:
     """Read an event from stdin, keep it, and print the answer if it has one.
 
-    `ending` is told when the session ends and time is shorter than usual.
+    `known` is given the event's name: when a session ends, time is shorter than usual.
     """
     payload = read_object(_read(0))
     record = understand(payload)
     if record is None:
         return
     event = str(record["event"])
-    if event == "SessionEnd":
-        ending.append(True)
+    known.append(event)
     if "--unless-plugin" in sys.argv and _is_plugins(event, record, environ):
         return  # both are set up, and it must not happen twice
     try:
@@ -66,13 +73,23 @@ def receive(environ: Mapping[str, str], ending: MutableSequence[bool]) -> None:
         notice = _notice(record, home, environ)
         if notice:
             line = write({**read_object(line), "systemMessage": notice}) + "\n"
-        _print(line)
+        if line and _printing.acquire(False):
+            _print(line)
         if _is_due(event, home):
             from ltm.surfaces.detach import start_drain
 
             start_drain(home)
     except Exception as error:
         hooklog.note(home, event, error)
+
+
+def give_up(environ: Mapping[str, str], known: Sequence[str]) -> None:
+    """What there is to say when time is up: a line in the log, and one to the person whose session
+    starts without memories."""
+    event = known[0] if known else "hook"
+    if event == "SessionStart" and _printing.acquire(False):
+        _print(write({"systemMessage": _OUT_OF_TIME}) + "\n")
+    hooklog.note(find_home(environ), event, TimeoutError("time was up before it was done"))
 
 
 def keep(
@@ -90,7 +107,11 @@ def keep(
 def answer(payload: dict[str, object], record: dict[str, object], home: str) -> str:
     """What the hook of an event prints: one line of JSON, or nothing."""
     event = str(record["event"])
-    text = _text_for(event, payload, record, home)
+    try:
+        text = _text_for(event, payload, record, home)
+    except TimeoutError as error:
+        hooklog.note(home, event, error)
+        return write({"systemMessage": _OUT_OF_TIME}) + "\n"
     if not text:
         return ""
     output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
