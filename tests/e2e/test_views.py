@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from ltm.core.kinds import Kinds
-from ltm.core.markers import import_block, import_line, place_block
+from ltm.core.markers import END, START, import_block, import_line, place_block
 from ltm.core.model import Memory, Stored
 from ltm.inject.loaded import loaded_text
 from ltm.inject.views import block, memory_md
 
-from .conftest import MakeHarness
+from .conftest import InstallPlugin, MakeHarness
+from .product import ltm
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -49,3 +52,20 @@ def test_a_memory_in_the_block_cannot_pull_in_another_file(make_harness: MakeHar
     assert "the park is open" in seen
     assert "swordfish" not in seen
     assert "swordfish" not in loaded_text(str(harness.project))
+
+
+@pytest.mark.parametrize("others", [(), ("CLAUDE.md",)])
+def test_what_a_block_in_agents_md_tells_is_told_once_whatever_the_client_loads(
+    others: tuple[str, ...], make_harness: MakeHarness, install_plugin: InstallPlugin
+) -> None:
+    """2.1.325 loads AGENTS.md where there is no CLAUDE.md, 2.1.197 never does."""
+    files = {"AGENTS.md": f"# Ours\n\n{START}\n{END}\n", **dict.fromkeys(others, "# Be brief.\n")}
+    harness = install_plugin(make_harness(files=files, git=True))
+    ltm(harness, "init")
+    ltm(harness, "remember", "The port of the staging server is 8081")
+    ltm(harness, "sync")
+    assert "staging server is 8081" in (harness.project / "AGENTS.md").read_text()
+    for _ in range(2):  # the text is made at the first start, and kept ready for the second
+        session = harness.print_session("hello", ["Hello."])
+        assert [run.rc for run in session.hooks("SessionStart")] == [0]
+        assert session.requests[0].text.count("port of the staging server is 8081") == 1

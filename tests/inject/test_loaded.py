@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from ltm.inject.loaded import loaded_text
 
 
@@ -23,6 +25,43 @@ def test_the_files_of_the_folder_and_of_those_above_are_read(tmp_path: Path) -> 
     for expected in ("above", "here", "hidden folder", "local", "everywhere"):
         assert expected in text
     assert "other clients" not in text
+
+
+AGENTS_MD = [
+    ({"AGENTS.md": "AAA @more.md", "more.md": "imported"}, "AAA imported"),
+    ({".claude/AGENTS.md": "AAA"}, "AAA"),
+    ({"../AGENTS.md": "AAA"}, "AAA"),
+    ({"AGENTS.md": "AAA", "CLAUDE.md": " \n"}, "AAA"),
+    ({"AGENTS.md": "AAA", "CLAUDE.md": "CCC"}, "CCC"),
+    ({"AGENTS.md": "AAA", ".claude/CLAUDE.md": "CCC"}, "CCC"),
+    ({"AGENTS.md": "AAA", "CLAUDE.local.md": "CCC"}, "CCC"),
+    ({"AGENTS.md": "AAA", "../CLAUDE.md": "CCC"}, "CCC"),
+    ({"../AGENTS.md": "AAA", "CLAUDE.md": "CCC"}, "CCC"),
+    # The client reads it, we do not: so AGENTS.md is not loaded.
+    ({"AGENTS.md": "AAA", "CLAUDE.md": "C" * 300_000}, ""),
+    # What was chosen there is the client's business: a memory told twice is better than none.
+    ({"AGENTS.md": "AAA", ".claude/settings.json": '{"x": {"agents-md@builtin": {}}}'}, ""),
+]
+
+
+@pytest.mark.parametrize(("files", "expected"), AGENTS_MD)
+def test_agents_md_is_read_in_place_of_a_missing_claude_md_by_clients_that_do(
+    files: dict[str, str], expected: str, tmp_path: Path
+) -> None:
+    """As seen in Claude Code 2.1.325; `tests/e2e/test_views.py` looks at the real client."""
+    project = tmp_path / "work" / "shop"
+    for name, content in files.items():
+        path = project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    user = tmp_path / "user"
+    user.mkdir()
+    (user / "CLAUDE.md").write_text("everywhere")
+    text = loaded_text(str(project), str(user), agents_md=True)
+    assert "everywhere" in text
+    for word in ("AAA", "CCC", "imported"):
+        assert (word in text) is (word in expected)
+    assert "AAA" not in loaded_text(str(project), str(user))
 
 
 def test_imports_inside_the_project_are_followed_once(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ltm.core.errors import WrongUsage
 from ltm.storage import trust
-from ltm.storage.home import home
+from ltm.storage.home import home, loads_agents_md
 from ltm.storage.places import Places, places
 
 from .repos import git, make_repo
@@ -224,3 +224,26 @@ class TestAgents:
             places(str(repo), name, environ)
         with pytest.raises(WrongUsage):
             places(str(repo), environ=environ | {"LTM_AGENT": name})
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"AI_AGENT": "claude-code_2-1-325_harness"}, True),
+        ({"AI_AGENT": "claude-code_2-1-277_harness"}, True),
+        ({"AI_AGENT": "claude-code_3-0-0_harness"}, True),
+        ({"AI_AGENT": "claude-code_2-1-276_harness"}, False),
+        ({"AI_AGENT": "claude-code_2-1-197_harness"}, False),
+        # The vendor's own API only; and what cannot be told is not believed.
+        ({"AI_AGENT": "claude-code_2-1-325_harness", "CLAUDE_CODE_USE_BEDROCK": "1"}, False),
+        ({"AI_AGENT": "claude-code_latest_harness"}, False),
+        ({"AI_AGENT": "another-agent_9-9-9_harness"}, False),
+        ({"AI_AGENT": "claude-code"}, False),
+        ({"CLAUDECODE": "1"}, False),
+        ({}, False),
+    ],
+)
+def test_only_a_client_that_says_its_version_is_known_to_load_agents_md(
+    environ: dict[str, str], expected: bool
+) -> None:
+    assert loads_agents_md(environ) is expected

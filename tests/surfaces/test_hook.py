@@ -398,6 +398,18 @@ def test_no_annotation_is_compiled_for_a_session_whose_text_is_made_anew(hooks: 
     assert texts == set()
 
 
+def test_what_agents_md_tells_is_told_to_those_whose_client_does_not_load_it(hooks: Hooks) -> None:
+    """A text that is kept ready for one client is not given to the session of another."""
+    hooks.remember("Staging listens on port 8081", "Deployments need two approvals")
+    (hooks.project / "AGENTS.md").write_text("- Staging listens on port 8081\n")
+    for version, alone in (("2-1-325", False), ("2-1-197", True), ("2-1-325", False), ("", True)):
+        for _ in range(2):
+            hooks.env["AI_AGENT"] = f"claude-code_{version}_harness"
+            said = hooks.fire("SessionStart", source="startup").told
+            assert "two approvals" in said
+            assert ("8081" in said) is alone
+
+
 HANGING = f"""
 import sys, time
 sys.path.insert(0, {str(PROGRAM.parents[2])!r})

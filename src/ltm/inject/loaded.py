@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ltm.storage.plainfile import is_inside, read_plain
 
 FILES = ("CLAUDE.md", os.path.join(".claude", "CLAUDE.md"), "CLAUDE.local.md")
-"""What is loaded from a folder and from every folder above it. AGENTS.md is not among them."""
+"""What is loaded from a folder and from every folder above it."""
+
+AGENTS = ("AGENTS.md", os.path.join(".claude", "AGENTS.md"))
+"""What some clients load from there instead, where none of those has any text."""
+
+_SETTINGS = ("settings.json", "settings.local.json")
+_CHOICE = b"agents-md"  # in settings that say which of them are loaded
 
 _LIMIT = 256 * 1024
 _DEPTH = 5
@@ -23,19 +29,61 @@ _CODE = r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|(`+)[^`].*?\2"
 _IMPORT = r"(?:^|(?<=\s))@((?:\\ |\S)+)"
 
 
-def loaded_text(folder: str, user_folder: str = "") -> str:
+def loaded_text(folder: str, user_folder: str = "", *, agents_md: bool = False) -> str:
     """What the client loads for a session in `folder`, as one text.
 
     `user_folder` is the client's own configuration folder, with a CLAUDE.md for all projects.
+    `agents_md` says that this client loads AGENTS.md where there is no CLAUDE.md.
     """
     seen: set[str] = set()
     parts: list[str] = []
     if user_folder:
         parts += _read(os.path.join(user_folder, FILES[0]), "", seen, 0)
-    for place in _upwards(os.path.abspath(folder)):
-        for name in FILES:
+    places = list(_upwards(os.path.abspath(folder)))
+    instead = (
+        agents_md
+        and all(map(_is_empty, _named(places, FILES)))
+        and not any(map(_is_chosen, settings_files(folder, user_folder)))
+    )
+    for place in places:
+        for name in AGENTS if instead else FILES:
             parts += _read(os.path.join(place, name), place, seen, 0)
     return "\n\n".join(parts)
+
+
+def has_agents_md(folder: str) -> bool:
+    """Whether it makes a difference in `folder` that a client loads AGENTS.md."""
+    return any(map(os.path.exists, _named(_upwards(os.path.abspath(folder)), AGENTS)))
+
+
+def settings_files(folder: str, user_folder: str) -> list[str]:
+    """Where a person can choose which of these files the client loads."""
+    folders = [os.path.join(folder, ".claude"), *([user_folder] if user_folder else [])]
+    return list(_named(folders, _SETTINGS))
+
+
+def _named(folders: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    return (os.path.join(folder, name) for folder in folders for name in names)
+
+
+def _is_empty(path: str) -> bool:
+    """Whether a file says nothing, or is not there; one that cannot be read may say anything."""
+    try:
+        return not read_plain(path, limit=_LIMIT).strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+
+
+def _is_chosen(path: str) -> bool:
+    """Whether settings have a choice of files in them, or cannot be read."""
+    try:
+        return _CHOICE in read_plain(path, limit=_LIMIT)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
 
 
 def _upwards(folder: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ltm.inject.compose import SHORT_CHARS, SHORT_TOKENS, Injection, compose
 from ltm.inject.loaded import loaded_text
 from ltm.storage import keyfile
 from ltm.storage.foreign import Foreign, foreign
+from ltm.storage.home import loads_agents_md
 from ltm.storage.plainfile import is_inside
 from ltm.storage.stashes import MANY, Stashes
 from ltm.storage.waiting import waiting
@@ -51,7 +52,9 @@ def tell(
         format=style or config.get("inject.format"),
         budget_tokens=min(tokens, SHORT_TOKENS) if short else tokens,
         max_chars=min(chars, SHORT_CHARS) if short else chars,
-        claude_md_text=loaded_text(places.project.root, client_folder()),
+        claude_md_text=loaded_text(
+            places.project.root, client_folder(), agents_md=loads_agents_md()
+        ),
         is_tampered=doubt(places),
         notice="" if short else notice(store, places),
     )

@@ -28,14 +28,19 @@ HOLDS = 12 * 3600
 _ENVIRONMENT = ("HOME", "LTM_AGENT", "CLAUDE_CONFIG_DIR")
 
 
-def load(home: str, folder: str, environ: Mapping[str, str]) -> str | None:
-    """The text for a session in `folder`, if it still holds; None when it must be made anew."""
+def load(home: str, folder: str, environ: Mapping[str, str], client: str = "") -> str | None:
+    """The text for a session in `folder`, if it still holds; None when it must be made anew.
+
+    `client` is what a text may depend on that differs from client to client.
+    """
     try:
         kept = read_object(read_plain(_path(home, folder)).decode("ascii"))
     except (OSError, ValueError):
         return None
     text, made, watched = kept.get("text"), kept.get("made"), kept.get("watched")
     if not isinstance(text, str) or not isinstance(made, int) or not isinstance(watched, dict):
+        return None
+    if kept.get("client") not in ("", client):
         return None
     if kept.get("for") != _situation(folder, environ) or not 0 <= time.time() - made < HOLDS:
         return None
@@ -48,14 +53,17 @@ def save(
     environ: Mapping[str, str],
     text: str,
     watched: Mapping[str, str],
+    client: str = "",
 ) -> None:
-    """Keep a text, with the stamps that what it depends on had before it was made.
+    """Keep a text, with the stamps that what it depends on had before it was made, and the client
+    it was made for, unless it is the same for all.
 
     Never raises: without it the next session waits a little longer.
     """
     path = _path(home, folder)
     kept = {
         "for": _situation(folder, environ),
+        "client": client,
         "made": int(time.time()),
         "watched": dict(watched),
         "text": text,

@@ -1,4 +1,4 @@
-"""The one folder for everything outside repositories, and that of the client beside it.
+"""The one folder for everything outside repositories, and what the environment says of the client.
 
 A module of its own, because a hook needs to know this and nothing else of the layout. Imports the
 standard library and `core.errors` only.
@@ -13,6 +13,10 @@ from ltm.core.errors import WrongUsage
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+_LOADS_AGENTS_MD = (2, 1, 277)  # the first Claude Code that does, and only with its own API
+_OTHER_APIS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
 
 
 def home(environ: Mapping[str, str] | None = None) -> str:
@@ -43,6 +47,21 @@ def client_folder(environ: Mapping[str, str] | None = None) -> str:
     user_home = _user_home(environ)
     default = os.path.join(user_home, ".claude") if user_home else ""
     return environ.get("CLAUDE_CONFIG_DIR", "") or default
+
+
+def loads_agents_md(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether the client of this session loads AGENTS.md where a project has no CLAUDE.md.
+
+    Claude Code tells hooks its version (`AI_AGENT=claude-code_2-1-325_harness`). Where that cannot
+    be read the answer is no: then a memory is told twice at worst, and never left out.
+    """
+    environ = os.environ if environ is None else environ
+    name, _, rest = environ.get("AI_AGENT", "").partition("_")
+    numbers = rest.partition("_")[0].split("-")
+    if name != "claude-code" or not all(number.isdigit() for number in numbers):
+        return False
+    is_new = tuple(int(number) for number in numbers) >= _LOADS_AGENTS_MD
+    return is_new and not any(environ.get(each) for each in _OTHER_APIS)
 
 
 def _user_home(environ: Mapping[str, str]) -> str:

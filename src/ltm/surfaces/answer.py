@@ -11,6 +11,7 @@ import os
 
 from ltm.storage import brief
 from ltm.storage.home import home as find_home
+from ltm.storage.home import loads_agents_md
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def at_start(record: Mapping[str, object], environ: Mapping[str, str] = os.envir
     if record.get("source") == "resume" and _was_told(str(record.get("transcript", ""))):
         return ""
     folder = folder_of(record)
-    kept = brief.load(find_home(environ), folder, environ)
+    kept = brief.load(find_home(environ), folder, environ, _client(environ))
     return compose_brief(folder, environ, readonly=True) if kept is None else kept
 
 
@@ -57,6 +58,7 @@ def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.en
 def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) -> str:
     """Make the text for sessions in a folder anew, and keep it ready if it is up to date."""
     from ltm.core.model import now
+    from ltm.inject.loaded import has_agents_md
     from ltm.inject.tell import tell
     from ltm.storage.config import load
     from ltm.storage.opening import BUILT_IN, open_files, open_store
@@ -80,10 +82,16 @@ def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) ->
         text = tell(files, found, config, now()).text
         current = files.is_current()
         if current:
-            brief.save(found.home, folder, environ, text, watched)
+            client = _client(environ) if has_agents_md(found.project.root) else ""
+            brief.save(found.home, folder, environ, text, watched, client)
     finally:
         files.close()
     return text if text or current or not readonly else _first_look(found.home, folder)
+
+
+def _client(environ: Mapping[str, str]) -> str:
+    """What of a client has a say in what is told, where there is an AGENTS.md."""
+    return "with AGENTS.md" if loads_agents_md(environ) else "without AGENTS.md"
 
 
 def _first_look(home: str, folder: str) -> str:
@@ -149,7 +157,7 @@ def _bury() -> None:
 def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
     from ltm.core.markers import TARGETS
-    from ltm.inject.loaded import FILES
+    from ltm.inject.loaded import AGENTS, FILES, has_agents_md, settings_files
     from ltm.inject.tell import client_folder
     from ltm.storage import agents, foreign, keyfile, stashes, trust
     from ltm.storage.config import FILE
@@ -173,12 +181,14 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
         yield os.path.join(places.project.common_dir, "config")
     if client_folder():
         yield os.path.join(client_folder(), FILES[0])
+    if has_agents_md(places.project.root):
+        yield from settings_files(places.project.root, client_folder())
     place = os.path.abspath(folder)
     while True:
         yield os.path.join(place, ".git")
         yield os.path.join(place, ".claude", "ltm", FILE)
         yield os.path.join(place, ".claude", "ltm", "memories")
-        for name in FILES:
+        for name in (*FILES, *AGENTS):
             yield os.path.join(place, name)
         above = os.path.dirname(place)
         if above == place:

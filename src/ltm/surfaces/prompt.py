@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from ltm.storage.home import loads_agents_md
 from ltm.storage.told import mark_of, note_told, told
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
@@ -69,7 +70,9 @@ def at_prompt(
         format=config.get("inject.format"),
         budget_tokens=SHORT_TOKENS,
         max_chars=_CHARS,
-        claude_md_text=loaded_text(found.project.root, client_folder()),
+        claude_md_text=loaded_text(
+            found.project.root, client_folder(), agents_md=loads_agents_md(environ)
+        ),
         is_tampered=tampered,
     )
     if not injection.shown:
