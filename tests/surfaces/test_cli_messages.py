@@ -224,6 +224,26 @@ def test_an_output_that_takes_nothing_is_named_as_that(ltm: Ltm) -> None:
         assert said.startswith("ltm: the answer could not be written: ")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is full")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("doctor", 0),
+        ("--version", 0),
+        ("remember 'Builds run on two cores only'", 0),
+        ("recall 'nothing of it'", 0),
+        ("show mem_nothing", 1),
+        ("config eviction nope", 2),
+        ("nonsense", 2),
+    ],
+)
+def test_messages_that_cannot_be_written_leave_the_exit_code_as_it_is(
+    ltm: Ltm, words: str, code: int
+) -> None:
+    """Python itself leaves with 120, unless PYTHONUNBUFFERED is set, which hides it."""
+    assert into(ltm, words, "2> /dev/full")[0] == code
+
+
 def test_purging_all_memories_leaves_no_word_of_what_was_corrected(ltm: Ltm) -> None:
     log = Transcript(ltm.home / "s1.jsonl", "s1")
     log.user("install it", cwd=str(ltm.project))

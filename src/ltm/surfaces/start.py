@@ -20,13 +20,15 @@ def main() -> None:
 def _main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         from ltm import __version__
+        from ltm.surfaces.cli.ending import finish
 
-        sys.stdout.write(f"ltm {__version__}\n")
-        return
+        finish(lambda: print(f"ltm {__version__}"))
     if sys.argv[1:2] == ["merge-driver"]:
         # git calls this once per file of a merge: no command line library, only the merge.
         from ltm.storage.merge import main as merge
+        from ltm.surfaces.cli.ending import open_streams
 
+        open_streams()
         sys.exit(merge(sys.argv[2:]))
     if sys.argv[1:2] == ["hook"] and not _asks_for_help(sys.argv[2:]):
         # The program behind `ltm-hook`: a session waits for it, so nothing else is loaded.

@@ -6,17 +6,18 @@ nothing of the command line library, which a question in plain words does withou
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ltm.core.errors import LtmError
 
 
 def finish(command: Callable[[], object]) -> NoReturn:
     """Run a command and leave with its exit code, which is what it returns, or 0."""
-    _open_streams()
+    open_streams()
     try:
         code = command()
         sys.stdout.flush()
@@ -50,14 +51,34 @@ def finish(command: Callable[[], object]) -> NoReturn:
         sys.exit(1)
 
 
-def _open_streams() -> None:
-    """Where somebody closed an output (`>&-`), what is printed goes nowhere."""
+def open_streams() -> None:
+    """Let every command print: where an output is closed (`>&-`), to nowhere, and where messages
+    cannot be written, without them. What was done decides the exit code."""
+    messages = sys.__stderr__
+    if messages is not None and messages is sys.stderr:
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(_Messages(2, "w", closefd=False)),
+            encoding=messages.encoding,
+            line_buffering=True,
+        )
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+class _Messages(io.FileIO):
+    """The stream of messages, for which a full disk or a reader that is gone is no error. Python
+    would leave with 120 for what it could not write at its end."""
+
+    def write(self, data: Any, /) -> int:
+        """Write what can be written; all of it counts as written."""
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
 
 
 def _is_unwritable() -> bool:
