@@ -54,7 +54,7 @@ TOOLS: tuple[Tool, ...] = (
         name="store_memory",
         description=(
             "Keep a decision and its reason, a lesson, pitfall, fix, preference, fact or state of"
-            " work for later sessions, as soon as it is known. One self-contained point per call,"
+            " work for later sessions, once it is known. One self-contained point per call,"
             " no secrets. Known points are confirmed, changes replace, conflicts are named."
         ),
         function=_later("remembering", "store_memory"),
@@ -69,17 +69,17 @@ TOOLS: tuple[Tool, ...] = (
                 "description": "agent: holds in all projects",
             },
             "tags": _TAGS,
-            "auto_tag": {"type": "boolean", "description": "Find tags"},
+            "auto_tag": {"type": "boolean"},
             "difficulty": {
                 "type": "number",
                 "minimum": 0,
                 "maximum": 1,
-                "description": "How hard to learn; computed if left out",
+                "description": "How hard to learn; else computed",
             },
             "reason": _text("Why, if content does not say"),
             "state": _text("Of an issue: open or resolved"),
             "replaces": _text("Id of the memory this corrects"),
-            "new": {"type": "boolean", "description": "Keep apart from similar ones"},
+            "new": {"type": "boolean", "description": "Keep apart"},
         },
         required=("content",),
         aliases={"topic": "title", "type": "kind", "region": "scope", "supersedes": "replaces"},
@@ -155,7 +155,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="memory_search",
-        description="Search wider than recall: more hits, one line each, replaced ones included.",
+        description="Search wider than recall: more hits, one line each, also replaced ones.",
         function=_later("looking", "memory_search"),
         properties={"query": _text(), "limit": _number(1, 100)},
         required=("query",),
@@ -173,10 +173,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="memory_timeline",
-        description=(
-            "What was said before and after a hit (around), or what happened when, in the order"
-            " of time."
-        ),
+        description=("What was said before and after a hit (around), or what happened when."),
         function=_later("telling", "memory_timeline"),
         properties={
             "around": _text("A hit's id"),
@@ -226,13 +223,13 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="ltm_check",
-        description="Look for damaged or misplaced memory files; changes nothing.",
+        description="Look for damaged memory files; changes nothing.",
         function=_later("tending", "ltm_check"),
         effect=READS,
     ),
     Tool(
         name="ltm_fix",
-        description="Mend what ltm_check found. Never deletes a memory.",
+        description="Mend what ltm_check found; deletes nothing.",
         function=_later("tending", "ltm_fix"),
         effect=MENDS,
     ),
