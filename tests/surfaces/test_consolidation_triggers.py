@@ -36,7 +36,7 @@ class Desk:
         store = self.open()
         for place, subject in enumerate((*SUBJECTS[: LEAST - 2], "x", "y")):
             text = SAME if subject in "xy" else f"The {subject} service has part {place} of it"
-            store.create(make(f"{text} {subject}", text, summary=text))
+            store.create(make(text, text, summary=text))
         store.close()
 
     def open(self) -> FileStore:

@@ -36,8 +36,8 @@ ARTICLES = _words(
 """Left out of every comparison, except as the last word."""
 
 FILLERS = _words(
-    "please pls just also too simply basically really btw fyi",
-    "bitte auch einfach eigentlich halt",
+    "please pls just also too simply basically really btw fyi because",
+    "bitte auch einfach eigentlich halt weil",
     "aussi simplement svp",
     "tambien simplemente favor",
     "tambem simplesmente",
