@@ -222,6 +222,7 @@ class TestRestoring:
         after = restored(gone, None, NOW)
         assert changes(gone, after) == {
             **{"status": Status.ACTIVE, "superseded_by": "", "phase": Phase.FULL},
+            "distinct": ("mem_new",),
             **{"confirmed": NOW, "updated": NOW},
         }
 

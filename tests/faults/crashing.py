@@ -140,6 +140,21 @@ OPERATIONS = (
         said("Uploads above five megabytes fail", most=2),
     ),
     Operation(
+        "remember what does not agree",
+        ("remember", f"{PLAIN.replace('one', 'two')}", "--json"),
+        "plain",
+        unchanged("plain"),
+        said(PLAIN.replace("one", "two")),
+    ),
+    Operation(
+        "settle",
+        ("settle", "{other}", "{plain}", "--json"),
+        "plain",
+        nothing_lost,
+        target("plain", status="superseded"),
+        touched=("other",),
+    ),
+    Operation(
         "edit",
         ("edit", "{plain}", "--content", "Entirely new words", "--json"),
         "plain",

@@ -119,7 +119,7 @@ def make_scene(top: Path) -> Scene:
     }
     remember(store, Wish("I prefer short answers in every project", scope="agent"))
     # As two branches bring it along; here it would have been seen that this is known.
-    again = "Deployments leave the platform team on Thursdays after the usual weekly standup"
+    again = "Note: deployments leave the platform team on Thursdays after the weekly standup!"
     twin = store.read(ids["twin"]).memory._replace(id=new_id(now()), content=again)
     ids["other twin"] = store.create(twin).memory.id
     store.update(ids["edited"], {"content": "Releases are tagged by a robot, mandalorquux says"})

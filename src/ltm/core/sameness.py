@@ -29,6 +29,7 @@ _PARTS = 4  # places in which they may part
 _LOOSE = 2  # words of matter that may be added or missing beside such a place
 _CLOSE = 0.5  # share of the matter that two statements about one thing have in common
 _ALIKE = 0.4
+_WORTH = 0.33  # share of the smaller one's matter from which two texts are aligned
 _FRAMED = 0.5  # share of words, of matter or not, from which two are built alike
 _ROOT = 6  # letters by which two forms of a word are known as one
 _FIT = 0.5
@@ -228,15 +229,19 @@ def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
         return Verdict(Relation.OTHER)
     if max(len(new.key), len(old.key)) > LONGEST:
         return Verdict(Relation.ALIKE if shared >= _ALIKE else Relation.OTHER, shared)
-    plain = _aligned(new, old)
+    # Most pairs have a word in common and no more: they are not worth an alignment.
+    common = len(new.matter & old.matter) / min(len(new.matter), len(old.matter))
+    plain = _aligned(new, old) if common >= _WORTH else None
     if changed or new.changes - old.changes or new.hints - old.hints or _moves(new, old):
         fit = _change_fit(new, old, plain, changed=changed)
         if fit >= _FIT:
             return Verdict(Relation.CHANGE, fit)
     if plain is not None:
         return Verdict(plain, shared)
-    framed = SequenceMatcher(None, old.stems, new.stems, autojunk=False).ratio() >= _FRAMED
-    return Verdict(Relation.ALIKE if shared >= _ALIKE or framed else Relation.OTHER, shared)
+    if shared < _ALIKE and common >= _WORTH:
+        ratio = SequenceMatcher(None, old.stems, new.stems, autojunk=False).ratio()
+        return Verdict(Relation.ALIKE if ratio >= _FRAMED else Relation.OTHER, shared)
+    return Verdict(Relation.ALIKE if shared >= _ALIKE else Relation.OTHER, shared)
 
 
 @lru_cache(maxsize=512)
@@ -357,6 +362,7 @@ def _is_empty(words: Sequence[str], place: int) -> bool:
     return low in lists.ARTICLES and not last and not named
 
 
+@lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
     if word.isascii():
         return stem(word) if word.isalpha() else word

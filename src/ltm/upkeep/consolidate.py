@@ -143,10 +143,7 @@ def _age(memory: Memory) -> tuple[datetime, str]:
 def mergeable(memories: Sequence[Memory]) -> bool:
     """Whether no two of these were restored, kept apart by a person, or are in conflict."""
     ids = {memory.id for memory in memories}
-    return not any(
-        ids & {*each.distinct, *each.conflicts, *each.supersedes, *each.merged_from} - {each.id}
-        for each in memories
-    )
+    return not any(ids & {*each.distinct, *each.conflicts} - {each.id} for each in memories)
 
 
 def _whole_texts(memories: Sequence[Memory], store: Store) -> dict[str, Memory]:
