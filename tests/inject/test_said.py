@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.model import Memory, Phase
-from ltm.core.titles import title_of
+from ltm.core.sentences import title_of
 from ltm.inject.fence import harmless
 from ltm.inject.said import FULL, Said, at_least, say, short_id, shorten, units
 from tests.inject.samples import KINDS, any_memory, stored

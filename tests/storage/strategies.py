@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Memory, Phase, Scope, Source, Status, Trust
-from ltm.core.titles import summary_of, title_of
+from ltm.core.sentences import summary_of, title_of
 from ltm.storage.codec import to_bytes
 
 KINDS = Kinds()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.core.titles import summary_of
+from ltm.core.sentences import summary_of
 from ltm.storage import body
 
 

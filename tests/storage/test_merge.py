@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ltm.core.errors import BadFile
 from ltm.core.model import Impact, Memory, Phase, Source, Status, Trust
-from ltm.core.titles import summary_of, title_of
+from ltm.core.sentences import summary_of, title_of
 from ltm.storage.codec import decode, to_bytes
 from ltm.storage.fields import FIELDS
 from ltm.storage.frontmatter import parse

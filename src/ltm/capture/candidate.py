@@ -10,8 +10,7 @@ from datetime import datetime
 
 from ltm.core.infer import auto_tags, infer_impact
 from ltm.core.model import Impact, Memory, Scope, Source, new_id, utc
-from ltm.core.sentences import opens_with
-from ltm.core.titles import short_title, summary_of, title_of
+from ltm.core.sentences import opens_with, short_title, summary_of, title_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ltm.capture.plainwords import tidy
 from ltm.core.errors import WrongUsage
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source
-from ltm.core.titles import title_of
+from ltm.core.sentences import title_of
 
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
 _BULLET = re.compile(r"^[-*+]\s+(?:\[[ xX]\]\s+)?(?P<text>\S.*)$")

@@ -24,7 +24,7 @@ from ltm.core.errors import Conflict, NotFound, Refused
 from ltm.core.infer import auto_tags, infer_impact
 from ltm.core.kinds import Kind
 from ltm.core.model import Filter, Memory, Phase, Source, Status, Stored, Trust, new_id, utc
-from ltm.core.titles import summary_of, title_of
+from ltm.core.sentences import summary_of, title_of
 from ltm.storage.ledger import Ledger
 from ltm.storage.store import Store
 

@@ -1,6 +1,7 @@
-"""A person or an agent says what to remember: infer what was not said, decide, keep.
+"""A person or an agent says what to remember, or corrects it: infer what is missing, decide, keep.
 
-Owns the flow behind `ltm remember` and `store_memory`. May import `core` and the store port.
+Owns the flow behind `ltm remember` and `store_memory`, and that behind `ltm edit` and
+`update_memory`. May import `core` and the store port.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Any
 
 from ltm.capture.decide import Choice, Outcome, decide, replacing
 from ltm.capture.settle import settle
-from ltm.core.decision import Applied
+from ltm.core.decision import TEXT, Applied, Revise
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.infer import infer
+from ltm.core.kinds import Kinds
 from ltm.core.model import (
     Filter,
     Impact,
@@ -29,12 +31,15 @@ from ltm.core.model import (
 )
 from ltm.core.redact import redact_fields, without_marks
 from ltm.core.screen import one_line
-from ltm.core.titles import summary_of, title_of
+from ltm.core.sentences import shortened, summary_of, title_of
 from ltm.storage.store import Store
 
 MAX_TEXT = 200_000
 _WANTED = Filter(statuses=(Status.ACTIVE, Status.QUARANTINED))
 _PEERS = 30
+_REDACTED = (*TEXT, "reason", "tags")
+_SHOWN = ("kind", "impact", "tags", "pinned", "reason", "state", "status", "phase")
+_LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +131,14 @@ def draft(
     """The memory a wish describes, what had to be inferred for it, and which secrets it lost."""
     if not wish.text.strip():
         raise WrongUsage("there is nothing to remember", hint='try: ltm remember "some text"')
-    check_length(wish.text)
+    _check_length(wish.text)
     texts = {
         "text": wish.text,
         "title": wish.title,
         "reason": wish.reason,
         "tags": tuple(wish.tags),
     }
-    fields, secrets = without_secrets(texts, "text")
+    fields, secrets = _without_secrets(texts, "text")
     wish = replace(wish, **fields)
     text = wish.text.strip("\n").rstrip()
     guess = infer(without_marks(text), store.kinds, title=without_marks(wish.title or ""))
@@ -162,7 +167,7 @@ def draft(
         updated=at,
         confirmed=at,
         scope=choice(Scope, wish.scope) if wish.scope else guess.scope,
-        tags=distinct_tags(wish.tags) or (guess.tags if wish.auto_tag else ()),
+        tags=_distinct_tags(wish.tags) or (guess.tags if wish.auto_tag else ()),
         impact=choice(Impact, wish.impact) if wish.impact else guess.impact,
         pinned=wish.pinned,
         difficulty=difficulty,
@@ -173,7 +178,85 @@ def draft(
     return memory, said, secrets
 
 
-def check_length(text: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A memory before and after it was corrected."""
+
+    before: Stored
+    after: Stored
+    redacted: tuple[str, ...] = ()
+    """The kinds of secrets that were in what was given, and are in no file."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file is as it was."""
+        return self.after.etag == self.before.etag
+
+    @property
+    def former_version(self) -> int:
+        """The version under which the former text is kept; 0 when the text is as it was."""
+        before, after = self.before.memory, self.after.memory
+        same = all(getattr(before, name) == getattr(after, name) for name in TEXT)
+        return 0 if same else before.version
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """A line for each thing that changed, as `title: old → new`."""
+        before, after = self.before.memory, self.after.memory
+        lines = [_difference("title", before.title, after.title)]
+        if after.content != before.content:
+            lines.append("text: changed")
+        elif after.summary != before.summary:
+            lines.append(_difference("summary", before.summary, after.summary))
+        for name in _SHOWN:
+            lines.append(_difference(name, getattr(before, name), getattr(after, name)))
+        lines.append(_difference("said by", before.source.trust, after.source.trust))
+        return tuple(filter(None, lines))
+
+
+def revise(
+    store: Store, stored: Stored, changes: Mapping[str, Any], *, edited: bytes = b""
+) -> Revision:
+    """Change fields of a memory; `edited` is its file as a person left it in an editor."""
+    check_status(stored.memory)
+    clean, kinds = _clean(changes)
+    # What was typed around the fields may hold the secret too, so the file is written again.
+    decision = Revise(stored.memory.id, clean, stored.etag, b"" if kinds else edited)
+    return Revision(stored, store.apply(decision).stored, kinds)
+
+
+def check_status(memory: Memory) -> None:
+    """Refuse a memory that has no text to correct."""
+    if memory.status is Status.FORGOTTEN:
+        raise Refused(f"{memory.id} was forgotten", hint="restore it first, then change it")
+
+
+def changes_of(memory: Memory, given: Mapping[str, Any], kinds: Kinds) -> dict[str, Any]:
+    """The fields somebody gave, in words, as values; a clear error for one that is none."""
+    changes: dict[str, Any] = dict(given)
+    if "title" in given:
+        changes["title"] = one_line(given["title"])
+        if not changes["title"]:
+            raise WrongUsage("a title cannot be empty", hint="give it a few words, or leave it out")
+    if "content" in given:
+        _check_length(given["content"])
+        changes["content"] = given["content"].strip("\n").rstrip()
+        if not changes["content"]:
+            raise WrongUsage("a text cannot be empty", hint="to be rid of the memory, forget it")
+    if "impact" in given:
+        changes["impact"] = choice(Impact, given["impact"])
+    if "tags" in given:
+        changes["tags"] = _distinct_tags(given["tags"])
+    kind = kinds.parse(given["kind"]) if "kind" in given else kinds[memory.kind]
+    changes |= {"kind": kind.name} if "kind" in given else {}
+    if given.get("state"):
+        changes["state"] = kind.parse_state(given["state"])
+    elif "state" not in given and "kind" in given and memory.state not in kind.states:
+        changes["state"] = kind.states[0] if kind.states else ""
+    return changes
+
+
+def _check_length(text: str) -> None:
     """Refuse a text that is too long for a memory."""
     if len(text) > MAX_TEXT:
         raise Refused(
@@ -182,7 +265,7 @@ def check_length(text: str) -> None:
         )
 
 
-def without_secrets(given: Mapping[str, Any], text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _without_secrets(given: Mapping[str, Any], text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Fields with every secret and private passage redacted, and the kinds of what was there.
 
     Refused when nothing else was in the field named `text`.
@@ -196,6 +279,27 @@ def without_secrets(given: Mapping[str, Any], text: str) -> tuple[dict[str, Any]
     return fields, kinds
 
 
-def distinct_tags(tags: Sequence[str]) -> tuple[str, ...]:
+def _distinct_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """The tags somebody typed, each once, on one line."""
     return tuple(dict.fromkeys(clean for tag in tags if (clean := one_line(tag).strip(" ,"))))
+
+
+def _clean(changes: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The changes with every secret in their texts redacted, and the kinds of what was there."""
+    texts = {name: changes[name] for name in _REDACTED if name in changes}
+    clean, kinds = _without_secrets(texts, "content")
+    for name, make in (("title", title_of), ("summary", summary_of)):
+        if kinds and "content" in texts and texts.get(name) == make(texts["content"]):
+            clean[name] = make(clean["content"])  # so that it still follows from the text
+    return {**changes, **clean}, kinds
+
+
+def _difference(name: str, before: Any, after: Any) -> str:
+    return "" if before == after else f"{name}: {_shown(before)} → {_shown(after)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    words = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return shortened(one_line(words), _LONGEST) or "none"

@@ -20,7 +20,7 @@ from ltm.capture.weighing import FEWEST, SURE, Weighed, kind_of, weigh
 from ltm.core.infer import infer_impact, infer_scope
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Source
-from ltm.core.titles import title_of
+from ltm.core.sentences import title_of
 
 ENOUGH = 0.5
 """How sure we must be that a sentence is meant to last."""

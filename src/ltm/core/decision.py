@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 from ltm.core.errors import Refused
 from ltm.core.model import Memory, Phase, Source, Status, Stored, Trust
 from ltm.core.phases import shortened
-from ltm.core.sentences import opens_with
-from ltm.core.titles import summary_of, title_of
+from ltm.core.sentences import opens_with, summary_of, title_of
 
 
 @dataclass(frozen=True, slots=True)

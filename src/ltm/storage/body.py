@@ -1,7 +1,7 @@
 """The body of a memory file: its text, or a `## Summary` section, then a `## Content` section.
 
 Owns the way from the two texts to the body and back, exactly, whatever the texts contain. A body
-without these headings is all content, and its summary is what `core.titles` makes of it: so a
+without these headings is all content, and its summary is what `core.sentences` makes of it: so a
 summary that was not written by a person stands in no file and follows the text. Imports core.
 """
 
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ltm.core.titles import summary_of
+from ltm.core.sentences import summary_of
 
 _HEADING = re.compile(r"^##[ \t]+(summary|content)[ \t]*\r?(?:\n|\Z)", re.MULTILINE | re.IGNORECASE)
 # Lines of the texts that would be read as something else get a backslash, which Markdown hides:

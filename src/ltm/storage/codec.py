@@ -34,7 +34,7 @@ from functools import cache
 from ltm.core.errors import LtmError, Refused
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, is_id, iso
-from ltm.core.titles import title_of
+from ltm.core.sentences import title_of
 from ltm.storage import body
 from ltm.storage.fields import FIELDS, Value
 from ltm.storage.frontmatter import MAX_FRONT, Document

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ltm.core.errors import BadFile
-from ltm.core.titles import summary_of
+from ltm.core.sentences import summary_of
 from ltm.storage import body as text
 from ltm.storage.durable import write_file
 from ltm.storage.fields import BY_KEY, FIELDS, Field, Value, items, merge3, moment, phase_of, union

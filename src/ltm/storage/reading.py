@@ -16,7 +16,7 @@ from typing import NoReturn, TypeVar
 from ltm.core.errors import BadFile, WrongUsage
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Phase, Trust, choice, is_id
-from ltm.core.titles import title_of
+from ltm.core.sentences import title_of
 from ltm.storage.assembling import assembled
 from ltm.storage.body import Sections
 from ltm.storage.fields import BY_KEY, items, moment, number, phase_of

@@ -193,7 +193,7 @@ def _readings(memory: Memory) -> Iterator[Memory]:
     Both summaries are made from the text, so whoever signed one vouched for the other.
     """
     yield memory
-    from ltm.core.titles import summary_of  # needed only where a signature does not fit
+    from ltm.core.sentences import summary_of  # needed only where a signature does not fit
     from ltm.storage.body import first_sentence
 
     if memory.content and memory.summary == summary_of(memory.content):

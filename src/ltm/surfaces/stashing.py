@@ -17,7 +17,7 @@ from ltm.capture.outline import Outline, outline_of
 from ltm.capture.unsaid import Unpurged
 from ltm.core.errors import Ambiguous, ModelFailed, NotFound
 from ltm.core.kinds import Kinds
-from ltm.core.titles import title_of
+from ltm.core.sentences import title_of
 from ltm.sessions.origin import all_transcripts, origin
 from ltm.sessions.transcript import read
 from ltm.storage.config import Config

@@ -17,7 +17,7 @@ from ltm.core.model import Impact, Memory, Phase, Scope, Source, Status, Trust
 from ltm.core.phases import shortened
 from ltm.core.redact import redact
 from ltm.core.screen import one_line
-from ltm.core.titles import summary_of, title_of
+from ltm.core.sentences import summary_of, title_of
 
 LONGEST_TITLE = 200
 

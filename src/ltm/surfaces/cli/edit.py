@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ltm.capture.revise import Revision, check_status, checked, revise
+from ltm.capture.remember import Revision, changes_of, check_status, revise
 from ltm.core.errors import BadFile, LtmError, Refused, WrongUsage
 from ltm.core.model import Memory, Stored
 from ltm.surfaces.cli import output
@@ -48,7 +48,7 @@ def command(work: Work, memory_id: str, **options: Any) -> None:
         given["tags"] = given["tags"].split(",")
     check_status(stored.memory)
     if given:
-        done = revise(work.store, stored, checked(stored.memory, given, work.config.kinds))
+        done = revise(work.store, stored, changes_of(stored.memory, given, work.config.kinds))
     else:
         done = _in_editor(work, stored)
     after = done.after

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ltm.capture.decide import Outcome
-from ltm.capture.remember import Wish, remember
-from ltm.capture.revise import checked, revise
+from ltm.capture.remember import Wish, changes_of, remember, revise
 from ltm.core.decision import TEXT, Forget, Restore, Settle
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.model import Memory, Source, Status, Trust
@@ -95,7 +94,7 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
         return f"{settled}\n{page.headline(call.read(id).memory)}"
     stored = call.read(id)
     memory = stored.memory
-    changes = checked(memory, given, call.config.kinds)
+    changes = changes_of(memory, given, call.config.kinds)
     reworded = any(changes.get(name, "") not in ("", getattr(memory, name)) for name in TEXT)
     if reworded and memory.source.trust is Trust.USER:
         # The words are the agent's by now, wherever the point came from.
