@@ -247,12 +247,14 @@ def changes_of(memory: Memory, given: Mapping[str, Any], kinds: Kinds) -> dict[s
         changes["impact"] = choice(Impact, given["impact"])
     if "tags" in given:
         changes["tags"] = _distinct_tags(given["tags"])
-    kind = kinds.parse(given["kind"]) if "kind" in given else kinds[memory.kind]
-    changes |= {"kind": kind.name} if "kind" in given else {}
+    if "kind" in given:
+        kind = kinds.parse(given["kind"])
+        changes["kind"] = kind.name
+        if memory.state not in kind.states:
+            changes.setdefault("state", kind.states[0] if kind.states else "")
     if given.get("state"):
+        kind = kinds[changes.get("kind", memory.kind)]
         changes["state"] = kind.parse_state(given["state"])
-    elif "state" not in given and "kind" in given and memory.state not in kind.states:
-        changes["state"] = kind.states[0] if kind.states else ""
     return changes
 
 
