@@ -235,6 +235,20 @@ def test_a_damaged_index_is_told_and_made_anew(patient: Patient) -> None:
     assert patient.open().read(memory.id).memory == memory
 
 
+def test_a_damaged_database_that_was_set_aside_is_named_until_it_is_gone(patient: Patient) -> None:
+    patient.remember()
+    state = patient.home / "state.db"
+    state.write_bytes(b"not a database at all, but long enough to be taken for one" * 50)
+    state.chmod(0o600)
+    assert patient.mend().healthy
+    aside = patient.home / "state.db.damaged1"
+    report = patient.examine()
+    assert [(each.path, each.ill) for each in report.problems] == [(str(aside), False)]
+    assert "was damaged and set aside" in messages(report)[0]
+    aside.unlink()
+    assert patient.examine().problems == ()
+
+
 def test_a_database_of_a_newer_ltm_is_named_and_left_as_it_is(patient: Patient) -> None:
     patient.remember()
     state = patient.home / "state.db"
