@@ -625,9 +625,9 @@ def _has_matter(new: Statement, old: Statement, part: _Difference) -> bool:
 
 
 def _is_value(plain: str) -> bool:
-    if plain in lists.QUANTIFIERS or plain in lists.NEGATIONS:
-        return True
-    return _is_matter(plain) and plain not in lists.LIGHT
+    if plain in lists.NEGATIONS:
+        return False  # whether both deny is counted elsewhere
+    return plain in lists.QUANTIFIERS or (_is_matter(plain) and plain not in lists.LIGHT)
 
 
 def _is_scope(new: Statement, old: Statement, part: _Difference) -> bool:

@@ -48,7 +48,7 @@ def _value_in(answer: str, opening: str) -> object:
             if error.pos >= len(answer.rstrip()) or error.msg.startswith("Unterminated"):
                 break  # it stops in the middle, and what stands inside is a part of it
             end = at + 1
-        except RecursionError:
+        except (ValueError, RecursionError):
             end = at + 1
         else:
             found.append(value)
