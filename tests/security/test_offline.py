@@ -103,6 +103,7 @@ def test_nothing_of_ours_opens_a_connection(ltm: Ltm, tmp_path: Path) -> None:
         ("edit", first, "--impact", "high"),
         ("forget", second),
         ("restore", second),
+        ("settle",),
         ("related", first),
         ("why", "src/parser.py"),
         ("fix", "ParserError: unexpected end"),
