@@ -221,7 +221,7 @@ ROWS: tuple[Row, ...] = (
         "statements that differ in a number, a name, a denial or their order, said one after the"
         " other through every surface, then twenty sessions of upkeep, an export and an import",
         "every acknowledged text word for word on the disk, active or one restore away: 0 lost; the"
-        " right outcome for 90 % of 660 pairs in nine languages",
+        " right outcome for 90 % of 780 pairs in nine languages",
         quick=(
             tried(
                 "tests/surfaces/test_statement_pairs.py",

@@ -35,6 +35,10 @@ _ROOT = 6  # letters by which two forms of a word are known as one
 _FIT = 0.5
 _COVERED = 0.6  # share of the older statement from which a mere "now" speaks of it
 
+_LARGE = 20_000  # characters of a text that is not kept in memory once it is compared
+_WORD = 40  # letters of a word that may have an ending
+_SWAPPED = 40  # words that may stand around and between what changed places
+
 _UNITS = {
     word: unit
     for unit, words in {
@@ -85,8 +89,11 @@ _PIECE = re.compile(r"`+([^`\n]+)`+|([^\s`]+)")
 _QUOTE_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
 _LINE_MARK = re.compile(r"^\s*(?:>+|#{1,6}|[-*+•])\s+", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*\d{1,2}[.)]\s+", re.MULTILINE)
-_STRONG_MARK = re.compile(r"(\*\*|~~)(?=\S)(.+?)(?<=\S)\1|__(?=\S)([^_]* [^_]*)(?<=\S)__")
-_EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=[^\s*_.])(.+?)(?<=[^\s*_])\1(?![\w*])")
+# A mark that is never closed must not make a long line be read over and over.
+_STRONG_MARK = re.compile(
+    r"(\*\*|~~)(?=\S)(.{1,300}?)(?<=\S)\1|__(?=\S)([^_]{0,200} [^_]{0,200})(?<=\S)__"
+)
+_EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=[^\s*_.])(.{1,300}?)(?<=[^\s*_])\1(?![\w*])")
 _LEFT, _RIGHT = "\"'([{|", "\"')]}|.,;:!?…。，、；：！？」』）"
 _PAUSES, _PAUSE = (":", ";", ",", "，", "、"), "\0"
 _STOPS, _STOP = (".", "!", "?", "…", "。"), "\1"
@@ -221,6 +228,9 @@ def missing(source: str, text: str) -> frozenset[str]:
 
 def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
     """How a newer statement relates to an older one; `changed` if what came before it said so."""
+    if max(len(newer), len(older)) > _LARGE:  # a document: the same, or another one
+        alike = _evened(newer) == _evened(older)
+        return Verdict(Relation.SAME, 1.0) if alike else Verdict(Relation.OTHER)
     new, old = statement(newer), statement(older)
     if new.key == old.key:
         return Verdict(Relation.SAME, 1.0)
@@ -244,19 +254,27 @@ def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
     return Verdict(Relation.ALIKE if shared >= _ALIKE else Relation.OTHER, shared)
 
 
-@lru_cache(maxsize=512)
+def _evened(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
 def statement(text: str) -> Statement:
     """A text taken apart; kept for a while, because one is compared with many."""
+    return _taken_apart(text) if len(text) > _LARGE else _kept_apart(text)
+
+
+def _taken_apart(text: str) -> Statement:
     bare = _without(list(_words_in(text)), _LEADS, at_end=False)
     bare = _without(bare, _CLOSINGS, at_end=True)
     words: list[str] = []
     pauses: set[int] = set()
     stops: set[int] = set()
+    last = max((at for at, word in enumerate(bare) if word not in _BREAKS), default=0)
     for place, word in enumerate(bare):
         if word in _BREAKS:
             pauses.add(len(words))
             stops.update([len(words)] if word == _STOP else ())
-        elif not _is_empty(bare, place):
+        elif not _is_empty(bare, place, last):
             words.append(word if _FLAG.match(word) else word.casefold())
     kept = tuple(words)
     if not kept:  # nothing but marks: then the marks are what it says
@@ -275,6 +293,9 @@ def statement(text: str) -> Statement:
         frozenset(pauses),
         frozenset(stops),
     )
+
+
+_kept_apart = lru_cache(maxsize=512)(_taken_apart)
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -349,21 +370,22 @@ def _written_out(word: str) -> Iterator[str]:
     yield _NUMBERS.get(low, _UNITS.get(low, word) if len(low) > 2 else word)
 
 
-def _is_empty(words: Sequence[str], place: int) -> bool:
+def _is_empty(words: Sequence[str], place: int, last: int) -> bool:
     """Whether a word says nothing where it stands."""
     word = words[place]
     low = _folded(word.casefold())
     if low in lists.FILLERS:
         return True
-    last = all(each in _BREAKS for each in words[place + 1 :])
     named = len(word) == 1 and word.isupper() and place > 0  # "plan A"
-    if low == "a" and not last and _FIGURE.match(words[place + 1]):
+    if low == "a" and place < last and _FIGURE.match(words[place + 1]):
         return False  # "de 10 a 20"
-    return low in lists.ARTICLES and not last and not named
+    return low in lists.ARTICLES and place < last and not named
 
 
 @lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
+    if len(word) > _WORD:
+        return word
     if word.isascii():
         return stem(word) if word.isalpha() else word
     return _RUSSIAN.sub(r"\1", word)
@@ -560,6 +582,8 @@ def _is_swap(new: Statement, old: Statement) -> bool:
         del one[-1], two[-1]
     if any(_folded(word) in lists.ORDER for word in new.key):
         return True
+    if len(two) > _SWAPPED:
+        return False
     # "A is above B" and "B is above A"; a part that only moved to the front has nothing between
     return any(
         two[:a] == one[-a:] and two[-b:] == one[:b] and len(two) > a + b
