@@ -82,6 +82,24 @@ def test_a_fork_read_later_is_no_new_observation(ledger: Ledger, tmp_path: Path)
     assert (rule.observations, rule.messages) == (1, 2)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("no, don't add docstrings to tests", "no, add docstrings to tests"),
+        ("no, use 2 spaces in yaml files", "no, use 4 spaces in yaml files"),
+    ],
+)
+def test_a_correction_never_strengthens_what_it_denies(
+    ledger: Ledger, tmp_path: Path, one: str, other: str
+) -> None:
+    for number in range(3):
+        session(tmp_path / "in", number, one)
+    for number in range(3, 7):
+        session(tmp_path / "in", number, other)
+    found = learned(ledger, tmp_path / "in")
+    assert sorted(rule.observations for rule in found) == [3, 4]
+
+
 def test_other_matters_are_other_rules(ledger: Ledger, tmp_path: Path) -> None:
     session(tmp_path / "in", 1, "no, use pnpm and not npm", "stop adding comments to the code")
     session(tmp_path / "in", 2, "no, don't add comments to the code")

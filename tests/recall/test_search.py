@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from ltm.core.model import Filter, Scope
 from ltm.recall.related import related
 from ltm.recall.search import recall
 from ltm.storage.filestore import FileStore
-from tests.stores import file_store, make
+from tests.stores import START, file_store, make
 
 
 @pytest.fixture
@@ -86,3 +87,20 @@ def test_a_relative_that_was_purged_is_left_out(store: FileStore) -> None:
     centre = store.create(make("centre", kind="gotcha", links=(gone.id,))).memory
     store.delete(gone.id, purge=True)
     assert related(store, centre.id, 5)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("We use vLLM", "We moved from vLLM to SGLang", "vLLM"),
+        ("The port is 8080", "The port is 9090", "which port is 8080"),
+        ("Deploys go through Jenkins", "Deploys no longer go through Jenkins", "Jenkins deploys"),
+    ],
+)
+def test_of_two_that_do_not_agree_the_newer_comes_first(
+    store: FileStore, older: str, newer: str, question: str
+) -> None:
+    later = START + timedelta(days=30)
+    store.create(make(older, older, summary=older))
+    store.create(make(newer, newer, summary=newer, created=later, confirmed=later))
+    assert titles(store, question) == [newer, older]

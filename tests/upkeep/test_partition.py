@@ -56,6 +56,28 @@ def test_a_sound_merge_is_taken(store: FileStore, group: list[Stored]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("texts", "merged"),
+    [
+        (("The pool has 10 connections", "The pool is shared"), "The pool is shared"),
+        (("Never deploy on Friday", "Deploy with make"), "Deploy on Friday with make"),
+        (("Use BuildKit to build", "Pass --no-cache to build"), "Use a cache to build"),
+    ],
+)
+def test_a_merge_that_loses_a_number_a_name_or_a_denial_is_none(
+    store: FileStore, texts: tuple[str, str], merged: str
+) -> None:
+    known = [store.create(make(text, text)) for text in texts]
+    ids = [each.memory.id for each in known]
+    said = answer(keep=[], merge=[{"content": merged, "tags": [], "sources": ids}], drop=[])
+    assert partition(said, known, 5) == []
+    whole = " and ".join(texts)
+    said = answer(keep=[], merge=[{"content": whole, "tags": [], "sources": ids}], drop=[])
+    assert len(partition(said, known, 5)) == 1
+    apart = [known[0], known[1]._replace(memory=known[1].memory._replace(distinct=(ids[0],)))]
+    assert partition(said, apart, 5) == []
+
+
+@pytest.mark.parametrize(
     "value",
     [
         {"drop": ["mem_unknown", "mem_rule99"]},

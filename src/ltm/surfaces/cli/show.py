@@ -80,6 +80,8 @@ def command(work: Work, memory_id: str) -> None:
         ("state", memory.state),
         ("replaces", ", ".join(memory.supersedes)),
         ("replaced by", memory.superseded_by),
+        ("conflicts with", ", ".join(memory.conflicts)),
+        ("kept apart from", ", ".join(memory.distinct)),
     ):
         if value:
             output.say(f"  {name}: {value}")

@@ -55,6 +55,7 @@ def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = Fals
         ("replaces", ", ".join(memory.supersedes)),
         ("follows", memory.previous),
         ("links", ", ".join(memory.links)),
+        ("conflicts with", ", ".join(memory.conflicts)),
     ):
         if value:
             lines.append(f"{name}: {shorten(harmless(value), 300)}")
