@@ -314,6 +314,40 @@ def test_settings_kept_elsewhere_and_linked_stay_linked(ltm: Ltm, tmp_path: Path
     assert dotfiles.read_text() == SETTINGS
 
 
+@pytest.mark.parametrize("name", [".claude", ".claude/settings.json", ".mcp.json"])
+@pytest.mark.parametrize("there", [True, False], ids=["there", "dangling"])
+def test_a_projects_settings_that_lead_out_of_it_are_refused(
+    ltm: Ltm, tmp_path: Path, name: str, there: bool
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    target = outside / "dot" if name == ".claude" else outside / "file.json"
+    if there and name == ".claude":
+        target.mkdir()
+        (target / "settings.json").write_text(SETTINGS)
+    elif there:
+        target.write_text(SETTINGS)
+    before = {path: path.is_file() and path.read_text() for path in outside.rglob("*")}
+    link = ltm.project / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(target)
+
+    for words in (("setup", "--project-scope", "--dry-run"), ("setup", "--project-scope")):
+        done = ltm.run(*words)
+        assert done.returncode == 1
+        assert f"leads out of the project, to {target}" in done.stderr
+    assert {path: path.is_file() and path.read_text() for path in outside.rglob("*")} == before
+    assert not (ltm.home / ".ltm").exists()
+    assert link.is_symlink()
+
+
+def test_a_projects_settings_linked_inside_it_are_set_up(ltm: Ltm) -> None:
+    (ltm.project / "config").mkdir()
+    (ltm.project / ".claude").symlink_to("config")
+    ltm.ok("setup", "--project-scope")
+    assert our_hooks(read(ltm.project / "config" / "settings.json"))
+
+
 def test_the_clients_own_folder_is_where_it_says(ltm: Ltm, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
 

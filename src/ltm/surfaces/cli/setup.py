@@ -11,6 +11,8 @@ from ltm.clients.entries import Entry
 from ltm.clients.settings import Change, carry_out, entering
 from ltm.clients.table import CLAUDE_CODE, CLIENTS, Client, find, hooks_file, server_entry
 from ltm.clients.table import servers_file as file_of
+from ltm.core.errors import Refused
+from ltm.storage.plainfile import is_inside
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -113,6 +115,11 @@ def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Seque
     home = work.places.home
     planned: list[Change | None] = []
     hooks = hooks_file(client, project, os.environ)
+    servers_file = file_of(client, project, os.environ)
+    if project:
+        for file in (hooks, servers_file):
+            if file is not None:
+                _refuse_link_out(file.path, project)
     if hooks is not None:
         entries = hook_entries(work.config, home, plugin=plugin, shared=shared)
         if entries and os.name != "nt":
@@ -121,8 +128,18 @@ def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Seque
     # A path of this machine would be wrong for everybody else who reads a project's settings.
     words = ("ltm", "mcp") if shared else (*this_command(), "mcp")
     servers = [] if plugin else [server_entry(client, words)]
-    planned.append(entering(file_of(client, project, os.environ), servers, home))
+    planned.append(entering(servers_file, servers, home))
     return [change for change in planned if change is not None]
+
+
+def _refuse_link_out(path: str, project: str) -> None:
+    """A clone can bring a link to a file of the person's own, which is not the project's."""
+    if not is_inside(path, project):
+        raise Refused(
+            f"leads out of the project, to {os.path.realpath(path)}, so nothing was written",
+            path=path,
+            hint="replace the link with a file of the project, or enter it for yourself: ltm setup",
+        )
 
 
 def _has_plugin(client: Client, root: str) -> bool:
