@@ -300,6 +300,17 @@ class TestMerging:
         assert "From the side." in merged
         assert merged.count("id: mem_1") == 1
 
+    def test_other_files_that_are_given_to_the_real_driver_keep_their_conflict(
+        self, repo: Path
+    ) -> None:
+        init_shared(str(repo), (sys.executable, "-P", "-m", "ltm"))
+        (repo / ".gitattributes").write_text("*.py merge=ltm\n")
+        diverge(repo, "main.py")
+        ours = (repo / "main.py").read_bytes()
+        git(repo, "merge", "-q", "--no-edit", "side", check=False)
+        assert git(repo, "diff", "--name-only", "--diff-filter=U") == "main.py\n"
+        assert (repo / "main.py").read_bytes() == ours
+
     @pytest.mark.parametrize("how", ["never installed", "gone", "failing"])
     def test_without_a_working_driver_both_sides_keep_their_lines(
         self, how: str, repo: Path, user_home: Path, tmp_path: Path

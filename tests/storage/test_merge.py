@@ -16,7 +16,7 @@ from ltm.core.sentences import summary_of, title_of
 from ltm.storage.codec import decode, to_bytes
 from ltm.storage.fields import FIELDS
 from ltm.storage.frontmatter import parse
-from ltm.storage.merge import main, merge
+from ltm.storage.merge import REFUSED, main, merge
 
 from .strategies import KINDS, lines, memories, memory, older_file, untitled
 
@@ -321,9 +321,9 @@ class TestFilesThatCannotBeRead:
         found = load(merge(to_bytes(BASE), to_bytes(BASE._replace(tags=())), bad, PATH))
         assert {"\\xff\\x00", "<<<<<<< HEAD", "mine", "yours"} <= set(found.content.splitlines())
 
-    def test_of_two_broken_sides_no_line_is_lost(self) -> None:
-        found = merge(b"", self.BROKEN, b"no front matter\nprecious words", PATH)
-        assert found == self.BROKEN + b"no front matter"
+    def test_two_broken_sides_are_left_to_a_person(self) -> None:
+        with pytest.raises(BadFile, match="neither side is a memory"):
+            merge(b"", self.BROKEN, b"no front matter\nprecious words", PATH)
 
     def test_a_broken_base_counts_as_none(self) -> None:
         ours, theirs = BASE._replace(tags=("x",)), BASE._replace(tags=("y",))
@@ -403,11 +403,13 @@ def test_damaged_files_merge_into_one_that_reads_if_either_side_did(
     c: list[tuple[int, int, bytes]],
 ) -> None:
     base, ours, theirs = _damaged(a), _damaged(b), _damaged(c)
+    changed = ours != theirs and base not in (ours, theirs)
+    if changed and not (_reads(ours) or _reads(theirs)):
+        with pytest.raises(BadFile, match="neither side is a memory"):
+            merge(base, ours, theirs, PATH)
+        return
     found = merge(base, ours, theirs, PATH)
-    if _reads(ours) and _reads(theirs):
-        assert _reads(found)
-    elif base not in (ours, theirs):
-        assert _reads(found) == (_reads(ours) or _reads(theirs))
+    assert _reads(found) or not changed
 
 
 class TestDriver:
@@ -433,3 +435,29 @@ class TestDriver:
         assert Path(names[1]).read_bytes() == before
         assert "could not merge" in capsys.readouterr().err
         assert main([]) == 1
+
+    @pytest.mark.parametrize(
+        ("path", "sides", "message"),
+        [
+            ("src/main.py", None, "is not in a vault's memories or archives"),
+            ("README.md", None, "is not in a vault's memories or archives"),
+            ("memories/x.md/main.py", None, "is not in a vault's memories or archives"),
+            (PATH, ("one = 1\n", "two = 2\n"), "neither side is a memory"),
+        ],
+    )
+    def test_what_is_not_a_memory_is_refused_and_left_as_it_was(
+        self,
+        names: list[str],
+        path: str,
+        sides: tuple[str, str] | None,
+        message: str,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        for name, text in zip(names[1:], sides or (), strict=False):
+            Path(name).write_text(text)
+        before = [Path(name).read_bytes() for name in names]
+        assert main([*names, path]) == REFUSED
+        assert [Path(name).read_bytes() for name in names] == before
+        error = capsys.readouterr().err
+        assert message in error
+        assert path in error

@@ -4,7 +4,7 @@ Tracked, for everybody who clones: the folder, what it is, what git must leave o
 merge that keeps the lines of both sides. Local, for this machine: `merge.ltm` in the repository's
 config and a marked block in its `info/attributes`, so that git asks us, who know what a memory is.
 The local part can be taken away again to the byte. Without git only the vault is made. Imports
-core and storage; git is run only here, to change its own config.
+core and storage; git itself changes its own config.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -20,9 +19,11 @@ from ltm.core.errors import Refused, StorageFailed
 from ltm.storage.claudeltm import is_store
 from ltm.storage.config import FILE
 from ltm.storage.durable import failed, is_refusal, make_folder, remove_file, write_file
+from ltm.storage.git import run
+from ltm.storage.merge import REFUSED
 from ltm.storage.places import SHARED, leads_out
 from ltm.storage.plainfile import read_plain
-from ltm.storage.repository import Repository, find, settings, without_gits_own
+from ltm.storage.repository import Repository, find, settings
 
 _README = """\
 # What this project's agents remember
@@ -155,16 +156,9 @@ def driver_installed(root: str) -> bool:
 def is_ignored(root: str, path: str = _PROBE) -> bool:
     """Whether git is told to leave a path out; by default, a memory that should be shared."""
     try:
-        done = subprocess.run(
-            ["git", "-C", root, "check-ignore", "-q", "--", path],
-            env=without_gits_own(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
+        return run(root, "check-ignore", "-q", "--", path).returncode == 0
     except OSError:
         return False
-    return done.returncode == 0
 
 
 def this_command() -> tuple[str, ...]:
@@ -209,7 +203,11 @@ def _install_driver(repository: Repository, command: Sequence[str], shared: str)
     config = os.path.join(repository.common_dir, "config")
     call = " ".join(shlex.quote(word) for word in command).replace("%", "%%")
     # When ltm is gone or fails, git still does what every clone without it does.
-    driver = f"{call} merge-driver %O %A %B %P || git merge-file --union %A %O %B"
+    # What ltm refuses is not a memory, and its conflict is for a person.
+    driver = (
+        f"{call} merge-driver %O %A %B %P"
+        f" || {{ test $? -ne {REFUSED} && git merge-file --union %A %O %B; }}"
+    )
     values = _driver_settings(repository)
     if values.get("driver") != driver:
         unfinished = not values and _read(config)[-1:] not in (b"", b"\n")
@@ -275,13 +273,7 @@ def _write_like_before(path: str, data: bytes, staging: str = "") -> None:
 def _git_config(path: str, *words: str) -> bool:
     """Let git change its own config; False when there is no git on this machine."""
     try:
-        done = subprocess.run(
-            ["git", "config", "--file", path, *words],
-            env=without_gits_own(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
+        done = run(os.path.dirname(path), "config", "--file", path, *words)
     except FileNotFoundError:
         return False
     if done.returncode:

@@ -2,8 +2,7 @@
 
 The clone's own log of what happened tells, which no clone and no pull brings along; names and
 addresses in commits are what their authors say they are. What git has let go of after months counts
-as somebody else's: then a person is asked. Git is run in exec form, without a shell. Imports core
-and `repository`.
+as somebody else's: then a person is asked. Imports core, `git` and `repository`.
 """
 
 from __future__ import annotations
@@ -12,28 +11,22 @@ import os
 import subprocess
 
 from ltm.core.errors import LtmError
-from ltm.storage.repository import find, without_gits_own
+from ltm.storage.git import run
+from ltm.storage.repository import find
 
 _FOLLOWING = 2.0  # seconds in which git may tell former names; a long history takes longer
 _MADE = ("commit", "rebase", "cherry-pick", "am:")
 
 
 def git(
-    folder: str, *words: str, seconds: float | None = None
+    folder: str, command: str, *words: str, seconds: float | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in a folder, whatever becomes of it.
 
     `LtmError` when there is no git to run, or when it is not done in so many seconds.
     """
     try:
-        return subprocess.run(
-            ["git", "-C", folder, "-c", "core.fsmonitor=false", *words],
-            env=without_gits_own(),
-            stdin=subprocess.DEVNULL,  # ours may be a client's, who speaks to us and not to git
-            capture_output=True,
-            check=False,
-            timeout=seconds,
-        )
+        return run(folder, command, *words, seconds=seconds)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise LtmError(f"git does not run: {error}", path=folder) from error
 
@@ -55,7 +48,7 @@ def former_names(folder: str, path: str) -> list[str]:
 
 def made_here(folder: str) -> set[str]:
     """The commits that were made in this clone. What others wrote is their word."""
-    done = git(folder, "reflog", "show", "--all", "--format=%H%x1f%gs")
+    done = git(folder, "reflog", "--all", "--format=%H%x1f%gs")
     rows = (row.partition("\x1f") for row in done.stdout.decode(errors="replace").splitlines())
     return {commit for commit, _, what in rows if what.startswith(_MADE)}
 

@@ -15,11 +15,14 @@ its body and the union of lines.
 |                         | driver where both sides fit the key of this machine               |
 | an unknown key          | the side updated last; losing words become a line of the body     |
 | a file we cannot read   | the other side, with every line it lacks added to its content     |
+| neither can be read,    | refused: git keeps its conflict                                   |
+| or not in a vault       |                                                                   |
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -31,6 +34,10 @@ from ltm.storage.durable import write_file
 from ltm.storage.fields import BY_KEY, FIELDS, Field, Value, items, merge3, moment, phase_of, union
 from ltm.storage.frontmatter import Document, Entry, parse
 
+REFUSED = 3
+"""How the driver ends for files that are not memories; 1 and 2 are how Python fails to start."""
+
+_MEMORY_PATH = re.compile(r"(^|/)(memories|archives)/[^/]+\.md\Z")
 _SIGNATURES = ("signature", "shown_signature")
 
 
@@ -45,21 +52,31 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str) -> bytes:
     if ours == base:
         return theirs
     mine, other = _read(ours, path), _read(theirs, path)
-    if mine is None or other is None:
-        return _keep_every_line(ours, mine, theirs, other)
-    return _merge(_read(base, path), mine, other).to_bytes()
+    if mine is not None and other is not None:
+        return _merge(_read(base, path), mine, other).to_bytes()
+    if mine is not None:
+        return _with_every_line(mine, theirs)
+    if other is not None:
+        return _with_every_line(other, ours)
+    raise BadFile("neither side is a memory", path=path)
 
 
 def main(argv: Sequence[str]) -> int:
     """The merge driver: `%O %A %B %P`; the result replaces the file A.
 
-    1 means that A is as it was, and git reports a conflict as it would without us.
+    Any other end than 0 means that A is as it was; REFUSED, that these are not memories: a
+    repository's attributes can name our driver for any file, and a union of lines breaks code.
     """
     try:
         base, ours, theirs, path = argv
+        if not _MEMORY_PATH.search(path.replace(os.sep, "/")):
+            raise BadFile("is not in a vault's memories or archives", path=path)
         sides = _bytes(ours), _bytes(theirs)
         merged = merge(_bytes(base), *sides, path)
         write_file(os.path.abspath(ours), _signed(merged, sides, path))
+    except BadFile as error:
+        print(f"ltm: not merged, because only memories are: {error}", file=sys.stderr)
+        return REFUSED
     except Exception as error:
         print(f"ltm: could not merge {argv[-1] if argv else 'nothing'}: {error}", file=sys.stderr)
         return 1
@@ -262,15 +279,8 @@ def _in_style(entries: Sequence[Entry], like: Document | None) -> list[Entry]:
     ]
 
 
-def _keep_every_line(
-    ours: bytes, mine: Document | None, theirs: bytes, other: Document | None
-) -> bytes:
+def _with_every_line(good: Document, rest: bytes) -> bytes:
     """The side that can be read with what it lacks of the other, which cannot; no line is lost."""
-    good, rest = (mine, theirs) if mine is not None else (other, ours)
-    if good is None:
-        known = set(ours.splitlines())
-        missing = b"\n".join(line for line in theirs.splitlines() if line not in known)
-        return ours + (b"\n" if missing and not ours.endswith(b"\n") else b"") + missing
     known_lines = set(good.to_bytes().decode().splitlines())
     # Bytes that are no text are spelt out, so that the result can be read.
     spelt = rest.decode(errors="backslashreplace").replace("\0", "\\x00")

@@ -227,8 +227,3 @@ def _value(text: str, following: Iterator[str]) -> str:
         if quoted or not character.isspace():
             kept = len(value)
     return "".join(value[:kept])
-
-
-def without_gits_own() -> dict[str, str]:
-    """Our environment for running git: inside a git hook git's own points at one repository."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

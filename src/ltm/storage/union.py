@@ -1,14 +1,14 @@
 """Every line of two texts: the line work of a merge, done by git's own union.
 
-Owns nothing but that. Imports only the standard library; `git` is there, since it is git that
-calls the merge.
+Owns nothing but that. Imports `git`, which is there, since it is git that calls the merge.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
+
+from ltm.storage.git import run
 
 
 def merge_lines(base: str | None, older: str, newer: str) -> str:
@@ -26,11 +26,6 @@ def _git_union(base: str, older: str, newer: str) -> str:
             with open(os.path.join(folder, name), "wb") as file:
                 # Git would join a last line without an end to what follows it.
                 file.write(f"{text}\n".encode() if text else b"")
-        done = subprocess.run(
-            ["git", "merge-file", "-p", "-q", "--union", "older", "base", "newer"],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=True,
-        )
+        done = run(folder, "merge-file", "-p", "-q", "--union", "older", "base", "newer")
+    done.check_returncode()
     return done.stdout.decode().removesuffix("\n")
