@@ -154,7 +154,7 @@ class CommandLine(Hands):
 
     def confirm(self, memory_id: str, text: str) -> None:
         said = self._run("remember", text, "--kind", "fact", "--scope", "project")
-        if (said["id"], said["action"]) != (memory_id, "reinforced"):
+        if (said["id"], said["action"]) != (memory_id, "confirmed"):
             raise RuntimeError(f"{memory_id} was to be confirmed: {said}")
 
     def edit(self, memory_id: str, text: str) -> str:

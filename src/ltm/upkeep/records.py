@@ -22,13 +22,11 @@ from ltm.upkeep.finding import Finding, told
 from ltm.upkeep.slipped import slipped
 
 _ID_IN_NAME = re.compile(r"(?:.*\.)?(mem_[0-9a-z][0-9a-z_-]*)\.md\Z")
-_LISTS = ("supersedes", "merged_from", "links", "conflicts", "distinct")
+_LISTS = ("supersedes", "merged_from", "links")
 _NAMES = {
     "supersedes": "replaces",
     "merged_from": "was merged from",
     "links": "links to",
-    "conflicts": "conflicts with",
-    "distinct": "is kept apart from",
     "previous": "follows",
 }
 
