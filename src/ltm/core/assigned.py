@@ -29,6 +29,22 @@ _WORD_BEFORE = re.compile(r"[ -]([A-Za-z]+)")
 # What ends a name: a quote, escaped or not, marks of emphasis, the end of an index.
 _CLOSE = r"(?:\\{0,3}[\"'`]|\*\*|__)?[\]*]?"
 _SCHEME = r"(?:(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest|[Aa]pi-?[Kk]ey|BEARER|BASIC)(?:[ ]|%20))?"
+# `|` and the like of YAML, and the first line of what it holds.
+_BLOCK = (
+    r"(?:!!str[ ])?[|>][0-9+-]{0,2}[ \t]{0,8}(?:\#[^\n]{0,80})?(?:\r?\n[ \t]{0,40}){1,3}(?<=[ \t])"
+)
+# A line that has nothing but one value, and is no name of another.
+_LINE_BELOW = r"\\?\r?\n[ \t]{1,40}(?=[^\s]{3,256}(?<![:,({\[])[ \t]{0,8}(?:\r?\n|\Z))"
+_OPENING = "[„“«「『]?"
+_OF_WHAT = (
+    r"(?:,?[ ](?:for|of|on|in|to|at|from|we|i|I|you|für|von|vom|zum|zur|de|du|da|do|del|des|para"
+    r"|pour|от|для|voor|för|di|per)[ ][\w.@-]{1,30}(?:[ ][\w.@-]{1,30}){0,5}?)?"
+)
+_IS = (
+    r"(?:[ ](?:should|must|will|has|was|is|got|been|changed|set|reset|updated)){0,3},?[ ]"
+    r"(?:is[ ]now|is|was|are|be|its|it['’]s|it[ ]is|that['’]s|set[ ]to|to|ist|lautet|est|es|é|è|är"
+    r"|er)(?:[ ]?:\s{0,12}|[ ])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +61,7 @@ _ASSIGNED = _Tie(
     re.compile(
         _CLOSE + r"[ \t]{0,20}(?:\[[^\]\n]{0,24}\])?[ \t]{0,4}"
         r"(?:=>|={1,3}|[:?+|]{1,2}=|!==?|<-|:|：|%3[DdAa])"
-        r"[ \t]{0,20}(?:[|>][+-]?[ \t]*\n[ \t]{1,40})?" + _SCHEME
+        r"[ \t]{0,20}(?:" + _BLOCK + "|" + _LINE_BELOW + ")?" + _SCHEME + _OPENING
     )
 )
 _CALLED = _Tie(
@@ -54,13 +70,13 @@ _CALLED = _Tie(
 _ELEMENT = _Tie(re.compile(r">(?=[^<>\n]{4,512}</)"))
 _SAID = _Tie(
     re.compile(
-        r"[\"'`*]{0,3}(?:(?: (?:for|of|on|in|to) [\w.-]{1,30}(?: [\w.-]{1,30}){0,2})?"
-        r" (?:is now|is|was|are|set to|to)[ :]| ?(?:\||->|→|⇒) ?|[ \t]{1,8}|:\s{1,8})" + _SCHEME
+        rf"[\"'`*]{{0,3}}(?:{_OF_WHAT}(?:{_IS}|[ ]?:\s{{1,12}})|['’]s[ ]|[ ]?(?:\||->|→|⇒|—|–)[ ]?"
+        rf"|[ ]?(?:是|为|為|は|는|은)[ :：]?|[ \t]{{1,8}}){_SCHEME}{_OPENING}"
     ),
     loose=True,
 )
 # The next cell or line; nearly anything may stand there.
-_NEXT = _Tie(re.compile(r"[\"'`*]{0,3}(?:,|[ \t]{0,4}\r?\n[ \t]{0,8})"), loose=True)
+_NEXT = _Tie(re.compile(r"[\"'`*]{0,3}(?:,|(?:[ \t]{0,4}\r?\n[ \t]{0,8}){1,2})"), loose=True)
 _TIES = (
     # `password: str = "…"`, `var password string = "…"`
     _Tie(
@@ -88,10 +104,15 @@ _TIES = (
 _CELL_ENDS = ("", "\n", "\r", ",", "`")
 _OF_WHICH = re.compile(r" (?:as|is|was) (?:(?:the|my|our|your|its|a) )?\Z")
 _QUOTED = re.compile(r"[bBrRuUfF@$]{0,2}(\\{0,3}(?:\"\"\"|'''|[\"'`]))([^\n]{1,2048}?)\1")
+# A quote that nothing closes: what follows it is a value, but no `"token=" + token`.
+_UNCLOSED = re.compile(r"[bBrRuUfF@$]{0,2}\\{0,3}[\"'`](?=[\w!@#$^*?~-])")
 _UNQUOTED = r"[^\s\"'`<>&|,;\\]{0,2048}"
 _PLAIN = re.compile(_UNQUOTED + r"(?:\\(?![nrtu\"'\\])" + _UNQUOTED + "){0,4}")
+# Marks and letters that end a value in a text without spaces.
+_FOREIGN = re.compile("[“”»\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef]")
 _CLOSING = re.compile(r"\)(?=[.,;)\]}\s]|\Z)")
 _TRAIL = ".,:;)]}*"
+_MARKED = re.compile(r"\w[!?@#$%^&*+=~]")
 _MIXED = re.compile(r"[A-Za-z][\d@#$%^&*!]+[A-Za-z]")
 
 
@@ -138,9 +159,12 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
         loose = tie.loose and not flag
         quoted = _QUOTED.match(text, tied.end())
         if quoted is not None:
-            if _is_secret(quoted[2], held, loose=loose, quoted=True):
+            if is_secret(quoted[2], held, loose=loose, quoted=True):
                 return quoted.span(2)
-        elif not tie.only_quoted and (plain := _PLAIN.match(text, tied.end())):
+            continue
+        opened = _UNCLOSED.match(text, tied.end())
+        plain = _PLAIN.match(text, opened.end() if opened else tied.end())
+        if plain is not None and not tie.only_quoted:
             value = _trimmed(plain[0])
             until = plain.start() + len(value)
             # In a shell, an .env file or a flag every value is a text, quotes or not.
@@ -149,9 +173,12 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
             argument = "=" in tied[0] and text[until : until + 1] in (",", ")")
             if argument and not env and is_wordy(value):
                 continue  # `login(password=password1)`
-            if tie is _NEXT and not (is_random(value) and text[until : until + 1] in _CELL_ENDS):
+            if tie is _NEXT and not (
+                (is_random(value) or _MARKED.search(value))
+                and text[until : until + 1] in _CELL_ENDS
+            ):
                 continue
-            if _is_secret(value, held, loose=loose, quoted=tie is _ELEMENT, env=env):
+            if is_secret(value, held, loose=loose, quoted=tie is _ELEMENT, env=env):
                 return plain.start(), until
     return _value_before(text, start, held)
 
@@ -164,7 +191,7 @@ def _value_before(text: str, start: int, held: Promise) -> tuple[int, int] | Non
     if words is None:
         return None
     value = before[: words.start()].rpartition(" ")[2].rpartition("\n")[2].strip("\"'`(),:")
-    if not is_random(value) or not _is_secret(value, held, loose=True, quoted=True):
+    if not is_random(value) or not is_secret(value, held, loose=True, quoted=True):
         return None
     begin = since + before.rindex(value)
     return begin, begin + len(value)
@@ -177,11 +204,13 @@ def _is_argument(text: str, start: int, tied: str) -> bool:
 
 def _trimmed(value: str) -> str:
     """A value without what closes the sentence or the call around it."""
+    foreign = _FOREIGN.search(value)
+    value = value[: foreign.start()] if foreign else value
     closing = _CLOSING.search(value)
     return (value[: closing.start()] if closing else value).rstrip(_TRAIL)
 
 
-def _is_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool = False) -> bool:
+def is_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool = False) -> bool:
     """Whether the value of a name that promises a secret is one; its beginning tells."""
     value, text = value[:_LONGEST_LOOK], quoted or env
     if len(value) < 4 or is_placeholder(value) or is_reference(value, text):

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 WORD = re.compile(
     "pass|pw|secret|token|key|auth|cred|cookie|sess|mnemonic|seed|signature"
-    "|kennwort|contraseña|senha|wachtwoord|пароль|密码|密碼|パスワード"
+    "|kennwort|mot de passe|contraseña|senha|wachtwoord|lösenord|adgangskode|salasana|hasło|heslo"
+    "|jelszó|şifre|parola|kata sandi|mật khẩu|парол[ья]|密码|密碼|口令|パスワード"
+    "|비밀번호|पासवर्ड|psk"
 )
 """What every such name has in it, in small letters."""
 
@@ -28,7 +30,7 @@ def _words(text: str) -> frozenset[str]:
 _AFTER = _words(
     "value val str string text plain plaintext raw env base base64 b64 hex default old new"
     " current prod production staging dev development test live prev previous backup main"
-    " primary secondary master root admin readonly rw ro"
+    " primary secondary master root admin readonly rw ro data"
 )
 # A key of these opens something.
 _OPENING = _words(
@@ -74,8 +76,9 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "password",
         _words(
-            "password passwd passcode pass pwd pw userpass passwort kennwort contraseña senha"
-            " wachtwoord пароль 密码 密碼 パスワード"
+            "password passwd passcode pass pwd pw userpass storepass keypass psk passwort kennwort"
+            " passe contraseña senha wachtwoord lösenord adgangskode salasana hasło heslo jelszó"
+            " şifre parola sandi khẩu пароль пароля 密码 密碼 口令 パスワード 비밀번호 पासवर्ड"
         ),
         ("password", "passwd"),
         (
@@ -267,6 +270,6 @@ def promise(name: str, word_before: str = "") -> Promise | None:
         if last in family.words or ends:
             opens = before in _OPENING or ends or last == "authorization"
             # Tests pass, and flags are passed: that word alone says little.
-            alone = last == "pass" and len(words) == 1
+            alone = last in ("pass", "passe") and len(words) == 1
             return Promise(family.kind, (family.weak and not opens) or alone)
     return None

@@ -26,7 +26,7 @@ _STOP_WORDS = (
     " apikey bearer basic auth authorization credential credentials user username login admin"
     " example test testing empty default value values name names type kind email input output"
     " label field format prompt env changeme invalid missing expired wrong incorrect encrypted"
-    " plaintext base64 hashed masked"
+    " plaintext base64 hashed masked sha256 sha512 argon2 argon2id pbkdf2 bcrypt scrypt 1password"
 )
 _STOP = frozenset(_STOP_WORDS.split())
 _TYPE = re.compile(
@@ -37,6 +37,10 @@ _CODE = re.compile(
     r"""[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[?!]?[(\[]""", re.VERBOSE
 )
 _ATTRIBUTE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+\Z")
+# `String?`, `Int32?`, `user?.name`, `a ?? b`, `a?b:c`
+_QUESTION = re.compile(
+    r"(?:[A-Za-z_.<>]*|[Uu]?[Ii]nt\d+|[Ff]loat\d+)\?\Z|[^?]*\?[.?]|[A-Za-z_.]*\?[\w.]*:|\w?\?\w?\Z"
+)
 _PATH = re.compile(
     r"(?:[~.]{0,2}/|[A-Za-z]:\\)?(?:[\w.@ -]+[/\\])*[\w.@-]+\.[A-Za-z]{1,5}\Z|[~.]{0,2}/"
 )
@@ -76,7 +80,9 @@ def is_reference(value: str, quoted: bool) -> bool:
         return False
     if value[0] in "([{" or _CODE.match(value) or _TYPE.match(value):
         return True
-    return any(mark in value for mark in "(){}[]?") and not is_random(value)
+    if is_random(value):
+        return False
+    return any(mark in value for mark in "(){}[]") or _QUESTION.match(value) is not None
 
 
 def has_digit(value: str) -> bool:

@@ -2,8 +2,9 @@
 
 `redact` puts `[redacted:github-token]` and the like in the place of every secret it finds, and
 `[private]` in the place of `<private>…</private>`; everything else stays as it is, and so does a
-text that was redacted before. How secrets are found stands in `core.shapes` (by their shape) and
-`core.assigned` (by the name beside them). Standard library only; no I/O.
+text that was redacted before. How secrets are found stands in `core.shapes` (by their shape),
+`core.assigned` (by the name next to them) and `core.columns` (by a heading). Standard library only;
+no I/O.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ltm.core.assigned import assigned
+from ltm.core.columns import in_columns
 from ltm.core.shapes import Span, by_shape, continued
 
 _ROUNDS = 16  # as many secrets may stand one right after another
@@ -93,6 +95,7 @@ def _found(text: str) -> Iterator[Span]:
     yield from by_shape(text)
     for start, end, kind in assigned(text):
         yield start, continued(text, end), kind
+    yield from in_columns(text)
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
