@@ -372,6 +372,12 @@ HOSTILE = [
     "'secret: ' + ' ' * 1_000_000",
     "'sk-ant-\\n' * 120_000",
     "'xoxb-1\\n' * 140_000",
+    "'user|password\\n' * 70_000",
+    "'password for a b c d e f ' * 40_000",
+    "'kind: Secret\\ndata:\\n  a: b\\n' * 40_000",
+    "'login admin / ' * 70_000",
+    "'密码是' * 300_000",
+    "'password: |\\n' * 80_000",
 ]
 
 

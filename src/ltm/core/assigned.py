@@ -37,13 +37,14 @@ _BLOCK = (
 _LINE_BELOW = r"\\?\r?\n[ \t]{1,40}(?=[^\s]{3,256}(?<![:,({\[])[ \t]{0,8}(?:\r?\n|\Z))"
 _OPENING = "[„“«「『]?"
 _OF_WHAT = (
-    r"(?:,?[ ](?:for|of|on|in|to|at|from|we|i|I|you|für|von|vom|zum|zur|de|du|da|do|del|des|para"
-    r"|pour|от|для|voor|för|di|per)[ ][\w.@-]{1,30}(?:[ ][\w.@-]{1,30}){0,5}?)?"
+    r"(?:,?[ ](?:for|FOR|of|on|in|to|at|from|we|i|I|you|für|von|vom|zum|zur|de|du|da|do|del|des"
+    r"|para|pour|от|для|voor|för|di|per)[ ][\w.@-]{1,30}(?:[ ][\w.@-]{1,30}){0,5}?"
+    r"|(?:[ ][а-яё]{3,20}){1,3}?)?"
 )
 _IS = (
     r"(?:[ ](?:should|must|will|has|was|is|got|been|changed|set|reset|updated)){0,3},?[ ]"
-    r"(?:is[ ]now|is|was|are|be|its|it['’]s|it[ ]is|that['’]s|set[ ]to|to|ist|lautet|est|es|é|è|är"
-    r"|er)(?:[ ]?:\s{0,12}|[ ])"
+    r"(?:is[ ]now|is|was|are|be|its|it['’]s|it[ ]is|that['’]s|set[ ]to|to|ist|lautet|est|c['’]est"
+    r"|es|é|è|är|er)(?:[ ]?:\s{0,12}|[ ])"
 )
 
 
@@ -70,8 +71,9 @@ _CALLED = _Tie(
 _ELEMENT = _Tie(re.compile(r">(?=[^<>\n]{4,512}</)"))
 _SAID = _Tie(
     re.compile(
-        rf"[\"'`*]{{0,3}}(?:{_OF_WHAT}(?:{_IS}|[ ]?:\s{{1,12}})|['’]s[ ]|[ ]?(?:\||->|→|⇒|—|–)[ ]?"
-        rf"|[ ]?(?:是|为|為|は|는|은)[ :：]?|[ \t]{{1,8}}){_SCHEME}{_OPENING}"
+        rf"[\"'`*]{{0,3}}(?:{_OF_WHAT}(?:{_IS}|[ ]?[:=]\s{{1,12}})|['’]s[ ]"
+        rf"|[ ]?(?:\||->|→|⇒|—|–)[ ]?|[ ]?(?:是|为|為|改为|改成了?|は|는|은)[ :：]?"
+        rf"|[ \t]{{1,8}}){_SCHEME}{_OPENING}"
     ),
     loose=True,
 )
@@ -106,10 +108,10 @@ _OF_WHICH = re.compile(r" (?:as|is|was) (?:(?:the|my|our|your|its|a) )?\Z")
 _QUOTED = re.compile(r"[bBrRuUfF@$]{0,2}(\\{0,3}(?:\"\"\"|'''|[\"'`]))([^\n]{1,2048}?)\1")
 # A quote that nothing closes: what follows it is a value, but no `"token=" + token`.
 _UNCLOSED = re.compile(r"[bBrRuUfF@$]{0,2}\\{0,3}[\"'`](?=[\w!@#$^*?~-])")
-_UNQUOTED = r"[^\s\"'`<>&|,;\\]{0,2048}"
+# Closing quotes, and Chinese, Japanese and Korean, which have no space after a value.
+_FOREIGN = r"“”»\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
+_UNQUOTED = rf"[^\s\"'`<>&|,;\\{_FOREIGN}]{{0,2048}}"
 _PLAIN = re.compile(_UNQUOTED + r"(?:\\(?![nrtu\"'\\])" + _UNQUOTED + "){0,4}")
-# Marks and letters that end a value in a text without spaces.
-_FOREIGN = re.compile("[“”»\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef]")
 _CLOSING = re.compile(r"\)(?=[.,;)\]}\s]|\Z)")
 _TRAIL = ".,:;)]}*"
 _MARKED = re.compile(r"\w[!?@#$%^&*+=~]")
@@ -204,8 +206,6 @@ def _is_argument(text: str, start: int, tied: str) -> bool:
 
 def _trimmed(value: str) -> str:
     """A value without what closes the sentence or the call around it."""
-    foreign = _FOREIGN.search(value)
-    value = value[: foreign.start()] if foreign else value
     closing = _CLOSING.search(value)
     return (value[: closing.start()] if closing else value).rstrip(_TRAIL)
 

@@ -15,7 +15,7 @@ WORD = re.compile(
     "pass|pw|secret|token|key|auth|cred|cookie|sess|mnemonic|seed|signature"
     "|kennwort|mot de passe|contraseña|senha|wachtwoord|lösenord|adgangskode|salasana|hasło|heslo"
     "|jelszó|şifre|parola|kata sandi|mật khẩu|парол[ья]|密码|密碼|口令|パスワード"
-    "|비밀번호|पासवर्ड|psk"
+    "|비밀번호|암호|पासवर्ड|psk|mdp|clave"
 )
 """What every such name has in it, in small letters."""
 
@@ -76,7 +76,8 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "password",
         _words(
-            "password passwd passcode pass pwd pw userpass storepass keypass psk passwort kennwort"
+            "password passwd passcode pass pwd pw userpass storepass keypass requirepass psk mdp"
+            " passwort kennwort clave 암호"
             " passe contraseña senha wachtwoord lösenord adgangskode salasana hasło heslo jelszó"
             " şifre parola sandi khẩu пароль пароля 密码 密碼 口令 パスワード 비밀번호 पासवर्ड"
         ),
