@@ -2,9 +2,8 @@
 
 `redact` puts `[redacted:github-token]` and the like in the place of every secret it finds, and
 `[private]` in the place of `<private>…</private>`; everything else stays as it is, and so does a
-text that was redacted before. How secrets are found stands in `core.shapes` (by their shape),
-`core.assigned` (by the name next to them) and `core.columns` (by a heading). Standard library only;
-no I/O.
+text that was redacted before. How secrets are found stands in `core.shapes` (by their shape) and
+`core.assigned` (by the name next to them). Standard library only; no I/O.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ltm.core.assigned import assigned
-from ltm.core.columns import in_columns
+from ltm.core.assigned import assigned, in_columns
 from ltm.core.shapes import Span, by_shape, continued
 
 _ROUNDS = 16  # as many secrets may stand one right after another
