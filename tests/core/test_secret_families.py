@@ -150,6 +150,8 @@ LEFT = [
     "비밀번호는 8자 이상",
     *("le mot de passe est obligatoire", "la contraseña es incorrecta", "hasło do bazy: w sejfie"),
     *("on passe de 12 à 14 tests", "wir passen Version2 an", "пароль: см. в хранилище"),
+    *("the password was changed to 2024-05-01", "the password is SHA-256 hashed", "mongo -p 27017"),
+    *("Login: user / profile2 page", "la clave es Version2", "arn:aws:rds:*:*:db:name2"),
     *("the password hash is sha256", "the password for the vault is in 1Password, ask bob"),
     *("password hashing is argon2id", "the password check is O(n2)", "its password, its rules"),
     *("login: GET /api/v2/token", "the login page / signup2 page", "see login.py / auth2.py"),

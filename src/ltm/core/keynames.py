@@ -270,7 +270,7 @@ def promise(name: str, word_before: str = "") -> Promise | None:
         ends = family.endings and last.endswith(family.endings)
         if last in family.words or ends:
             opens = before in _OPENING or ends or last == "authorization"
-            # Tests pass, and flags are passed: that word alone says little.
-            alone = last in ("pass", "passe") and len(words) == 1
+            # Tests pass, flags are passed, and `clave` is any key: alone they say little.
+            alone = last in ("pass", "passe", "clave") and len(words) == 1
             return Promise(family.kind, (family.weak and not opens) or alone)
     return None

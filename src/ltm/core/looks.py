@@ -26,7 +26,8 @@ _STOP_WORDS = (
     " apikey bearer basic auth authorization credential credentials user username login admin"
     " example test testing empty default value values name names type kind email input output"
     " label field format prompt env changeme invalid missing expired wrong incorrect encrypted"
-    " plaintext base64 hashed masked sha256 sha512 argon2 argon2id pbkdf2 bcrypt scrypt 1password"
+    " plaintext base64 hashed masked sha256 sha512 sha-256 sha-512 argon2"
+    " argon2id pbkdf2 bcrypt scrypt 1password"
 )
 _STOP = frozenset(_STOP_WORDS.split())
 _TYPE = re.compile(
@@ -46,6 +47,7 @@ _PATH = re.compile(
 )
 _REGEX = re.compile(r"\^.*\$\Z|.*(?:a-zA|A-Za|A-Z0|a-z0|0-9[aA]-|\[[aA0]-|\\[dws][+*{])")
 _VERSION = re.compile(r"[\^~<>=v]*\d+(?:\.(?:\d+|x|\*))+(?:[-+.]\w+)*\Z")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T[\d:.+Z-]*)?\Z")
 _NUMBER = re.compile(
     r"[-+]?(?:\d[\d_]*(?:\.\d+)?(?:e[+-]?\d+)?|0x[0-9a-f]{1,16})[a-z]{0,2}\Z", re.IGNORECASE
 )
@@ -72,7 +74,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_reference(value: str, quoted: bool) -> bool:
     """Whether this is a word of a language, an address or a path rather than a secret itself."""
-    if _URL.match(value) or _VERSION.match(value) or _REGEX.match(value):
+    if _URL.match(value) or _VERSION.match(value) or _DATE.match(value) or _REGEX.match(value):
         return True
     if (_PATH.match(value) or (not quoted and _ATTRIBUTE.match(value))) and not is_random(value):
         return True

@@ -80,9 +80,7 @@ _PART = r"[^\s/@\"'`<>\\]"
 _QUOTED = r"\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'"
 # One argument of a command; a variable or a redirection is none.
 _ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'$|&;<>(-][^\s\"'|&;<>]{{2,128}}))"
-_ACCOUNT = (
-    r"(?:admin|administrator|root|user|test|guest|demo|sa|postgres|[\w.+-]{1,40}@[\w.-]{1,40})"
-)
+_ACCOUNT = r"(?:admin|administrator|root|test|guest|demo|sa|postgres|[\w.+-]{1,40}@[\w.-]{1,40})"
 _HASH = "[./A-Za-z0-9]"
 SHAPES: tuple[Shape, ...] = (
     # Models
@@ -285,7 +283,7 @@ SHAPES: tuple[Shape, ...] = (
     _command(("redis-cli ",), rf"redis-cli (?:[^\n]{{0,200}}? )?-a {_ARGUMENT}",
           ("redis-cli -h cache -a {a10} ping",), ("redis-cli -a $PASS ping",)),
     _command(("mongo",),
-          rf"mongo\w{{0,8}} (?:[^\n]{{0,200}}? )?-p (?!\d{{2,5}}[:\s]){_ARGUMENT}",
+          rf"mongo\w{{0,8}} (?:[^\n]{{0,200}}? )?-p (?!\d{{2,5}}(?:[:\s]|\Z)){_ARGUMENT}",
           ("mongosh -u me -p {a10} --quiet",), ("docker run --name mongo -p 27017:27017 mongo",)),
     _command(("ldap",),
           rf"ldap[a-z]{{3,6}} (?:[^\n]{{0,200}}? )?-w {_ARGUMENT}",
