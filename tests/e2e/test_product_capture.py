@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tests.surfaces.test_imported_stay import ALIKE, memory_mcp
+
 from .client import Harness, use
-from .product import assert_quiet, logged, memories, told
+from .product import assert_quiet, logged, ltm, memories, told
 
 CHECK = 'python3 -c "from prices import total; assert total(10) == 11, total(10)"'
 
@@ -86,3 +88,15 @@ def test_a_changed_rule_replaces_the_old_one_for_the_session_after(product: Harn
     assert "?" not in line.split("|")[0]
     (kept,) = [each for each in memories(product) if "spaces" in each["content"]]
     assert len(kept["supersedes"]) == 1
+
+
+def test_nine_memories_of_another_tool_are_there_after_twenty_sessions(product: Harness) -> None:
+    texts = ALIKE["versions"]
+    ltm(product, "import", str(memory_mcp(product.project, texts)))
+    for number in range(20):
+        session = product.print_session(f"Is page {number} of the shop done?", ["Yes, it is."])
+        logged(product, session.session_id)
+    assert sorted(each["content"] for each in memories(product)) == sorted(texts)
+    last = product.print_session("hello", ["Hi."])
+    (told_last,) = told(last.requests[0])
+    assert all(text.split(":")[0] in told_last for text in texts)
