@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.core.sameness import Relation, announces, holds, judge, missing, opposed, same
+from ltm.core.sameness import Sameness, announces, holds, judge, missing, opposed, same
 
 SAME = [
     ("Never push to main", "never push to main!"),
@@ -49,41 +49,41 @@ OTHERWISE = [
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_only_the_form_may_differ_between_texts_that_say_the_same(one: str, other: str) -> None:
     assert same(one, other)
-    assert judge(one, other).relation is judge(other, one).relation is Relation.SAME
+    assert judge(one, other).relation is judge(other, one).relation is Sameness.SAME
 
 
 @pytest.mark.parametrize(("one", "other"), OTHERWISE)
 def test_a_value_a_name_an_order_or_a_denial_is_never_the_same(one: str, other: str) -> None:
     assert not same(one, other)
     for newer, older in ((one, other), (other, one)):
-        assert judge(newer, older).relation is Relation.CONFLICT
+        assert judge(newer, older).relation is Sameness.CONFLICT
 
 
 @pytest.mark.parametrize(
     ("older", "newer", "relation"),
     [
-        ("Use pnpm", "Use pnpm for all packages, because of the lock file", Relation.MORE),
-        ("Use pnpm for all packages", "Use pnpm", Relation.LESS),
-        ("We use vLLM for inference", "We moved from vLLM to SGLang", Relation.CHANGE),
-        ("Use 2 spaces in YAML", "4 spaces from now on", Relation.CHANGE),
-        ("The cache is Redis", "We no longer use Redis as the cache", Relation.CHANGE),
-        ("The port is 8080", "Correction: the port is 9090", Relation.CHANGE),
-        ("The port is 8080", "The port is now 9090", Relation.CHANGE),
-        ("The EU bucket is acme-eu", "The US bucket is acme-us", Relation.ALIKE),
-        ("Install with brew on macOS", "Install with apt on Linux", Relation.ALIKE),
-        ("Deploy to staging by hand", "Deploy to production by hand", Relation.ALIKE),
-        ("The port is 8080", "Tests are written in pytest", Relation.OTHER),
-        ("We deploy on Tuesdays", "The docs moved from Confluence to Notion", Relation.OTHER),
+        ("Use pnpm", "Use pnpm for all packages, because of the lock file", Sameness.MORE),
+        ("Use pnpm for all packages", "Use pnpm", Sameness.LESS),
+        ("We use vLLM for inference", "We moved from vLLM to SGLang", Sameness.CHANGE),
+        ("Use 2 spaces in YAML", "4 spaces from now on", Sameness.CHANGE),
+        ("The cache is Redis", "We no longer use Redis as the cache", Sameness.CHANGE),
+        ("The port is 8080", "Correction: the port is 9090", Sameness.CHANGE),
+        ("The port is 8080", "The port is now 9090", Sameness.CHANGE),
+        ("The EU bucket is acme-eu", "The US bucket is acme-us", Sameness.ALIKE),
+        ("Install with brew on macOS", "Install with apt on Linux", Sameness.ALIKE),
+        ("Deploy to staging by hand", "Deploy to production by hand", Sameness.ALIKE),
+        ("The port is 8080", "Tests are written in pytest", Sameness.OTHER),
+        ("We deploy on Tuesdays", "The docs moved from Confluence to Notion", Sameness.OTHER),
     ],
 )
-def test_what_is_not_the_same_is_told_apart(older: str, newer: str, relation: Relation) -> None:
+def test_what_is_not_the_same_is_told_apart(older: str, newer: str, relation: Sameness) -> None:
     assert judge(newer, older).relation is relation
 
 
 def test_an_announcement_before_a_statement_counts_as_its_own() -> None:
     older, newer = "We use Postgres 16 for billing", "We decided to use Postgres 17 for billing"
-    assert judge(newer, older).relation is Relation.CONFLICT
-    assert judge(newer, older, changed=True).relation is Relation.CHANGE
+    assert judge(newer, older).relation is Sameness.CONFLICT
+    assert judge(newer, older, changed=True).relation is Sameness.CHANGE
     assert announces("Change of plan.")
     assert not announces("The plan is good.")
 
@@ -120,6 +120,6 @@ def test_what_a_merged_text_must_not_lose(source: str, text: str, lost: bool) ->
     "text", ["", " ", "…", "\n\n", "??", "-", "`", "**", "*a " * 50_000, "я" * 50_000]
 )
 def test_any_text_can_be_compared_with_any_other(text: str) -> None:
-    assert judge(text, text).relation is Relation.SAME
+    assert judge(text, text).relation is Sameness.SAME
     judge(text, "Use pnpm")
     judge("Use pnpm", text)

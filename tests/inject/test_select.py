@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ltm.core import policy
 from ltm.core.model import Impact, Phase, Scope, Status, Stored, Usage
-from ltm.core.sameness import Relation, judge
+from ltm.core.sameness import Sameness, judge
 from ltm.core.similar import jaccard, tokens_of
 from ltm.core.tokens import estimate
 from ltm.inject.said import units
@@ -185,7 +185,7 @@ def test_the_short_cut_finds_exactly_the_overlaps_there_are(
             for other in project
             if jaccard(tokens_of(memory.text), tokens_of(other.memory.text)) >= 0.6
         ]
-        apart = (Relation.ALIKE, Relation.OTHER)
+        apart = (Sameness.ALIKE, Sameness.OTHER)
         assert rule.overrules(memory) is any(found not in apart for found in near)
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ltm.core.decision import Add, Contradict, Decision, Reinforce, Supersede
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Status, Stored, Trust
-from ltm.core.sameness import Relation, Verdict, judge, leaves_out
+from ltm.core.sameness import Sameness, Verdict, judge, leaves_out
 from ltm.core.screen import one_line
 from ltm.core.sentences import shortened
 from ltm.core.similar import jaccard, tokens_of
@@ -72,8 +72,8 @@ def decide(
     """What follows from the relation of a candidate to the memories of its scope.
 
     `replaces` is the text of the memory the candidate claims to replace, `changed` says that a
-    change was announced in front of it, `given` are the fields somebody chose and `apart` asks to
-    keep it beside whatever is there. What waits in quarantine is compared with nothing: only a user
+    change was announced in front of it, `given` are the fields that were chosen and `apart` asks to
+    keep it as a memory of its own. What waits in quarantine is compared with nothing: only a user
     who says the very same lets it out. Every change of an older memory asks that it still is what
     the candidate was compared with.
     """
@@ -90,7 +90,7 @@ def decide(
         named = _named(replaces, peers)
         if named is not None:
             return replacing(candidate, named, given)
-    same = [each for each, verdict in judged if verdict.relation is Relation.SAME]
+    same = [each for each, verdict in judged if verdict.relation is Sameness.SAME]
     if same:
         return _confirmed(candidate, _closest_kind(candidate, same), given)
     former = _former_states(candidate, peers, kinds)
@@ -99,15 +99,15 @@ def decide(
         return Choice(decision, Outcome.REPLACED, tuple(former))
     if kinds[candidate.kind].event and _is_read(candidate):
         return _added(candidate, judged)
-    more = _best(judged, Relation.MORE)
+    more = _best(judged, Sameness.MORE)
     if more:
         return replacing(candidate, more[0], given, Outcome.EXTENDED)
-    changes = _best(judged, Relation.CHANGE)
+    changes = _best(judged, Sameness.CHANGE)
     if len(changes) == 1:
         return replacing(candidate, changes[0], given)
     if changes and _are_one_dispute(changes):
         return _ending(candidate, changes, given)
-    rivals = [*changes, *_best(judged, Relation.CONFLICT, alone=False)][:_RIVALS]
+    rivals = [*changes, *_best(judged, Sameness.CONFLICT, alone=False)][:_RIVALS]
     if rivals:
         return _opposing(candidate, rivals)
     return _added(candidate, judged)
@@ -126,7 +126,7 @@ def decide_warily(
     trusted = candidate.source.trust is not Trust.TOOL
     judged = _judged(candidate, peers, changed=False)
     for each, verdict in judged:
-        if verdict.relation is not Relation.SAME:
+        if verdict.relation is not Sameness.SAME:
             continue
         if each.memory.status is Status.QUARANTINED and not _vouches(candidate, each):
             return _added(candidate, ()) if candidate.source.trust is Trust.USER else None
@@ -140,7 +140,7 @@ def decide_warily(
         named = _named(replaces, [each for each, _ in active])
         if named is not None:
             return replacing(candidate, named)
-    rivals = [*_best(active, Relation.CHANGE), *_best(active, Relation.CONFLICT, alone=False)]
+    rivals = [*_best(active, Sameness.CHANGE), *_best(active, Sameness.CONFLICT, alone=False)]
     if rivals:
         return _opposing(candidate, rivals[:_RIVALS])
     return _added(candidate, active)
@@ -153,14 +153,14 @@ def _judged(
     found: list[tuple[Stored, Verdict]] = []
     for each in peers:
         verdict = judge(candidate.text, each.memory.text, changed=changed)
-        if verdict.relation is Relation.CHANGE and each.memory.created > candidate.created:
-            verdict = Verdict(Relation.CONFLICT, verdict.fit)
+        if verdict.relation is Sameness.CHANGE and each.memory.created > candidate.created:
+            verdict = Verdict(Sameness.CONFLICT, verdict.fit)
         found.append((each, verdict))
     return found
 
 
 def _best(
-    judged: Sequence[tuple[Stored, Verdict]], relation: Relation, *, alone: bool = True
+    judged: Sequence[tuple[Stored, Verdict]], relation: Sameness, *, alone: bool = True
 ) -> list[Stored]:
     """The memories of a relation, best first; with `alone` only those that fit as well as it."""
     found = [(verdict.fit, each) for each, verdict in judged if verdict.relation is relation]
@@ -276,14 +276,14 @@ def _opposing(candidate: Memory, rivals: Sequence[Stored]) -> Choice:
 
 
 def _kept_apart(candidate: Memory, judged: Sequence[tuple[Stored, Verdict]]) -> Choice:
-    near = (Relation.SAME, Relation.MORE, Relation.LESS, Relation.CHANGE, Relation.CONFLICT)
+    near = (Sameness.SAME, Sameness.MORE, Sameness.LESS, Sameness.CHANGE, Sameness.CONFLICT)
     apart = tuple(each for each, verdict in judged if verdict.relation in near)[:_RIVALS]
     memory = candidate._replace(distinct=tuple(each.memory.id for each in apart))
     return Choice(Add(memory), Outcome.ADDED, apart)
 
 
 def _added(candidate: Memory, judged: Sequence[tuple[Stored, Verdict]]) -> Choice:
-    alike = [*_best(judged, Relation.LESS), *_best(judged, Relation.ALIKE)]
+    alike = [*_best(judged, Sameness.LESS), *_best(judged, Sameness.ALIKE)]
     if alike:
         return Choice(Add(candidate), Outcome.SIMILAR, (alike[0],))
     return Choice(Add(candidate), Outcome.ADDED)

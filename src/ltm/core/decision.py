@@ -331,7 +331,7 @@ def restored(
         content=text.content,
         status=Status.QUARANTINED if waiting else Status.ACTIVE,
         superseded_by="",
-        # Brought back next to what took its place: whoever did that wants both.
+        # A person who brings it back next to what took its place wants both.
         distinct=tuple(filter(None, dict.fromkeys((*memory.distinct, memory.superseded_by)))),
         phase=Phase.FULL,
         version=memory.version + (1 if older else 0),

@@ -48,7 +48,7 @@ class _Mark(NamedTuple):
     end: int
 
 
-class Block(NamedTuple):
+class MarkedBlock(NamedTuple):
     """The block of a file, from mark to mark."""
 
     data: bytes
@@ -67,13 +67,13 @@ class Block(NamedTuple):
         return not any(map(bytes.strip, self.inner))
 
 
-def find_block(existing: bytes) -> Block | None:
+def find_block(existing: bytes) -> MarkedBlock | None:
     """The block of a file; None where there are no marks, or none that make a pair."""
     pair = _pair(list(_marks(existing)))
     if pair is None:
         return None
     begin, end = pair
-    return Block(existing[begin.begin : end.end], begin.line, begin.begin)
+    return MarkedBlock(existing[begin.begin : end.end], begin.line, begin.begin)
 
 
 def is_ours(view: bytes) -> bool:
@@ -82,7 +82,7 @@ def is_ours(view: bytes) -> bool:
     return any(line.lstrip().startswith(signature) for line in view.splitlines())
 
 
-def is_import_of(block: Block, memory_md: str, target: str) -> bool:
+def is_import_of(block: MarkedBlock, memory_md: str, target: str) -> bool:
     """Whether all that a block in the file `target` does is to load this MEMORY.md."""
     line = import_line(memory_md, target).encode()
     return [each.strip() for each in block.inner if each.strip()] == [line]

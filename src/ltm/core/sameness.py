@@ -26,7 +26,7 @@ LONGEST = 400
 """Words beyond which two texts are not aligned: they are the same, or merely alike."""
 
 _PARTS = 4  # places in which they may part
-_LOOSE = 2  # words of matter that may be added or missing beside such a place
+_LOOSE = 2  # words of matter that may be added or missing elsewhere
 _CLOSE = 0.5  # share of the matter that two statements about one thing have in common
 _ALIKE = 0.4
 _WORTH = 0.33  # share of the smaller one's matter from which two texts are aligned
@@ -115,7 +115,7 @@ _Phrases: TypeAlias = dict[str, list[tuple[str, ...]]]
 """Phrases by their first word, the longest first."""
 
 
-class Relation(StrEnum):
+class Sameness(StrEnum):
     """What a newer statement is to an older one."""
 
     SAME = "same"
@@ -134,7 +134,7 @@ class Relation(StrEnum):
 class Verdict(NamedTuple):
     """How a newer statement relates to an older one, and how well they fit each other."""
 
-    relation: Relation
+    relation: Sameness
     fit: float = 0.0
 
 
@@ -202,7 +202,7 @@ def says_otherwise(one: str, other: str) -> bool:
     parts = _differences(a, b)
     # A second place may be another way to say the same.
     alone = len(parts) == 1 and parts[0].replaced
-    return alone and _slots(a, b, parts, parts) is Relation.CONFLICT
+    return alone and _slots(a, b, parts, parts) is Sameness.CONFLICT
 
 
 def leaves_out(newer: str, older: str) -> bool:
@@ -230,28 +230,28 @@ def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
     """How a newer statement relates to an older one; `changed` if what came before it said so."""
     if max(len(newer), len(older)) > _LARGE:  # a document: the same, or another one
         alike = _evened(newer) == _evened(older)
-        return Verdict(Relation.SAME, 1.0) if alike else Verdict(Relation.OTHER)
+        return Verdict(Sameness.SAME, 1.0) if alike else Verdict(Sameness.OTHER)
     new, old = statement(newer), statement(older)
     if new.key == old.key:
-        return Verdict(Relation.SAME, 1.0)
+        return Verdict(Sameness.SAME, 1.0)
     shared = _shared(new, old)
     if not shared:
-        return Verdict(Relation.OTHER)
+        return Verdict(Sameness.OTHER)
     if max(len(new.key), len(old.key)) > LONGEST:
-        return Verdict(Relation.ALIKE if shared >= _ALIKE else Relation.OTHER, shared)
+        return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
     # Most pairs have a word in common and no more: they are not worth an alignment.
     common = len(new.matter & old.matter) / min(len(new.matter), len(old.matter))
     plain = _aligned(new, old) if common >= _WORTH else None
     if changed or new.changes - old.changes or new.hints - old.hints or _moves(new, old):
         fit = _change_fit(new, old, plain, changed=changed)
         if fit >= _FIT:
-            return Verdict(Relation.CHANGE, fit)
+            return Verdict(Sameness.CHANGE, fit)
     if plain is not None:
         return Verdict(plain, shared)
     if shared < _ALIKE and common >= _WORTH:
         ratio = SequenceMatcher(None, old.stems, new.stems, autojunk=False).ratio()
-        return Verdict(Relation.ALIKE if ratio >= _FRAMED else Relation.OTHER, shared)
-    return Verdict(Relation.ALIKE if shared >= _ALIKE else Relation.OTHER, shared)
+        return Verdict(Sameness.ALIKE if ratio >= _FRAMED else Sameness.OTHER, shared)
+    return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
 
 
 def _evened(text: str) -> str:
@@ -543,21 +543,21 @@ class _Difference(NamedTuple):
         return self.old[0] < self.old[1] and self.new[0] < self.new[1]
 
 
-def _aligned(new: Statement, old: Statement) -> Relation | None:
+def _aligned(new: Statement, old: Statement) -> Sameness | None:
     """What an alignment word by word says; None if the two have no more in common than words."""
     parts = _differences(new, old)
     if not parts:  # the same stems: endings differ
-        return Relation.ALIKE
+        return Sameness.ALIKE
     if _is_swap(new, old):
-        return Relation.CONFLICT
+        return Sameness.CONFLICT
     replaced = [part for part in parts if part.replaced]
     if not replaced and all(part.old[0] == part.old[1] for part in parts):
         return _grown(new, old, parts)
     if not replaced and all(part.new[0] == part.new[1] for part in parts):
         relation = _grown(old, new, [_Difference(part.new, part.old) for part in parts])
-        return Relation.LESS if relation is Relation.MORE else relation
+        return Sameness.LESS if relation is Sameness.MORE else relation
     if _denials(new) != _denials(old) and _denied(new, old):
-        return Relation.CONFLICT
+        return Sameness.CONFLICT
     return _slots(new, old, parts, replaced)
 
 
@@ -592,7 +592,7 @@ def _is_swap(new: Statement, old: Statement) -> bool:
     )
 
 
-def _grown(new: Statement, old: Statement, parts: Sequence[_Difference]) -> Relation:
+def _grown(new: Statement, old: Statement, parts: Sequence[_Difference]) -> Sameness:
     """What a statement is that holds all words of another one, and more."""
     size = len(old.stems)
     for part in parts:
@@ -602,17 +602,17 @@ def _grown(new: Statement, old: Statement, parts: Sequence[_Difference]) -> Rela
             if word in lists.REASONS:
                 break
             if word in lists.NEGATIONS and not at_end:
-                return Relation.CONFLICT if _denials(new) != _denials(old) else Relation.ALIKE
+                return Sameness.CONFLICT if _denials(new) != _denials(old) else Sameness.ALIKE
         if not at_end and part.old[0] and _is_subject(old, part.old[0]):
-            return Relation.ALIKE
+            return Sameness.ALIKE
         if part.old[0] == 0 and any(word in lists.SCOPES for word in added):
-            return Relation.ALIKE
-    return Relation.MORE
+            return Sameness.ALIKE
+    return Sameness.MORE
 
 
 def _slots(
     new: Statement, old: Statement, parts: Sequence[_Difference], replaced: Sequence[_Difference]
-) -> Relation | None:
+) -> Sameness | None:
     """Whether two statements differ only in what stands in a place or two."""
     gone = _matter_in(old, [part.old for part in parts])
     come = _matter_in(new, [part.new for part in parts])
@@ -627,10 +627,10 @@ def _slots(
     if not real or kept < max(1.0, _CLOSE * total) or loose > _LOOSE or len(parts) > _PARTS:
         return None
     if any(_is_scope(new, old, part) for part in real):
-        return Relation.ALIKE
+        return Sameness.ALIKE
     if len(real) > 1 and not all(_is_figure(new, old, part) for part in real):
-        return Relation.ALIKE
-    return Relation.CONFLICT
+        return Sameness.ALIKE
+    return Sameness.CONFLICT
 
 
 def _matter_in(each: Statement, spans: Sequence[tuple[int, int]]) -> int:
@@ -749,10 +749,10 @@ def _former(plain: Sequence[str], stems: Sequence[str], pauses: Container[int]) 
     return found
 
 
-def _change_fit(new: Statement, old: Statement, plain: Relation | None, *, changed: bool) -> float:
+def _change_fit(new: Statement, old: Statement, plain: Sameness | None, *, changed: bool) -> float:
     """How sure it is that an announced change is a change of what the older statement says."""
     strong = changed or bool(new.changes - old.changes) or _moves(new, old)
-    if plain is Relation.CONFLICT:
+    if plain is Sameness.CONFLICT:
         return 1.0
     own = _subject(new, _MARK_STEMS)
     theirs = _subject(old, _GENERIC_STEMS)
@@ -761,8 +761,8 @@ def _change_fit(new: Statement, old: Statement, plain: Relation | None, *, chang
         return 0.0
     covered, told = (_weight(common) / _weight(all_of) for all_of in (theirs, own))
     if not strong:
-        return covered if covered >= _COVERED and plain is not Relation.MORE else 0.0
-    if plain is Relation.MORE:
+        return covered if covered >= _COVERED and plain is not Sameness.MORE else 0.0
+    if plain is Sameness.MORE:
         return 1.0
     if len(common) == 1:  # one word in common may be any word
         return (covered + told) / 2

@@ -89,7 +89,7 @@ ENDINGS = _phrases(
 REPLIES = _words(
     "no nope nah yes yeah yep wrong wait stop actually nein ja doch non oui si sim nao нет да"
 )
-"""Words that answer somebody when a pause follows them."""
+"""Words that are an answer when a pause follows them."""
 
 NEGATIONS = _words(
     "not no never without none neither nor nothing avoid forbidden prohibited banned disallowed"

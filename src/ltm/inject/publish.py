@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from ltm.core import markers
+from ltm.core import markers, policy
 from ltm.core.errors import Conflict, LtmError
-from ltm.core.markers import MEMORY_MD, TARGETS
-from ltm.core.model import Filter, Problem, Stored
-from ltm.inject.handmade import has_handmade
-from ltm.inject.views import MAX_LINES, block, memory_md
+from ltm.core.kinds import Kinds
+from ltm.core.markers import END, MEMORY_MD, NOTE, START, TARGETS
+from ltm.core.model import Filter, Memory, Problem, Stored
+from ltm.inject.carried import TAGGED, is_current
+from ltm.inject.fence import harmless_in_file
+from ltm.inject.said import short_id
+from ltm.inject.views import FOOTER, MAX_LINES, TITLE, block, memory_md
 from ltm.storage import viewrecord
 from ltm.storage.durable import write_file
 from ltm.storage.foreign import foreign_block, foreign_memory_md
@@ -31,6 +35,8 @@ from ltm.storage.store import Store
 from ltm.storage.vault import Vault
 
 _PASSES = 4
+_FIXED = {START, END, "# Memory", TITLE, NOTE, FOOTER, f"{NOTE} {FOOTER}", ""}
+_MORE = re.compile(r"- _…and \d+ more(?:: `ltm list --kind \S+`)?_\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ def _give_back(private: str, path: str) -> Published:
     existing = _read(path, follow=False)
     view = markers.find_block(existing)
     if os.path.basename(path) == MEMORY_MD:
-        view = markers.Block(existing, 1, 0)
+        view = markers.MarkedBlock(existing, 1, 0)
     if view is None or not (view.is_empty or markers.is_ours(view.data)):
         return Published()  # what stands there now is not ours to replace
     rest = existing[view.begin + len(view.data) :]
@@ -193,7 +199,7 @@ class _Writing:
         if not ours or (
             markers.is_ours(before)
             and not viewrecord.is_as_written(self.private, path, before)
-            and has_handmade(before, self.store)
+            and _has_typed_lines(before, self.store)
         ):
             kept = ((path, viewrecord.keep(self.private, path, before)),)
         done = _put(path, existing, wanted, mode)
@@ -255,3 +261,40 @@ def _put(path: str, existing: bytes, wanted: bytes, mode: int = 0) -> Published:
     mode = mode or stat.S_IMODE(os.stat(path).st_mode)
     write_file(path, wanted, mode=mode, check=check)
     return Published(written=(path,))
+
+
+def _has_typed_lines(view: bytes, store: Store) -> bool:
+    """Whether a block or MEMORY.md that LTM wrote has a line that it did not write."""
+    known: dict[str, list[Memory]] = {}
+    ours = _FIXED | set(_headings(store.kinds))
+    for line in view.decode("utf-8", "replace").splitlines():
+        if line.strip() in ours or _MORE.match(line.strip()):
+            continue
+        told = TAGGED.match(line)
+        if told is None:
+            return True
+        known = known or _by_short_id(store)
+        if not any(_is_of(each, told["text"], store) for each in known.get(told["id"], ())):
+            return True
+    return False
+
+
+def _headings(kinds: Kinds) -> Iterator[str]:
+    for kind in kinds:
+        yield f"## {harmless_in_file(kind.heading)}"
+        yield f"### {harmless_in_file(kind.heading)}"
+    for tier in policy.TIERS:
+        yield f"### {tier.capitalize()} confidence"
+
+
+def _by_short_id(store: Store) -> dict[str, list[Memory]]:
+    found: dict[str, list[Memory]] = {}
+    for each in store.every(Filter(statuses=())):
+        found.setdefault(short_id(each.memory), []).append(each.memory)
+    return found
+
+
+def _is_of(memory: Memory, line: str, store: Store) -> bool:
+    """Whether a memory says this, or said it before it was changed."""
+    former = (version.memory for version in store.versions(memory.id))
+    return any(is_current(line, each, store.kinds) for each in (memory, *former))

@@ -148,9 +148,9 @@ class Precedence:
         }
         if not near:
             return False
-        from ltm.core.sameness import Relation, judge  # rarely needed, and this is a hook's way
+        from ltm.core.sameness import Sameness, judge  # rarely needed, and this is a hook's way
 
-        apart = (Relation.ALIKE, Relation.OTHER)
+        apart = (Sameness.ALIKE, Sameness.OTHER)
         return any(judge(each.text, memory.text).relation not in apart for each in near.values())
 
     def _holders_of(self, kind: str) -> dict[str, list[Memory]]:

@@ -95,9 +95,9 @@ def _newer_first(found: list[Remembered]) -> list[Remembered]:
 
 
 def _is_outdone(older: Memory, newer: Memory) -> bool:
-    from ltm.core.sameness import Relation, judge
+    from ltm.core.sameness import Sameness, judge
 
-    return judge(newer.text, older.text).relation in (Relation.CHANGE, Relation.CONFLICT)
+    return judge(newer.text, older.text).relation in (Sameness.CHANGE, Sameness.CONFLICT)
 
 
 def _standing(question: Question, memory: Memory, today: date) -> float:

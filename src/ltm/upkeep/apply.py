@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Upkeep:
     """What was done, and what was left alone with the reason why."""
 
     done: tuple[Action, ...] = ()
@@ -32,7 +32,7 @@ class Outcome:
     """What was too much at once, and waits for a person."""
 
 
-def apply(store: Store, actions: Iterable[Action]) -> Outcome:
+def apply(store: Store, actions: Iterable[Action]) -> Upkeep:
     """Take each step if its memory is still as the plan saw it; what changed waits for the next."""
     done: list[Action] = []
     skipped: list[tuple[Action, str]] = []
@@ -49,7 +49,7 @@ def apply(store: Store, actions: Iterable[Action]) -> Outcome:
             skipped.append((action, str(error)))
         else:
             done.append(action)
-    return Outcome(tuple(done), tuple(skipped))
+    return Upkeep(tuple(done), tuple(skipped))
 
 
 def run(
@@ -58,7 +58,7 @@ def run(
     now: datetime,
     limits: Mapping[Scope, Limits] | None = None,
     consent: bool = False,
-) -> Outcome:
+) -> Upkeep:
     """Upkeep as it happens at the end of a session: meet what is new, plan, and do it.
 
     Without a person's consent no mass of memories leaves the active set at once.

@@ -2,7 +2,7 @@
 
 Owns the rules: which memories belong together and whose wording stays. Only what a fuller text says
 word for word goes, and only under the same title. `plan` is pure; each merge is applied with
-compare-and-swap on every memory it names, so that nothing anybody writes meanwhile is lost. Imports
+compare-and-swap on every memory it names, so that nothing written meanwhile is lost. Imports
 core, the store's port and this package.
 """
 

@@ -1,7 +1,7 @@
 """Finding what is wrong and putting it right, without ever deleting what a person wrote.
 
 Owns the round of all checks, the order of a repair (mend, index anew, look again) and the shape of
-the report. The checks themselves are in `disk`, `records`, `sharing`, `standing` and `others`.
+the report. The checks themselves are in `disk`, `records`, `sharing` and `standing`.
 Imports core and storage.
 """
 
@@ -18,7 +18,6 @@ from ltm.storage.config import problems_in
 from ltm.storage.filestore import FileStore
 from ltm.upkeep.disk import databases, leftovers, modes, stranded
 from ltm.upkeep.finding import Finding
-from ltm.upkeep.others import others
 from ltm.upkeep.records import records
 from ltm.upkeep.sharing import sharing
 from ltm.upkeep.standing import standing
@@ -103,7 +102,6 @@ def _look(store: Store, places: Places, config: Config) -> list[Finding]:
     found += sharing(places)
     found += standing(store, places)
     found += stranded(places.home)
-    found += others(places)
     return found
 
 

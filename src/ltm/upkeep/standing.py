@@ -1,4 +1,4 @@
-"""What memories stand on: signatures that do not fit, conflicts, and what waits for a person.
+"""What a person should know: signatures that do not fit, conflicts, what waits, other tools.
 
 Only what somebody changed behind our back is an illness; the rest is worth knowing. Imports core
 and storage.
@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltm.core.counting import counted
+from ltm.core.markers import is_ours
 from ltm.core.model import Filter, Problem, Status, Stored
-from ltm.storage import keyfile
+from ltm.storage import keyfile, viewrecord
 from ltm.storage.checking import state_of
+from ltm.storage.foreign import foreign
+from ltm.storage.plainfile import read_plain
 from ltm.storage.signing import State
 from ltm.storage.waiting import waiting
 from ltm.upkeep.finding import Finding
@@ -23,7 +26,12 @@ if TYPE_CHECKING:
 
 def standing(store: Store, places: Places) -> list[Finding]:
     """Everything about signatures, quarantine and trust that a person should know."""
-    return [*_signatures(store, places.home), *_waiting(store, places), *_conflicts(store)]
+    return [
+        *_signatures(store, places.home),
+        *_waiting(store, places),
+        *_conflicts(store),
+        *_foreign(places),
+    ]
 
 
 def _signatures(store: Store, home: str) -> list[Finding]:
@@ -82,3 +90,26 @@ def _waiting(store: Store, places: Places) -> list[Finding]:
         )
         found.append(Finding(Problem(places.shared, message, ill=False)))
     return found
+
+
+def _foreign(places: Places) -> list[Finding]:
+    """Everything of other tools in our places, and what was typed into the views of memories."""
+    typed = [
+        Problem(
+            path,
+            "is a copy of a view into which something was typed, made before ltm wrote it again"
+            " (delete it when you do not need it)",
+            ill=False,
+        )
+        for path in viewrecord.every(places.private)
+        if _is_view(path)
+    ]
+    return [Finding(each) for each in (*(each.problem for each in foreign(places)), *typed)]
+
+
+def _is_view(path: str) -> bool:
+    """Whether a kept text was ours but for some lines; others can be put back by a command."""
+    try:
+        return is_ours(read_plain(path, follow=False))
+    except OSError:
+        return False

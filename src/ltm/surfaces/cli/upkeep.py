@@ -13,7 +13,7 @@ from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
 if TYPE_CHECKING:
-    from ltm.upkeep.apply import Outcome
+    from ltm.upkeep.apply import Upkeep
 
 
 @make("upkeep")
@@ -25,14 +25,14 @@ def command(work: Work, dry_run: bool, yes: bool) -> None:
     It happens by itself at the end of sessions. Critical and pinned memories never fade. More than
     30 % of the active memories are archived at once only with --yes.
     """
-    from ltm.upkeep.apply import Outcome, due, run
+    from ltm.upkeep.apply import Upkeep, due, run
     from ltm.upkeep.consent import let_through
     from ltm.upkeep.plan import limits_of
 
     limits = limits_of(work.config)
     if dry_run:
         actions = due(work.store, now=now(), limits=limits)
-        outcome = Outcome(tuple(actions), held=let_through(work.store, actions, consent=yes)[1])
+        outcome = Upkeep(tuple(actions), held=let_through(work.store, actions, consent=yes)[1])
     else:
         outcome = run(work.store, now=now(), limits=limits, consent=yes)
         masses.note_in(work.places, masses.UPKEEP, outcome.held)
@@ -51,7 +51,7 @@ def command(work: Work, dry_run: bool, yes: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _show(outcome: Outcome, dry_run: bool) -> None:
+def _show(outcome: Upkeep, dry_run: bool) -> None:
     actions = outcome.done
     for action, why in outcome.skipped:
         output.note(f"{output.shown_id(action.id)} was left as it is: {why}")
