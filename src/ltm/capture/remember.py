@@ -232,7 +232,7 @@ def check_status(memory: Memory) -> None:
 
 
 def changes_of(memory: Memory, given: Mapping[str, Any], kinds: Kinds) -> dict[str, Any]:
-    """The fields somebody gave, in words, as values; a clear error for one that is none."""
+    """The fields that were given in words, as values; a clear error for one that is not valid."""
     changes: dict[str, Any] = dict(given)
     if "title" in given:
         changes["title"] = one_line(given["title"])
@@ -282,7 +282,7 @@ def _without_secrets(given: Mapping[str, Any], text: str) -> tuple[dict[str, Any
 
 
 def _distinct_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """The tags somebody typed, each once, on one line."""
+    """The tags as they were typed, each once, on one line."""
     return tuple(dict.fromkeys(clean for tag in tags if (clean := one_line(tag).strip(" ,"))))
 
 

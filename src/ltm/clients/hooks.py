@@ -1,6 +1,6 @@
 """The hooks `ltm setup` enters: for which events, and how they are run.
 
-Owns the list of events beside the plugin's own that a person can switch on, the form of a hook, and
+Owns the list of further events that a person can switch on, the form of a hook, and
 the launcher it runs: whichever client runs a hook, no shell interprets the event, and whatever is
 missing on the machine, a hook is silent and succeeds. Imports core and storage.
 """

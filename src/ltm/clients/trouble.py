@@ -115,7 +115,7 @@ def _is_older(entry: Entry) -> bool:
 
 
 def _hooks(entered: list[tuple[str, Entry]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each hook of ours, with the file it is in."""
+    """Each hook that ltm entered, with the file it is in."""
     for path, entry in entered:
         for hook in entry.value["hooks"]:
             yield path, hook

@@ -35,7 +35,7 @@ _SCHEME = r"(?:(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest|[Aa]pi-?[Kk]ey|BEARER|BA
 _BLOCK = (
     r"(?:!!str[ ])?[|>][0-9+-]{0,2}[ \t]{0,8}(?:\#[^\n]{0,80})?(?:\r?\n[ \t]{0,40}){1,3}(?<=[ \t])"
 )
-# A line that has nothing but one value, and is no name of another.
+# A line that has nothing but one value, and is not the name of another.
 _LINE_BELOW = r"\\?\r?\n[ \t]{1,40}(?=[^\s]{3,256}(?<![:,({\[])[ \t]{0,8}(?:\r?\n|\Z))"
 _OPENING = "[„“«「『]?"
 _OF_WHAT = (

@@ -64,7 +64,7 @@ def write_views(
     The block shows the first vault only, the one the project's new memories go to: what is private
     or an agent's own never gets into a file that others may read. With `imports` the block is the
     line that loads that vault's MEMORY.md, instead of a copy. Where a vault came with the
-    repository and nobody said they trust it, neither it nor the block is touched. What LTM did not
+    repository and is not trusted, neither it nor the block is touched. What LTM did not
     write stays and is told as a problem, unless a person lets us `take_over`.
     """
     written: dict[str, None] = {}

@@ -29,7 +29,7 @@ _ENVIRONMENT = ("HOME", "LTM_AGENT", "CLAUDE_CONFIG_DIR")
 
 
 def load(home: str, folder: str, environ: Mapping[str, str], client: str = "") -> str | None:
-    """The text for a session in `folder`, if it still holds; None when it must be made anew.
+    """The text for a session in `folder`, if it still holds; None when it must be made again.
 
     `client` is what a text may depend on that differs from client to client.
     """

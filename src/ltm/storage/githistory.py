@@ -2,7 +2,7 @@
 
 The clone's own log of what happened tells, which no clone and no pull brings along; names and
 addresses in commits are what their authors say they are. What git has let go of after months counts
-as somebody else's: then a person is asked. Imports core, `git` and `repository`.
+as another person's: then the user is asked. Imports core, `git` and `repository`.
 """
 
 from __future__ import annotations

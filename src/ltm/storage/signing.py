@@ -190,7 +190,7 @@ def _hide_from_git(home: str) -> None:
 def _readings(memory: Memory) -> Iterator[Memory]:
     """A memory as it is read, and as a text without sections was read when older files were signed.
 
-    Both summaries are made from the text, so whoever signed one vouched for the other.
+    Both summaries are made from the text, so a signature over one stands for the other.
     """
     yield memory
     from ltm.core.sentences import summary_of  # needed only where a signature does not fit
