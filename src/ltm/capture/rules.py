@@ -233,14 +233,16 @@ def _loaded(state: str) -> dict[str, Any]:
 def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
     """The surest of what was found, each thing once, in the order it was said.
 
-    Of where the work stands only the latest counts; of two that say the same, the surer.
+    Of where the agent says the work stands only the latest counts, what the user says of it stays;
+    of two that say the same, the surer.
     """
     latest: list[Candidate] = []
     single: set[str] = set()
     for candidate in reversed(found):
-        if candidate.kind in single:
+        state = kinds[candidate.kind].single and candidate.source.trust is not Trust.USER
+        if state and candidate.kind in single:
             continue
-        if kinds[candidate.kind].single:
+        if state:
             single.add(candidate.kind)
         latest.append(candidate)
     kept: list[Candidate] = []

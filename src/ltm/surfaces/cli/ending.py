@@ -70,7 +70,7 @@ def open_streams() -> None:
 
 
 class _Messages(io.FileIO):
-    """The stream of messages, for which a full disk or a reader that is gone is not an error. Python
+    """The stream of messages, where neither a full disk nor a missing reader is an error. Python
     would leave with 120 for what it could not write at its end."""
 
     def write(self, data: Any, /) -> int:
