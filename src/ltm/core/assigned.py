@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from ltm.core.keynames import WORD, Promise, promise
@@ -123,6 +124,7 @@ _LINE = re.compile(r"[^\r\n]+")
 _RULE = re.compile(r"[-+:=| \t]+\Z")
 _FRAME = " \t\"'`*"
 _LONGEST_HEADING = 30
+_SHORTEST = 4
 _MANIFEST = re.compile(r"[\"']?\bkind[\"']?:[ \t]{0,4}[\"']?Secret[\"']?(?=[\s,}]|\Z)")
 _DOCUMENT = re.compile(r"^---", re.MULTILINE)
 _DATA = re.compile(r"^([ \t]*)(?:data|stringData):[ \t]*\r?\n", re.MULTILINE)
@@ -181,6 +183,8 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
         plain = _PLAIN.match(text, opened.end() if opened else tied.end())
         if plain is not None and not tie.only_quoted:
             value = _trimmed(plain[0])
+            if len(value) < _SHORTEST:
+                continue
             until = plain.start() + len(value)
             # In a shell, an .env file or a flag every value is a text, quotes or not.
             env = text[start:end].isupper() and tied[0] == "="
@@ -223,10 +227,11 @@ def _trimmed(value: str) -> str:
     return (value[: closing.start()] if closing else value).rstrip(_TRAIL)
 
 
+@lru_cache(maxsize=256)
 def _is_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool = False) -> bool:
     """Whether the value of a name that promises a secret is one; its beginning tells."""
     value, text = value[:_LONGEST_LOOK], quoted or env
-    if len(value) < 4 or is_placeholder(value) or is_reference(value, text):
+    if len(value) < _SHORTEST or is_placeholder(value) or is_reference(value, text):
         return False
     digit = has_digit(value)
     if held.kind in ("password", "passphrase"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 WORD = re.compile(
     "pass|pw|secret|token|key|auth|cred|cookie|sess|mnemonic|seed|signature"
@@ -255,6 +256,7 @@ class Promise:
     weak: bool
 
 
+@lru_cache(maxsize=1024)
 def promise(name: str, word_before: str = "") -> Promise | None:
     """What a name promises, or None. A `key` alone is read with the word before it: `API key`."""
     words = [part.lower() for part in _PART.findall(name) if not part.isdigit()]
