@@ -105,7 +105,8 @@ def test_more_text_never_costs_less(one: str, other: str) -> None:
 @given(st.text(max_size=50), st.integers(2, 20))
 def test_the_estimate_grows_with_the_text(text: str, times: int) -> None:
     line = f"{text}\n"
-    assert abs(estimate(line * times) - times * estimate(line)) <= times
+    # A line alone is rounded up, and its blanks do not join those of the line before.
+    assert abs(estimate(line * times) - times * estimate(line)) <= 2 * times
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"]), min_size=1))
