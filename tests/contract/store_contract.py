@@ -264,6 +264,9 @@ class StoreContract:
         assert {found[one].conflicts, found[two].conflicts} == {(new.id,)}
         assert {each.confidence for each in found.values()} == {DISPUTED}
         assert store.apply(Reinforce(one)).stored.memory.confidence == DISPUTED
+        store.apply(Contradict((two,), found[one]))
+        both = [reopen().read(each).memory.conflicts for each in (one, two)]
+        assert both == [(new.id, two), (new.id, one)], "also between two that are stored by now"
 
     def test_a_conflict_ends_when_the_other_side_is_gone(self, reopen: Open) -> None:
         for end in (Forget, Purge, lambda name: Supersede((name,), make("newest"))):

@@ -72,6 +72,35 @@ def test_a_run_that_was_cut_short_is_finished_by_the_same_command(
     assert counts(machine.take(file(*memories))) == (2, 0, 3)
 
 
+def test_what_disagrees_with_a_memory_here_is_linked_with_it_and_nothing_is_replaced(
+    machine: Machine, file: Callable[..., Path]
+) -> None:
+    here = machine.store().create(make("The timeout", "The request timeout is 30 seconds")).memory
+    path = file(
+        disagrees := make("The timeout", "The request timeout is 60 seconds"),
+        changed := make("The timeout", "The request timeout is now 90 seconds, no longer 30"),
+        other := make("The branch", "We deploy from the main branch"),
+    )
+    planned = machine.take(path, dry_run=True)
+    report = machine.take(path)
+    assert (planned.conflicts, report.conflicts) == (2, 2)
+    found = {memory.id: memory for memory in machine.memories()}
+    assert {*found[here.id].conflicts} == {disagrees.id, changed.id}
+    assert found[disagrees.id].conflicts == found[changed.id].conflicts == (here.id,)
+    assert found[other.id] == other
+    assert {memory.status for memory in found.values()} == {Status.ACTIVE}
+    assert {memory.text for memory in found.values()} >= {here.text, disagrees.text, changed.text}
+
+
+def test_what_lay_side_by_side_in_a_file_opens_no_conflict(
+    machine: Machine, file: Callable[..., Path]
+) -> None:
+    ports = [make("Port", f"The server listens on port {n}") for n in (80, 443, 8080)]
+    machine.take(file(*ports[:1]))
+    assert machine.take(file(*ports)).conflicts == 0
+    assert machine.memories() == sorted(ports, key=lambda each: each.id)
+
+
 def test_merging_takes_what_is_newer_and_keeps_the_former_text(
     machine: Machine, file: Callable[..., Path]
 ) -> None:

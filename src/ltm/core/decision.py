@@ -86,6 +86,7 @@ class Contradict:
 
     ids: tuple[str, ...]
     by: Memory
+    """A new memory, or one that is stored by now."""
     etags: Mapping[str, str] = field(default_factory=dict)
     """The etag each of the older ones must still have, by id."""
 

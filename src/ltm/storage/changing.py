@@ -236,12 +236,24 @@ class Changes:
                 (vault, index, *self._files.current(vault, each, decision.etags.get(each, "")))
                 for each, vault, index in zip(decision.ids, found, indexes[1:], strict=True)
             ]
-            newer = change.contradicted(decision.by, [each[-1].id for each in old], at)
-            stored = self._write_new(home, indexes[0], newer._replace(updated=decision.by.updated))
+            stored = self._disputed(home, indexes[0], decision, [each[-1].id for each in old], at)
+            newer = stored.memory
             for vault, index, name, data, memory in old:
                 after = change.contradicted(memory, [newer.id], at)
                 self._files.replace(vault, index, name, data, memory, after)
             return Applied("contradicted", stored)
+
+    def _disputed(
+        self, home: Vault, index: Index, decision: change.Contradict, ids: list[str], at: datetime
+    ) -> Stored:
+        """The memory that contradicts others, written with their ids."""
+        by = decision.by
+        if index.get(by.id) is None:
+            newer = change.contradicted(by, ids, at)._replace(updated=by.updated)
+            return self._write_new(home, index, newer)
+        name, data, memory = self._files.current(home, by.id, "")
+        after = change.contradicted(memory, ids, at)
+        return self._files.replace(home, index, name, data, memory, after)
 
     def _settle(self, decision: change.Settle) -> Applied:
         """End a conflict on both sides, the memory that is named first."""

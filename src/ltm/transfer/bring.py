@@ -85,7 +85,7 @@ def bring_export(work: Bringing) -> None:
     for entry in export.entries(work.kinds, telling=False):
         target, held = _found(work, export, entry.copy.memory)
         if held is not None and entry.copy.memory.updated <= held.updated:
-            writing.skip()
+            writing.skip(held.id)
             continue
         if held is not None and held.scope is not entry.copy.memory.scope:
             work.origin.problem(work.origin.path, f"{held.id} is here in another scope", entry.line)
@@ -169,7 +169,7 @@ def bring(work: Bringing, importer: Importer) -> None:
         copy = _chained(copy, plan.target, newest)
         newer = held is not None and work.merge and _is_newer(copy, held) and not plan.same_text
         if held is not None and not newer:
-            writing.skip()
+            writing.skip(held.id)
             continue
         if held is not None:
             copy = _over(copy, held)

@@ -52,6 +52,7 @@ class Known:
         self._active: Counter[Scope] = Counter()
         for stored in store.every(Filter(statuses=())):
             self._note(stored)
+        self.was_empty = not self._active.total()
 
     def active(self, scope: Scope) -> int:
         """How many memories of a scope are in use."""

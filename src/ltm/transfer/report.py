@@ -22,6 +22,8 @@ class Report:
     """Memories in which a secret was found and taken out."""
     quarantined: int = 0
     """Of all these, those that wait for `ltm approve`."""
+    conflicts: int = 0
+    """New memories that disagree with one that was here; both stay and name each other."""
     problems: list[Problem] = field(default_factory=list)
     mapped: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(source, its word, our kind): how many."""
@@ -40,6 +42,7 @@ class Report:
                 for each in self.problems
             ],
             "quarantined": self.quarantined,
+            "conflicts": self.conflicts,
             "sources": self.sources,
             "mapped": [
                 {"source": source, "from": word, "to": kind, "count": count}

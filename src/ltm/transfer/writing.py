@@ -8,19 +8,24 @@ and this package.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ltm.core.counting import counted
-from ltm.core.decision import Adopt, Copy
-from ltm.core.errors import Busy, Conflict, LtmError, Refused, StorageFailed
-from ltm.core.model import Memory, Problem, Status
+from ltm.core.decision import Adopt, Contradict, Copy
+from ltm.core.errors import Busy, Conflict, LtmError, NotFound, Refused, StorageFailed
+from ltm.core.model import Filter, Memory, Problem, Status
+from ltm.core.sameness import Sameness, judge
 from ltm.storage.store import Store
 from ltm.transfer.report import Report
 from ltm.transfer.targets import Target
 
 BATCH = 200
 _MOST_USES = 10  # more do not raise a memory's priority
+_PEERS = 10
+_RIVALS = 3
+_OTHERWISE = (Sameness.CONFLICT, Sameness.CHANGE)
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many of how many memories are dealt with."""
@@ -53,24 +58,58 @@ class Writing:
         self._total = total
         self._done = 0
         self._waiting: list[_Waiting] = []
+        self._added: list[_Waiting] = []
+        self._met: set[str] = set()
+        """Every id of the source: what lay side by side there is no news to each other here."""
 
     def take(self, target: Target, copy: Copy, path: str, line: int, uses: int = 0) -> None:
         """Have a copy written: a new memory, or one in the place of what it names."""
         if copy.memory.status is Status.ACTIVE and self._is_held_back(copy.memory, path):
             copy = replace(copy, memory=copy.memory._replace(status=Status.QUARANTINED))
             self._report.quarantined += 1
+        self._met.add(copy.memory.id)
         self._waiting.append(_Waiting(target, copy, path, line, uses))
         if len(self._waiting) >= BATCH:
             self._flush()
 
-    def skip(self) -> None:
+    def skip(self, memory_id: str) -> None:
         """Leave a memory out, because it is here."""
+        self._met.add(memory_id)
         self._report.skipped += 1
         self._advance(1)
 
     def finish(self) -> None:
-        """Write what is left."""
+        """Write what is left, and link what is new with what was here and says otherwise.
+
+        Nothing is replaced by an import: which of two machines knew better is for a person to say.
+        """
         self._flush()
+        for each in self._added:
+            rivals = self._rivals(each)
+            if rivals:
+                self._report.conflicts += 1
+            if rivals and not self._report.dry_run:
+                with suppress(Conflict, NotFound, Refused):  # changed by others in this moment
+                    each.target.store.apply(Contradict(rivals, each.copy.memory))
+
+    def _rivals(self, each: _Waiting) -> tuple[str, ...]:
+        """The memories that were here before and disagree with a new one."""
+        memory, store = each.copy.memory, each.target.store
+        if store.kinds[memory.kind].event:
+            return ()
+        wanted = Filter(scopes=(memory.scope,))
+        found = (
+            match.stored.memory for match in store.search(memory.text[:2_000], wanted, _PEERS).items
+        )
+        linked = {*memory.conflicts, *memory.distinct, *self._met}
+        return tuple(
+            other.id
+            for other in found
+            if other.id not in linked
+            and memory.id not in other.distinct
+            and not store.kinds[other.kind].event
+            and judge(memory.text, other.text).relation in _OTHERWISE
+        )[:_RIVALS]
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -113,6 +152,9 @@ class Writing:
                 self._report.updated += 1
             else:
                 self._report.added += 1
+                memory = each.copy.memory
+                if memory.status is Status.ACTIVE and not each.target.known.was_empty:
+                    self._added.append(each)
             if each.target.whose:
                 self._report.elsewhere[each.target.whose] += 1
 

@@ -114,6 +114,12 @@ def _show(report: Report) -> None:
         output.say(f"  kept for {whose}: {count}")
     if report.quarantined:
         output.note(f"{counted(report.quarantined, 'memory')} to be approved by you: ltm approve")
+    if report.conflicts:
+        which = "disagrees" if report.conflicts == 1 else "disagree"
+        output.note(
+            f"{counted(report.conflicts, 'memory')} {which} with what was here; both are kept."
+            " See ltm doctor, and ltm settle to end it."
+        )
     if report.redacted:
         output.note(f"A secret was taken out of {counted(report.redacted, 'memory')}.")
     for problem in report.problems:
