@@ -23,6 +23,7 @@ from benchmarks.corpus import sentences
 from benchmarks.report import keep as keep_figures
 from benchmarks.report import percentile, table
 from ltm.capture.candidate import Candidate
+from ltm.capture.evidence import Evidence
 from ltm.capture.pipeline import Captured, keep
 from ltm.core.decision import Restore
 from ltm.core.kinds import Kinds
@@ -128,7 +129,7 @@ def _session(
 ) -> tuple[Captured, Injection]:
     """What one session leaves to do, in the order in which the product does it."""
     done = Captured()
-    keep(store, batch, done, now=now, difficulty=difficulty)
+    keep(store, batch, done, evidence=Evidence(), now=now, difficulty=difficulty)
     store.used(used)
     merged = consolidate.apply(store, consolidate.plan(store, now, least=consolidate.LEAST))
     outcome = run(store, now=now, limits=dict.fromkeys(Scope, limits))

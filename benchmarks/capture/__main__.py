@@ -22,8 +22,10 @@ from benchmarks.capture.speed import hostile, ordinary
 from benchmarks.capture.writing import Transcript
 from benchmarks.report import keep, table
 from ltm.capture.candidate import as_memory
+from ltm.capture.evidence import Evidence
 from ltm.capture.rules import Listener
 from ltm.core.kinds import Kinds
+from ltm.core.model import Trust
 from ltm.sessions.transcript import read
 from ltm.sessions.turns import Turn
 
@@ -88,10 +90,13 @@ def parts() -> dict[str, list[Script]]:
 
 def rules(turns: list[Turn]) -> Iterable[Heard]:
     """What the product hears."""
-    listener = Listener("session", _KINDS)
+    evidence = Evidence()
+    listener = Listener("session", _KINDS, evidence=evidence)
     listener.hear(turns)
     now = datetime.now(UTC)
-    for candidate in listener.candidates():
+    for candidate in evidence.judged(listener.candidates()):
+        if candidate.source.trust is Trust.TOOL:
+            continue  # it waits for a person
         memory = as_memory(candidate, now)
         first, _, last = candidate.source.lines.partition("-")
         text = "\n".join((memory.title, memory.summary, memory.content, memory.reason))

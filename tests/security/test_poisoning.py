@@ -20,7 +20,7 @@ from ltm.inject.compose import composed
 from ltm.inject.render import FORMATS
 from ltm.inject.views import block, memory_md
 from tests.figures import count
-from tests.security.payloads import BENIGN, FILED, SPOKEN, Payload, payloads
+from tests.security.payloads import BENIGN, FILED, FORMS, SPOKEN, Payload, payloads
 from tests.security.strangers import clone, publish, session_start
 from tests.sessions.writing import Transcript
 from tests.storage.repos import git, make_repo
@@ -32,6 +32,11 @@ ALL = payloads()
 
 def of(channel: str) -> list[Payload]:
     return [each for each in ALL if each.channel == channel]
+
+
+def repeated() -> Payload:
+    """One that an agent repeats, so that it is kept and waits."""
+    return next(each for each in of("a repetition") if each.form == next(iter(FORMS)))
 
 
 def plain(text: str) -> str:
@@ -149,13 +154,13 @@ def test_what_a_session_met_on_its_way_is_told_to_no_later_one(
     heard = [words for words in benign if words in json.dumps(active, ensure_ascii=False)]
     count("S11", benign_said=len(benign), benign_promoted=len(heard))
     assert len(heard) >= 0.95 * len(benign), f"not promoted: {set(benign) - set(heard)}"
-    if channel in ("a failing command", "a commit", "a repetition"):
+    if channel in ("a commit", "a repetition"):
         kept = poison_in(json.dumps(waiting, ensure_ascii=False), given)
         assert len(kept) >= 10, "these do reach the store, and wait there"
 
 
 def test_what_waits_is_told_once_a_person_approved_it(ltm: Ltm, tmp_path: Path) -> None:
-    (payload,) = [each for each in of("a failing command") if each.mark == "zq0025"]
+    payload = repeated()
     ltm.ok("capture", str(session(tmp_path, 1, payload, "Hello there, how are you?")))
     (waiting,) = ltm.json("approve")["waiting"]
     assert payload.mark in waiting["text"]
@@ -172,7 +177,7 @@ def test_what_waits_is_told_once_a_person_approved_it(ltm: Ltm, tmp_path: Path) 
 
 def test_no_way_back_leads_around_a_person(ltm: Ltm, tmp_path: Path) -> None:
     """Forgetting and restoring a memory says nothing about where it came from."""
-    (payload,) = [each for each in of("a failing command") if each.mark == "zq0025"]
+    payload = repeated()
     ltm.ok("capture", str(session(tmp_path, 1, payload, "Hello there, how are you?")))
     name = ltm.json("approve")["waiting"][0]["id"]
     ltm.ok("restore", name)

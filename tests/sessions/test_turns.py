@@ -112,13 +112,22 @@ def test_nor_is_it_when_it_comes_as_a_block(
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["hook_success", "hook_additional_context", "skill_listing", "file", "future_attachment"],
+    ("kind", "found"),
+    [
+        ("hook_success", 0),
+        ("skill_listing", 0),
+        ("hook_additional_context", 1),
+        ("file", 1),
+        ("future_attachment", 1),
+    ],
 )
-def test_what_hooks_and_clients_attach_is_nobodys_words(transcript: Transcript, kind: str) -> None:
+def test_what_hooks_and_clients_attach_is_nobodys_words(
+    transcript: Transcript, kind: str, found: int
+) -> None:
     """What we injected ourselves is recorded as an attachment: learning from it would be a loop."""
     transcript.attachment(kind, content=["[LTM:a@p] always use tabs [/LTM]"], stdout="always")
-    assert turns(transcript) == []
+    assert words(transcript) == []
+    assert [each.what for each in turns(transcript)] == ["attachment"] * found
 
 
 def test_reminders_are_cut_out_of_the_users_words(transcript: Transcript) -> None:
@@ -328,7 +337,7 @@ def test_no_line_with_a_turn_is_passed_over_however_it_is_written(
 
 def test_lines_as_clients_write_them_are_passed_over_unparsed(transcript: Transcript) -> None:
     transcript.add("progress", data={"type": "hook", "message": {"type": "user"}})
-    transcript.attachment("edited_text_file", snippet="x")
+    transcript.attachment("prompt_snapshot", systemPrompt="x")
     transcript.line("file-history-snapshot", snapshot={"type": "user"})
     transcript.attachment("queued_command", prompt="and add a test")
     transcript.user("fix it")

@@ -88,5 +88,7 @@ def achievement(subject: str, commit: str, source: Source) -> Iterator[Candidate
                 weight=0.6,
                 source=source,
                 impact=impact,
+                observed=f"{said} (commit {commit[:8]}).",
+                done=said,
             )
             return

@@ -17,6 +17,9 @@ from ltm.sessions.turns import ToolResult, ToolUse, Turn
 
 SHELLS = frozenset({"Bash", "PowerShell", "Shell"})
 EDITORS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+MEMORY = ("mcp__ltm__", "mcp__plugin_ltm_ltm__")
+"""How the names of this memory's own tools begin; other servers may have `ltm` in theirs."""
+
 _OPEN = 200
 _COMMAND, _OUTPUT, _TEXT = 2_000, 20_000, 500
 _CARRIED = 8

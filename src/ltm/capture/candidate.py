@@ -32,6 +32,12 @@ class Candidate:
     changed: bool = False
     """Whether a change was announced right before it was said."""
     tags: tuple[str, ...] = ()
+    alone: bool = False
+    """Whether its message says nothing else, so that it is stated and not quoted."""
+    observed: str = ""
+    """The part of the text that tells what was run, failed or listened, and is no claim."""
+    done: str = ""
+    """What the agent did, as the text has it: a command, a change, the subject of a commit."""
     at: str = ""
     """When it was said, as the transcript has it."""
 

@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ltm.capture.calls import SHELLS
+from ltm.capture.calls import MEMORY, SHELLS
 from ltm.capture.commands import hides_failure
 from ltm.capture.failures import looks_failed, telling_line
 from ltm.capture.plainwords import opening
@@ -226,7 +226,7 @@ def failure(output: str) -> str:
 
 def is_ours(tool: str) -> bool:
     """Whether a tool is one of ours, under whatever name the client has it."""
-    return tool.startswith("mcp__") and "ltm" in tool
+    return tool.startswith(MEMORY)
 
 
 def sound(text: str) -> str:

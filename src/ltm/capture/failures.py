@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from unicodedata import normalize
 
 # It was the wrong command, and not the work, that failed.
 WRONG_COMMAND = re.compile(
@@ -89,6 +90,111 @@ _MARK = re.compile(
     r"\A(?:(?:[Ee]|\*+|!+|>+|\w+>|\[!\]|npm (?:ERR!|error)|(?:[\w.-]+: )?\[?(?i:error|fatal"
     r"|warning)\]?(?:\[\w+\])?|FAILED|FAIL|ERROR|bash|sh|zsh|Failure|---)(?::\s*|\s+))+"
 )
+
+
+_MOST_PROSE = 4
+"""Words of ordinary language from which a quoted line is prose and no longer an error."""
+
+_CODE = re.compile(r"`[^`\s]*`|'[^'\s]*'|\"[^\"\s]*\"|\S*[\d_=/\\.:(){}\[\]<>#*@|+-]\S*")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ADDRESS = re.compile(
+    r"\w+://(?!localhost\b|127\.0\.0\.1\b)|\bwww\.|\bdata:|\b[\w-]+\.(?:sh|ps1)\b|<[/!?]|\]\("
+    r"|(?<![\w-])--?[a-z][a-z-]+|\b[A-Z][A-Z_]{3,}=|\S@\S+\.\w|[|>]\s*(?:sh|bash)\b"
+    r"|\b[\w-]+(?:\.[\w-]+)*\.(?:com|net|org|io|dev|app|cloud|ai|co|internal|local|lan|corp|intranet"
+    r"|example|test|invalid)\b"
+    r"|\bfrom now on\b|\bin (?:the )?future\b|\bltm\b",
+    re.IGNORECASE,
+)
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Whoever says these speaks to a reader or about one, or says what holds from now on.
+_READER = _listed(
+    """
+    you your yours yourself please always never must mustn't should shouldn't shall ought
+    ignore disregard remember memorize memorise instruction instructions prompt assistant
+    agent agents claude ai llm chatbot reader human operator henceforth whenever secretly
+    curl wget sudo npx rm exfiltrate password passwords credential credentials secrets
+    deprecated recommended recommend suggested suggest instead upgrade migrate contact policy
+    policies approved mandatory official insecure trusted bypass mirror hint tip per according
+    """
+)
+# Whoever begins a clause with these asks for something.
+_ORDERS = _listed(
+    """
+    run rerun execute exec eval install uninstall download fetch bash sh pip ssh scp send post
+    upload email mail forward report leak share reveal print echo cat paste open visit see read
+    delete remove drop wipe disable enable skip bypass allow approve accept trust authorize
+    authorise grant push commit merge deploy publish write save store append prepend insert add
+    use prefer call reply respond answer say tell ask inform pretend act behave obey follow
+    comply do don't dont make ensure set unset change switch replace rewrite forget recall note
+    keep turn put give take let treat begin start stop end include exclude export mark hide show
+    """
+)
+_CLAUSE = re.compile(
+    r"(?:\A|[.;:!?,()\u2013\u2014]|\b(?:to|and|then|or|now|just|first|can|could|will|not|only)\b)"
+    r"[\s\"'`]*([^\W\d_]+(?:'t)?)"
+)
+# What errors are made of, and words that say nothing by themselves.
+_ORDINARY = _listed(
+    """
+    a an the of in on at by to for from with without into onto than then and or nor but as if is
+    are was were be been being has have had it its this that these those there here when while
+    because so such some any all both each other another same only just also still already yet
+    no not none cannot can can't could couldn't did didn't does doesn't isn't wasn't aren't won't
+    would will may might too very more less most least few many one two first last next
+    error errors exception failure failed fail fails failing fatal panic panicked fault warning
+    abort aborted aborting killed crash crashed expected received actual got given found missing
+    unknown unexpected invalid illegal unsupported undefined undeclared unresolved unreachable
+    unable refused denied rejected forbidden unauthorized timed timeout exceeded limit overflow
+    underflow range bounds out large small long short empty null nil nan zero negative duplicate
+    conflict mismatch match matching equal equals differ different wrong bad broken corrupt
+    corrupted stale locked busy closed open opened connection connect connecting connected
+    network host port address socket server client request response status code exit exited
+    returned return value values type types object objects property properties attribute
+    attributes field fields key keys index name names named function method class module package
+    import imports export exports file files directory folder path line column character token
+    tokens syntax parse parsing parser string number integer float boolean list array dict map
+    variable constant argument arguments parameter parameters option options flag command script
+    target build compile compiling compiled compiler link linker library version requires require
+    required support supported compatible incompatible test tests suite assertion assert case
+    database table column constraint query migration permission access resource memory heap stack
+    thread process signal config configuration setting settings environment dependency resolve
+    resolved resolving load loaded loading read reading input output format encoding
+    decode encode data schema body header json yaml toml xml http https tls ssl certificate
+    find following above below location located valid size check documentation details available
+    specified provided satisfies requirement satisfy determine initialized uninitialized partially
+    circular cyclic recursive recursion depth borrow borrowed mutable immutable lifetime moved
+    reference references pointer instance declared declaration defined definition define symbol
+    symbols overwritten untracked working tree branch merge revision binary partition device
+    driver kernel clause join statement transaction deadlock rollback lock already currently
+    detected encountered occurred during performing trying attempt attempted operation call
+    """
+)
+
+
+def speaks(quote: str) -> bool:
+    """Whether a line from a tool's output does more than say what went wrong.
+
+    It does when it addresses a reader, asks for something, leads somewhere, hides something, or is
+    simply too much like prose.
+    """
+    if _ADDRESS.search(quote) or not quote.isprintable() or normalize("NFKC", quote) != quote:
+        return True
+    plain = _CODE.sub(_stop, quote).lower()
+    words = _WORD.findall(plain)
+    if not all(word.isascii() for word in words) or not _READER.isdisjoint(words):
+        return True
+    begun = (found[1] for found in _CLAUSE.finditer(plain))
+    return not _ORDERS.isdisjoint(begun) or len(set(words) - _ORDINARY) >= _MOST_PROSE
+
+
+def _stop(code: re.Match[str]) -> str:
+    """What stands for a piece of code: nothing, or the stop it ends with."""
+    return f" {code[0][-1]} " if code[0][-1] in ".;:!?,)" else " "
 
 
 def looks_failed(output: str) -> bool:

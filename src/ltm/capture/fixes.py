@@ -24,8 +24,14 @@ from ltm.capture.commands import (
     teaches,
     works_around,
 )
-from ltm.capture.failures import AROUND, WRONG_COMMAND, in_words, is_slip, telling_line
-from ltm.capture.hearsay import speaks
+from ltm.capture.failures import (
+    AROUND,
+    WRONG_COMMAND,
+    in_words,
+    is_slip,
+    speaks,
+    telling_line,
+)
 from ltm.capture.lessons import cause_in, diagnosis_in
 from ltm.capture.plainwords import joined, opening
 from ltm.core.model import Source, Trust
@@ -139,8 +145,7 @@ class Fixes:
         for each in mended:
             failure, passing = each.failure, each.passing
             lines = f"{failure.line}-{failure.until}"
-            trust = Trust.TOOL if speaks(failure.error) else Trust.ASSISTANT
-            source = Source(trust, self._session, lines, "Bash")
+            source = Source(Trust.ASSISTANT, self._session, lines, "Bash")
             if WRONG_COMMAND.search(failure.error) and not covers(passing, failure.command):
                 yield replace(_other_command(failure, passing, source), at=each.at)
             elif _teaches_something(failure, passing):
@@ -215,11 +220,11 @@ def _teaches_something(failure: Failure, passing: str) -> bool:
 
 def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
     command = shortened(core_of(failure.command), 100)
-    error = in_words(failure.error)
+    error = _quotable(failure).rstrip(":. ")
     how = _how(failure, passing)
-    failed = f"`{command}` failed with: {failure.error.rstrip(':. ')}"
-    text = joined(failed, how, failure.cause)
-    short = f"{error}: {_in_short(failure, passing)}"
+    failed = f"failed with: {error}" if error else "failed"
+    text = joined(f"`{command}` {failed}", how, failure.cause)
+    short = f"{in_words(error) if error else f'`{command}` failed'}: {_in_short(failure, passing)}"
     if short.split(" ", 1)[0].endswith(":"):
         short = short[0].upper() + short[1:]  # the name of a program, as it introduces itself
     title = failure.cause.rstrip(".") if 0 < len(failure.cause) <= _TITLE else short
@@ -230,7 +235,14 @@ def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
         weight=min(0.9, _weight(failure)),
         source=source,
         reason="it took several attempts" if failure.attempts > 2 else "",
+        observed=f"`{command}` {failed}",
+        done=how,
     )
+
+
+def _quotable(failure: Failure) -> str:
+    """The error, if it only says what went wrong: all else in an output is not ours to repeat."""
+    return "" if speaks(failure.error) else failure.error
 
 
 def _weight(failure: Failure) -> float:
@@ -241,12 +253,16 @@ def _weight(failure: Failure) -> float:
 def _other_command(failure: Failure, passing: str, source: Source) -> Candidate:
     right, wrong = shortened(parse(passing).whole(), 100), shortened(core_of(failure.command), 100)
     what = {"test": "Run the tests", "build": "Build"}.get(purpose(passing), "Run it")
+    error = in_words(_quotable(failure))
+    why = f" ({error})" if error else ""
     return Candidate(
         "fact",
-        f"{what} with `{right}`; `{wrong}` does not work here ({in_words(failure.error)}).",
+        f"{what} with `{right}`; `{wrong}` does not work here{why}.",
         0.75,
         source,
         title=shortened(f"{what} with `{right}`, not `{wrong}`", _TITLE),
+        observed=f"{what} with `{right}`; `{wrong}` does not work here{why}.",
+        done=right,
     )
 
 

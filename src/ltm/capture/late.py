@@ -13,6 +13,7 @@ from datetime import datetime
 
 from ltm.capture.candidate import Candidate, as_memory
 from ltm.capture.decide import Choice
+from ltm.capture.evidence import Evidence
 from ltm.capture.pipeline import Captured, by_rules, keep
 from ltm.core.decision import Add, Supersede
 from ltm.core.kinds import Kinds
@@ -24,7 +25,12 @@ _NEAR = 20
 
 
 def keep_late(
-    store: Store, candidates: Iterable[Candidate], done: Captured, *, now: datetime
+    store: Store,
+    candidates: Iterable[Candidate],
+    done: Captured,
+    *,
+    evidence: Evidence,
+    now: datetime,
 ) -> None:
     """Keep candidates as `pipeline.keep` does, except those that something newer answers."""
 
@@ -33,7 +39,7 @@ def keep_late(
     ) -> Choice | None:
         return None if is_known_since(store, memory) else by_rules(memory, peers, kinds, said)
 
-    keep(store, candidates, done, now=now, choose=choose)
+    keep(store, candidates, done, evidence=evidence, now=now, choose=choose)
 
 
 def keep_episode(store: Store, candidate: Candidate, done: Captured, *, now: datetime) -> None:

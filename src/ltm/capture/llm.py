@@ -16,6 +16,7 @@ from datetime import datetime
 from ltm.capture.candidate import Candidate
 from ltm.capture.contract import ask_about, candidates_in
 from ltm.capture.decide import Choice, decide_warily
+from ltm.capture.evidence import Evidence
 from ltm.capture.pipeline import Captured, Choose, Unread, keep
 from ltm.core.decision import Supersede
 from ltm.core.errors import BadAnswer, CapReached, ModelFailed
@@ -173,6 +174,7 @@ class _Hearing:
         self._done = done
         self._replaceable = replaceable
         self._memories = store.list(Filter(), 1).total
+        self._evidence = Evidence(session.transcript, begun=True, folder=session.cwd)
         self._shown: dict[str, str] = {}
         """What the memories said that the model saw, by id."""
 
@@ -185,6 +187,7 @@ class _Hearing:
                 self._store,
                 found,
                 self._done,
+                evidence=self._evidence,
                 now=self._now,
                 difficulty=self._session.difficulty,
                 choose=self._choice(),

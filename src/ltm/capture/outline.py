@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 
 from ltm.capture.calls import EDITORS
 from ltm.capture.candidate import Candidate
-from ltm.capture.hearsay import Heard
+from ltm.capture.evidence import Evidence
 from ltm.capture.plainwords import opening
 from ltm.capture.progress import is_complete
 from ltm.capture.rules import Listener
 from ltm.capture.speech import said, told
 from ltm.core.kinds import Kinds
-from ltm.core.model import Trust
+from ltm.core.model import Source, Trust
 from ltm.core.redact import redacted
 from ltm.core.screen import one_line
 from ltm.core.sentences import shortened
@@ -29,7 +29,6 @@ from ltm.sessions.turns import AssistantText, Command, Commit, ToolResult, ToolU
 _LOOKED_AT = 20_000
 _LINE, _STATE, _PLAN = 300, 700, 3_000
 _STATES = 3
-_ASKING = frozenset({"AskUserQuestion", "ExitPlanMode"})  # their results are the user's answers
 _ASKED, _FILES, _COMMITS, _FAILING = 8, 20, 10, 5
 _FEWEST = 3  # words from which a message asks for something
 _PLACE = re.compile(r"\A(?:cd \S+ (?:&&|;) )+")
@@ -67,15 +66,15 @@ class Outline:
 class Outliner:
     """Follows a session from its first turn; `outline` gives what is known so far."""
 
-    def __init__(self, session: str, kinds: Kinds, cwd: str = "") -> None:
+    def __init__(self, session: str, kinds: Kinds, cwd: str = "", transcript: str = "") -> None:
         self._session = session
         self._kinds = kinds
         self._cwd = cwd
-        self._listener = Listener(session, kinds)
+        self._evidence = Evidence(transcript, folder=cwd)
+        self._listener = Listener(session, kinds, evidence=self._evidence)
         self._found: list[Candidate] = []
-        self._asked: list[str] = []
-        self._states: list[str] = []
-        self._heard = Heard()
+        self._asked: list[tuple[int, Sequence[str]]] = []
+        self._states: list[Sequence[str]] = []
         self._complete = False
         self._plan = ""
         self._files: dict[str, None] = {}
@@ -101,7 +100,7 @@ class Outliner:
 
     def outline(self) -> Outline:
         """What the session was about, as far as it was heard."""
-        taught = [*self._found, *self._listener.candidates(at_end=True)]
+        taught = self._evidence.judged([*self._found, *self._listener.candidates(at_end=True)])
         latest: dict[str, Candidate] = {
             each.kind: each
             for each in taught
@@ -116,9 +115,9 @@ class Outliner:
             last=self._last,
             turns=self._turns,
             lines=f"{self._lines[0]}-{self._lines[1]}" if self._turns else "",
-            asked=tuple(self._asked),
+            asked=tuple(filter(None, (self._asked_in(*each) for each in self._asked))),
             # What the agent only repeats from a page or a file is not its word.
-            state=next((each for each in states if each and not self._heard.holds(each)), ""),
+            state=next(filter(None, map(self._own_words, states)), ""),
             done=done,
             steps=steps,
             failing=tuple(
@@ -136,21 +135,22 @@ class Outliner:
             ),
         )
 
+    def _own_words(self, sentences: Sequence[str]) -> str:
+        own = [each for each in sentences if not self._evidence.holds(each)]
+        return shortened(one_line(_MARKUP.sub("", " ".join(own))), _STATE)
+
     def _note(self, turn: Turn) -> None:
         match turn:
             case UserText(text=text):
-                asked = _opening_of(text, _FEWEST if self._asked else 2)
-                self._ask(asked)
+                self._ask(turn.line, _opening_of(text, _FEWEST if self._asked else 2))
             case Command(name=name, arguments=words) if words and "ltm" not in name:
-                self._ask(shortened(one_line(redacted(f"{name} {words[:_LOOKED_AT]}")), _LINE))
+                self._ask(turn.line, [redacted(f"{name} {words[:_LOOKED_AT]}")])
             case AssistantText(broken_off=False, text=text):
                 self._states = [*self._states, _last_words(text)][-_STATES:]
                 self._complete = is_complete(text)
             case ToolUse():
                 self._note_call(turn)
             case ToolResult(refused=False):
-                if turn.tool not in EDITORS and turn.tool not in _ASKING:
-                    self._heard.note(turn.text)
                 command = self._running.pop(turn.id, "")
                 if command and turn.failed:
                     self._failing[command] = _error_in(turn.text)
@@ -161,10 +161,17 @@ class Outliner:
             case Commit(own=True):
                 self._commits.append(redacted(one_line(f"{turn.hash[:8]} {turn.subject}"))[:_LINE])
 
-    def _ask(self, asked: str) -> None:
+    def _ask(self, line: int, asked: Sequence[str]) -> None:
         """Keep the first thing that was asked, and the latest few."""
         if asked:
-            self._asked = [*self._asked[:1], *self._asked[1:][-_ASKED + 2 :], asked]
+            self._asked = [*self._asked[:1], *self._asked[1:][-_ASKED + 2 :], (line, asked)]
+
+    def _asked_in(self, line: int, sentences: Sequence[str]) -> str:
+        """What a message asked for, without what it quotes."""
+        source = Source(Trust.USER, self._session, str(line))
+        asked = self._evidence.judged(Candidate("", each, 0.0, source) for each in sentences)
+        own = [each.text for each in asked if each.source.trust is Trust.USER]
+        return shortened(one_line(" ".join(own)), _LINE)
 
     def _note_call(self, turn: ToolUse) -> None:
         plan, command = turn.input.get("plan"), turn.input.get("command")
@@ -185,26 +192,27 @@ class Outliner:
 
 
 def outline_of(
-    messages: Iterable[Sequence[Turn]], session: str, kinds: Kinds, cwd: str = ""
+    messages: Iterable[Sequence[Turn]],
+    session: str,
+    kinds: Kinds,
+    cwd: str = "",
+    transcript: str = "",
 ) -> Outline:
-    """The outline of a session from the turns of its messages."""
-    outliner = Outliner(session, kinds, cwd)
+    """The outline of a session from the turns of its messages; `transcript` is their file."""
+    outliner = Outliner(session, kinds, cwd, transcript)
     for turns in messages:
         outliner.hear(turns)
     return outliner.outline()
 
 
-def _opening_of(text: str, fewest: int) -> str:
-    """What a message asks for: the first sentences its writer wrote; '' for a mere yes."""
+def _opening_of(text: str, fewest: int) -> list[str]:
+    """What a message asks for: the first sentences its writer wrote; none for a mere yes."""
     spoken = [each.text for each in said(redacted(opening(text, _LOOKED_AT)))]
-    if sum(len(each.split()) for each in spoken) < fewest:
-        return ""
-    return shortened(one_line(" ".join(spoken[:3])), _LINE)
+    return spoken[:3] if sum(len(each.split()) for each in spoken) >= fewest else []
 
 
-def _last_words(text: str) -> str:
-    spoken = [each.text for each in told(redacted(opening(text, _LOOKED_AT)))]
-    return shortened(one_line(_MARKUP.sub("", " ".join(spoken[:6]))), _STATE)
+def _last_words(text: str) -> list[str]:
+    return [each.text for each in told(redacted(opening(text, _LOOKED_AT)))][:6]
 
 
 def _program(command: str) -> str:

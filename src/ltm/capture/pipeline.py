@@ -8,12 +8,13 @@ again adds nothing. Imports core, the store's port, `sessions` and this package.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ltm.capture.candidate import Candidate, as_memory
 from ltm.capture.decide import Choice, decide, decide_warily
+from ltm.capture.evidence import Evidence
 from ltm.capture.rules import Listener
 from ltm.capture.settle import settle
 from ltm.core.decision import Applied
@@ -30,6 +31,7 @@ from ltm.storage.store import Store
 READER, STATE = "capture", "capture state"
 _KNOWN = (Status.ACTIVE, Status.QUARANTINED)
 _PEERS = 30
+_MOST_WAITING = 500
 _STRETCH = 5_000  # turns that are heard before what they taught is kept
 
 _Given = defaultdict[Source, list[Stored]]
@@ -72,17 +74,21 @@ def capture(
     *,
     now: datetime,
     difficulty: float = 0.0,
+    folder: str = "",
 ) -> Captured:
-    """Keep what a session's transcript taught since it was last read."""
+    """Keep what a session's transcript taught since it was last read; it ran in `folder`."""
     unread = Unread(log, now, READER)
-    reading = read(path, cursor_of(log.cursor(session, READER, path)), unread)
-    listener = Listener(session, store.kinds, log.cursor(session, STATE, path))
+    before = log.cursor(session, READER, path)
+    reading = read(path, cursor_of(before), unread)
+    evidence = Evidence(path, begun=bool(before), folder=folder)
+    listener = Listener(session, store.kinds, log.cursor(session, STATE, path), evidence=evidence)
     done = Captured()
     heard: dict[str, _Given] = {}
 
     def settle(*, at_end: bool) -> None:
         found = listener.candidates(at_end=at_end)
-        keep(store, found, done, now=now, difficulty=difficulty, heard=heard)
+        evidence.begun |= bool(reading.repeated)
+        keep(store, found, done, evidence=evidence, now=now, difficulty=difficulty, heard=heard)
         with log.transaction():
             unread.mark()
             log.keep_cursor(session, READER, path, reading.cursor.text())
@@ -104,6 +110,7 @@ def keep(
     candidates: Iterable[Candidate],
     done: Captured,
     *,
+    evidence: Evidence,
     now: datetime,
     difficulty: float = 0.0,
     choose: Choose | None = None,
@@ -111,11 +118,13 @@ def keep(
 ) -> None:
     """Decide about candidates one by one, and note in `done` what became of them.
 
+    All that becomes a memory comes through here, and `evidence` tells whose word it is: what only
+    repeats what the session was given waits for a person.
     `heard` is for who comes again with more of the same session: what it gave is looked up once.
     """
     heard = {} if heard is None else heard
     with store.in_a_row():
-        for candidate in candidates:
+        for candidate in evidence.judged(candidates, waiting=waiting(store)):
             clean = replace(
                 candidate,
                 text=redacted(candidate.text),
@@ -139,6 +148,12 @@ def keep(
             done.superseded += applied.superseded
             ids = done.reinforced if applied.action == "reinforced" else done.added
             ids.append(applied.stored.memory.id)
+
+
+def waiting(store: Store) -> Iterator[str]:
+    """The texts that wait for a person: to quote one is not to vouch for it."""
+    for each in store.list(Filter(statuses=(Status.QUARANTINED,)), _MOST_WAITING).items:
+        yield each.memory.text
 
 
 def by_rules(

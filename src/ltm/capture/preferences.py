@@ -11,11 +11,14 @@ forgotten because it works. Imports core, the ledger, the store's port and this 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ltm.capture.candidate import Candidate
 from ltm.capture.decide import Outcome, decide_warily
+from ltm.capture.evidence import Evidence
+from ltm.capture.pipeline import waiting
 from ltm.capture.ruled import TOOL, Case, cases_of
 from ltm.core import policy
 from ltm.core.counting import counted
@@ -74,9 +77,20 @@ def plan(
     if kind is None:
         return []
     known = store.list(Filter(kinds=(kind.name,), statuses=tuple(Status))).items
-    cases = cases_of(ledger, project, store.kinds, known, now)
+    cases = [
+        replace(case, words=_own(case.words, store))
+        for case in cases_of(ledger, project, store.kinds, known, now)
+    ]
     steps = (_step(case, kind, known, now, reword) for case in cases)
     return [step for step in steps if step is not None]
+
+
+def _own(words: Sequence[str], store: Store) -> list[str]:
+    """The wordings that do not quote what waits for a person."""
+    source = Source(Trust.USER)
+    said = [Candidate("", each, 0.0, source) for each in words]
+    judged = Evidence().judged(said, waiting=waiting(store))
+    return [each.text for each in judged if each.source.trust is Trust.USER]
 
 
 def apply(

@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from ltm.capture.achievements import Achieved
-from ltm.capture.calls import EDITORS, Calls, Change, Run
+from ltm.capture.calls import Calls, Change, Run
 from ltm.capture.candidate import Candidate
+from ltm.capture.evidence import Evidence
 from ltm.capture.fixes import Fixes
-from ltm.capture.hearsay import Heard
 from ltm.capture.lessons import cause_in, lessons
 from ltm.capture.notes import notes
 from ltm.capture.plainwords import opening
@@ -28,13 +28,12 @@ from ltm.capture.surroundings import Surroundings
 from ltm.core.kinds import Kinds
 from ltm.core.model import Source, Trust
 from ltm.core.redact import redacted
-from ltm.core.sameness import announces, holds
+from ltm.core.sameness import announces, holds, same
 from ltm.core.similar import tokens_of
 from ltm.sessions.turns import (
     AssistantText,
     Command,
     Commit,
-    ToolResult,
     ToolUse,
     Turn,
     UserText,
@@ -42,7 +41,6 @@ from ltm.sessions.turns import (
 
 _TASK_LISTS = frozenset({"TodoWrite"})
 _WRITING = frozenset({"Write"})
-_ASKING = frozenset({"AskUserQuestion", "ExitPlanMode"})  # their results are the user's answers
 _PUTTING_AWAY = re.compile(r"\s*(?:cd \S+ && )?git (?:add|commit|push|tag|status)\b")
 MOST = 12
 """Memories a stretch of a session may leave, and so many more for each further `_LONG` turns; the
@@ -60,8 +58,13 @@ _NOT_TRIED, _CHANGED, _PROVEN = range(3)
 class Listener:
     """Follows one session; `candidates` gives what is new since it was last asked."""
 
-    def __init__(self, session: str, kinds: Kinds, state: str = "") -> None:
-        """`state` is what `state()` gave at the end of the stretch before, if there was one."""
+    def __init__(
+        self, session: str, kinds: Kinds, state: str = "", *, evidence: Evidence | None = None
+    ) -> None:
+        """`state` is what `state()` gave at the end of the stretch before, if there was one.
+
+        `evidence` knows what the session was given; without it, only what is heard here counts.
+        """
         self._session = session
         self._kinds = kinds
         former = _loaded(state)
@@ -69,7 +72,7 @@ class Listener:
         self._fixes = Fixes(session, former.get("fixes"))
         self._surroundings = Surroundings(session, former.get("runs"))
         self._achieved = Achieved(former.get("achieved"))
-        self._heard = Heard()
+        self._evidence = evidence or Evidence()
         self._answered = bool(former)
         self._last: AssistantText | None = None
         self._cause: AssistantText | None = None
@@ -81,6 +84,7 @@ class Listener:
     def hear(self, turns: Iterable[Turn]) -> None:
         """Take more turns into account; what sub-agents say and do among themselves is left out."""
         for turn in turns:
+            self._evidence.note(turn)
             if turn.sidechain:
                 continue
             self._turns += 1
@@ -116,11 +120,12 @@ class Listener:
                         source = source._replace(trust=Trust.TOOL, tool="git")
                     for each in self._achieved.committed(turn.subject, turn.hash, source):
                         self._found.append(replace(each, at=turn.at))
-                case ToolResult() if _is_of_others(turn):
-                    self._heard.note(turn.text)
 
     def candidates(self, *, at_end: bool = True) -> list[Candidate]:
-        """What was learned so far; `at_end` says that the agent's last words may be its last."""
+        """What was learned so far; `at_end` says that the agent's last words may be its last.
+
+        Whose word each of it really is, the evidence has not been asked about yet.
+        """
         if at_end:
             self._task_over()
             if self._tasks is not None:
@@ -166,7 +171,8 @@ class Listener:
         marks = [each.text for each in said(text) if announces(each.text)]
         for each in heard:
             changed = any(_is_about(mark, each.text) for mark in marks)
-            self._found.append(replace(each, at=turn.at, changed=changed))
+            alone = same(each.text, turn.text)
+            self._found.append(replace(each, at=turn.at, changed=changed, alone=alone))
 
     def _from_file(self, turn: ToolUse) -> None:
         """Notes the agent writes down, when it is told to keep them in a file."""
@@ -175,16 +181,7 @@ class Listener:
             return
         noted = list(notes(redacted(opening(text, _LOOKED_AT)), self._kinds, self._by_agent(turn)))
         if len({each.kind for each in noted}) > 1:  # one such heading may stand in any document
-            self._found += [replace(each, at=turn.at) for each in self._own(noted)]
-
-    def _own(self, found: Iterable[Candidate]) -> list[Candidate]:
-        """The agent's candidates; what it only repeats from a tool's output is the tool's word."""
-        return [
-            replace(each, source=each.source._replace(trust=Trust.TOOL))
-            if self._heard.holds(each.text)
-            else each
-            for each in found
-        ]
+            self._found += [replace(each, at=turn.at) for each in noted]
 
     def _task_over(self) -> list[Candidate]:
         """Listen to the agent's last words on a task, and give what they gave."""
@@ -193,7 +190,7 @@ class Listener:
         if cause is not None and cause is not turn and self._tried == _PROVEN:
             claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)), for_sure=True)
             source = self._by_agent(cause)._replace(lines=f"{cause.line}-{self._proven}")
-            self._found += self._own([Candidate("gotcha", claim, 0.6, source, at=cause.at)])
+            self._found.append(Candidate("gotcha", claim, 0.6, source, at=cause.at))
         if turn is None:
             return []
         source = self._by_agent(turn)
@@ -202,19 +199,13 @@ class Listener:
         steps = list(from_words(text, source))
         if not steps and is_complete(text):  # then what was left before is done
             self._found = [each for each in self._found if not self._kinds[each.kind].single]
-        words = self._own([*(noted or lessons(text, source)), *steps])
+        words = [*(noted or lessons(text, source)), *steps]
         last = [replace(each, at=turn.at) for each in words]
         self._found += last
         return last
 
     def _by_agent(self, turn: Turn) -> Source:
         return Source(Trust.ASSISTANT, self._session, str(turn.line))
-
-
-def _is_of_others(turn: ToolResult) -> bool:
-    """Whether a result holds what strangers wrote: not the agent, not the user, not our memory."""
-    ours = turn.tool.startswith("mcp__") and "ltm" in turn.tool
-    return turn.tool not in EDITORS and turn.tool not in _ASKING and not ours
 
 
 def _is_closing(turn: ToolUse) -> bool:

@@ -29,7 +29,8 @@ _HEADING = re.compile(r"#{1,6}\s+\S")
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 _OWN_RULES = re.compile(
     r"\b(?:rules?|conventions?|preferences?|guidelines?|standards?|remember|keep in mind|note"
-    r"|from now on|house style|style|principles?|always|things|notes|remarks|reminders?|feedback"
+    r"|from now on|house style|style|principles?|always|things|(?<!release )notes|remarks"
+    r"|reminders?|feedback"
     r"|you should know|we decided"
     r"|decisions?|facts?|how (?:we|i) (?:work|do))\b",
     re.IGNORECASE,
@@ -55,9 +56,90 @@ _GIVEN = re.compile(
 _ANOTHER = re.compile(
     r"\b(?:next|this|another|last|second|third) (?:one|paragraph|text)\W*\Z", re.I
 )
+# Where a text begins that somebody else wrote: the head of a mail, of a ticket or of a chat.
+_FIELD = re.compile(
+    r"\s*\**(?:from|to|cc|subject|sent|date|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé"
+    r"|para|asunto|assunto|enviado|da|a|oggetto|inviato|aan|onderwerp|verzonden|od|do|temat|wysłano"
+    r"|kimden|kime|konu|от|кому|тема|дата|发件人|收件人|主题|日期|寄件者|差出人|宛先|件名|日時"
+    r"|보낸 ?사람|받는 ?사람|제목|reporter|assignee|priority|severity|labels|ticket|issue|author"
+    r"|commit|status|prioridade|priorität|priorité|prioridad)\**\s?[:：]\**\s?\S",
+    re.IGNORECASE,
+)
+_CHAT = re.compile(
+    r"\s*(?:[-*•] )?(?:[\[(]?\d{1,2}[:.h]\d\d(?:[:.]\d\d)?(?: ?[ap]m)?[\])]?[ ,:–-]{1,3})?"
+    r"(?:<?@?[^\W\d][\w.'’ -]{0,30}>?)"
+    r"(?: ?[\[(,–-]? ?(?:(?:today|yesterday|heute|gestern|hier|ayer|hoy|\d{1,2}[./]\d{1,2})[ ,]*"
+    r"(?:at )?)?"
+    r"\d{1,2}[:.h]\d\d(?: ?[ap]m)?[\])]?)? ?[:：›>] ?\S",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(r"\d{1,2}[:.h]\d\d")
+_GREETING = re.compile(
+    r"\s*(?:hi|hello|hey|dear|hallo|liebe[rs]?|sehr geehrte\w*|guten tag|bonjour|salut|cher|chère"
+    r"|chers|hola|buenos d[ií]as|estimad\w+|ol[áa]|bom dia|prezad\w+|ciao|buongiorno|gentile|beste"
+    r"|cześć|dzień dobry|witam|merhaba|sayın|здравствуйте|добрый день|привет|уважаем\w+|你好|您好"
+    r"|各位|お疲れ様です|お世話になっております|皆さん|안녕하세요)\b.{0,40}[,，、!。:]?\s*\Z",
+    re.IGNORECASE,
+)
+_FAREWELL = re.compile(
+    r"\s*(?:(?:best|kind|warm)(?: regards| wishes)?|regards|cheers|thanks|thank you|many thanks|thx"
+    r"|sincerely|yours|viele grüße|(?:mit )?(?:freundlichen|besten|lieben) grüßen|beste grüße|lg|vg"
+    r"|mfg|cordialement|bien à vous|merci|saludos|un saludo|atentamente|gracias|abraços|obrigad[oa]"
+    r"|atenciosamente|cordiali saluti|saluti|grazie|met vriendelijke groet|groeten|pozdrawiam"
+    r"|saygılarımla|teşekkürler|с уважением|спасибо|此致|谢谢|以上、?よろしく.*|よろしくお願い.*"
+    r"|감사합니다)[\w ]{0,20}[,，.!。–-]*\s*\Z",
+    re.IGNORECASE,
+)
+# A line that says: what follows came from somebody or somewhere else.
+_RECEIVED = re.compile(
+    r"\b(?:e-?mails?|mails?|messages?|msg|slack|teams|discord|chats?|threads?|tickets?|jira|issues?"
+    r"|logs?|output|traceback|stack ?trace|pages?|articles?|blog(?: ?post)?|posts?|docs?|wiki"
+    r"|documentation|readme|changelog|release notes|notice|newsletter|announcement|runbook|snippet"
+    r"|excerpt|paste[ds]?|pasting|copied|forward(?:ed|ing)?|fwd|wrote|writes|sent|says|said|told|got"
+    r"|received|found|reads|replied|answered|commented|posted|claims|recommends|suggests"
+    r"|see (?:this|below)|look at this|below|this is what|what (?:do you|does)"
+    r"|nachricht|schrieb|schreibt|bekommen|gefunden|seite|protokoll|ausgabe|weitergeleitet|hier ist"
+    r"|courriel|reçu|écrit|trouvé|sortie|journal|transféré|voici|page|correo|mensaje|recib[ií]|escribió"
+    r"|encontré|registro|salida|reenviado|mensagem|recebi|escreveu|encontrei|saída|página|messaggio"
+    r"|ricevuto|scritto|trovato|bericht|ontvangen|schreef|gevonden|wiadomość|dostałem|dostałam|napisał"
+    r"|znalazłem|mesaj|geldi|aldım|yazdı|buldum|письмо|сообщение|получил\w*|написал\w*|пришло|лог"
+    r"|нашёл|нашел)\b|邮件|消息|收到|日志|页面|公告|转发|メール|受け取|届い|ログ|ページ|通知|메일|메시지|받았|로그",
+    re.IGNORECASE,
+)
+# The same without a colon, where a message begins with it and a text follows.
+_HANDED = re.compile(
+    r"\b(?:(?:i |we |just )?(?:got|received|found)\b.{0,30}\b(?:this|mail|message|ticket|letter|in)"
+    r"|(?:sent|forwarded|mailed|pinged) (?:me|us|this)|came in|below\b|here(?:'s| is| are| comes)\b"
+    r"|(?:what does|what do|explain|summari[sz]e|read|check|about) this (?:log|e-?mail|mail|message"
+    r"|error|page|post|thread|text|notice|ticket|answer|advisory|snippet|output)"
+    r"|(?:e-?mail|mail|message|ticket|post|answer|announcement|notice|letter|reply|release notes"
+    r"|comment|review|advisory|feedback|quote|excerpt) (?:from|of|by|below)"
+    r"|from (?:the|a|an|our|my|their|some) (?:\w+ )?(?:forum|vendor|customer|client|support|list"
+    r"|site|website|blog|wiki|newsletter|slack|chat|channel|mail|manual|docs?|page|thread|ticket|boss)"
+    r"|(?:'s|s') (?:announcement|mail|e-?mail|message|post|reply|note|comment|answer|ticket)"
+    r"|cop(?:y|ied) from|is (?:it|this|that) (?:legit|real|spam|phishing|safe|true)|fwd|pasted?"
+    r"|(?:diese|folgende|die) (?:mail|nachricht|e-mail|meldung|seite)|kam (?:per|rein|an)"
+    r"|bekommen|erhalten|(?:mail|nachricht|ticket|post|antwort) (?:von|vom|aus)|siehe unten"
+    r"|j'ai reçu|reçu (?:ce|cet|ça)|(?:mail|message|courriel|ticket|billet|réponse) (?:de|du|d')"
+    r"|ci-dessous|me lleg|recib[ií]|(?:correo|mensaje|ticket|respuesta) (?:de|del)"
+    r"|recebi|(?:mensagem|e-mail|chamado|resposta) (?:de|do|da)|abaixo|ho ricevuto|mi è arrivat"
+    r"|(?:messaggio|ticket|risposta) (?:di|da|dal)|ontvangen|kreeg|(?:bericht|mail) van|hieronder"
+    r"|dostał[ae]m|przysz(?:ł|e)|(?:mail|wiadomość|zgłoszenie) od|poniżej"
+    r"|geldi|aldım|şu (?:mail|mesaj|e-posta)|aşağıda"
+    r"|пришл[оа]|получил|прислал|(?:письмо|сообщение|тикет) от|ниже)"
+    r"|收到|转发|这封|这条|如下|届い|もらっ|受け取|転送|以下|받았|왔는데|아래",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\s*(?:-{3,}\s*\Z|anyway|that aside|unrelated|on another note|separately|btw|by the way"
+    r"|as for us|for us\b|on our side|my (?:take|rule|preference|decision)|our (?:rule|policy)\b"
+    r"|i (?:want|prefer|decided|don't|do not)\b|we (?:decided|agreed)\b|from now on\b|end of )",
+    re.IGNORECASE,
+)
 _QUOTATION = re.compile(r"[\"“„«](?<![^\s(:].)(?=\S)[^\"“”„«»]{2,8000}+[\"”“»](?![^\s).,;:!?])")
 _SENTENCES = re.compile(r"[.!?…]\s")
 _LONG_LINE = 60
+_NEAR = 6
 _GLANCE = 200
 
 
@@ -78,7 +160,7 @@ class Said:
 def said(text: str) -> tuple[Said, ...]:
     """The sentences of a message that its writer wrote, without what was pasted into it."""
     own = _without_tagged(_FENCE.sub("\n\n", text))
-    lines = _QUOTATION.sub(_without_quoted, own).split("\n")
+    lines = _typed(_QUOTATION.sub(_without_quoted, own).split("\n"))
     heading = next((n for n, line in enumerate(lines) if _HEADING.match(line)), len(lines))
     found: list[Said] = []
     lead = ""
@@ -88,6 +170,77 @@ def said(text: str) -> tuple[Said, ...]:
         found += _of_block(block, lead)
         lead = block[-1].strip() if not _BULLET.match(block[-1]) else lead
     return tuple(found)
+
+
+def pasted(text: str) -> str:
+    """What of a message its writer did not write: fenced, tagged, quoted, or received."""
+    own = _without_tagged(_FENCE.sub("\n\n", text))
+    lines = _QUOTATION.sub(_without_quoted, own).split("\n")
+    kept = {line.strip() for line in _typed(lines) if not _is_pasted(line[:_GLANCE])}
+    return "\n".join(line for line in text.split("\n") if line.strip() and line.strip() not in kept)
+
+
+def _typed(lines: list[str]) -> list[str]:
+    """The lines of a message without the mails, chats, tickets and pages that were put into it.
+
+    Such a text goes on to the end, or to a line with which the writer takes over again.
+    """
+    own: list[str] = []
+    received = False
+    for place, line in enumerate(lines):
+        if received and not (_BACK.match(line) and not lines[place - 1].strip()):
+            continue
+        received = _begins_received(lines, place)
+        if not received or _introduces(line) or _hands_on(lines, place):
+            own.append(line)
+    return own
+
+
+def _begins_received(lines: list[str], place: int) -> bool:
+    """Whether a text of somebody else begins with a line, or right after it."""
+    line = lines[place][:_GLANCE]
+    if not line.strip():
+        return False
+    rest = lines[place + 1 :]
+    if _introduces(line) and any(each.strip() for each in rest):
+        return True
+    if _hands_on(lines, place):
+        return True
+    following = [each for each in rest[:_NEAR] if each.strip()]
+    if _FIELD.match(line) and any(map(_FIELD.match, following[:3])):
+        return True
+    if _GREETING.match(line) and (place > 0 or any(map(_FAREWELL.match, rest))):
+        return bool(following)
+    if _CHAT.match(line) and following and _CHAT.match(following[0]):
+        return bool(_CLOCK.search(line) or _CLOCK.search(following[0])) or _names(
+            [line, *following]
+        )
+    return False
+
+
+def _hands_on(lines: list[str], place: int) -> bool:
+    """Whether a message opens with a line that hands over the text below it."""
+    line = lines[place]
+    if any(each.strip() for each in lines[:place]) or _OWN_RULES.search(line):
+        return False
+    below = " ".join(lines[place + 1 :])
+    return bool(_HANDED.search(line[:_GLANCE])) and len(below) >= _LONG_LINE
+
+
+def _introduces(line: str) -> bool:
+    """Whether a line hands over what came from elsewhere: "I got this mail:"."""
+    last = line.rstrip().rstrip("*_")
+    if not last.endswith((":", "：", "👇", "↓")):
+        return False
+    clause = re.split(r"[.!?。]\s", last)[-1]
+    return bool(_RECEIVED.search(clause)) and not _OWN_RULES.search(clause)
+
+
+def _names(lines: list[str]) -> bool:
+    """Whether lines begin with names that take turns: "anna: …", "ben: …", "anna: …"."""
+    heads = [each.split(":", 1)[0].strip().lower() for each in lines if _CHAT.match(each)]
+    short = [head for head in heads if len(head.split()) <= 2]
+    return len(short) >= 3 and len(set(short)) < len(short)
 
 
 @lru_cache(maxsize=4)

@@ -14,9 +14,7 @@ from typing import Any
 from ltm.capture.calls import Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.commands import is_particular, parse, purpose, stem_of, teaches
-from ltm.capture.hearsay import speaks
 from ltm.core.model import Source, Trust
-from ltm.core.redact import redacted
 from ltm.core.sentences import shortened
 
 _OUTPUT = 4_000
@@ -59,7 +57,7 @@ class Surroundings:
             stem = stem_of(run.command)
             self._passes[stem] += 1
             if self._passes[stem] == _PROVEN:
-                self._tell(f"{what} `{shortened(stem, 120)}`.", run)
+                self._tell(f"{what} `{shortened(stem, 120)}`.", run, done=stem)
 
     def state(self) -> dict[str, int]:
         """How often what passed, for the next stretch."""
@@ -72,11 +70,10 @@ class Surroundings:
 
     def _look_for_hook(self, run: Run) -> None:
         """A commit that a hook refused shows what commits have to pass here."""
-        if "git commit" in run.command and _HOOK.search(run.output) and not self._passes[_CHECKED]:
+        hook = _HOOK.search(run.output) if "git commit" in run.command else None
+        if hook and not self._passes[_CHECKED]:
             self._passes[_CHECKED] += 1
-            why = shortened(redacted(" ".join(run.output[:400].replace("\\n", " ").split())), 200)
-            text = f"Commits are checked by a hook before they are made: {why}"
-            self._tell(text, run, Trust.TOOL if speaks(why) else Trust.ASSISTANT)
+            self._tell(f"Commits are checked by a hook before they are made: {hook[0]}.", run)
 
     def _look_for_address(self, run: Run) -> None:
         output = run.output[:_OUTPUT]
@@ -87,7 +84,8 @@ class Surroundings:
             command = shortened(parse(run.command).whole(), 100)
             self._tell(f"`{command}` listens on {address}.", run)
 
-    def _tell(self, text: str, run: Run, trust: Trust = Trust.ASSISTANT) -> None:
-        source = Source(trust, self._session, str(run.line), "Bash")
+    def _tell(self, text: str, run: Run, done: str = "") -> None:
+        source = Source(Trust.ASSISTANT, self._session, str(run.line), "Bash")
         title = shortened(text.partition(": ")[0].rstrip("."), 80)
-        self._found.append(Candidate("fact", text, 0.6, source, title=title, at=run.at))
+        found = Candidate("fact", text, 0.6, source, title, observed=text, done=done, at=run.at)
+        self._found.append(found)

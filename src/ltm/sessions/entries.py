@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from ltm.sessions.turns import (
@@ -41,7 +42,27 @@ NOISE = tuple(
 """How lines begin that say nothing to anybody, for readers that want more than turns."""
 
 _TYPE = b'"type":"'
-_QUEUED = b"queued_command"
+_QUEUED = "queued_command"
+_ABOUT_THE_CLIENT = (
+    "prompt_snapshot",  # the whole system prompt
+    "deferred_tools_delta",
+    "deferred_tools_record",
+    "skill_listing",
+    "agent_listing_delta",
+    "command_permissions",
+    "environment",
+    "model",
+    "date",
+    "total_tokens_reminder",
+    "task_reminder",
+    "silent_turn_reminder",
+    "remote_session_change",
+    "hook_success",
+)
+"""Attachments that say nothing about the work."""
+_NO_ATTACHMENT = tuple(f'"attachment":{{"type":"{name}"'.encode() for name in _ABOUT_THE_CLIENT)
+_STRINGS = 100
+"""Texts of one attachment that are read."""
 
 _Common = tuple[str, str, int, str, bool]
 """What all turns of an entry have in common, in the order of their fields."""
@@ -88,7 +109,9 @@ def holds_nothing(line: bytes) -> bool:
         return False  # written in another way, or the type of something inside
     at += len(_TYPE)
     kind = line[at : line.find(b'"', at)]
-    return kind not in _TYPES or (kind == b"attachment" and _QUEUED not in line)
+    if kind == b"attachment":
+        return any(mark in line for mark in _NO_ATTACHMENT)
+    return kind not in _TYPES
 
 
 def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
@@ -151,8 +174,9 @@ def _words(
         left = without_insertions(text)
         if left:
             own.append(left)
-        elif text.strip():
-            yield Aside(*common, what="reminder", text=text)
+        if left != text.strip():
+            inserted = "\n".join(each[0] for each in _INSERTED.finditer(text))
+            yield Aside(*common, what="reminder", text=inserted or text)
     if own:
         yield UserText(*common, text="\n".join(own), queued=queued)
 
@@ -244,15 +268,29 @@ def _system(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
 
 
 def _attachment(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
-    """What was typed while the agent worked. All other attachments are the client's or ours."""
+    """What was typed while the agent worked, or the text of a file or the like that came along."""
     about = entry.get("attachment")
-    if not isinstance(about, dict) or about.get("type") != _QUEUED.decode():
+    if not isinstance(about, dict) or about.get("type") in _ABOUT_THE_CLIENT:
+        return
+    if about.get("type") != _QUEUED:
+        text = "\n".join(islice(_strings(about), _STRINGS))
+        if text:
+            yield Aside(*common, what="attachment", text=text)
         return
     if about.get("commandMode", "prompt") != "prompt":
         return
     prompt = about.get("prompt")
     parts = [prompt] if isinstance(prompt, str) else [_flat(prompt)]
     yield from _words(parts, {**entry, "origin": about.get("origin")}, common, queued=True)
+
+
+def _strings(value: Any, depth: int = 0) -> Iterator[str]:
+    """Every text in a value, however deep it stands."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list) and depth < 6:
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each, depth + 1)
 
 
 def _content(entry: Mapping[str, Any]) -> str | list[dict[str, Any]]:

@@ -106,6 +106,8 @@ class Reading:
         self._place: Place | None = None
         self.unreadable = 0
         """Lines that are no JSON, or that are too long."""
+        self.repeated = 0
+        """Messages that were read before, from here or from another transcript."""
 
     @property
     def cursor(self) -> Cursor:
@@ -129,6 +131,8 @@ class Reading:
                 if not uuid or self._seen.is_new(uuid):
                     self._place = place
                     yield self._joined(turns)
+                else:
+                    self.repeated += 1
         self._place = None
         self.unreadable += self._lines.too_long
 

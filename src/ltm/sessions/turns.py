@@ -120,7 +120,8 @@ class Aside(_Turn):
     """Text in the conversation that neither the user nor the agent said."""
 
     what: str
-    """What it is: `meta`, `reminder`, `notice`, `shell`, `output`, `error` or `agent`."""
+    """What it is: `meta`, `reminder`, `notice`, `shell`, `output`, `error`, `agent` or
+    `attachment`."""
     text: str = ""
 
 

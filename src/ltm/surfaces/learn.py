@@ -86,7 +86,13 @@ def learn_from(
     store = open_store(found, config)
     try:
         done = capture(
-            store, log, session.id, session.transcript, now=now, difficulty=session.difficulty
+            store,
+            log,
+            session.id,
+            session.transcript,
+            now=now,
+            difficulty=session.difficulty,
+            folder=session.cwd,
         )
         if done.added and _is_time(log, found.project.id, store):
             _, held = consolidate.run(store, now, least=consolidate.LEAST)

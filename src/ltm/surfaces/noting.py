@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from ltm.capture.evidence import Evidence
 from ltm.capture.late import keep_late
 from ltm.capture.noted import SUMMARY, note_text, read, taught
 from ltm.capture.pipeline import Captured
@@ -109,7 +110,7 @@ def facts_from(store: Store, notes: Sequence[Note], now: datetime) -> Captured:
         if note.edited:
             source = Source(Trust.ASSISTANT, note.session, tool=f"note {note.name}")
             found = taught(note.text, store.kinds, source, _moment(note))
-            keep_late(store, found, done, now=now)
+            keep_late(store, found, done, evidence=Evidence(), now=now)
     return done
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from ltm.capture import preferences
 from ltm.capture.candidate import Candidate, as_memory
+from ltm.capture.evidence import Evidence
 from ltm.capture.late import is_known_since, keep_episode, keep_late
 from ltm.capture.noted import episode, moment, read, taught
 from ltm.capture.pipeline import READER, Captured
@@ -154,7 +155,7 @@ def _take(store: Store, stash: Stash, done: Reflected, now: datetime, dry_run: b
         new = [each for each in found if not is_known_since(store, as_memory(each, now))]
         kept.added = [each.title or each.text[:80] for each in new]
     else:
-        keep_late(store, found, kept, now=now)
+        keep_late(store, found, kept, evidence=Evidence(), now=now)
         if told is not None:
             keep_episode(store, told, kept, now=now)
     done.stashes.append(

@@ -79,7 +79,7 @@ def outline_in(path: str, session: str, kinds: Kinds, state_db: str) -> Outline:
     """The outline of a session from its transcript, without what was purged since."""
     with closing(SessionLog(state_db)) as log:
         reading = read(path, seen=Unpurged(log, datetime.now(UTC)))
-        return outline_of(reading.messages(), session, kinds, origin(path).cwd)
+        return outline_of(reading.messages(), session, kinds, origin(path).cwd, path)
 
 
 def _meant(

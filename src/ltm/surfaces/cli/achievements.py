@@ -28,6 +28,7 @@ def command(work: Work, hours: int, dry_run: bool) -> None:
     \b
     ltm achievements --since 168        of the last week
     """
+    from ltm.capture.evidence import Evidence
     from ltm.capture.gitlog import from_git
     from ltm.capture.pipeline import Captured, keep
 
@@ -43,7 +44,7 @@ def command(work: Work, hours: int, dry_run: bool) -> None:
     ]
     done = Captured()
     if not dry_run:
-        keep(work.store, found, done, now=now())
+        keep(work.store, found, done, evidence=Evidence(), now=now())
     if work.as_json:
         output.emit(
             {
