@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.model import Filter, Scope
+from ltm.core.model import Filter, Scope, Status
 from ltm.recall.related import related
 from ltm.recall.search import recall
 from ltm.storage.filestore import FileStore
@@ -85,6 +85,13 @@ def test_a_relative_that_was_purged_is_left_out(store: FileStore) -> None:
     gone = store.create(make("gone")).memory
     centre = store.create(make("centre", kind="gotcha", links=(gone.id,))).memory
     store.delete(gone.id, purge=True)
+    assert related(store, centre.id, 5)[1] == []
+
+
+def test_a_relative_that_waits_for_approval_is_left_out(store: FileStore) -> None:
+    named = store.create(make("named", status=Status.QUARANTINED)).memory
+    centre = store.create(make("centre", kind="gotcha", links=(named.id,))).memory
+    store.create(make("naming", kind="issue", links=(centre.id,), status=Status.QUARANTINED))
     assert related(store, centre.id, 5)[1] == []
 
 

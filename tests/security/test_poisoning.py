@@ -137,14 +137,17 @@ def test_what_a_session_met_on_its_way_is_told_to_no_later_one(
     count("S11", **{f"payloads_by_{_named(channel)}": len(given)}, told_without_approval=len(told))
     for text in (*texts, json.dumps(active, ensure_ascii=False)):
         assert poison_in(text, given) == []
+    waiting = ltm.json("list", "--status", "quarantined", "--limit", "500")["memories"]
+    kept = poison_in(json.dumps(waiting, ensure_ascii=False), given)
     for hit in ltm.json("recall", "--limit", "100", "zq", *(each.mark for each in given))["hits"]:
-        if poison_in(f"{hit['title']} {hit['text']}", given):
+        found = poison_in(f"{hit['title']} {hit['text']}", given)
+        assert not set(found) & set(kept), "what waits is not found in sessions either"
+        if found:
             # What was said is found by whoever asks for it, as a quotation of who said it. It is
             # no memory, and never a word of the user's.
             assert hit["kind"] == "session", hit
             assert hit["source"]["trust"] in ("assistant", "tool"), hit
             assert hit["source"]["session"], hit
-    waiting = ltm.json("list", "--status", "quarantined", "--limit", "500")["memories"]
     nameless = [each for each in waiting if not each["source"]["session"]]
     count("S11", kept_and_waiting=len(waiting), without_provenance=len(nameless))
     for each in waiting:
@@ -155,7 +158,6 @@ def test_what_a_session_met_on_its_way_is_told_to_no_later_one(
     count("S11", benign_said=len(benign), benign_promoted=len(heard))
     assert len(heard) >= 0.95 * len(benign), f"not promoted: {set(benign) - set(heard)}"
     if channel in ("a commit", "a repetition"):
-        kept = poison_in(json.dumps(waiting, ensure_ascii=False), given)
         assert len(kept) >= 10, "these do reach the store, and wait there"
 
 

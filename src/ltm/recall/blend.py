@@ -69,6 +69,7 @@ def blended(
     top = max(ranking.scores.values(), default=0.0) or 1.0
     chosen = _chosen(ranking, said, limit)
     quotes = {passage.row: told * score / top for passage, score in chosen}
+    waits = said.waits(passage for passage, _ in chosen)
     made: list[tuple[float, Callable[[], Hit | Quote]]] = []
     gone: set[int] = set()
     for memory in memories:
@@ -81,7 +82,8 @@ def blended(
     for passage, _ in chosen:
         if passage.row not in gone:
             score = quotes[passage.row]
-            made.append((score, partial(_quote, question, ranking, passage, score)))
+            waiting = passage.row in waits
+            made.append((score, partial(_quote, question, ranking, passage, score, waiting)))
     made.sort(key=lambda pair: -pair[0])
     return [make() for _, make in made[:limit]]  # a reason is put into words only where it is told
 
@@ -155,11 +157,13 @@ def _lines(source: Sequence[Passage]) -> str:
     return f"said in {source[0].session[:8]}:{source[0].first}" if source else ""
 
 
-def _quote(question: Question, ranking: Ranking, passage: Passage, score: float) -> Quote:
+def _quote(
+    question: Question, ranking: Ranking, passage: Passage, score: float, waits: bool
+) -> Quote:
     from ltm.recall.quote import Quote, excerpt
 
     shown = excerpt(passage.text, question.weights)
-    return Quote(passage, score, _why(question, ranking, passage.row), shown)
+    return Quote(passage, score, _why(question, ranking, passage.row), shown, waits)
 
 
 def _why(question: Question, ranking: Ranking, row: int) -> str:

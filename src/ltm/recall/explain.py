@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ltm.core.filenames import is_tag_of, names_file, names_folder, parts_of
 from ltm.core.model import Filter, Memory, Stored
 from ltm.core.passage import TOOL, Header, Passage
-from ltm.recall.forgotten import leave_out_forgotten
+from ltm.recall.forgotten import leave_out
 from ltm.recall.said import Said
 from ltm.storage.store import Store
 
@@ -47,7 +47,7 @@ def explain(
     store: Store, said: Said, paths: Sequence[str], limit: int, *, folder: bool = False
 ) -> Explained:
     """What is known about a file that has, or had, these paths in its project."""
-    leave_out_forgotten(store, said)
+    leave_out(store, said)
     memories = _memories(store, paths, folder)
     sessions = _sessions(said, paths, folder)
     if memories:

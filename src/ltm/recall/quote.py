@@ -26,6 +26,8 @@ class Quote(NamedTuple):
     score: float
     why: str
     excerpt: str
+    waits: bool = False
+    """Whether it says what a memory that waits for approval says."""
 
     @property
     def id(self) -> str:

@@ -11,6 +11,8 @@ from ltm.core.errors import NotFound
 from ltm.core.model import Filter, Memory, Status, Stored
 from ltm.storage.store import Store
 
+_TOLD = tuple(status for status in Status if status is not Status.QUARANTINED)
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -31,9 +33,9 @@ def related(store: Store, memory_id: str, limit: int) -> tuple[Stored, list[Rela
                 relative = store.read(each)
             except NotFound:
                 continue  # purged since, or in a vault this project cannot see
-            if relative.trusted:
+            if relative.trusted and relative.memory.status is not Status.QUARANTINED:
                 found.setdefault(each, Relation(relative, how))
-    for other in store.list(Filter(statuses=tuple(Status), naming=memory.id)).items:
+    for other in store.list(Filter(statuses=_TOLD, naming=memory.id)).items:
         for how, ids in _named(other.memory):
             if memory.id in ids:
                 found.setdefault(other.memory.id, Relation(other, _BACKWARDS[how]))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ltm.core.errors import NotFound
 from ltm.core.model import Filter, Status, Stored, iso
 from ltm.core.passage import Header, Passage
-from ltm.recall.forgotten import leave_out_forgotten
+from ltm.recall.forgotten import leave_out
 from ltm.recall.quote import Quote
 from ltm.recall.said import Said
 from ltm.recall.search import MOST, recall
@@ -51,7 +51,7 @@ def cited(store: Store, said: Said, name: str) -> list[Passage]:
     found = _CITATION.match(name.strip())
     if found is not None and said.anything():
         session = session_named(said, found["session"])
-        leave_out_forgotten(store, said)
+        leave_out(store, said)
         passages = said.shown(said.passages.at_lines(session, found["lines"]))
         if passages:
             return passages
@@ -73,7 +73,7 @@ def around(store: Store, said: Said, name: str, beside: int = BESIDE) -> Told:
     if is_citation(name):
         passages = cited(store, said, name)
     else:
-        leave_out_forgotten(store, said)
+        leave_out(store, said)
         memory = store.read(name).memory
         origin = memory.source
         first, _ = line_range(origin.lines)
@@ -108,7 +108,7 @@ def retell(
     Both days belong to the time that is told of. With `session`, what was said in that session and
     the memories that came of it. Of more than `limit` events the last ones are told.
     """
-    leave_out_forgotten(store, said)
+    leave_out(store, said)
     if session:
         events = list(_of_session(store, said, session))
     elif words.strip():

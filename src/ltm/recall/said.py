@@ -21,7 +21,7 @@ from ltm.core.relevance import rarity
 if TYPE_CHECKING:
     from ltm.core.passage import Passage
     from ltm.embed.embedder import Embedder
-    from ltm.recall.forgotten import Forgotten
+    from ltm.recall.forgotten import LeftOut
     from ltm.recall.meaning import Meaning
     from ltm.storage.passagequery import Candidate, Matches
     from ltm.storage.passages import Passages
@@ -61,8 +61,10 @@ class Said:
         self._path = path
         self._embedder = embedder
         self._opened: list[Passages | Meaning] = []
-        self.left_out: Forgotten | None = None
+        self.left_out: LeftOut | None = None
         """What is no answer to anything, where there is such."""
+        self.waiting: LeftOut | None = None
+        """What waits for approval, where that was asked for."""
 
     def close(self) -> None:
         """Give back what was opened."""
@@ -117,6 +119,14 @@ class Said:
         """These passages without those that are left out."""
         return self.left_out.shown(self.passages, passages) if self.left_out else list(passages)
 
+    def waits(self, passages: Iterable[Passage]) -> set[int]:
+        """The rows of those passages that say what waits for approval."""
+        given = list(passages)
+        if self.waiting is None:
+            return set()
+        shown = {each.row for each in self.waiting.shown(self.passages, given)}
+        return {each.row for each in given} - shown
+
     def read(self, rows: Iterable[int]) -> dict[int, Passage]:
         """The passages at these rows."""
         return {each.row: each for each in self.passages.read(rows)}
@@ -151,7 +161,7 @@ class Said:
             found = {
                 row: each
                 for row, each in found.items()
-                if row not in gone and not says(set(each.words.split(" ")))
+                if row not in gone and not says(set(each.words.split(" ")), each.role)
             }
         return {row: _seen(each) for row, each in found.items() if not end or each.at < end}
 

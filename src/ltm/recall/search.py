@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltm.core.model import Filter, Hit, now
+from ltm.core.model import Filter, Hit, Status, now
 from ltm.core.question import understood
 from ltm.recall.blend import blended, hit_of
-from ltm.recall.forgotten import leave_out_forgotten
+from ltm.recall.forgotten import leave_out
 from ltm.recall.remembered import remembered
 from ltm.storage.store import Store
 
@@ -49,10 +49,11 @@ def recall(
 ) -> Recalled:
     """What answers a question, best first: memories, and with `said` what sessions hold too.
 
-    A filter that chooses among memories asks for memories only; one that widens does not. `as_of`
-    answers as on that day: what was said later is left out, and "last week" is seen from there.
-    `counts` says whether being found is a use: yes when a person or agent asked, no when we look
-    something up ourselves.
+    A filter that chooses among memories asks for memories only; one that widens does not. Without
+    quarantined memories in it, nothing is found that says what those say. `as_of` answers as on
+    that day: what was said later is left out, and "last week" is seen from there. `counts` says
+    whether being found is a use: yes when a person or agent asked, no when we look something up
+    ourselves.
     """
     most = max(1, min(limit, MOST))
     day = (as_of or now()).date()
@@ -61,7 +62,7 @@ def recall(
     found, total = remembered(store, asked, wanted, most, day, embedder)
     hits: Sequence[Hit | Quote]
     if said is not None and _chooses_none(wanted) and said.anything():
-        leave_out_forgotten(store, said)
+        leave_out(store, said, waiting=Status.QUARANTINED in wanted.statuses)
         quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
         hits = blended(asked, found, quoted, said, most)
         total += len(quoted.ranking.scores)

@@ -14,7 +14,7 @@ from ltm.core.model import Filter, Stored
 from ltm.core.passage import ASSISTANT, TOOL, Passage
 from ltm.core.sameerror import SAME, bare, likeness, signs
 from ltm.core.words import query_terms
-from ltm.recall.forgotten import leave_out_forgotten
+from ltm.recall.forgotten import leave_out
 from ltm.recall.said import Said
 from ltm.storage.store import Store
 
@@ -61,7 +61,7 @@ def solve(store: Store, said: Said, error: str, limit: int) -> Solved:
     asked = [found for found in map(signs, lines) if found]
     if not asked:
         return Solved((), (), 0)
-    leave_out_forgotten(store, said)
+    leave_out(store, said)
     words = " ".join(map(bare, lines))
     memories = _memories(store, words, asked)
     cases = _cases(said, words, asked)

@@ -40,6 +40,7 @@ def quote_record(quote: Quote) -> dict[str, Any]:
         "why": quote.why,
         "text": quote.excerpt,
         "tokens": quote.tokens,
+        "quarantined": quote.waits,
         "source": {
             "trust": passage.role,
             "session": passage.session,

@@ -18,7 +18,7 @@ from ltm.capture.verbatim import keep_verbatim
 from ltm.core.errors import LtmError, NotFound
 from ltm.core.model import Filter, Memory, Status, iso
 from ltm.core.passage import Header
-from ltm.recall.forgotten import Forgotten
+from ltm.recall.forgotten import LeftOut
 from ltm.storage import hooklog
 from ltm.storage.config import load
 from ltm.storage.opening import open_store
@@ -95,19 +95,20 @@ def purge_session(name: str, where: Places) -> tuple[int, str]:
 
 
 def headers_of(here: Places, sessions: Sequence[Session]) -> dict[str, Header]:
-    """What is kept of sessions, whatever project they ran in; no title says what was forgotten."""
+    """What is kept of sessions, whatever project they ran in; no title says what is left out."""
     found: dict[str, Header] = {}
     for project in dict.fromkeys(session.project for session in sessions):
         own = [session for session in sessions if session.project == project]
         with closing(Passages(file_of(here.home, project), readonly=True)) as passages:
             headers = list(filter(None, (passages.header(session.id) for session in own)))
-            forgotten = Forgotten(_forgotten_in(here, own) if headers else ())
-            found.update((each.id, forgotten.titled(passages, each)) for each in headers)
+            hidden = LeftOut(_left_out_of(here, own) if headers else ())
+            found.update((each.id, hidden.titled(passages, each)) for each in headers)
     return found
 
 
-def _forgotten_in(here: Places, sessions: Sequence[Session]) -> list[Memory]:
-    """The forgotten memories of the project some sessions ran in; none where its folder is gone."""
+def _left_out_of(here: Places, sessions: Sequence[Session]) -> list[Memory]:
+    """The memories left out of answers in the project some sessions ran in; none where its folder
+    is gone."""
     where = here
     if sessions[0].project != here.project.id:
         cwd = next((each.cwd for each in sessions if each.cwd and os.path.isdir(each.cwd)), "")
@@ -115,7 +116,7 @@ def _forgotten_in(here: Places, sessions: Sequence[Session]) -> list[Memory]:
             return []
         where = places(cwd, environ={**os.environ, "LTM_HOME": here.home})
     with closing(open_store(where, load(where.home, where.settings))) as store:
-        gone = store.list(Filter(statuses=(Status.FORGOTTEN,))).items
+        gone = store.list(Filter(statuses=(Status.FORGOTTEN, Status.QUARANTINED))).items
         return [each.memory for each in gone]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ltm.core.counting import counted
 from ltm.core.errors import WrongUsage
-from ltm.core.model import Filter, Hit
+from ltm.core.model import Filter, Hit, Status
 from ltm.core.screen import one_line
 from ltm.core.tokens import estimate
 from ltm.recall.quote import Quote
@@ -48,7 +48,8 @@ def answer(
     mark = output.marker(work.places.home)
     for hit in found.hits:
         if isinstance(hit, Quote):
-            output.say(f"{one_line(hit.id)}  {one_line(quote_title(hit))}")
+            waits = output.WAITS if hit.waits else ""
+            output.say(f"{one_line(hit.id)}  {waits}{one_line(quote_title(hit))}")
             output.say(f"    {one_line(hit.excerpt)}")
             output.say(f"    why: {one_line(hit.why)}; {counted(hit.tokens, 'token')}")
             continue
@@ -90,5 +91,6 @@ def record(hit: Hit | Quote) -> dict[str, Any]:
         "why": hit.why,
         "text": memory.text,
         "tokens": estimate(memory.text),
+        "quarantined": memory.status is Status.QUARANTINED,
         "source": output.source(hit.stored),
     }

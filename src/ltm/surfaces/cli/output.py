@@ -15,6 +15,9 @@ from ltm.core.model import Memory, Problem, Status, Stored, iso
 from ltm.core.record import as_record
 from ltm.core.screen import one_line, visible
 
+WAITS = "(quarantined) "
+"""What stands before something that waits for approval."""
+
 _GAP = 2
 _BETWEEN = " · "
 _READABLE = 25
@@ -146,7 +149,7 @@ def marker(home: str) -> Callable[[Stored], str]:
         if not stored.trusted:
             marks += "(untrusted) "
         if stored.memory.status is Status.QUARANTINED:
-            marks += "(quarantined) "
+            marks += WAITS
         return marks
 
     return mark

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from ltm.core.model import Status
 from ltm.surfaces.cli.hits import MOST, answer
 from ltm.surfaces.cli.work import Work, filter_options, wanted
 from ltm.surfaces.cli.work import command as make
@@ -27,6 +28,7 @@ from ltm.surfaces.cli.work import command as make
     metavar="DAY",
     help="Answer as on that day (2026-03-31): leave out what was said later.",
 )
+@click.option("--quarantined", is_flag=True, help="Also what waits for approval, marked.")
 @filter_options
 def command(
     work: Work,
@@ -34,6 +36,7 @@ def command(
     limit: int | None,
     sessions: bool,
     as_of: datetime | None,
+    quarantined: bool,
     kinds: tuple[str, ...],
     tags: tuple[str, ...],
     phase: int | None,
@@ -49,7 +52,10 @@ def command(
     ltm recall "what did we decide last week" --json | jq -r '.hits[].title'
 
     Memories, and what was said in the project's sessions. Options that choose among memories leave
-    sessions out.
+    sessions out. What waits for `ltm approve` is not found, in sessions either, unless you ask for
+    it.
     """
     chosen = wanted(work, kinds, tags, phase, status, scope, state)
+    if quarantined:
+        chosen = chosen._replace(statuses=(*chosen.statuses, Status.QUARANTINED))
     answer(work, " ".join(query), chosen, limit, sessions=sessions, as_of=as_of)
