@@ -28,9 +28,11 @@ def test_agents_never_see_each_others_memories(ltm: Ltm) -> None:
 
 def test_an_agents_memories_follow_it_into_every_project(ltm: Ltm, tmp_path: Path) -> None:
     write(ltm.project / "AGENT.md", "---\nname: Anima\n---\n")
+    ltm.ok("trust")
     ltm.json("remember", "I like short answers", "--scope", "agent")
     other = tmp_path / "other"
     write(other / ".claude" / "agents" / "anima.md", "---\nltm:\n  id: anima\n---\n")
+    ltm.ok("trust", cwd=other)
     assert "short answers" in ltm.json("inject", cwd=other)["text"]
     assert "[LTM:anima@other]" in ltm.json("inject", cwd=other)["text"]
     third = tmp_path / "third"
@@ -55,6 +57,7 @@ def test_nobody_ever_edits_the_files_that_name_agents(ltm: Ltm) -> None:
     write(ltm.project / ".claude" / "agents" / "a.md", "none here either")
     write(ltm.project / ".claude" / "agents" / "b.md", "---\nltm: {id: anima}\n---\r\nCRLF\r\n")
     before = tree(ltm.project)
+    ltm.ok("trust")
     ltm.ok("remember", "I like short answers", "--scope", "agent")
     ltm.ok("keygen")
     ltm.ok("sign", "--all")
@@ -69,6 +72,8 @@ def test_a_text_kept_ready_is_made_anew_when_another_agent_is_named(ltm: Ltm) ->
     ltm.ok("remember", "I like long answers", "--scope", "agent")
     assert "long answers" in session_start(ltm, ltm.project)
     write(ltm.project / "AGENT.md", "---\nname: anima\n---\n")
+    assert "long answers" in session_start(ltm, ltm.project)
+    ltm.ok("trust")
     assert "short answers" in session_start(ltm, ltm.project)
     (ltm.project / "AGENT.md").unlink()
     write(ltm.project / ".claude" / "agents" / "x.md", "---\nltm: {id: anima}\n---\n")

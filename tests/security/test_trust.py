@@ -103,7 +103,10 @@ def test_no_id_of_a_stranger_gets_in_the_way_of_another(ltm: Ltm, origin: Path) 
     mine = ltm.json("remember", "We retry three times", cwd=_plain(origin.parent))
     ours = {"id": mine["id"]}
     clone(publish(origin, LATER._replace(id=ours["id"])), ltm.project)
-    shutil.copytree(_private(ltm, _plain(origin.parent)), _private(ltm, ltm.project))
+    for name in ("memories", "archives"):
+        kept = Path(_private(ltm, _plain(origin.parent)), name)
+        if kept.exists():
+            shutil.copytree(kept, Path(_private(ltm, ltm.project), name))
     assert ltm.json("show", ours["id"])["content"] == "We retry three times"
     assert ltm.json("show", ours["id"][-8:])["content"] == "We retry three times"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 _QUIET = {
@@ -18,13 +20,18 @@ _QUIET = {
 }
 
 
-def git(folder: Path | str, *words: str, check: bool = True) -> str:
+_FIRST = f"@{int(time.time())} +0000"
+
+
+def git(
+    folder: Path | str, *words: str, check: bool = True, env: Mapping[str, str] | None = None
+) -> str:
     """Run git in a folder, untouched by this machine's settings, and give back what it printed."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     done = subprocess.run(
         ["git", *words],
         cwd=folder,
-        env=environ | _QUIET,
+        env={**environ, **_QUIET, **(env or {})},
         capture_output=True,
         check=False,
         timeout=600,  # a merge starts our driver for every file; nothing is measured with it
@@ -34,11 +41,15 @@ def git(folder: Path | str, *words: str, check: bool = True) -> str:
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
-def make_repo(folder: Path, remote: str = "") -> Path:
-    """A repository with one commit, and an `origin` if an address is given."""
+def make_repo(folder: Path, remote: str = "", first: str = "first") -> Path:
+    """A repository with one commit, and an `origin` if an address is given.
+
+    Those with the same first commit share their history, as clones do.
+    """
     folder.mkdir(parents=True)
     git(folder, "init", "-q", "-b", "main")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "first")
+    dates = {"GIT_AUTHOR_DATE": _FIRST, "GIT_COMMITTER_DATE": _FIRST}
+    git(folder, "commit", "-q", "--allow-empty", "-m", first, env=dates)
     if remote:
         git(folder, "remote", "add", "origin", remote)
     return folder

@@ -7,19 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from ltm.storage import trust
 from ltm.storage.agents import agent_of, front_matter, watched
 from ltm.storage.places import places
 from tests.storage.repos import make_repo
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    return make_repo(tmp_path / "user" / "app")
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"HOME": str(tmp_path / "user")}
 
 
 @pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    return {"HOME": str(tmp_path / "user")}
+def repo(tmp_path: Path, environ: dict[str, str]) -> Path:
+    """A repository that a person trusts."""
+    folder = make_repo(tmp_path / "user" / "app")
+    found = places(str(folder), environ=environ)
+    trust.record(found.private, found.project, found.shared, True)
+    return folder
 
 
 def write(path: Path, text: str) -> Path:

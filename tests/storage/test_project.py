@@ -472,6 +472,14 @@ class TestStrangeFolders:
         project = identify(str(top), ltm_home)
         assert (project.remote, project.common_dir) == ("", str(top / ".git"))
 
+    def test_git_folders_that_name_each_other_lead_nowhere(self, code: Path, ltm_home: str) -> None:
+        for name, other in (("one", "two"), ("two", "one")):
+            git(code, "init", "-q", "--bare", name)
+            (code / name / ".git").write_text(f"gitdir: ../{other}\n")
+        (code / "app").mkdir()
+        (code / "app" / ".git").write_text("gitdir: ../one\n")
+        assert identify(str(code / "app"), ltm_home).root == str(code / "app")
+
     def test_a_git_pipe_does_not_hang(self, code: Path, ltm_home: str) -> None:
         os.mkfifo(code / ".git")
         assert identify(str(code), ltm_home).root == str(code)

@@ -77,6 +77,10 @@ def notice(store: Store, places: Places) -> str:
         )
     if untrusted:
         parts.append(f"{counted(untrusted, 'memory')} that came with this repository (ltm trust)")
+    if places.untrusted_agent:
+        parts.append("memories of the agent that files of this repository name (ltm trust)")
+    if places.project.claimed:
+        parts.append("memories of the project this folder says to be (ltm trust --same-project)")
     said = [f"Not told until the user decides: {', '.join(parts)}."] if parts else []
     offers = [_offer(each, places.project.root) for each in foreign(places) if each.is_new]
     if offers:

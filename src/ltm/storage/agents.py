@@ -1,10 +1,11 @@
-"""Which agent works in a project, as its own files say: AGENT.md, else `.claude/agents/*.md`.
+"""Which agent works in a project, as files say: AGENT.md, else `.claude/agents/*.md`.
 
-Owns finding and reading those files, and nothing ever writes to them. Of their front matter two
-keys count, `ltm: {id: …}` and `name`, read by a small reader that knows no more of YAML than that.
-A file in `.claude/agents` describes a sub-agent to most clients (it then has a `description`), and
-a sub-agent's name is not the name of the agent at work: such a file counts only if its `ltm` block
-says so. Imports the standard library and storage's small readers; hooks use it.
+Owns finding and reading those files, and nothing ever writes to them. Those of a project may have
+come with a clone, so `places` believes them only where a person trusts it. Of their front matter
+two keys count, `ltm: {id: …}` and `name`, read by a small reader that knows no more of YAML than
+that. A file in `.claude/agents` describes a sub-agent to most clients (it then has a
+`description`), and a sub-agent's name is not the name of the agent at work: such a file counts only
+if its `ltm` block says so. Imports the standard library and storage's small readers; hooks use it.
 """
 
 from __future__ import annotations
@@ -24,19 +25,23 @@ _MOST = 200  # files of a folder that are looked at
 _TRUE = frozenset(("true", "yes", "on", "1"))
 
 
-def agent_of(root: str, client_folder: str = "") -> str:
-    """The name that the files of a project, else those of the user, give the agent; '' if none."""
-    for path in files(root, client_folder):
-        found = _name_in(path)
-        if found:
-            return found
-    return ""
+def agent_of(root: str) -> str:
+    """The name that the files of a project give the agent; '' if none."""
+    return next(filter(None, map(_name_in, _files(root))), "")
 
 
-def files(root: str, client_folder: str = "") -> Iterator[str]:
-    """The files that may name the agent, the one to be believed first."""
+def agent_of_user(client_folder: str) -> str:
+    """The name that the user's own files give the agent; '' if none."""
+    return next(filter(None, map(_name_in, _user_files(client_folder))), "")
+
+
+def _files(root: str) -> Iterator[str]:
+    """The files of a project that may name the agent, the one to be believed first."""
     yield os.path.join(root, FILE)
     yield from _markdown(os.path.join(root, FOLDER))
+
+
+def _user_files(client_folder: str) -> Iterator[str]:
     if client_folder:
         yield from _markdown(os.path.join(client_folder, "agents"))
 
@@ -46,7 +51,8 @@ def watched(root: str, client_folder: str = "") -> Iterator[str]:
     yield os.path.join(root, FOLDER)
     if client_folder:
         yield os.path.join(client_folder, "agents")
-    yield from files(root, client_folder)
+    yield from _files(root)
+    yield from _user_files(client_folder)
 
 
 def _markdown(folder: str) -> Iterator[str]:

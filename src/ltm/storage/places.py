@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ltm.core.model import Problem
 from ltm.storage import trust
-from ltm.storage.agents import agent_of
+from ltm.storage.agents import agent_of, agent_of_user
 from ltm.storage.claudeltm import is_store
 from ltm.storage.config import FILE, Config, load
 from ltm.storage.home import client_folder, home
@@ -52,6 +52,8 @@ class Places(NamedTuple):
     """What a person said about the shared vault; None when they have not been asked."""
     claude_ltm: str = ""
     """The nearest folder that is claude-ltm's, in a place where a shared vault would be."""
+    untrusted_agent: str = ""
+    """The agent that the project's files name, while nobody said whether they trust those."""
 
     @property
     def shares(self) -> bool:
@@ -75,7 +77,7 @@ def places(
     """Where things are for the project that `start` belongs to.
 
     The agent is the one named here, else by LTM_AGENT, else in the user's config, else in AGENT.md
-    or `.claude/agents` (see `agents`).
+    or `.claude/agents` of a project that a person trusts, else in the user's own (see `agents`).
     """
     environ = os.environ if environ is None else environ
     top = home(environ)
@@ -85,7 +87,8 @@ def places(
     problem = leads_out(shared)
     private = os.path.join(top, "projects", project.id)
     exists = problem is None and _is_initialised(shared)
-    name = _agent(agent or environ.get("LTM_AGENT"), load(top), project.root, environ)
+    given = agent or environ.get("LTM_AGENT")
+    name, untrusted = _agent(given, load(top), private, project, client_folder(environ))
     return Places(
         home=top,
         project=project,
@@ -99,13 +102,22 @@ def places(
         problems=(problem,) if problem else (),
         trusted=trust.answer(private, project, shared) if exists else None,
         claude_ltm=next(filter(is_store, candidates), ""),
+        untrusted_agent=untrusted,
     )
 
 
-def _agent(given: str | None, config: Config, root: str, environ: Mapping[str, str]) -> str:
+def _agent(
+    given: str | None, config: Config, private: str, project: Project, clients: str
+) -> tuple[str, str]:
+    """The agent, and the one that is not believed until a person says so."""
     if given or config.origin("agent") != "default":
-        return agent_name(given or config.get("agent"))
-    return agent_of(root, client_folder(environ)) or agent_name(config.get("agent"))
+        return agent_name(given or config.get("agent")), ""
+    named = agent_of(project.root)
+    trusted = trust.of_repository(private, project) if named else None
+    if named and trusted:
+        return named, ""
+    own = agent_of_user(clients) or agent_name(config.get("agent"))
+    return own, named if trusted is None and named != own else ""
 
 
 def leads_out(shared: str) -> Problem | None:

@@ -5,18 +5,28 @@ gives the id by itself in most cases, and work trees, clones and subfolders agre
 present state cannot tell (it was renamed, its remote changed) is in a small record per project,
 `<home>/projects/<id>/project.json`, written when something is first stored:
 
-    {"id", "name", "root", "remotes": […], "folders": [{"path", "dev", "ino", "born"}]}
+    {"id", "name", "root", "remotes": […], "folders": [{"path", "dev", "ino", "born"}],
+     "commits": […]}
 
 or `{"same_as": "<id>"}` where an id leads to a project known by another one. Rules, in order:
 
-1. The record at the id computed from the remote decides: same remote, same project.
+1. The record at the id computed from the remote decides, for a repository that is part of it.
 2. The record at the id computed from the place decides if its folder is still that folder.
-3. A record that knows this remote: the same project under a former or second address.
+3. A record that knows this remote, under the same condition: the same project under a former or
+   second address.
 4. A record that knows this very folder (inode and moment of birth, `folders.is_still`): it was
    renamed, moved, or its remote was added, changed or removed.
 5. A record that knows this path, if neither side has a remote and the recorded folder has not been
    seen elsewhere: it was restored from a backup, or made anew in a container.
 6. Otherwise it is a new project.
+
+What a repository is part of: an address stands in a file that anybody can write, so it is a claim.
+It holds for a git folder that the record knows (inode and moment of birth), for one that holds a
+commit the record noted, and for one that shares history with a git folder of the record that is
+still there (`commits`). A local clone whose origin has no record shares history with that origin. A
+claim that does not hold leaves a project of its own, known by its place, until a person says
+otherwise (`join`). A record from before commits were noted, of which no folder is left, is believed
+by its remote. What cannot be told apart is a copy of a whole history: who has that has the project.
 
 Why this is safe when inode numbers are used again: no rule trusts a bare inode across paths. Rule 4
 asks for the moment of birth as well, which a new folder cannot share with the deleted one, and a
@@ -32,11 +42,12 @@ import sys
 from typing import Any, NamedTuple
 
 from ltm.storage.claudeltm import is_store
-from ltm.storage.folders import inode, is_in_place, is_still, lives_beside, look_at
+from ltm.storage.folders import Folder, inode, is_in_place, is_still, lives_beside, look_at
 from ltm.storage.projectrecord import Record, every, grown, load, save
-from ltm.storage.repository import find, local_name, resolve_remote, upward
+from ltm.storage.repository import Repository, at, find, local_name, resolve_remote, upward
 
 _SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_MAX_COMPARED = 8  # folders of a record whose history is looked at
 
 
 class Project(NamedTuple):
@@ -50,17 +61,21 @@ class Project(NamedTuple):
     """The git folder all work trees share; '' without git."""
     remote: str = ""
     """The remote as `host/path` (or `file:/path`), without any login; '' when there is none."""
+    claimed: str = ""
+    """The id of another project that it says to be, and is not as far as this machine knows."""
 
 
 def identify(start: str, home: str) -> Project:
     """The project a folder belongs to, with the records under `home` (LTM_HOME) to help."""
-    seen = _look(start)
+    found = _decide(_look(start), os.path.join(home, "projects"))
+    seen = found.seen
     return Project(
-        id=_decide(seen, os.path.join(home, "projects")),
+        id=found.id,
         root=seen.root,
         name=seen.name,
         common_dir=seen.common_dir,
         remote=seen.remote,
+        claimed=found.claimed,
     )
 
 
@@ -75,6 +90,8 @@ def record(project: Project, home: str) -> None:
 
     projects = os.path.join(home, "projects")
     seen = _look(project.root)
+    if project.claimed:
+        seen = seen.alone
     natural = _make_id(seen.name, seen.key)
 
     def addition() -> dict[str, Any] | None:
@@ -98,6 +115,35 @@ def record(project: Project, home: str) -> None:
             save(projects, natural, {"same_as": project.id})
 
 
+def join(project: Project, home: str) -> str:
+    """Make a folder part of the project that it says to be; give back that project's name."""
+    from ltm.storage.durable import make_folder
+    from ltm.storage.lock import Lock
+
+    projects = os.path.join(home, "projects")
+    make_folder(projects)
+    with Lock(os.path.join(projects, ".lock")):
+        known = load(projects, project.claimed)
+        content = grown(
+            known,
+            project_id=project.claimed,
+            name=project.name,
+            root=project.root,
+            remote="",
+            proofs=[project.common_dir or project.root],
+        )
+        if content is not None:
+            save(projects, content["id"], content)
+    return name_of(project.claimed, home)
+
+
+def name_of(project_id: str, home: str) -> str:
+    """What a project is called; its id where there is no record of it."""
+    known = load(os.path.join(home, "projects"), project_id)
+    name = known.raw.get("name") if known else None
+    return name if isinstance(name, str) and name else project_id
+
+
 class _Seen(NamedTuple):
     """What a folder says about itself, before any record is asked."""
 
@@ -108,10 +154,18 @@ class _Seen(NamedTuple):
     """What the id is made from: the remote, else the place."""
     folders: tuple[str, ...]
     """Folders that prove it: its own, then those of the repositories it was cloned from here."""
+    elsewhere: str = ""
+    """The git folder of another place that it names as its own."""
 
     @property
     def name(self) -> str:
         return os.path.basename(self.key).removesuffix(".git") or "project"
+
+    @property
+    def alone(self) -> "_Seen":
+        """The same, known by its place only."""
+        own = self.folders[:1]
+        return self._replace(remote="", key=local_name(own[0]), folders=own)
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -126,9 +180,16 @@ def _look(start: str) -> _Seen:
     if os.path.isfile(start):
         start = os.path.dirname(start)
     repository = find(start)
-    if repository is None or not repository.common_dir:
-        root = _initialised_above(start) if repository is None else repository.work_tree
+    if repository is None:
+        root = _initialised_above(start)
         return _Seen(root, "", "", local_name(root), (root,))
+    return _look_at(repository)
+
+
+def _look_at(repository: Repository) -> _Seen:
+    if not repository.common_dir:
+        root = repository.work_tree
+        return _Seen(root, "", "", local_name(root), (root,), repository.elsewhere)
     remote, trail = resolve_remote(repository)
     return _Seen(
         root=repository.work_tree or repository.common_dir,
@@ -158,16 +219,48 @@ def _initialised_above(start: str) -> str:
     return start
 
 
-def _decide(seen: _Seen, projects: str) -> str:
-    """The id, by the rules at the top of this module."""
+class _Identity(NamedTuple):
+    """A project's id, and what is believed of what its folder says about itself."""
+
+    id: str
+    seen: _Seen
+    claimed: str = ""
+
+
+def _decide(seen: _Seen, projects: str) -> _Identity:
+    """The project, by the rules at the top of this module."""
+    claimed = ""
+    if seen.remote:
+        natural = _make_id(seen.name, seen.key)
+        claims = [here] if (here := load(projects, natural)) else []
+        if here and _is_part(here, seen):
+            return _Identity(here.id, seen)
+        claims += (known for known in every(projects) if seen.remote in known.remotes)
+        for known in claims:
+            if (here is None or known.id != here.id) and _is_part(known, seen):
+                return _Identity(known.id, seen)
+        if claims or not _comes_from_its_origin(seen):
+            claimed = claims[0].id if claims else natural
+            seen = seen.alone
+    elif seen.elsewhere:
+        repository = at(seen.elsewhere)
+        # What it leads to may lead on, and in a ring.
+        other = _look_at(repository)._replace(elsewhere="") if repository else None
+        owner = load(projects, _decide(other, projects).id) if other else None
+        if owner and _knows(owner, seen.root):
+            return _Identity(owner.id, seen)
+        claimed = owner.id if owner else ""
+    found = _known_by_place(seen, projects)
+    return _Identity(found, seen, claimed if claimed != found else "")
+
+
+def _known_by_place(seen: _Seen, projects: str) -> str:
+    """The id where no record answers to the remote, or there is none."""
     natural = _make_id(seen.name, seen.key)
-    here = load(projects, natural)
-    if here and (seen.remote or _is_its_place(here, seen)):
+    here = None if seen.remote else load(projects, natural)
+    if here and _is_its_place(here, seen):
         return here.id
     others = list(every(projects))
-    for known in others:
-        if seen.remote and seen.remote in known.remotes:
-            return known.id
     inodes = {inode(path) for path in seen.own}
     for known in others:
         # Asking the disk about every folder of every record would take far longer than this.
@@ -180,6 +273,41 @@ def _decide(seen: _Seen, projects: str) -> str:
         if not known.remotes and _may_be_restored(known, seen):
             return known.id
     return _make_id(seen.name, f"{seen.key}\0{_mark(seen)}") if here else natural
+
+
+def _is_part(known: Record, seen: _Seen) -> bool:
+    """Whether a repository that names a record's remote is one of that project."""
+    own = seen.folders[0]
+    if _knows(known, own):
+        return True
+    from ltm.storage.commits import holds, share_history
+
+    left = [folder.path for folder in known.folders if _is_there(folder, folder.path)]
+    if known.commits is None and not left:
+        return True
+    return holds(own, known.commits or ()) or any(
+        share_history(own, path) for path in left[-_MAX_COMPARED:]
+    )
+
+
+def _knows(known: Record, path: str) -> bool:
+    """Whether a record knows the very folder at a path."""
+    number = inode(path)
+    return any(_is_there(folder, path) for folder in known.folders if folder.ino == number)
+
+
+def _is_there(folder: Folder, path: str) -> bool:
+    """Whether a recorded folder is at a path; where no disk keeps births, its number must do."""
+    return is_still(folder, path) if folder.born else is_in_place(folder, path)
+
+
+def _comes_from_its_origin(seen: _Seen) -> bool:
+    """Whether a local clone shares history with the repository here that it names as its origin."""
+    if len(seen.folders) == 1:
+        return True
+    from ltm.storage.commits import named, share_history
+
+    return not named(seen.folders[-1]) or share_history(seen.folders[0], seen.folders[-1])
 
 
 def _is_its_place(known: Record, seen: _Seen) -> bool:

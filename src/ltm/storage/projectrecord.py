@@ -15,6 +15,7 @@ from ltm.storage.plainfile import read_plain
 
 _MAX_LINKS = 5
 _MAX_FOLDERS = 64
+_MAX_COMMITS = 64
 _ID_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
@@ -25,6 +26,8 @@ class Record(NamedTuple):
     remotes: tuple[str, ...]
     folders: tuple[Folder, ...]
     raw: dict[str, Any]
+    commits: tuple[str, ...] | None = None
+    """Commits its repositories held; None in a record from before they were noted."""
 
 
 def load(projects: str, project_id: str) -> Record | None:
@@ -66,6 +69,7 @@ def _as_record(project_id: str, raw: dict[str, Any]) -> Record:
     """A record with whatever in it makes sense: a damaged entry costs that entry only."""
     remotes = raw.get("remotes")
     folders = raw.get("folders")
+    commits = raw.get("commits")
     return Record(
         id=project_id,
         remotes=tuple(
@@ -81,6 +85,9 @@ def _as_record(project_id: str, raw: dict[str, Any]) -> Record:
             and all(isinstance(entry.get(key), int) for key in ("dev", "ino", "born"))
         ),
         raw=raw,
+        commits=tuple(commit for commit in commits if isinstance(commit, str))
+        if isinstance(commits, list)
+        else None,
     )
 
 
@@ -96,6 +103,11 @@ def grown(
     folders = list(known.folders) if known else []
     if remote and remote not in remotes:
         remotes.append(remote)
+    commits = list(known.commits or ()) if known else []
+    if not commits or not any(folder.path == proofs[0] for folder in folders):
+        from ltm.storage.commits import named
+
+        commits += [commit for commit in named(proofs[0]) if commit not in commits]
     moved = False
     for path in proofs:
         now = look_at(path)
@@ -121,6 +133,7 @@ def grown(
             {"path": folder.path, "dev": folder.dev, "ino": folder.ino, "born": folder.born}
             for folder in folders[-_MAX_FOLDERS:]
         ],
+        "commits": commits[-_MAX_COMMITS:],
     }
     return new if new != old else None
 

@@ -2,7 +2,10 @@
 
 A hook has no time for a process, and git may refuse, ask or not be there. This module knows as much
 of git's layout as it takes: `.git` folders and files, work trees, submodules, bare repositories and
-the `remote` settings of a repository. It only reads. Standard library only.
+the `remote` settings of a repository. A folder may hold files that others wrote, so a `.git` that
+names the git folder of another place is believed only if that git folder names the place in return,
+and a bare repository inside of a work tree is a part of that work tree. It only reads. Standard
+library only.
 """
 
 import os
@@ -23,6 +26,8 @@ class Repository(NamedTuple):
     """The folder that holds `.git`; '' in a bare repository."""
     common_dir: str
     """The real path of the folder all work trees share; '' when `.git` leads nowhere."""
+    elsewhere: str = ""
+    """The git folder of another place, where `.git` names one that does not know this folder."""
 
 
 def at(folder: str) -> Repository | None:
@@ -30,25 +35,31 @@ def at(folder: str) -> Repository | None:
     dot_git = os.path.join(folder, ".git")
     if os.path.isdir(dot_git):
         if _is_git_dir(dot_git):
-            return Repository(folder, _common_dir(dot_git))
+            return _seen_from(folder, dot_git)
     elif os.path.lexists(dot_git):
         # A `.git` file that leads nowhere still marks a top: git does not look further up either.
         target = _gitfile_target(folder, dot_git)
-        return Repository(folder, _common_dir(target) if _is_git_dir(target) else "")
+        return _seen_from(folder, target) if _is_git_dir(target) else Repository(folder, "")
     if _is_git_dir(folder):
         common_dir = _common_dir(folder)
-        inside = os.path.basename(common_dir) == ".git"
-        return Repository(os.path.dirname(common_dir) if inside else "", common_dir)
+        if common_dir == folder or _is_of_work_tree(folder, common_dir):
+            inside = os.path.basename(common_dir) == ".git"
+            return Repository(os.path.dirname(common_dir) if inside else "", common_dir)
     return None
 
 
 def find(start: str) -> Repository | None:
-    """The repository a folder (a real path) belongs to, or None."""
+    """The repository a folder (a real path) belongs to, or None.
+
+    A clone can hold a bare repository among its files, with any settings: it is part of the clone.
+    """
+    bare: Repository | None = None
     for folder in upward(start):
         found = at(folder)
-        if found is not None:
+        if found is not None and found.work_tree:
             return found
-    return None
+        bare = bare or found
+    return bare
 
 
 def upward(start: str) -> Iterator[str]:
@@ -168,6 +179,45 @@ def _common_dir(git_dir: str) -> str:
         return ""
     common_dir = os.path.realpath(os.path.join(git_dir, shared))
     return common_dir if _is_git_dir(common_dir) else ""
+
+
+def _seen_from(folder: str, git_dir: str) -> Repository:
+    common_dir = _common_dir(git_dir)
+    if not common_dir or _is_git_dir_of(folder, os.path.realpath(git_dir), common_dir):
+        return Repository(folder, common_dir)
+    return Repository(folder, "", common_dir)
+
+
+def _is_git_dir_of(folder: str, git_dir: str, common_dir: str) -> bool:
+    """Whether a git folder is that of this work tree: it lies in it, or names it in return.
+
+    What it names may be gone: then the work tree was moved by hand.
+    """
+    if git_dir != common_dir:
+        if not _is_of_work_tree(git_dir, common_dir):
+            return False
+        try:
+            back = os.fsdecode(read_plain(os.path.join(git_dir, "gitdir"))).rstrip("\r\n")
+        except OSError:
+            return False
+        return _leads_back(os.path.join(git_dir, back), os.path.join(folder, ".git"))
+    if git_dir.startswith(folder.rstrip(os.sep) + os.sep):
+        return True
+    own = {key: value for section, key, value in settings(git_dir) if section == "core"}
+    if own.get("worktree"):
+        return _leads_back(os.path.join(git_dir, own["worktree"]), folder)
+    # What `git init --separate-git-dir` makes; a bare repository has no work tree.
+    return os.path.basename(git_dir) != ".git" and own.get("bare", "").lower() != "true"
+
+
+def _is_of_work_tree(git_dir: str, common_dir: str) -> bool:
+    """Whether git made this folder for a further work tree: only those lead to another one."""
+    return bool(common_dir) and os.path.dirname(git_dir) == os.path.join(common_dir, "worktrees")
+
+
+def _leads_back(path: str, place: str) -> bool:
+    path = path.replace("\0", "")
+    return not os.path.lexists(path) or os.path.realpath(path) == os.path.realpath(place)
 
 
 def _gitfile_target(folder: str, dot_git: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether a person said that they trust the memories a repository brought along.
+"""Whether a person said that they trust what a repository brought along: memories, and an agent.
 
 Owns one small file per project, `<home>/projects/<id>/trust.json`: for each shared vault the answer
 that was given, `true` or `false`, under a name made of the repository's place on this machine and
@@ -24,6 +24,14 @@ def answer(private: str, project: Project, shared: str) -> bool | None:
     """What was said about a vault; None when nobody was asked yet, or the file is not readable."""
     said = _read(private).get(_name(project, shared))
     return said if isinstance(said, bool) else None
+
+
+def of_repository(private: str, project: Project) -> bool | None:
+    """Whether any vault of a repository is trusted, and so those who can commit to it; None when
+    nobody was asked yet."""
+    place = _name(project, "")
+    said = [each for name, each in _read(private).items() if name.startswith(place)]
+    return any(said) if said else None
 
 
 def record(private: str, project: Project, shared: str, trusted: bool | None) -> None:
@@ -53,7 +61,7 @@ def record(private: str, project: Project, shared: str, trusted: bool | None) ->
 
 def _name(project: Project, shared: str) -> str:
     place = os.path.realpath(project.common_dir or project.root)
-    return f"{place}: {os.path.relpath(shared, project.root)}"
+    return f"{place}: {os.path.relpath(shared, project.root) if shared else ''}"
 
 
 def _read(private: str) -> dict[str, object]:

@@ -175,6 +175,8 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
         yield os.path.join(places.project.root, name)
     yield from agents.watched(places.project.root, client_folder())
     yield os.path.join(places.private, "project.json")
+    if places.project.claimed:
+        yield os.path.join(places.home, "projects", places.project.claimed, "project.json")
     yield os.path.join(places.project.root, stashes.FOLDER)
     yield os.path.join(places.private, stashes.MANIFEST)
     if places.project.common_dir:

@@ -16,7 +16,7 @@ from ltm.storage.checking import state_of
 from ltm.storage.foreign import foreign
 from ltm.storage.plainfile import read_plain
 from ltm.storage.signing import State
-from ltm.storage.waiting import waiting
+from ltm.storage.waiting import unproven, waiting
 from ltm.upkeep.finding import Finding
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _waiting(store: Store, places: Places) -> list[Finding]:
             " (look: ltm list, then: ltm trust)"
         )
         found.append(Finding(Problem(places.shared, message, ill=False)))
-    return found
+    return found + [Finding(each) for each in unproven(places)]
 
 
 def _foreign(places: Places) -> list[Finding]:

@@ -13,7 +13,7 @@ from ltm.storage.config import problems_in
 from ltm.storage.foreign import foreign
 from ltm.storage.passages import Passages
 from ltm.storage.stashes import Stashes
-from ltm.storage.waiting import waiting
+from ltm.storage.waiting import unproven, waiting
 from ltm.surfaces import masses
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.spend import model_figures
@@ -61,6 +61,7 @@ def figures(work: Work) -> dict[str, Any]:
             "untrusted": untrusted,
             "stashes": Stashes(places.project.root, places.private).waiting(),
         },
+        "unproven": [{"path": each.path, "message": each.message} for each in unproven(places)],
         "held": masses.waiting(places),
         "foreign": [
             {"path": each.path, "line": each.line, "message": each.message, "new": each.is_new}

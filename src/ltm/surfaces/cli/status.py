@@ -52,6 +52,8 @@ def command(work: Work) -> None:
             f"{counted(waiting['untrusted'], 'memory')} came with this repository, not told until"
             " you trust it: look with 'ltm list', then type: ltm trust"
         )
+    for each in value["unproven"]:
+        output.note(output.problem(Problem(each["path"], each["message"], ill=False)))
     for each in value["foreign"]:
         output.note(output.problem(Problem(each["path"], each["message"], each["line"], ill=False)))
     for name, said in value["held"].items():
