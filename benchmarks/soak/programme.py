@@ -375,4 +375,20 @@ ROWS: tuple[Row, ...] = (
         "the contract suite passes inside",
         instead="there is no container image in this release",
     ),
+    Row(
+        "S18",
+        "identity and agent forging: bare repositories in a clone, unpacked archives, copied"
+        " settings, links and git files that say to be another project; files that name an agent",
+        "0 told to a forger, 0 written by one; the user's own clones, work trees and renamed"
+        " folders share one memory",
+        quick=(tried("tests/security/test_identity.py"),),
+        most={"told_to_a_forger": 0, "written_by_a_forger": 0, "own_copies_refused": 0},
+    ),
+    Row(
+        "S19",
+        "settings of a repository that run programs, and every command that runs git there",
+        "0 programs started",
+        quick=(tried("tests/security/test_git_settings.py"),),
+        most={"programs_started": 0},
+    ),
 )

@@ -1,4 +1,4 @@
-"""No setting of a repository starts a program, whichever command makes us run git there."""
+"""No setting of a repository starts a program, whichever command makes us run git there (S19)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ltm.storage.githistory import CameAlong
+from tests.figures import count
 from tests.storage.repos import git, make_repo
 from tests.surfaces.cli_runner import Ltm
 
@@ -205,17 +206,25 @@ def test_no_command_starts_what_a_repository_names(hostile: Hostile, tmp_path: P
     for command in commands:
         done = ltm.run(*command)
         ended[command] = done.returncode
+        count("S19", commands=1, programs_started=int(hostile.started.exists()))
         assert "Traceback" not in done.stderr, done.stderr
         assert not hostile.started.exists(), (command, hostile.started.read_text())
     for name in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
         text = json.dumps(event | {"hook_event_name": name, "prompt": "hello"})
         assert ltm.run("hook", name, stdin=text).returncode == 0
+        count("S19", events=1, programs_started=int(hostile.started.exists()))
     inside = ltm.run("keygen", LTM_HOME=str(hostile.repo / "home"))
     assert "a key must never be committed" in inside.stderr
     assert not hostile.started.exists(), hostile.started.read_text()
     assert {words: code for words, code in ended.items() if code} == {}
     calls = hostile.log.read_text().splitlines()
     assert all("-c core.fsmonitor=false -c core.hooksPath=" in call for call in calls), calls
+    count(
+        "S19",
+        settings=CONFIG.count(" = {"),
+        variables=len(VARIABLES) + 1,
+        calls_of_git=len(calls),
+    )
     started = {word for call in calls for word in call.split()}
     assert {"check-ignore", "config", "log", "reflog"} <= started
     # What an import of a vault in a repository asks git for.
@@ -241,6 +250,7 @@ def test_an_object_that_is_missing_is_not_fetched(hostile: Hostile) -> None:
     assert hostile.by_git_alone("log", "--name-only")
     for words in (("why", "notes.md"), ("achievements",)):
         hostile.ltm.run(*words)
+        count("S19", commands=1, programs_started=int(hostile.started.exists()))
         assert not hostile.started.exists(), words
     assert "--follow" in hostile.log.read_text()
     CameAlong().has(str(hostile.repo / "notes.md"))
