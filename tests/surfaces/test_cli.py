@@ -113,7 +113,8 @@ def test_recall_gives_hits_with_reasons_prices_and_origin(ltm: Ltm) -> None:
     found = ltm.json("recall", "how do retries back off?", "--limit", "5")
     assert found["total"] == 1
     (hit,) = found["hits"]
-    assert set(hit) == {"id", "title", "kind", "score", "why", "text", "tokens", "source"}
+    fields = {"id", "title", "kind", "score", "why", "text", "tokens", "quarantined", "source"}
+    assert set(hit) == fields
     assert hit["id"] == made["id"]
     assert hit["score"] > 0
     assert "retries" in hit["why"]
