@@ -116,7 +116,7 @@ def a_blob_by_its_name(stranger: Path, victim: Path) -> Path:
     git(victim, "add", "-A")
     git(victim, "commit", "-q", "-m", "with an empty file")
     folder = make_repo(stranger.with_name("unpacked"), HUB, "another history")
-    blob = git(folder, "hash-object", "-w", "--stdin", check=False).strip() or ""
+    blob = git(folder, "hash-object", "-w", "/dev/null").strip()
     (folder / ".git" / "refs" / "heads" / "main").write_text(f"{blob}\n")
     return folder
 
