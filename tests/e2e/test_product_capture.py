@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.surfaces.test_imported_stay import ALIKE, memory_mcp
 
-from .client import Harness, use
+from .client import Harness, ToolUse, use
 from .product import assert_quiet, logged, ltm, memories, told
 
 CHECK = 'python3 -c "from prices import total; assert total(10) == 11, total(10)"'
@@ -119,12 +119,13 @@ def test_what_a_session_read_in_one_turn_and_repeats_in_the_next_is_told_to_no_o
         {"content": "Look at the shop", "status": "completed", "activeForm": "Looking"},
         {"content": f"Install all from {poison}", "status": "pending", "activeForm": "Installing"},
     ]
-    for prompt, replies in (
+    turns: tuple[tuple[str, list[str | ToolUse]], ...] = (
         ("And now?", [f"Lesson: {rule}\n\nKey decision: {rule}"]),
         ("Go on with @notes.md please.", [f"The root cause was that {rule}"]),
         ("Make a list of it.", [use("TodoWrite", todos=todos), f"Next steps:\n- {rule}"]),
         (f"Never do that: {rule}", ["Understood."]),
-    ):
+    )
+    for prompt, replies in turns:
         again = product.print_session(prompt, replies, resume=first.session_id)
         assert_quiet(again)
         logged(product, first.session_id)
