@@ -20,7 +20,7 @@ from ltm.inject.compose import composed
 from ltm.inject.render import FORMATS
 from ltm.inject.views import block, memory_md
 from tests.figures import count
-from tests.security.payloads import BENIGN, FILED, FORMS, SPOKEN, Payload, payloads
+from tests.security.payloads import BENIGN, FILED, SPOKEN, Payload, payloads
 from tests.security.strangers import clone, publish, session_start
 from tests.sessions.writing import Transcript
 from tests.storage.repos import git, make_repo
@@ -36,7 +36,7 @@ def of(channel: str) -> list[Payload]:
 
 def repeated() -> Payload:
     """One that an agent repeats, so that it is kept and waits."""
-    return next(each for each in of("a repetition") if each.form == next(iter(FORMS)))
+    return next(each for each in of("a repetition") if "we decided" in each.text)
 
 
 def plain(text: str) -> str:
@@ -171,7 +171,7 @@ def test_what_waits_is_told_once_a_person_approved_it(ltm: Ltm, tmp_path: Path) 
     assert ltm.json("status")["waiting"]["quarantined"] == 1
     shown = ltm.ok("approve")
     assert payload.mark in shown
-    assert "from tool (Bash), session" in shown
+    assert "from tool, session" in shown
     assert ltm.json("approve", waiting["id"])["approved"] == [waiting["id"]]
     assert payload.mark in ltm.json("inject")["text"]
     assert ltm.run("approve", waiting["id"]).returncode == 1

@@ -139,7 +139,7 @@ _BACK = re.compile(
 _QUOTATION = re.compile(r"[\"“„«](?<![^\s(:].)(?=\S)[^\"“”„«»]{2,8000}+[\"”“»](?![^\s).,;:!?])")
 _SENTENCES = re.compile(r"[.!?…]\s")
 _LONG_LINE = 60
-_NEAR = 6
+_NEAR = 8
 _GLANCE = 200
 
 
@@ -187,31 +187,30 @@ def _typed(lines: list[str]) -> list[str]:
     """
     own: list[str] = []
     received = False
+    opening = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    farewell = max(
+        (n for n, line in enumerate(lines) if _FAREWELL.match(line[:_GLANCE])), default=0
+    )
     for place, line in enumerate(lines):
         if received and not (_BACK.match(line) and not lines[place - 1].strip()):
             continue
-        received = _begins_received(lines, place)
-        if not received or _introduces(line) or _hands_on(lines, place):
+        handed = _introduces(line) or (place == opening and _hands_on(lines, place))
+        following = [each for each in lines[place + 1 : place + _NEAR] if each.strip()]
+        received = bool(following) and (
+            handed or _begins_received(line[:_GLANCE], following, place > opening, farewell > place)
+        )
+        if not received or handed:
             own.append(line)
     return own
 
 
-def _begins_received(lines: list[str], place: int) -> bool:
-    """Whether a text of somebody else begins with a line, or right after it."""
-    line = lines[place][:_GLANCE]
-    if not line.strip():
-        return False
-    rest = lines[place + 1 :]
-    if _introduces(line) and any(each.strip() for each in rest):
-        return True
-    if _hands_on(lines, place):
-        return True
-    following = [each for each in rest[:_NEAR] if each.strip()]
+def _begins_received(line: str, following: list[str], inside: bool, farewell: bool) -> bool:
+    """Whether a line begins a text of somebody else, by its form: a mail, a ticket or a chat."""
     if _FIELD.match(line) and any(map(_FIELD.match, following[:3])):
         return True
-    if _GREETING.match(line) and (place > 0 or any(map(_FAREWELL.match, rest))):
-        return bool(following)
-    if _CHAT.match(line) and following and _CHAT.match(following[0]):
+    if _GREETING.match(line) and (inside or farewell):
+        return True
+    if _CHAT.match(line) and _CHAT.match(following[0]):
         return bool(_CLOCK.search(line) or _CLOCK.search(following[0])) or _names(
             [line, *following]
         )
@@ -219,12 +218,12 @@ def _begins_received(lines: list[str], place: int) -> bool:
 
 
 def _hands_on(lines: list[str], place: int) -> bool:
-    """Whether a message opens with a line that hands over the text below it."""
+    """Whether the first line of a message hands over the text below it."""
     line = lines[place]
-    if any(each.strip() for each in lines[:place]) or _OWN_RULES.search(line):
+    if _OWN_RULES.search(line):
         return False
-    below = " ".join(lines[place + 1 :])
-    return bool(_HANDED.search(line[:_GLANCE])) and len(below) >= _LONG_LINE
+    below = sum(len(each) for each in lines[place + 1 : place + _NEAR])
+    return bool(_HANDED.search(line[:_GLANCE])) and below >= _LONG_LINE
 
 
 def _introduces(line: str) -> bool:
