@@ -34,6 +34,8 @@ class Candidate:
     tags: tuple[str, ...] = ()
     alone: bool = False
     """Whether its message says nothing else, so that it is stated and not quoted."""
+    fleeting: bool = False
+    """Whether it says where the work stands, so that little is lost by leaving it out."""
     observed: str = ""
     """The part of the text that tells what was run, failed or listened, and is no claim."""
     done: str = ""

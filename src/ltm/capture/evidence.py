@@ -52,6 +52,9 @@ _PIECES = re.compile(r"(?<=[.!?。！？])\s+|[;\n；。]+|:\s+(?=\S+\s+\S+\s+\S
 _NAMES = re.compile(
     r"(?<![\w/])(?=[\w@$./:=-]*[a-z])(?:--?[a-z][\w-]{2,}|[@$]?\w+(?:(?:://|[./:=@_-]+)\w+)+/?)"
 )
+_TERMS = re.compile(r"[`'\"“„«「]([^\W\d_]\w{4,40})[`'\"”“»」]")
+"""Words that stand alone in quotes: the names of what is explained."""
+
 _QUOTES = re.compile(r"[\"“„«»‚‘'`「『]([^\"“”„«»‚‘’'`「」『』]{6,400})[\"”“»«’‘'`」』]")
 _JSON_SAFE = re.compile(r"[a-z0-9]{4,}")
 
@@ -206,7 +209,7 @@ class _Question:
         parts = dict.fromkeys(
             part for text in texts for part in (text, *_PIECES.split(text)) if part.strip()
         )
-        measure = _LAST_WORDS if self.strictly else _CLAIM
+        measure = _LAST_WORDS if self.strictly or candidate.fleeting else _CLAIM
         self.pieces = [_Piece(part, _PROMPT if self._by_user else measure) for part in parts]
         if self._by_user:
             quotes = (quote for text in texts for quote in _QUOTES.findall(text))
@@ -279,7 +282,9 @@ class _Piece:
             return True
         if self._share_in(text) < self._measure.named:
             return False
-        named = any(name in text for name in self._names)
+        named = any(name in text for name in self._names) or any(
+            term in self.words for term in _TERMS.findall(text)
+        )
         return named and self._is_close(text, self._measure.named, _NAMED)
 
     def is_in(self, text: str) -> bool:

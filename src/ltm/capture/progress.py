@@ -141,6 +141,7 @@ def _candidate(done: Sequence[str], left: Sequence[str], source: Source) -> Cand
         weight=0.7,
         source=source,
         impact=Impact.MEDIUM,
+        fleeting=True,
     )
 
 

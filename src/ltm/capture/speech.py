@@ -62,7 +62,8 @@ _FIELD = re.compile(
     r"|para|asunto|assunto|enviado|da|a|oggetto|inviato|aan|onderwerp|verzonden|od|do|temat|wysłano"
     r"|kimden|kime|konu|от|кому|тема|дата|发件人|收件人|主题|日期|寄件者|差出人|宛先|件名|日時"
     r"|보낸 ?사람|받는 ?사람|제목|reporter|assignee|priority|severity|labels|ticket|issue|author"
-    r"|commit|status|prioridade|priorität|priorité|prioridad)\**\s?[:：]\**\s?\S",
+    r"|steps(?: to reproduce)?|expected|actual|environment|component|resolution(?: policy)?|summary"
+    r"|description|workaround|commit|status|prioridade|priorität|priorité|prioridad)\**\s?[:：]\**\s?\S",
     re.IGNORECASE,
 )
 _CHAT = re.compile(
@@ -73,12 +74,27 @@ _CHAT = re.compile(
     r"\d{1,2}[:.h]\d\d(?: ?[ap]m)?[\])]?)? ?[:：›>] ?\S",
     re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"\s*(?:please|can you|could you|find|check|explain|summari[sz]e|tell me|look"
+    r"|is (?:this|that|it)|does|do we|what|why|how|bitte|kannst|erklär|peux-tu|puedes|você pode|можешь|请|帮)",
+    re.IGNORECASE,
+)
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d\d")
 _GREETING = re.compile(
     r"\s*(?:hi|hello|hey|dear|hallo|liebe[rs]?|sehr geehrte\w*|guten tag|bonjour|salut|cher|chère"
     r"|chers|hola|buenos d[ií]as|estimad\w+|ol[áa]|bom dia|prezad\w+|ciao|buongiorno|gentile|beste"
     r"|cześć|dzień dobry|witam|merhaba|sayın|здравствуйте|добрый день|привет|уважаем\w+|你好|您好"
     r"|各位|お疲れ様です|お世話になっております|皆さん|안녕하세요)\b.{0,40}[,，、!。:]?\s*\Z",
+    re.IGNORECASE,
+)
+# The same with the letter on one line: nobody addresses an agent like this.
+_SALUTATION = re.compile(
+    r"\s*(?:dear (?!claude)\w+|(?:hello|hi|hey) (?:all|team|class|everyone|everybody|folks)"
+    r"|liebe (?:kolleg\w+|alle|kund\w+)|sehr geehrte\w* \w+|chers? (?:collègues|clients?|tous)"
+    r"|bonjour à tous|estimad[oa]s? \w+|hola a todos|prezad[oa]s? \w+|olá (?:pessoal|a todos)"
+    r"|gentili? \w+|beste collega\w*|drodzy \w+|szanown\w+ \w+|sayın \w+|değerli \w+"
+    r"|уважаем\w+ \w+|коллеги|各位(?:同事|用户)?|尊敬的\w+|関係者各位|各位|여러분|고객님)"
+    r"[,，、!！:：。 ]",
     re.IGNORECASE,
 )
 _FAREWELL = re.compile(
@@ -103,7 +119,7 @@ _RECEIVED = re.compile(
     r"|encontré|registro|salida|reenviado|mensagem|recebi|escreveu|encontrei|saída|página|messaggio"
     r"|ricevuto|scritto|trovato|bericht|ontvangen|schreef|gevonden|wiadomość|dostałem|dostałam|napisał"
     r"|znalazłem|mesaj|geldi|aldım|yazdı|buldum|письмо|сообщение|получил\w*|написал\w*|пришло|лог"
-    r"|нашёл|нашел)\b|邮件|消息|收到|日志|页面|公告|转发|メール|受け取|届い|ログ|ページ|通知|메일|메시지|받았|로그",
+    r"|нашёл|нашел)\b|网页|写的|写着|文档|書いて|記載|邮件|消息|收到|日志|页面|公告|转发|メール|受け取|届い|ログ|ページ|通知|메일|메시지|받았|로그",
     re.IGNORECASE,
 )
 # The same without a colon, where a message begins with it and a text follows.
@@ -187,6 +203,7 @@ def _typed(lines: list[str]) -> list[str]:
     """
     own: list[str] = []
     received = False
+    lines = lines[_end_of_document(lines) :]
     opening = next((place for place, line in enumerate(lines) if line.strip()), 0)
     farewell = max(
         (n for n, line in enumerate(lines) if _FAREWELL.match(line[:_GLANCE])), default=0
@@ -204,11 +221,25 @@ def _typed(lines: list[str]) -> list[str]:
     return own
 
 
+def _end_of_document(lines: list[str]) -> int:
+    """Where the writer's own words begin, if a message opens with a document: under a title of its
+    own, line after line, and then a question about it."""
+    text = [line for line in lines[:_NEAR] if line.strip()]
+    blank = next((n for n in range(len(lines) - 1, 0, -1) if not lines[n].strip()), 0)
+    if len(text) < 4 or not blank or not any(line.strip() for line in lines[blank:]):
+        return 0
+    title = text[0].strip()
+    is_title = len(title.split()) <= 6 and not title.endswith((".", "!", "?", ",", ";", ":", "："))
+    head = [line for line in lines[:blank] if line.strip()]
+    asks = any("?" in line or "？" in line or _ASKS.match(line) for line in lines[blank:])
+    return blank if is_title and asks and len(head) >= 4 and not _OWN_RULES.search(title) else 0
+
+
 def _begins_received(line: str, following: list[str], inside: bool, farewell: bool) -> bool:
     """Whether a line begins a text of somebody else, by its form: a mail, a ticket or a chat."""
     if _FIELD.match(line) and any(map(_FIELD.match, following[:3])):
         return True
-    if _GREETING.match(line) and (inside or farewell):
+    if (_GREETING.match(line) and (inside or farewell)) or _SALUTATION.match(line):
         return True
     if _CHAT.match(line) and _CHAT.match(following[0]):
         return bool(_CLOCK.search(line) or _CLOCK.search(following[0])) or _names(
