@@ -78,7 +78,7 @@ def test_a_session_that_ended_can_go_on(log: SessionLog) -> None:
     assert (session.ended, session.reason) == ("2026-11-15T12:00:00Z", "clear")
     begin(log, "a")
     assert log.sessions()[0].ended
-    log.reopen("a")
+    log.reopen("a", AT)
     assert not log.sessions()[0].ended
 
 

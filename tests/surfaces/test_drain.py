@@ -26,6 +26,7 @@ from ltm.storage.runtime import python, runtime
 from ltm.storage.sessionlog import Session, SessionLog
 from ltm.surfaces.drain import TRIES, Drained, drain
 from ltm.surfaces.steps import STEPS, Step, Work
+from tests.figures import count
 from tests.sessions.writing import Transcript
 from tests.surfaces.hook_runner import PATIENCE, Hooks
 
@@ -117,6 +118,42 @@ def test_clear_ends_one_session_and_begins_another(desk: Desk) -> None:
         (1, True),
         (2, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "arrives"),
+    [
+        ({}, ["SessionEnd"]),
+        ({"cwd": ""}, ["SessionEnd"]),
+        ({}, ["SubagentStop"]),
+        ({}, ["SessionStart"]),
+        ({}, ["SessionEnd", "SessionStart"]),
+    ],
+    ids=["its end", "its end without a folder", "a sub-agent", "its start", "its start late"],
+)
+def test_a_session_of_which_little_arrived_is_read_all_the_same(
+    desk: Desk, fields: dict[str, object], arrives: list[str]
+) -> None:
+    """Its end alone used to be the end of no session, and nothing was read. What comes from no
+    end is read when the next session begins."""
+    transcript = desk.transcript("s1")
+    cwd = str(desk.hooks.project)
+    transcript.user("Please remember that the staging database is wiped every night.", cwd=cwd)
+    transcript.says("I will.", cwd=cwd)
+    transcript.result("no", error=True)
+    for number, event in enumerate(arrives):
+        key = f"{time.time_ns() - number * 60 * 10**9:020d}-0000001-00000000"
+        record = {**desk.record(event), "agent_type": "Explore", **fields}
+        spool.put(desk.home, record, desk.environ, key=key)
+        desk.drain()
+    ended = "SessionEnd" in arrives
+    assert bool(desk.sessions()["s1"].ended) is ended
+    desk.tell("SessionStart", "s2")
+    assert desk.drain().errors == 0
+    assert desk.figures("s1") == (0, 1, 0)
+    assert "wiped every night" in desk.hooks.ltm("list").stdout
+    assert "staging database" in desk.hooks.ltm("recall", "staging").stdout
+    count("R27", lone_sessions=1, lone_sessions_unread=0)
 
 
 def test_a_fork_is_its_own_session_and_counts_only_its_own_part(desk: Desk) -> None:

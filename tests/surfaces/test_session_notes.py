@@ -218,6 +218,39 @@ def test_a_purged_session_has_no_note_and_gets_none_again(desk: Desk) -> None:
     assert len(desk.notes()) == 1
 
 
+@pytest.mark.parametrize("way", ["fresh", "archived", "cleared", "from another project"])
+def test_no_byte_of_a_purged_session_is_left_in_notes_and_summaries(
+    desk: Desk, way: str, tmp_path: Path
+) -> None:
+    """The summary used to keep its line until the next session ended, a cleared one for good."""
+    project = desk.ltm.project
+    for name, page in (("one", "zanzibarquokka"), ("two", "front")):
+        transcript = Transcript(desk.ltm.home / f"{name}.jsonl", name)
+        transcript.user(f"Have a look at the {page} page of the shop.")
+        transcript.says("It looks fine.")
+        for event in ("SessionStart", "SessionEnd"):
+            desk.tell(event, name)
+    desk.drain()
+    assert "zanzibarquokka" in (desk.private / "sessions" / "summary.md").read_text()
+    if way == "archived":
+        SessionNotes(str(desk.private)).compress(datetime.now(UTC) + timedelta(days=400))
+    elif way == "cleared":
+        desk.ltm.ok("sessions", "clear", "--yes")
+    elif way == "from another project":
+        desk.ltm.project = tmp_path / "elsewhere"
+        desk.ltm.project.mkdir()
+
+    desk.ltm.ok("sessions", "--purge", "one", "--yes")
+
+    for path in (path for path in desk.home.rglob("*") if path.is_file()):
+        assert b"zanzibarquokka" not in path.read_bytes(), path
+    if way == "cleared":
+        desk.ltm.ok("sessions", "clear", "--undo")
+    else:
+        assert "front page" in (desk.private / "sessions" / "summary.md").read_text()
+    assert "front page" in desk.ltm.ok("sessions", "search", "front page", cwd=project)
+
+
 def test_decisions_patterns_and_issues_are_added_by_hand_too(desk: Desk) -> None:
     """The three commands of the older tool are kinds here, its words included."""
     for kind in ("decision", "decisions", "pattern", "patterns", "issue", "issues"):

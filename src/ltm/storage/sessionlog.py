@@ -128,9 +128,12 @@ class SessionLog:
             {"id": session, "cwd": _kept(cwd), "transcript": _kept(transcript)},
         )
 
-    def reopen(self, session: str) -> None:
-        """Note that a session that may have ended goes on."""
-        self._db.execute("UPDATE sessions SET ended = '', reason = '' WHERE id = ?", (session,))
+    def reopen(self, session: str, at: datetime) -> None:
+        """Note that a session that may have ended before this moment goes on."""
+        self._db.execute(
+            "UPDATE sessions SET ended = '', reason = '' WHERE id = ? AND ended <= ?",
+            (session, iso(at)),
+        )
 
     def end(self, session: str, reason: str, at: datetime) -> None:
         """Note that a session ended; one that nobody saw begin is no session."""

@@ -87,18 +87,20 @@ class SessionNotes:
         """Write the rolling summary, a line for each of the latest notes; its path."""
         path = os.path.join(self.folder, SUMMARY)
         make_folder(self.folder)
-        lines = []
-        for note in self.every(archived=True):
-            lines.append(f"- {note.name.replace('_', ' ', 1)}: {line_of(note)}")
-            if len(lines) == LATEST:
-                break
-        data = ("# Latest sessions\n\n" + "".join(f"{line}\n" for line in lines)).encode()
-        try:
-            if read_plain(path, follow=False) == data:
-                return path
-        except OSError:
-            pass  # not there yet, or something else has its name: it is written anew
-        write_file(path, data)
+        # Notes that are purged between the look at them and the write would leave their lines.
+        with self._lock():
+            lines = []
+            for note in self.every(archived=True):
+                lines.append(f"- {note.name.replace('_', ' ', 1)}: {line_of(note)}")
+                if len(lines) == LATEST:
+                    break
+            data = ("# Latest sessions\n\n" + "".join(f"{line}\n" for line in lines)).encode()
+            try:
+                if read_plain(path, follow=False) == data:
+                    return path
+            except OSError:
+                pass  # not there yet, or something else has its name: it is written anew
+            write_file(path, data)
         return path
 
     def compress(self, now: datetime) -> list[str]:
@@ -188,12 +190,17 @@ class SessionNotes:
             os.rename(path, self._path(self._free(begun[1] if begun else stem)))
 
     def purge(self, session: str) -> int:
-        """Delete for good the note of a session, wherever it is; how many there were."""
+        """Delete for good the note of a session, wherever it is; how many there were.
+
+        Summaries go as well: a line of the note stands in them, and `summarise` makes them.
+        """
         if not self._has_any():
             return 0
         trash = os.path.join(self._private, TRASH)
         with self._lock():
             tops = [self.folder, *(os.path.join(trash, each) for each in _folders(trash))]
+            for top in tops:
+                remove_file(os.path.join(top, SUMMARY))
             gone = [note for top in tops for note in self._in(top) if note.session == key(session)]
             for note in gone:
                 if note.archived:

@@ -1,8 +1,8 @@
-"""A memory is purged: nothing of it is left where we keep what was said, noted and learned.
+"""A memory or a session is purged: nothing of it is left where we keep what was said and noted.
 
-Owns the order: the messages that say it are found and marked while there is something to compare
-them with, then it goes from sessions, notes, stashes and the ledger. The memory itself goes last,
-by the store, so that a purge that was cut short can be said again.
+Owns the order. For a memory, the messages that say it are found and marked while there is something
+to compare them with, then it goes from sessions, notes, stashes and the ledger. The memory itself
+goes last, by the store, so that a purge that was cut short can be said again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from ltm.storage.places import Places
 from ltm.storage.sessionlog import Session, SessionLog
 from ltm.storage.sessionnotes import SessionNotes
 from ltm.storage.stashes import Stashes
-from ltm.surfaces.said import file_of, transcript_of
+from ltm.surfaces.noting import line_of
+from ltm.surfaces.said import file_of, purge_session, transcript_of
 
 if TYPE_CHECKING:
     from ltm.core.model import Memory
@@ -63,6 +64,19 @@ def purge_traces(memory: Memory, where: Places) -> tuple[int, str]:
     if messages:
         reports.remove(where.project.root)
     return gone, transcript_of(source)
+
+
+def purge_said(session: str, where: Places) -> tuple[int, str]:
+    """Delete for good what was said in a session and what was noted of it, in whatever project.
+
+    How many passages there were, and the client's own transcript, which is not ours to change.
+    """
+    gone, transcript, database = purge_session(session, where)
+    notes = SessionNotes(os.path.dirname(database))
+    notes.purge(session)
+    if os.path.isdir(notes.folder):
+        notes.summarise(line_of)
+    return gone, transcript
 
 
 def purge_copies(memory: Memory, where: Places) -> None:

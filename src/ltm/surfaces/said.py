@@ -77,10 +77,11 @@ def let_go(where: Places, now: datetime) -> int:
         return passages.prune(before=before, most=most)
 
 
-def purge_session(name: str, where: Places) -> tuple[int, str]:
+def purge_session(name: str, where: Places) -> tuple[int, str, str]:
     """Delete for good what was said in a session; nothing of it is kept again.
 
-    How many passages there were, and the client's own transcript, which is not ours to change.
+    How many passages there were, the client's own transcript, which is not ours to change, and the
+    file that held them.
     """
     session = _session(name, where)
     path = file_of(where.home, session.project) if session else where.sessions_db
@@ -91,7 +92,7 @@ def purge_session(name: str, where: Places) -> tuple[int, str]:
     if not known:
         raise NotFound(f"there is no session '{name}'", hint="list them with: ltm sessions")
     with closing(Passages(path)) as passages:
-        return passages.purge_session(name), transcript_of(session)
+        return passages.purge_session(name), transcript_of(session), path
 
 
 def headers_of(here: Places, sessions: Sequence[Session]) -> dict[str, Header]:

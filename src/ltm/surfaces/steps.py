@@ -14,8 +14,10 @@ from functools import cache, partial
 
 from ltm.clients.events import TOOL_EVENTS
 from ltm.core.errors import LtmError
+from ltm.core.model import utc
 from ltm.sessions import figures
 from ltm.sessions.event import Event
+from ltm.sessions.origin import origin
 from ltm.storage import hooklog
 from ltm.storage.project import identify
 from ltm.storage.sessionlog import SessionLog
@@ -42,18 +44,29 @@ Step = Callable[[Work], None]
 def log_event(work: Work) -> None:
     """What the session log learns from an event, whatever its transcript will say."""
     event, log = work.event, work.log
-    moment = datetime.fromtimestamp(event.at, UTC)
+    moment = begun = datetime.fromtimestamp(event.at, UTC)
+    cwd, is_end = event.cwd, event.event == "SessionEnd"
     # Looked up before: nobody may wait for a disk while the database is held.
-    project = work.projects.get(event.cwd)
+    if is_end and log.get(event.session) is None:
+        # The only event of it that arrived: the transcript has what the others would have told.
+        if not os.path.isfile(event.transcript):
+            return
+        first = origin(event.transcript)
+        cwd = cwd or first.cwd
+        try:
+            begun = min(moment, utc(first.started))
+        except ValueError:
+            pass  # it does not say when
+    project = work.projects.get(cwd)
     if project is None:
-        project = work.projects[event.cwd] = identify(event.cwd or os.sep, work.home).id
+        project = work.projects[cwd] = identify(cwd or os.sep, work.home).id
     with log.transaction():
-        if event.event == "SessionEnd":
+        log.begin(event.session, project, cwd, event.transcript, begun)
+        if is_end:
             log.end(event.session, event.reason, moment)
         else:
-            log.begin(event.session, project, event.cwd, event.transcript, moment)
             if event.event in _AT_BEGINNINGS:
-                log.reopen(event.session)
+                log.reopen(event.session, moment)
             if event.event in TOOL_EVENTS:
                 log.count_live(event.session, ok=int(event.ok), failed=int(not event.ok))
             elif event.event == "PreCompact":

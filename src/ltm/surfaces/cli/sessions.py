@@ -93,13 +93,11 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
 
 
 def _purge(work: Work, session: str, *, yes: bool) -> None:
-    from ltm.storage.sessionnotes import SessionNotes
-    from ltm.surfaces.said import purge_session
+    from ltm.surfaces.purging import purge_said
 
     if not yes and not work.as_json:
         confirm(f"Delete for good what was said in session '{session}'?")
-    passages, transcript = purge_session(session, work.places)
-    SessionNotes(work.places.private).purge(session)
+    passages, transcript = purge_said(session, work.places)
     if work.as_json:
         output.emit({"id": session, "status": "purged", "passages": passages})
         return
