@@ -28,6 +28,7 @@ CALLS = (
     "renameat2",
     "unlink",
     "unlinkat",
+    "linkat",
     "ftruncate",
     "mkdir",
     "fchmod",

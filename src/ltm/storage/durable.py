@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 TEMP_SUFFIX = ".tmp"
 
+_HANDLES = "/proc/self/fd"
+_SHOWN = 40  # letters of a file's name that the name of its unfinished write shows
+_RANDOM = 6  # bytes that make it unique
+
 _CAUSES = {
     errno.ENOSPC: ("the disk is full", "free some space, then run the same command again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space, then run the same command again"),
@@ -129,6 +133,12 @@ def is_temporary(name: str) -> bool:
     return name.startswith(".") and name.endswith(TEMP_SUFFIX)
 
 
+def unfinished_name(name: str) -> str:
+    """A name for a file that is to have this name when it is whole."""
+    # The random part keeps two writers apart. A name has at most 255 bytes, a letter up to 4.
+    return f".{name[:_SHOWN]}.{os.urandom(_RANDOM).hex()}{TEMP_SUFFIX}"
+
+
 def sweep(folder: str) -> None:
     """Remove from a folder what writers that are dead by now left unfinished. Never raises."""
     try:
@@ -138,6 +148,18 @@ def sweep(folder: str) -> None:
     for name in names:
         if is_temporary(name):
             remove_dead(os.path.join(folder, name))
+
+
+def sweep_unfinished(folder: str, name: str) -> None:
+    """The same for a folder that is not ours: only what was to become the file of this name."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    length = len(unfinished_name(name))
+    for each in names:
+        if is_temporary(each) and each.startswith(f".{name[:_SHOWN]}.") and len(each) == length:
+            remove_dead(os.path.join(folder, each))
 
 
 def remove_dead(path: str) -> bool:
@@ -159,8 +181,51 @@ def remove_dead(path: str) -> bool:
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
+def new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
+    """A new file to write to, and its path; locked, so that nobody takes it for a leftover."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | getattr(os, "O_BINARY", 0)
+    while True:
+        path = os.path.join(folder, unfinished_name(name))
+        handle = os.open(path, flags, mode)
+        try:
+            safe = _lock(handle) and os.fstat(handle).st_nlink > 0
+        except OSError:
+            safe = True  # a disk that knows no locks: nobody can sweep it either
+        if safe:
+            return path, handle
+        os.close(handle)  # a sweeper was quicker than our lock, and this name is lost
+
+
+def unnamed_file(folder: str, mode: int) -> int:
+    """A new file without a name, locked; -1 where the system or the disk has no such files.
+
+    It goes with the process that writes it, unless `name_file` gives it a name.
+    """
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir(_HANDLES):
+        return -1
+    try:
+        handle = os.open(folder, os.O_WRONLY | os.O_TMPFILE, mode)
+    except OSError:
+        return -1  # if it is not for that, opening one with a name says why
+    try:
+        _lock(handle)
+    except OSError:
+        pass  # a disk that knows no locks: nobody can sweep it either
+    return handle
+
+
+def name_file(handle: int, path: str) -> None:
+    """Give a file without a name this one; `FileExistsError` if there is a file of that name."""
+    handles = os.open(_HANDLES, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        # Only with the folder's handle Python asks the system to follow the link to the file.
+        os.link(str(handle), path, src_dir_fd=handles, follow_symlinks=True)
+    finally:
+        os.close(handles)
+
+
 def _put(path: str, data: bytes, mode: int, staging: str, check: Callable[[], None] | None) -> None:
-    temporary, handle = _new_file(staging, os.path.basename(path), mode)
+    temporary, handle = new_file(staging, os.path.basename(path), mode)
     try:
         try:
             _fill(handle, data, mode)
@@ -190,22 +255,6 @@ def _fill(handle: int, data: bytes, mode: int) -> None:
         # moment of ours, an edit by others within that tick shows in the time.
         moment = time.time_ns()
         os.utime(handle, ns=(moment, moment))
-
-
-def _new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
-    """A new file to write to, and its path; locked, so that nobody takes it for a leftover."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | getattr(os, "O_BINARY", 0)
-    while True:
-        # The random part keeps two writers apart. A name has at most 255 bytes, a letter up to 4.
-        path = os.path.join(folder, f".{name[:40]}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
-        handle = os.open(path, flags, mode)
-        try:
-            safe = _lock(handle) and os.fstat(handle).st_nlink > 0
-        except OSError:
-            safe = True  # a disk that knows no locks: nobody can sweep it either
-        if safe:
-            return path, handle
-        os.close(handle)  # a sweeper was quicker than our lock, and this name is lost
 
 
 def _lock(handle: int) -> bool:

@@ -18,7 +18,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,15 @@ from typing import Any, TextIO
 from ltm.core.errors import NotFound, Refused
 from ltm.core.model import Filter, Memory, Phase, Status, Stored, iso
 from ltm.core.record import as_record
-from ltm.storage.durable import failed, sync_folder
+from ltm.storage.durable import (
+    failed,
+    name_file,
+    new_file,
+    sweep_unfinished,
+    sync_folder,
+    unfinished_name,
+    unnamed_file,
+)
 from ltm.storage.store import Store
 
 FORMAT = "ltm"
@@ -96,20 +104,28 @@ def has_history(memory: Memory) -> bool:
 
 
 @contextmanager
-def export_file(path: str) -> Iterator[TextIO]:
+def export_file(path: str, staging: str = "") -> Iterator[TextIO]:
     """A file to export to, packed if its name ends in `.gz`: there whole or not at all.
 
     Readable by its owner only, and never in the place of a file that is no export. A link is
-    followed, and what is no file (a pipe, `/dev/stdout`) is written to as it is.
+    followed, and what is no file (a pipe, `/dev/stdout`) is written to as it is. `staging` is a
+    folder of ours for the moment between having a name and replacing another file, if it is on the
+    same disk.
     """
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         yield from _stream(path)
         return
     path = os.path.realpath(path)
     _refuse_foreign(path)
-    temporary = f"{path}.{os.urandom(4).hex()}.tmp"
+    own, name = os.path.split(path)
+    places = [folder for folder in (staging, own) if folder]
+    for folder in places:
+        sweep_unfinished(folder, name)
+    temporary = ""
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = unnamed_file(own, 0o600)
+        if handle < 0:
+            temporary, handle = new_file(own, name, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 if path.endswith(".gz"):
@@ -119,14 +135,45 @@ def export_file(path: str) -> Iterator[TextIO]:
                     yield from _text(file)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
-            sync_folder(os.path.dirname(path))
+                if temporary and os.name == "nt":
+                    file.close()  # an open file cannot be renamed there
+                if not temporary and not _is_named(file.fileno(), path):
+                    temporary = _named(file.fileno(), name, places)
+                if temporary:
+                    os.replace(temporary, path)
+            sync_folder(own)
         except BaseException:
-            if os.path.exists(temporary):
+            if temporary and os.path.exists(temporary):
                 os.unlink(temporary)
             raise
     except OSError as error:
         raise failed(error, "write the export", path) from error
+
+
+def _is_named(handle: int, path: str) -> bool:
+    """Give an unnamed file its name; False if another file has it."""
+    try:
+        name_file(handle, path)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _named(handle: int, name: str, places: Sequence[str]) -> str:
+    """Give an unnamed file, which can replace no other, a name from which it can; its path.
+
+    In the first of the folders that is on its disk.
+    """
+    for folder in places[:-1]:
+        temporary = os.path.join(folder, unfinished_name(name))
+        try:
+            name_file(handle, temporary)
+        except OSError:
+            continue  # on another disk, or not there
+        return temporary
+    temporary = os.path.join(places[-1], unfinished_name(name))
+    name_file(handle, temporary)
+    return temporary
 
 
 def _stream(path: str) -> Iterator[TextIO]:

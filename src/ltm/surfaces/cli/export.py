@@ -65,7 +65,7 @@ def command(
             text.detach()
         return
     path = os.path.abspath(file)
-    with export_file(path) as out:
+    with export_file(path, work.places.home) as out:
         done = export(work.store, out, header, wanted, versions=versions)
     if work.as_json:
         output.emit(
