@@ -308,8 +308,9 @@ _SHOW_MODULES = """
 import os, sys
 before = set(sys.modules)
 leave = os._exit
+shown = os.dup(2)  # the process that does the work has no output of its own
 def show(code):
-    os.write(2, "\\n".join(sorted(set(sys.modules) - before)).encode())
+    os.write(shown, "\\n".join([*sorted(set(sys.modules) - before), ""]).encode())
     leave(code)
 os._exit = show
 sys.path.insert(0, {root!r})
@@ -330,6 +331,7 @@ OURS = {
     "ltm.storage.plainfile",
     "ltm.storage.spool",
     "ltm.surfaces",
+    "ltm.surfaces.deadline",
     "ltm.surfaces.hook",
     "ltm.surfaces.receive",
 }
@@ -452,6 +454,31 @@ def test_it_ends_at_its_deadline_whatever_it_is_doing(
         assert said["systemMessage"].startswith("LTM was not ready in time")
     told = hooklog.last(str(hooks.home))
     assert (f" {event}: TimeoutError time was up" in told) is logged
+
+
+def test_an_event_is_kept_though_the_process_that_keeps_it_dies(
+    hooks: Hooks, tmp_path: Path
+) -> None:
+    died = tmp_path / "died"
+    program = f"""
+import os, sys
+sys.path.insert(0, {str(PROGRAM.parents[2])!r})
+from ltm.storage import spool
+from ltm.surfaces import hook
+put = spool.put
+def die_once(*given, **named):
+    if os.path.exists({str(died)!r}):
+        return put(*given, **named)
+    os.mkdir({str(died)!r})
+    os.kill(os.getpid(), 9)
+spool.put = die_once
+hook.main()
+"""
+    command = [sys.executable, "-I", "-S", "-c", program]
+    ran = hooks.send(json.dumps(hooks.payload("SessionEnd")).encode(), command=command)
+    assert ran == Ran(0, "", "")
+    assert died.exists()
+    assert [record["event"] for record in hooks.waiting()] == ["SessionEnd"]
 
 
 def test_its_deadlines_are_what_clients_can_wait() -> None:

@@ -166,16 +166,28 @@ def remove_dead(path: str) -> bool:
     """Remove an unfinished write unless somebody is still at work on it; whether it was removed."""
     if os.name == "nt":
         return _remove_quietly(path)  # what is open cannot be deleted there
-    try:
-        handle = os.open(path, os.O_RDWR | _NO_FOLLOW | os.O_NONBLOCK)
-    except OSError:
+    handle = open_dead(path)
+    if handle is None:
         return False
     try:
-        return _lock(handle) and _remove_quietly(path)
-    except OSError:
-        return False  # a disk that knows no locks cannot tell who is at work
+        return _remove_quietly(path)
     finally:
         os.close(handle)
+
+
+def open_dead(path: str) -> int | None:
+    """An unfinished write, opened and locked, if the one who was at work on it is dead."""
+    try:
+        handle = os.open(path, os.O_RDWR | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return None
+    try:
+        if _lock(handle) and os.fstat(handle).st_nlink:
+            return handle
+    except OSError:
+        pass  # a disk that knows no locks cannot tell who is at work
+    os.close(handle)
+    return None
 
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)

@@ -14,11 +14,12 @@ import os
 import time
 
 from ltm.core.errors import LtmError, StorageFailed
-from ltm.core.quickjson import read_object, write
+from ltm.core.quickjson import is_whole, read_object, write
 from ltm.storage.durable import (
     failed,
     is_temporary,
     make_folder,
+    open_dead,
     sync_folder,
     write_file,
 )
@@ -46,6 +47,7 @@ _room: dict[str, int] = {}
 # others add some too.
 
 _STALE = 3600.0  # seconds after which an unfinished write is not going to be finished
+_UNLOCKED = 10.0  # the same for a hook in sh, which cannot lock what it writes
 
 DAYS = 60
 """Days that events wait outside of a home that does not come back; a client has deleted their
@@ -81,11 +83,19 @@ def put(
             pass
         else:
             return key
+    put_outside(home, record, environ, key=key)
+    return key
+
+
+def put_outside(
+    home: str, record: Mapping[str, object], environ: Mapping[str, str] | None = None, *, key: str
+) -> None:
+    """Keep an event in a folder of this user outside its home; `StorageFailed` without any."""
     for folder in second_places(environ):
         try:
             if _is_ours(folder, make=True):
                 _write(folder, key, {**record, "home": home})
-                return key
+                return
         except (OSError, LtmError):
             continue
     raise StorageFailed("an event could not be kept anywhere", path=home or None)
@@ -127,8 +137,25 @@ def for_others(home: str, environ: Mapping[str, str] | None = None) -> list[tupl
 
 
 def is_waiting(home: str, environ: Mapping[str, str] | None = None) -> bool:
-    """Whether there is anything to drain."""
+    """Whether there is anything to drain, what hooks that died had written whole included."""
+    adopt(home, environ)
     return bool(waiting(home, environ))
+
+
+def adopt(home: str, environ: Mapping[str, str] | None = None) -> int:
+    """Let events wait that are whole, though their hook died before they had their names; how many.
+
+    An event that is there under its name as well is one event.
+    """
+    found = 0
+    for folder in (os.path.join(home, FOLDER), *_ours(environ)):
+        for name in _names(folder):
+            if is_temporary(name):
+                try:
+                    found += _adopt(folder, name)
+                except OSError:
+                    continue  # gone, or not to be had now
+    return found
 
 
 def events(key: str, path: str) -> list[tuple[str, dict[str, object]]]:
@@ -184,8 +211,9 @@ def count(home: str, event: str) -> int:
 
 
 def sweep(home: str, environ: Mapping[str, str] | None = None) -> None:
-    """Remove what hooks that were killed while writing left behind, and what has waited too long
-    for a home that is gone."""
+    """Remove what hooks that were killed while writing left behind in pieces, and what has waited
+    too long for a home that is gone."""
+    adopt(home, environ)
     old = [(path, DAYS * 86_400.0) for path, _ in for_others(home, environ)]
     for folder in (os.path.join(home, FOLDER), *_ours(environ)):
         old += [(os.path.join(folder, n), _STALE) for n in _names(folder) if is_temporary(n)]
@@ -211,6 +239,44 @@ def second_places(environ: Mapping[str, str] | None = None) -> list[str]:
 def new_key() -> str:
     """A key for an event that has none: unique, and sorted by time."""
     return f"{time.time_ns():020d}-{os.getpid():07d}-{os.urandom(4).hex()}"
+
+
+def is_event(path: str) -> bool:
+    """Whether an unfinished write holds a whole event and lacks only its name."""
+    try:
+        return bool(_whole(read_plain(path, limit=_LIMIT, follow=False)))
+    except (OSError, ValueError):
+        return False
+
+
+def _adopt(folder: str, name: str) -> bool:
+    """Give a whole event its name, if whoever wrote it is dead."""
+    path = os.path.join(folder, name)
+    key = _key(name[1:])
+    if name == f".{key}.tmp" and time.time() - os.stat(path).st_mtime < _UNLOCKED:
+        return False
+    handle = open_dead(path)
+    if handle is None:
+        return False
+    try:
+        record = _whole(os.read(handle, _LIMIT))
+        event = str(record.get("event", _SEVERAL))
+        if not record or not event.isalpha() or not key[:1].isdigit():
+            return False
+        os.fsync(handle)
+        os.replace(path, os.path.join(folder, f"{key}.{event}{_SUFFIX}"))
+    finally:
+        os.close(handle)
+    sync_folder(folder)
+    return True
+
+
+def _whole(data: bytes) -> dict[str, object]:
+    """The event or events in what was written; nothing if that was cut short."""
+    text = data.decode("utf-8", "surrogateescape")
+    record = read_object(text) if is_whole(text) else {}
+    named = isinstance(record.get("event"), str) and isinstance(record.get("session"), str)
+    return record if named or isinstance(record.get(_SEVERAL), dict) else {}
 
 
 def _write_all(folder: str, together: Sequence[tuple[str, Mapping[str, object]]]) -> None:

@@ -64,7 +64,7 @@ def drain(
     done = Drained()
     # Somebody may have put an event between our last look and our letting go of the lock, seen
     # the lock, and left it to us: so look again without it.
-    while spool.waiting(home, environ):
+    while spool.is_waiting(home, environ):
         before = done.events
         lock = Lock(os.path.join(home, LOCK))
         try:

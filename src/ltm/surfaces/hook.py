@@ -1,7 +1,8 @@
 """The program behind `ltm-hook`: whatever happens, the client sees exit 0 and no noise, and soon.
 
-Owns the promise a hook makes to a session: a hard deadline, no error output, no second life inside
-our own calls of a client. What it says and keeps is `receive`'s business. It also runs as a plain
+Owns the promise a hook makes to a session: no error output, no second life inside our own calls of
+a client, and a hard deadline, which `deadline` keeps. What it says and keeps is `receive`'s
+business. It also runs as a plain
 file, `python3 -I -S hook.py`, on a Python with nothing installed; so this file is short (it is
 compiled at each run) and every Python 3 can read it.
 """
@@ -16,55 +17,40 @@ END_DEADLINE = 0.35
 """The same when a session ends: there a client gives all hooks together one second and a half."""
 
 LAST_WORDS = 0.05
-"""Seconds it then has to leave a line in the log: what it waits for may be the disk itself."""
+"""Seconds it then has to keep the event elsewhere and to leave a line in the log."""
+
+OR_NEXT = "--or-next"
+"""Said by a launcher that knows another Python: end with 1 if this one could not do it."""
 
 HANDED_OVER = "LTM_HOOK_HANDED_OVER"
 
 
 def main() -> None:
     """Answer one event of a client, told on stdin, and leave with 0."""
+    done = False
     try:
         if os.environ.get("LTM_INSIDE"):
-            return  # this client is one we started ourselves
-        if sys.version_info < (3, 11):  # noqa: UP036
+            done = True  # this client is one we started ourselves
+        elif sys.version_info < (3, 11):  # noqa: UP036
             _hand_over()
-            return
-        _begin()
+        else:
+            done = _begin()
     except BaseException:  # noqa: S110  # there is nobody to tell: the client must not notice
         pass
     finally:
-        os._exit(0)
+        os._exit(int(not done and OR_NEXT in sys.argv))
 
 
-def _begin() -> None:
+def _begin() -> bool:
+    """Have the event kept and answered in the time there is; False if this Python cannot do it."""
     import gc
-    import time
-    from _thread import start_new_thread
 
     gc.disable()  # nothing lives long enough to become garbage, and looking for it takes time
     _be_deaf()
-    event: list[str] = []  # filled as soon as it is known
+    from ltm.surfaces import deadline
 
-    def end_after(seconds: float) -> None:
-        time.sleep(seconds)
-        os._exit(0)
-
-    def watch() -> None:
-        time.sleep(END_DEADLINE)
-        if event != ["SessionEnd"]:
-            time.sleep(DEADLINE - END_DEADLINE)
-        start_new_thread(end_after, (LAST_WORDS,))
-        try:
-            from ltm.surfaces.receive import give_up
-
-            give_up(os.environ, event)
-        finally:
-            os._exit(0)
-
-    start_new_thread(watch, ())
-    from ltm.surfaces.receive import receive
-
-    receive(os.environ, event)
+    work = deadline.by_a_child if hasattr(os, "fork") else deadline.by_a_thread
+    return work(DEADLINE, END_DEADLINE, LAST_WORDS)
 
 
 def _be_deaf() -> None:

@@ -23,7 +23,7 @@ from ltm.storage.plainfile import read_plain
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableSequence, Sequence
+    from collections.abc import Callable, Mapping
 
 MOST = 32 * 1024 * 1024
 """Bytes of a message that are read. What we need of a longer one stands at its beginning."""
@@ -37,10 +37,13 @@ _DRAINED = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
 _SWITCHES = {"SubagentStart": b"subagents", "UserPromptSubmit": b"per_prompt"}
 """Events answered only if an option says so, and a word without which no config can say it."""
 
-_OUT_OF_TIME = (
-    "LTM was not ready in time: this session starts without its memories, the next should have them"
-    " (ltm doctor says more)"
+OUT_OF_TIME = (
+    '{"systemMessage":"LTM was not ready in time: this session starts without its memories, the'
+    ' next should have them (ltm doctor says more)"}\n'
 )
+"""What a hook prints for the person whose session starts without memories."""
+
+_KEY = "key"  # under which an event that is told has its key
 
 _printing = allocate_lock()  # taken once, by the answer or by the message that there is none
 
@@ -48,24 +51,27 @@ ANSWERED = ("SessionStart", *_SWITCHES)
 """Events that may have an answer at all."""
 
 
-def receive(environ: Mapping[str, str], known: MutableSequence[str]) -> None:
+def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
     """Read an event from stdin, keep it, and print the answer if it has one.
 
-    `known` is given the event's name: when a session ends, time is shorter than usual.
+    `tell` is given the event as a line, and an empty line when it is kept: when a session ends,
+    time is shorter than usual.
     """
     payload = read_object(_read(0))
     record = understand(payload)
     if record is None:
         return
     event = str(record["event"])
-    known.append(event)
     if "--unless-plugin" in sys.argv and _is_plugins(event, record, environ):
         return  # both are set up, and it must not happen twice
+    key = spool.new_key()
+    tell(write({**record, _KEY: key}))
     try:
         home = find_home(environ)
     except LtmError:
         home = ""  # a session that nobody can place is kept all the same
-    keep(record, home, environ)
+    keep(record, home, environ, key=key)
+    tell("")
     if not home:
         return
     try:
@@ -83,13 +89,32 @@ def receive(environ: Mapping[str, str], known: MutableSequence[str]) -> None:
         hooklog.note(home, event, error)
 
 
-def give_up(environ: Mapping[str, str], known: Sequence[str]) -> None:
+def give_up(environ: Mapping[str, str], told: str) -> None:
     """What there is to say when time is up: a line in the log, and one to the person whose session
     starts without memories."""
-    event = known[0] if known else "hook"
-    if event == "SessionStart" and _printing.acquire(False):
-        _print(write({"systemMessage": _OUT_OF_TIME}) + "\n")
+    if read_object(told).get("event") == "SessionStart" and _printing.acquire(False):
+        _print(OUT_OF_TIME)
+    note_late(environ, told)
+
+
+def note_late(environ: Mapping[str, str], told: str) -> None:
+    """Leave a line in the log: time was up, and this event, as far as it is known, is not done."""
+    event = str(read_object(told).get("event", "hook"))
     hooklog.note(find_home(environ), event, TimeoutError("time was up before it was done"))
+
+
+def keep_told(environ: Mapping[str, str], told: str, *, outside: bool) -> None:
+    """Keep an event that `receive` told of and did not keep; `outside`, only where home is not."""
+    record = read_object(told)
+    key = str(record.pop(_KEY))
+    try:
+        home = find_home(environ)
+    except LtmError:
+        home = ""
+    if outside:
+        spool.put_outside(home, record, environ, key=key)
+    else:
+        keep(record, home, environ, key=key)
 
 
 def keep(
@@ -111,7 +136,7 @@ def answer(payload: dict[str, object], record: dict[str, object], home: str) -> 
         text = _text_for(event, payload, record, home)
     except TimeoutError as error:
         hooklog.note(home, event, error)
-        return write({"systemMessage": _OUT_OF_TIME}) + "\n"
+        return OUT_OF_TIME
     if not text:
         return ""
     output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}

@@ -76,7 +76,9 @@ def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
     for folder, _, names in os.walk(home):
         for name in names:
             path = os.path.join(folder, name)
-            if is_temporary(name) and folder not in inside and now - _written(path) > _FINISHED:
+            if not is_temporary(name) or folder in inside or now - _written(path) <= _FINISHED:
+                continue
+            if not spool.is_event(path):  # which is for the next drain
                 found.append(_leftover(path))
     return found
 
