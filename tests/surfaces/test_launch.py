@@ -16,13 +16,16 @@ import pytest
 
 from ltm import __version__
 from ltm.clients import environment
+from ltm.clients.hooks import new_launcher
 from ltm.surfaces import launch
 from tests.e2e.client import wait_until
+from tests.figures import count
 
 from .mcp_wire import PATIENCE, Wire
 from .test_hook import old_pythons
 
 RUN = Path(launch.ROOT) / "plugin" / "run.sh"
+PYTHONS = os.path.join(launch.ROOT, "src", "ltm", "surfaces", "sh", "pythons.sh")
 HOOK = os.path.join(launch.ROOT, "src", "ltm", "surfaces", "hook.py")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the plugin's launcher is for POSIX")
@@ -100,7 +103,7 @@ def used(done: subprocess.CompletedProcess[str]) -> str:
     """The Python that ran the hook, after checking how it was called."""
     assert (done.returncode, done.stderr) == (0, "")
     python, _, words = done.stdout.strip().partition(" ")
-    assert words == f"-I -S {HOOK}"
+    assert words == f"-I -S {HOOK} --or-next"
     return python
 
 
@@ -153,7 +156,7 @@ def test_any_shell_of_a_system_will_do(machine: Machine, shell: str, tmp_path: P
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="needs shellcheck")
 def test_shellcheck_finds_nothing() -> None:
     done = subprocess.run(
-        ["shellcheck", "-s", "sh", RUN], capture_output=True, text=True, check=False
+        ["shellcheck", "-s", "sh", RUN, PYTHONS], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -245,6 +248,66 @@ def test_the_real_hook_runs_through_the_launcher(machine: Machine) -> None:
 
     assert (done.stdout, done.stderr) == ("", "")
     assert len(list((machine.home / ".ltm" / "spool").glob("*.Stop.json"))) == 1
+
+
+BROKEN = {
+    "crashes": "kill -SEGV $$",
+    "lacks a library": "echo 'error while loading shared libraries' >&2; exit 127",
+    "is too old": "exit 1",
+    "lacks a module": f"exec {sys.executable} -I -S -c 'import gone'",
+    "hangs": "exec sleep 60",
+    "hangs and hears nothing": "trap '' TERM INT; exec sleep 60",
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+@pytest.mark.parametrize("program", ["the plugin's", "the one of setup"])
+@pytest.mark.parametrize("how", BROKEN)
+def test_with_a_broken_python_the_next_one_keeps_the_event_once(
+    machine: Machine, how: str, program: str, shell: str
+) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"there is no {shell} here")
+    (machine.bin / "sleep").symlink_to(shutil.which("sleep") or "/bin/sleep")
+    (machine.bin / "python3.11").symlink_to(os.path.realpath(sys.executable))
+    broken = machine.python("installed", "python", does=BROKEN[how])
+    machine.note(broken)
+    path = RUN
+    if program != "the plugin's":
+        change = new_launcher(str(machine.home / ".ltm"))
+        assert change is not None
+        assert change.after is not None
+        path = machine.home / "ltm-hook"
+        path.write_text(change.after.replace(f"python={sys.executable}\n", f"python={broken}\n"))
+        assert broken in path.read_text()
+    event = {"hook_event_name": "SessionEnd", "session_id": "s", "cwd": str(machine.home)}
+    with _drain_lock(machine):
+        done = subprocess.run(
+            [shutil.which(shell) or shell, str(path)],
+            env=machine.env(),
+            input=json.dumps(event),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    kept = list((machine.home / ".ltm" / "spool").iterdir())
+    count("R27", broken_pythons=1, events_lost_by_them=int(not kept))
+    assert [path.suffixes for path in kept] == [[".SessionEnd", ".json"]]
+    wait_until(lambda: not machine.running(), "no process is left")
+
+
+def test_a_python_that_cannot_start_does_not_keep_the_server_from_starting(
+    machine: Machine,
+) -> None:
+    machine.note(machine.python("installed", "python", does="kill -SEGV $$"))
+    python = machine.python("bin", "python3.12")
+
+    done = machine.run("mcp")
+
+    assert done.stdout.split()[0] == python
 
 
 def told_at_start(machine: Machine, source: str = "startup") -> str:

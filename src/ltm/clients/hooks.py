@@ -34,12 +34,17 @@ _OWNER = "Written by `ltm setup`"
 _LAUNCHER = """\
 #!/bin/sh
 # Passes an event of a client, JSON on standard input, to LTM. {owner}, removed by
-# `ltm uninstall`. If the Python or the program named here is gone, it does nothing.
+# `ltm uninstall`. If the Python named here is gone or broken, the next one is tried; if the program
+# is gone, it does nothing.
 python={python}
 hook={hook}
-if [ -x "$python" ] && [ -r "$hook" ]; then
-  exec "$python" -I -S "$hook" "$@"
+pythons=${{hook%/*}}/sh/pythons.sh
+if [ -r "$hook" ] && [ -r "$pythons" ]; then
+  . "$pythons"
+  begin_hook
+  {{ [ -x "$python" ] && run_hook "$hook" "$@"; }} || each_python run_hook "$hook" "$@"
 fi
+exit 0
 """
 
 

@@ -28,7 +28,8 @@ def start_drain(home: str) -> bool:
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
     ]
     environ = {**os.environ, "LTM_HOME": home}
-    heard = [1, 2, 15]  # SIGHUP, SIGINT and SIGTERM, which the hook ignores for its short life
+    # SIGHUP, SIGINT, SIGQUIT and SIGTERM, which the hook or its shell ignores for its short life.
+    heard = [1, 2, 3, 15]
     try:
         os.posix_spawn(
             program, command, environ, file_actions=nothing, setsid=True, setsigdef=heard
