@@ -12,7 +12,7 @@ README: dict[str, tuple[str, ...]] = {
     "Offline, no key, no account, no daemon.": ("S4", "R14"),
     "Files are the truth.": ("R8", "R10", "R11"),
     "Merges like code.": ("R9",),
-    "Nothing is lost.": ("R1", "R2", "R3", "R4", "R6", "R25"),
+    "Nothing is lost.": ("R1", "R2", "R3", "R4", "R6", "R25", "R26", "R27"),
 }
 """What the README promises in bold, and the rows that prove it."""
 
@@ -117,7 +117,7 @@ ROWS: tuple[Row, ...] = (
             tried("tests/surfaces/test_http_sh.py"),
         ),
         full=(program("benchmarks.hooks", "--turns", "100"),),
-        instead="a frozen file system is not among them: a process that waits for one cannot end",
+        instead="a frozen file system is not among them: that is R26",
         most={"slowest_ms": 1_000, "session_end_ms": 500, "healthy_p99_ms": 150},
         alone=True,
     ),
@@ -228,6 +228,32 @@ ROWS: tuple[Row, ...] = (
                 "tests/surfaces/test_nothing_lost.py",
                 more=True,
             ),
+        ),
+    ),
+    Row(
+        "R26",
+        "slow and frozen disks: a file system that stops while hooks write to it, once and often;"
+        " folders for temporary files that are gone, read-only or full; exports killed at"
+        " each system call",
+        "hooks end in 1 s (0.5 s at a session's end) with 0 and valid output; 0 events lost, 0 done"
+        " twice; nothing is left next to an export",
+        quick=(
+            tried("tests/faults/test_frozen_disk.py", "tests/faults/test_export_kill.py"),
+            tried("tests/faults/test_disks.py", words="temporary_files or tmpdir"),
+        ),
+        instead="a disk that also stops reading is not among them: no program can start from it",
+        most={"slowest_ms": 1_000, "session_end_ms": 500},
+        alone=True,
+    ),
+    Row(
+        "R27",
+        "lone and late events: hooks killed at each system call and in a storm, sessions of which"
+        " one event arrived, Pythons that crash or hang",
+        "0 events lost that were written whole, 0 done twice, 0 transcripts unread",
+        quick=(
+            tried("tests/faults/test_killed_hooks.py"),
+            tried("tests/surfaces/test_drain.py", words="little_arrived"),
+            tried("tests/surfaces/test_launch.py", words="broken_python"),
         ),
     ),
     Row(

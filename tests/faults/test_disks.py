@@ -6,6 +6,7 @@ works again when there is room, without any repair.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import resource
@@ -17,7 +18,8 @@ import pytest
 
 from ltm.core.errors import LtmError
 from ltm.core.kinds import Kinds
-from ltm.storage import codec, frontmatter
+from ltm.storage import codec, frontmatter, spool
+from ltm.surfaces import hook
 from tests.faults.person import LTM, Person
 from tests.figures import count
 
@@ -275,3 +277,78 @@ def test_a_limit_on_file_sizes_is_told_and_breaks_nothing(tmp_path: Path) -> Non
     person.value("remember", long)
     assert person.value("list")["total"] == 3
     assert person.value("show", short["id"])["content"] == "Builds run on two cores only"
+
+
+@pytest.fixture(params=["missing", "a file", "read-only", "full"])
+def unusable(request: pytest.FixtureRequest, tmp_path: Path, mount: Mount) -> Path:
+    """A folder for temporary files that is of no use."""
+    if request.param == "missing":
+        return tmp_path / "missing"
+    if request.param == "a file":
+        (tmp_path / "file").write_text("")
+        return tmp_path / "file"
+    folder = mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", on="temporary")
+    if request.param == "full":
+        with (folder / "filler").open("wb", buffering=0) as file:
+            file.write(b"x" * 56 * 1024)  # a little fits: to find it usable proves nothing
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+    return folder
+
+
+def test_a_folder_for_temporary_files_that_is_of_no_use_is_not_used(
+    unusable: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    env = {"TMPDIR": str(unusable), "EDITOR": "sed -i s/blue/green/"}
+    person = Person(tmp_path / "home", project, env)
+    made = person.value("remember", "The gateway is painted blue")
+    person.run("edit", made["id"])
+    assert "green" in person.value("show", made["id"])["content"]
+    lines = [
+        {"type": "user", "uuid": f"u{n}", "sessionId": "big", "cwd": str(project)}
+        | {"timestamp": "2026-11-15T10:00:00Z"}
+        | {"message": {"role": "user", "content": f"Please remember that rack {n} has a lamp."}}
+        | {"padding": "x" * 1000}
+        for n in range(200)
+    ]
+    packed = tmp_path / "big.jsonl.gz"
+    packed.write_bytes(gzip.compress("".join(json.dumps(each) + "\n" for each in lines).encode()))
+    person.value("capture", str(packed))
+    assert "rack 7" in json.dumps(person.value("recall", "rack 7 lamp")).lower()
+    person.value("demo")
+    assert [path.name for path in project.iterdir() if path.name != ".claude"] == []
+    count("R26", useless_tmpdirs=1)
+
+
+@pytest.mark.parametrize("script", ["python", "sh"])
+def test_an_event_that_home_cannot_take_is_kept_though_tmpdir_cannot_either(
+    unusable: Path, tmp_path: Path, script: str
+) -> None:
+    home = tmp_path / "home"
+    home.write_text("in the way")
+    environ = {
+        "PATH": os.environ["PATH"],
+        "LTM_HOME": str(home),
+        "TMPDIR": str(unusable),
+        "TEMP": str(tmp_path),
+    }
+    if unusable.is_mount() and os.access(unusable, os.W_OK):
+        fill(unusable)
+    told = {"hook_event_name": "Stop", "session_id": "s1", "cwd": str(tmp_path)}
+    sh = ["sh", str(Path(hook.__file__).parent / "sh" / "ltm-hook.sh"), "Stop"]
+    done = subprocess.run(
+        [f"{LTM}-hook"] if script == "python" else sh,
+        input=json.dumps(told),
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    home.unlink()
+    assert [spool.load(path)["session"] for _, path in spool.waiting(str(home), environ)] == ["s1"]
+    later = {**environ, "TMPDIR": str(tmp_path / "project")}  # all is well again
+    assert len(spool.waiting(str(home), later)) == 1
+    count("R26", useless_tmpdirs=1)

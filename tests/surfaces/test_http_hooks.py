@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -137,8 +138,8 @@ def test_a_session_in_a_folder_that_is_not_here_belongs_to_the_project_named(hoo
 def test_an_event_that_finds_no_room_is_given_back(hooks: Hooks) -> None:
     hooks.home.mkdir(mode=0o700)
     (hooks.home / "spool").write_text("in the way")
-    nowhere = str(hooks.top / "nowhere")
-    with Server(hooks, TMPDIR=nowhere, XDG_RUNTIME_DIR=nowhere) as server:
+    with Server(hooks) as server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (0, 0))  # on no disk
         answer = server.tell("stop", hooks.payload("Stop"))
         assert (answer.status, answer.body) == (503, b"")
 

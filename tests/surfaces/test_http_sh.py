@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -360,8 +361,8 @@ def test_without_any_tool_at_all_it_still_ends_well(hooks: ShHooks) -> None:
 def test_a_server_that_has_no_room_leaves_the_event_to_the_hook(hooks: ShHooks) -> None:
     hooks.home.mkdir(mode=0o700)
     (hooks.home / "spool").write_text("in the way")
-    nowhere = str(hooks.top / "nowhere")
-    with Server(hooks, TMPDIR=nowhere, XDG_RUNTIME_DIR=nowhere):
+    with Server(hooks) as server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (0, 0))  # on no disk
         hooks.fire("Stop")
         (kept,) = hooks.waiting()
     assert kept["home"] == str(hooks.home)

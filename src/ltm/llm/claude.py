@@ -23,6 +23,7 @@ from ltm.core.errors import BadAnswer, ModelBusy, ModelFailed
 from ltm.core.redact import redacted
 from ltm.llm.api import tokens_in
 from ltm.llm.backend import GUARD, Answer
+from ltm.storage.home import scratch_folder
 
 PROGRAM = "claude"
 MODEL = "haiku"
@@ -64,7 +65,7 @@ class Claude:
     def ask(self, system: str, prompt: str, *, most: int, timeout: float) -> Answer:
         """One run of the client, and what it printed."""
         command = [self._program(), *FLAGS, f"--model={self._model}", f"--system-prompt={system}"]
-        with tempfile.TemporaryFile() as errors:
+        with tempfile.TemporaryFile(dir=scratch_folder()) as errors:
             try:
                 process = subprocess.Popen(
                     command,

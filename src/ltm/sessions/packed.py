@@ -1,6 +1,6 @@
 """A transcript as a plain file: a compressed one is unpacked for as long as it is read.
 
-Imports the standard library only.
+Imports storage's home.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ltm.storage.home import scratch_folder
+
 
 @contextmanager
 def unpacked(path: str) -> Iterator[str]:
@@ -19,7 +21,7 @@ def unpacked(path: str) -> Iterator[str]:
     if not path.endswith(".gz"):
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="ltm-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ltm-", dir=scratch_folder()) as folder:
         plain = os.path.join(folder, os.path.basename(path).removesuffix(".gz"))
         try:
             with gzip.open(path, "rb") as packed, open(plain, "wb") as whole:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 _LOADS_AGENTS_MD = (2, 1, 277)  # the first Claude Code that does, and only with its own API
+_ENOUGH = 64 * 1024 * 1024  # bytes: an unpacked transcript, or a copy of a database
 _OTHER_APIS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
 
 
@@ -39,6 +40,44 @@ def home(environ: Mapping[str, str] | None = None) -> str:
             hint="set LTM_HOME to an absolute path",
         )
     return os.path.normpath(chosen)
+
+
+def temporary_folders(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Where temporary files may lie, the best first: a variable may name a folder that is gone,
+    read-only or full."""
+    environ = os.environ if environ is None else environ
+    named = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+    usual = [] if os.name == "nt" else ["/tmp", "/var/tmp"]  # noqa: S108
+    return [each for each in dict.fromkeys([*named, *usual]) if os.path.isabs(each)]
+
+
+def scratch_folder(environ: Mapping[str, str] | None = None) -> str:
+    """A folder for temporary files: the first with room for them, one in our own folder included,
+    else the one that has most."""
+    import tempfile
+
+    own = os.path.join(home(environ), "tmp")
+    rooms: dict[str, int] = {}
+    for folder in (*temporary_folders(environ), own):
+        try:
+            if folder == own:
+                os.makedirs(own, 0o700, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            rooms[folder] = _room(folder)
+        except OSError:
+            continue
+        if rooms[folder] >= _ENOUGH:
+            return folder
+    return max(rooms, key=lambda each: rooms[each], default=own)
+
+
+def _room(folder: str) -> int:
+    """Bytes that can be written there."""
+    if not hasattr(os, "statvfs"):
+        return _ENOUGH
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
 
 
 def client_folder(environ: Mapping[str, str] | None = None) -> str:

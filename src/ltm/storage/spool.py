@@ -23,6 +23,7 @@ from ltm.storage.durable import (
     sync_folder,
     write_file,
 )
+from ltm.storage.home import temporary_folders
 from ltm.storage.plainfile import read_plain
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
@@ -127,13 +128,17 @@ def waiting(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[s
     """The (first key, path) of every file that waits for this home, oldest first."""
     found = [(_key(path), path) for path in _files(os.path.join(home, FOLDER))]
     # Without a home it was one of this user's sessions, and any home of theirs may have it.
-    found += [(_key(path), path) for path, whose in _outside(environ) if whose in ("", home)]
+    outside = [(second_places(environ), ("", home)), (_further_places(environ), (home,))]
+    for places, homes in outside:
+        found += [(_key(path), path) for path, whose in _outside(places) if whose in homes]
     return sorted(found)
 
 
 def for_others(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
     """The (path, home) of every file that waits in a second place for another home than this."""
-    return [(path, whose) for path, whose in _outside(environ) if whose not in ("", home)]
+    return [
+        (path, whose) for path, whose in _outside(second_places(environ)) if whose not in ("", home)
+    ]
 
 
 def is_waiting(home: str, environ: Mapping[str, str] | None = None) -> bool:
@@ -228,12 +233,33 @@ def sweep(home: str, environ: Mapping[str, str] | None = None) -> None:
 def second_places(environ: Mapping[str, str] | None = None) -> list[str]:
     """Folders to try when home cannot be written: of this user, and outside of home."""
     environ = os.environ if environ is None else environ
-    name = f"ltm-spool-{_uid()}"
-    tops = (
-        environ.get("XDG_RUNTIME_DIR", ""),
-        environ.get("TMPDIR") or environ.get("TEMP") or ("" if os.name == "nt" else "/tmp"),  # noqa: S108
-    )
-    return [os.path.join(top, name) for top in dict.fromkeys(tops) if os.path.isabs(top)]
+    first = environ.get("XDG_RUNTIME_DIR", "")
+    tops = [first] if os.path.isabs(first) else []
+    tops += _by_use(environ)[:1]
+    return [_place(top) for top in dict.fromkeys(tops)]
+
+
+def _further_places(environ: Mapping[str, str] | None) -> list[str]:
+    """Folders in which events may wait since a second place could not be written. They are shared
+    with those who have other ones, so what is there for no home in particular is left alone."""
+    return [_place(top) for top in _by_use(os.environ if environ is None else environ)[1:]]
+
+
+def _by_use(environ: Mapping[str, str]) -> list[str]:
+    """The folders for temporary files, those that can be written first."""
+    return sorted(temporary_folders(environ), key=_is_unusable)
+
+
+def _is_unusable(folder: str) -> bool:
+    try:
+        full = hasattr(os, "statvfs") and not os.statvfs(folder).f_bavail
+    except OSError:
+        return True
+    return full or not os.access(folder, os.W_OK | os.X_OK)
+
+
+def _place(top: str) -> str:
+    return os.path.join(top, f"ltm-spool-{_uid()}")
 
 
 def new_key() -> str:
@@ -322,10 +348,10 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _outside(environ: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:
-    """Every file in a second place, and which home it is for, '' for any; none that the disk does
-    not give out now."""
-    for folder in _ours(environ):
+def _outside(places: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Every file in these places, and which home it is for, '' for any; none that the disk does not
+    give out now."""
+    for folder in filter(_is_ours, places):
         known = _homes.get(folder, {})
         now: dict[str, str] = {}
         for path in _files(folder):

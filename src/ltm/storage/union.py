@@ -1,6 +1,6 @@
 """Every line of two texts: the line work of a merge, done by git's own union.
 
-Owns nothing but that. Imports `git`, which is there, since it is git that calls the merge.
+Owns nothing but that. Imports `home` and `git`, which is there: it is git that calls the merge.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import tempfile
 
 from ltm.storage.git import run
+from ltm.storage.home import scratch_folder
 
 
 def merge_lines(base: str | None, older: str, newer: str) -> str:
@@ -21,7 +22,7 @@ def merge_lines(base: str | None, older: str, newer: str) -> str:
 
 
 def _git_union(base: str, older: str, newer: str) -> str:
-    with tempfile.TemporaryDirectory(prefix="ltm-merge-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ltm-merge-", dir=scratch_folder()) as folder:
         for name, text in (("base", base), ("older", older), ("newer", newer)):
             with open(os.path.join(folder, name), "wb") as file:
                 # Git would join a last line without an end to what follows it.

@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from ltm.core.model import now
 from ltm.sessions.packed import unpacked
+from ltm.storage.home import scratch_folder
 from ltm.storage.places import Places, places
 from ltm.storage.sessionlog import Session
 from ltm.surfaces.said import keep_session
@@ -36,7 +37,7 @@ class Beside:
         self._added = 0
         # A file and no pipe: its answers are read at the end, and a pipe that is full by then
         # would have both of us wait for the other.
-        self._answers = TemporaryFile("w+")  # noqa: SIM115  # closed when we are left
+        self._answers = TemporaryFile("w+", dir=scratch_folder())  # noqa: SIM115  # closed when we are left
         much = sum(map(_size, transcripts)) >= LEAST
         self._process = _started(self._answers) if much else None
 

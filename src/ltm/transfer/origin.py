@@ -22,6 +22,7 @@ from typing import IO, Any
 from ltm.core.errors import NotFound, Refused
 from ltm.core.model import Problem, now
 from ltm.storage.durable import failed
+from ltm.storage.home import scratch_folder
 from ltm.storage.plainfile import read_plain
 from ltm.storage.vault import modified
 from ltm.transfer.limits import Budget, Limits, too_large
@@ -89,7 +90,9 @@ class Origin:
 
     def _scratch(self) -> str:
         """A folder for what has to lie on the disk while it is read; gone afterwards."""
-        return self._stack.enter_context(tempfile.TemporaryDirectory(prefix="ltm-"))
+        return self._stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="ltm-", dir=scratch_folder())
+        )
 
     # -- what is there ---------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import Any
 from ltm.core.model import Filter, iso, now
 from ltm.inject.tell import tell
 from ltm.recall.search import recall
+from ltm.storage.home import scratch_folder
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
@@ -25,7 +26,7 @@ _ASKED = "why did the retry test fail?"
 def command(work: Work) -> None:
     """Play a recorded session: what it taught, what the next is told, an answer. Leaves nothing."""
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="ltm-demo-") as folder:
+    with tempfile.TemporaryDirectory(prefix="ltm-demo-", dir=scratch_folder()) as folder:
         value = _play(folder, output.say if not work.as_json else lambda text: None)
     if work.as_json:
         output.emit(value)

@@ -14,6 +14,7 @@ import click
 from ltm.capture.remember import Revision, changes_of, check_status, revise
 from ltm.core.errors import BadFile, LtmError, Refused, WrongUsage
 from ltm.core.model import Memory, Stored
+from ltm.storage.home import scratch_folder
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import KINDS, Work
 from ltm.surfaces.cli.work import command as make
@@ -72,7 +73,9 @@ def _in_editor(work: Work, stored: Stored) -> Revision:
     """Let the person edit a copy; nothing they typed is lost if it cannot be read or kept."""
     with open(stored.path, "rb") as file:
         before = file.read()
-    handle, path = tempfile.mkstemp(suffix=".md", prefix=f"{stored.memory.id}.")
+    handle, path = tempfile.mkstemp(
+        suffix=".md", prefix=f"{stored.memory.id}.", dir=scratch_folder()
+    )
     with os.fdopen(handle, "wb") as copy:
         copy.write(before)
     _open_editor(path)

@@ -202,11 +202,14 @@ keep() {
     line=$(record "$home" placed)
     [ -n "$line" ] || return
     user=$(id -u)
-    for top in "${XDG_RUNTIME_DIR:-}" "${TMPDIR:-${TEMP:-/tmp}}"; do
+    for top in "${XDG_RUNTIME_DIR:-}" "${TMPDIR:-}" "${TEMP:-}" "${TMP:-}" /tmp /var/tmp; do
         case $top in /*) ;; *) continue ;; esac
+        [ -w "$top" ] || continue
         folder=$top/ltm-spool-$user
-        mkdir -m 700 "$folder"
-        is_ours "$folder" "$user" && put "$folder" "$line" && return
+        # A folder of somebody else's in its place is no reason to look for another.
+        mkdir -m 700 "$folder" || [ -e "$folder" ] || continue
+        is_ours "$folder" "$user" || return
+        put "$folder" "$line" && return
     done
 }
 
