@@ -12,7 +12,7 @@ from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Part, Row, read, write
 from tests import figures
 
-NAMES = tuple([f"R{number}" for number in range(1, 28)] + [f"S{number}" for number in range(1, 20)])
+NAMES = tuple([f"R{number}" for number in range(1, 28)] + [f"S{number}" for number in range(1, 23)])
 
 
 def test_no_promise_is_missing() -> None:

@@ -417,4 +417,13 @@ ROWS: tuple[Row, ...] = (
         quick=(tried("tests/security/test_git_settings.py"),),
         most={"programs_started": 0},
     ),
+    Row(
+        "S20",
+        "hostile databases: computed columns, views, patterns and texts that ask for gigabytes; and"
+        " notes of 60 MB, of one word, of lines, of nothing",
+        "nothing of a foreign schema is run; the file or row is named, all others are read; 150 MB",
+        quick=(tried("tests/transfer/test_giants.py"),),
+        most={"peak_mb": 150, "slowest_s": 10},
+        alone=True,
+    ),
 )

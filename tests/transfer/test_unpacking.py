@@ -274,8 +274,9 @@ def test_a_source_beyond_the_limits_is_refused_until_the_person_vouches_for_it(
     write(deep / "deep.md", "# Deep")
     report = machine.take(folder, "markdown")
     assert "nests deeper than 32 folders" in report.problems[0].message
-    with (folder / "huge.md").open("wb") as file:
-        file.truncate(101 * 1024 * 1024)
+    for n in range(26):
+        with (folder / f"large{n}.md").open("wb") as file:
+            file.truncate(4 * 1024 * 1024)
     with pytest.raises(Refused, match="more than 100 MiB") as told:
         machine.take(folder, "markdown")
     assert "--large" in told.value.hint

@@ -364,6 +364,54 @@ def _memory() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
+READ_ONLY = "mode=ro&immutable=1"
+"""The options under which a database is read and nothing is written beside it."""
+
+LONGEST_ROW = 16 * 1024 * 1024
+"""Bytes of a row in a database that another program made."""
+
+
+def foreign(path: str, options: str = READ_ONLY) -> sqlite3.Connection:
+    """A database that another program made, to read columns of its tables and nothing else.
+
+    Its schema is that program's, or an attacker's: a view, a computed column or a default may ask
+    for gigabytes, and what the schema's rows are called need not be what they make. So SQLite is
+    told to run none of it: a statement that would is an error.
+    """
+    db = sqlite3.connect(uri(path, options), uri=True, isolation_level=None)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_ROW)
+    db.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100)
+    db.set_authorizer(_is_plain_reading)
+    return db
+
+
+def foreign_tables(db: sqlite3.Connection) -> list[str]:
+    """The tables that are stored in such a database: no view, no virtual table."""
+    stored = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+    return [row[0] for row in db.execute(stored)]
+
+
+def foreign_columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
+    """The columns that are stored in such a table, and not computed."""
+    return frozenset(row[1] for row in db.execute(f"PRAGMA table_info({quoted(table)})"))
+
+
+def quoted(name: str) -> str:
+    """A name as it stands in a statement, whatever characters it has."""
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def _is_plain_reading(
+    action: int, first: str | None, second: str | None, base: str | None, inside: str | None
+) -> int:
+    """What SQLite asks before it prepares a step; `inside` is the view the step is part of."""
+    if inside is None and action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ):
+        return sqlite3.SQLITE_OK
+    is_listing = action == sqlite3.SQLITE_PRAGMA and first == "table_info"
+    return sqlite3.SQLITE_OK if is_listing else sqlite3.SQLITE_DENY
+
+
 def uri(path: str, options: str) -> str:
     """A path as SQLite takes it together with options, such as `mode=ro`."""
     # Only these three mean something inside; `urllib.parse` would cost a hook ten milliseconds.

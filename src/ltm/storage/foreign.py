@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltm.core.markers import MEMORY_MD, TARGETS, find_block, is_import_of, is_ours
 from ltm.core.model import Problem
 from ltm.core.quickjson import read_object, write
-from ltm.storage.database import uri
+from ltm.storage import database
 from ltm.storage.plainfile import is_inside, read_plain
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FILE = "foreign.json"
 
 _ANIMA = {"agent_id", "region", "kind", "content"}
+_TABLE = "memories"
 _IGNORED = "ignored"
 _TAKE_OVER = "let ltm write it from now on, a copy is kept: ltm sync --take-over"
 
@@ -170,16 +171,17 @@ def _databases(home: str) -> Iterator[Foreign]:
         yield Foreign(path, 0, what, path, "", _stamp(path))
 
 
-def _columns(path: str) -> set[str]:
+def _columns(path: str) -> frozenset[str]:
     """The columns of a database's table of memories, read without leaving a trace."""
     try:
-        db = sqlite3.connect(uri(path, "mode=ro&immutable=1"), uri=True)
+        db = database.foreign(path)
         try:
-            return {row[1] for row in db.execute("PRAGMA table_info(memories)")}
+            known = _TABLE in database.foreign_tables(db)
+            return database.foreign_columns(db, _TABLE) if known else frozenset()
         finally:
             db.close()
     except (sqlite3.Error, UnicodeDecodeError):
-        return set()
+        return frozenset()
 
 
 def _stamp(path: str) -> str:

@@ -20,6 +20,7 @@ from ltm.core.fuse import Mass, masses
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Scope, Status, new_id
 from ltm.core.policy import is_active
+from ltm.storage.vault import MAX_FILE
 from ltm.transfer import native
 from ltm.transfer.item import Item, as_copy, born, clean
 from ltm.transfer.known import Held, exact, sense, text_key
@@ -183,6 +184,11 @@ def _planned(work: Bringing, importer: Importer, ids: _Ids) -> Iterator[_Plan]:
     met: set[tuple[int, str]] = set()
     for number, raw in enumerate(importer.read(work.origin, work.kinds), start=1):
         work.origin.budget.refuse_more(number, work.origin.said)
+        if len(raw.text) > MAX_FILE:  # before it is searched for secrets, which takes long
+            size = f"{len(raw.text) // 1024:,} of {MAX_FILE // 1024:,} KiB"
+            problem = f"was not taken in: it is too long to be kept as one memory ({size})"
+            work.origin.problem(raw.path, problem, raw.line)
+            continue
         done = clean(raw)
         item = done.item
         if not item.text.strip():

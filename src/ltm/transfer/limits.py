@@ -18,6 +18,8 @@ class Limits:
 
     total: int = 100 * _MIB
     """Bytes read, or unpacked, in all."""
+    note: int = 4 * _MIB
+    """Bytes of one Markdown file: it is taken apart into lines, which need more room than it."""
     entries: int = 100_000
     """Files, rows or memories."""
     ratio: int = 100
@@ -27,7 +29,7 @@ class Limits:
 
 
 USUAL = Limits()
-LARGE = Limits(total=100 * USUAL.total, entries=100 * USUAL.entries)
+LARGE = Limits(total=100 * USUAL.total, note=100 * USUAL.note, entries=100 * USUAL.entries)
 """For a source a person vouches for, with `--large`; the ratio stays."""
 
 

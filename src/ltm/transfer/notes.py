@@ -17,7 +17,7 @@ from ltm.storage.fields import Value, moment
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _KEY = re.compile(r"([A-Za-z_][\w-]*):[ \t]*(.*)")
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*\Z")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
 _BULLET = re.compile(r"[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)\Z")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _DAY = re.compile(
@@ -25,6 +25,7 @@ _DAY = re.compile(
     r"(?:[T_ ](\d{2}):?(\d{2})(?::?(\d{2}))?(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?)?"
 )
 _LONGEST_FRONT = 64 * 1024
+_END = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +72,24 @@ class Section:
     """0 for what stands before the first heading."""
     heading: str
     line: int
-    body: list[tuple[int, str]] = field(default_factory=list)
-    """Numbered lines, deeper headings included."""
+    body: list[str] = field(default_factory=list)
+    """The lines below it, deeper headings included."""
 
     @property
     def text(self) -> str:
         """The lines below the heading."""
-        return "\n".join(text for _, text in self.body).strip("\n")
+        return "\n".join(self.body).strip("\n")
 
     def bullets(self) -> list[tuple[int, str]]:
-        """The top-level items of its lists, each with the lines that continue it."""
-        found: list[tuple[int, str]] = []
-        for number, text in self.body:
+        """The top-level items of its lists with their lines, and the lines that continue each."""
+        found: list[tuple[int, list[str]]] = []
+        for number, text in enumerate(self.body, start=self.line + (self.level > 0)):
             bullet = _BULLET.match(text)
             if bullet:
-                found.append((number, bullet[1].strip()))
+                found.append((number, [bullet[1].strip()]))
             elif found and text.startswith((" ", "\t")) and text.strip():
-                at, said = found[-1]
-                found[-1] = (at, f"{said}\n{text.rstrip()}")
-        return found
+                found[-1][1].append(text.rstrip())
+        return [(number, "\n".join(said)) for number, said in found]
 
 
 def front(text: str) -> Front:
@@ -162,10 +162,20 @@ def sections(text: str, first_line: int = 1, level: int = 6) -> list[Section]:
             fence = ""
         heading = None if fence or mark else _HEADING.match(line)
         if heading and len(heading[1]) <= level:
-            found.append(Section(len(heading[1]), heading[2], number))
+            found.append(Section(len(heading[1]), heading_of(heading[2]), number))
         else:
-            found[-1].body.append((number, line))
+            found[-1].body.append(line)
     return found
+
+
+def heading_of(text: str) -> str:
+    """What a heading says, without the marks that may close it."""
+    return text.rstrip(" \t").rstrip("#").rstrip(" \t") or text
+
+
+def at_end(text: str) -> int:
+    """Where to begin looking for what stands at the end of a text, however long that is."""
+    return max(0, len(text) - _END)
 
 
 def day(text: str) -> datetime | None:

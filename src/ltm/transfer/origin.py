@@ -175,13 +175,20 @@ class Origin:
             return f"{real}: {self.relative(path)}"
         return path
 
-    def data(self, path: str, *, counted: bool = True) -> bytes | None:
-        """The bytes of a plain file; None, and a problem, when it cannot be read."""
+    def data(self, path: str, *, counted: bool = True, most: int = 0) -> bytes | None:
+        """The bytes of a plain file; None, and a problem, when it cannot be read.
+
+        One of more than `most` bytes is left out, and nothing else for its sake.
+        """
         limits = self.budget.limits
         try:
             limit = self.budget.left if counted else limits.total
-            data = read_plain(path, limit=limit, follow=False)
+            data = read_plain(path, limit=min(limit, most or limit), follow=False)
         except OSError as error:
+            if error.errno == errno.EFBIG and most and os.path.getsize(path) > most:
+                hint = "split it, or say --large if you trust it"
+                self.problem(path, f"is larger than {most // 1024**2:,} MiB, and left out ({hint})")
+                return None
             if error.errno == errno.EFBIG:
                 raise too_large(self.shown(path), limits) from error
             self.problem(path, "is a link" if error.errno == errno.ELOOP else str(error.strerror))
@@ -191,8 +198,10 @@ class Origin:
         return data
 
     def text(self, path: str) -> str | None:
-        """The text of a file; None, and a problem with its line, when it is none."""
-        data = self.data(path)
+        """The text of a Markdown file; None, and a problem, when it cannot be read."""
+        return self._decoded(path, self.data(path, most=self.budget.limits.note))
+
+    def _decoded(self, path: str, data: bytes | None) -> str | None:
         if data is None:
             return None
         try:
@@ -208,7 +217,7 @@ class Origin:
 
         A file that is cut off gives nothing at all rather than a part of it.
         """
-        text = self.text(path)
+        text = self._decoded(path, self.data(path))
         if text is None:
             return None
         try:

@@ -27,12 +27,13 @@ from typing import Any
 
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact, Scope, Status
-from ltm.transfer.database import BROKEN, open_database, rows, tables
+from ltm.transfer.database import BROKEN, is_database, open_database, rows, tables
 from ltm.transfer.item import Item
 from ltm.transfer.origin import Origin
 from ltm.transfer.values import count, items, mapping, share, text_of, when
 
 _FILES = ("memories.db", "ltm.db", ".ltm/memories.db", ".ltm/ltm.db")
+_COLUMNS = {"region", "kind", "content"}
 _FORGOTTEN = "[FORGOTTEN]"
 _DEFAULT_AGENT = "anima"
 
@@ -45,6 +46,10 @@ def finds(origin: Origin) -> bool:
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     """Every memory, those that were superseded or forgotten included."""
     path = _database(origin)
+    if path is None and is_database(origin, origin.path):
+        problem = "is a database without a table 'memories' that keeps region, kind and content"
+        origin.problem(origin.path, problem)
+        return
     if path is None:
         yield from _exported(origin)
         return
@@ -139,7 +144,7 @@ def _database(origin: Origin) -> str | None:
     if path is None:
         return None
     columns = tables(origin, path).get("memories", frozenset())
-    return path if {"region", "kind", "content"} <= columns else None
+    return path if columns >= _COLUMNS else None
 
 
 def _is_export(origin: Origin) -> bool:

@@ -98,7 +98,7 @@ def _inner(note: Front, key: str) -> str:
 def _indexed(origin: Origin, path: str) -> Iterator[Item]:
     text = origin.text(path) or ""
     for part in sections(front(text).body, level=2):
-        lines = [said for _, said in part.body if not _POINTER.match(said)]
+        lines = [said for said in part.body if not _POINTER.match(said)]
         said = "\n".join(lines).strip()
         if len(said.split()) < 3:
             continue

@@ -28,10 +28,10 @@ from ltm.core.errors import WrongUsage
 from ltm.core.kinds import Kinds
 from ltm.core.model import Impact
 from ltm.transfer.item import Item
-from ltm.transfer.notes import Front, day, front
+from ltm.transfer.notes import Front, day, front, heading_of
 from ltm.transfer.origin import Origin
 
-_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 
 
 def finds(origin: Origin) -> bool:
@@ -59,7 +59,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
             line=note.body_line,
             kind=_kind(note, kinds),
             word="a file",
-            title=note.text("title") or (heading[1] if heading else _name(path)),
+            title=note.text("title") or (heading_of(heading[1]) if heading else _name(path)),
             legacy_id=origin.relative(path),
             created=day(note.text("created", "created_at", "date")) or at,
             updated=day(note.text("modified", "updated", "updated_at")) or at,

@@ -34,7 +34,7 @@ from ltm.core.markers import is_ours
 from ltm.transfer.headings import kind_by_heading
 from ltm.transfer.importers import memory_md
 from ltm.transfer.item import Item
-from ltm.transfer.notes import day, sections
+from ltm.transfer.notes import at_end, day, sections
 from ltm.transfer.origin import Origin
 from ltm.transfer.values import items, listed, mapping, text_of, when
 
@@ -150,10 +150,10 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
 
 
 def _listed(said: str, kind: str, kinds: Kinds, path: str, line: int, at: datetime) -> Item:
-    state = _STATE.search(said) if kinds[kind].states else None
-    text, reason = (_STATE.sub("", said), "") if kinds[kind].states else split_reason(said)
+    state = _STATE.search(said, at_end(said)) if kinds[kind].states else None
+    text, reason = (said, "") if kinds[kind].states else split_reason(said)
     return Item(
-        text=text,
+        text=text[: state.start()] if state else text,
         path=path,
         line=line,
         kind=kind,

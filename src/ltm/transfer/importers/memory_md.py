@@ -31,7 +31,7 @@ from ltm.core.kinds import Kinds
 from ltm.core.markers import TARGETS, find_block, is_ours
 from ltm.transfer.headings import kind_by_heading
 from ltm.transfer.item import Item
-from ltm.transfer.notes import Section, day, front, sections
+from ltm.transfer.notes import Section, at_end, day, front, sections
 from ltm.transfer.origin import Origin
 
 FILES = (".claude/memory/MEMORY.md", "memory/MEMORY.md", "MEMORY.md")
@@ -104,7 +104,7 @@ def sectioned(
         if not named:
             tier = section.heading.split()[0].lower()
         for line, said in section.bullets():
-            times = _TIMES.search(said) if tiered else None
+            times = _TIMES.search(said, at_end(said)) if tiered else None
             yield Item(
                 text=said,
                 path=path,
@@ -118,7 +118,7 @@ def sectioned(
 
 def _tagged(item: Item) -> Item:
     """A line of memory-mcp's block ends with its tags."""
-    tags = _TAGS.search(item.text)
+    tags = _TAGS.search(item.text, at_end(item.text))
     if tags is None:
         return item
     parts = tuple(tag.strip() for tag in tags[1].split(","))
