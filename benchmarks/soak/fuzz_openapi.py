@@ -27,7 +27,7 @@ _MCP_METHODS = ("initialize", "ping", "tools/list", "resources/list", "resources
 
 def description(home: str) -> dict[str, Any]:
     """Every route of the server, with what its clients send to it."""
-    server = Running("127.0.0.1", 0, "token", "proof", 1, "")
+    server = Running("127.0.0.1", 0, "token", "challenge", "proof", 1, "")
     app = application(home, home, Doors((), ()), server, Lifetime()).app
     assert isinstance(app, Starlette)
     paths: dict[str, dict[str, Any]] = {}

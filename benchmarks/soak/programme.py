@@ -426,4 +426,22 @@ ROWS: tuple[Row, ...] = (
         most={"peak_mb": 150, "slowest_s": 10},
         alone=True,
     ),
+    Row(
+        "S21",
+        "a stranger who takes the port of a server that was killed, in seven manners, each event",
+        "neither the token nor a word of an event is told it; 0 events lost",
+        quick=(tried("tests/surfaces/test_http_strangers.py", words="stranger", more=True),),
+        instead="a server killed between its proof and the message is not tried",
+    ),
+    Row(
+        "S22",
+        "300 clients that never finish their head or body, 128 handles, then none",
+        "others are answered, slow ones ended, 1 line in the log, a tenth of a processor, served"
+        " again when there are handles",
+        quick=(
+            tried("tests/surfaces/test_http_strangers.py", words="slow or handle or none_fill"),
+        ),
+        most={"log_lines": 1, "processor_share": 0.1},
+        alone=True,
+    ),
 )

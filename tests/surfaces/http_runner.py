@@ -44,10 +44,14 @@ class Answer:
 class Server:
     """A server for the home of some hooks."""
 
-    def __init__(self, hooks: Hooks, *args: str, umask: int = 0o077, **env: str) -> None:
+    def __init__(
+        self, hooks: Hooks, *args: str, umask: int = 0o077, handles: int = 0, **env: str
+    ) -> None:
+        """`handles` is how many files and connections it may have open at first; 0 for any."""
         self.hooks = hooks
+        limited = ("prlimit", f"--nofile={handles}:1024") if handles else ()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "ltm", "serve", "--json", *args],
+            [*limited, sys.executable, "-m", "ltm", "serve", "--json", *args],
             cwd=hooks.project,
             env={**hooks.environ, **env},
             stdout=subprocess.PIPE,

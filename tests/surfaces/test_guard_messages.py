@@ -55,7 +55,9 @@ def say(
     async def run() -> None:
         asked = {"type": "http", "path": "/x", "method": "POST", "headers": headers()}
         doors = Doors((HOST,), (ORIGIN,))
-        await Guard(app, doors, "right", "proof")({**asked, **(scope or {})}, receive, send)
+        await Guard(app, doors, "right", "challenge", "proof")(
+            {**asked, **(scope or {})}, receive, send
+        )
 
     anyio.run(run)
     return app, said

@@ -82,7 +82,7 @@ def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guard:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("LTM_HOME", str(tmp_path / "home"))
     doors = Doors(OWN, tuple(f"http://{each}" for each in OWN))
-    server = Running("127.0.0.1", PORT, "right", "proof", 1, "")
+    server = Running("127.0.0.1", PORT, "right", "challenge", "proof", 1, "")
     return application(str(tmp_path / "home"), str(tmp_path), doors, server, Lifetime())
 
 
@@ -234,6 +234,34 @@ def expected(route: Route, method: str, host: str, origin: str, token: str, kind
     return 204 if route.path.startswith("/hook/") else 200  # there is no memory to tell of
 
 
+def test_who_knows_the_challenge_gets_the_proof_and_nothing_else(guarded: Guard) -> None:
+    said = {
+        "right": ["challenge"],
+        "none": [],
+        "wrong": ["Challenge"],
+        "the token": ["right"],
+        "two": ["challenge", "challenge"],
+    }
+
+    async def look() -> None:
+        for host, origin, challenge in product(HOSTS, ORIGINS, said):
+            headers = [
+                *named("Host", HOSTS[host][1]),
+                *named("Origin", ORIGINS[origin][1]),
+                *named("LTM-Challenge", said[challenge]),
+            ]
+            is_ours = HOSTS[host][0] and ORIGINS[origin][0]
+            for method, path in (("GET", "/proof"), ("POST", "/proof"), ("GET", "/health")):
+                status, told, body = await ask(guarded, method, path, headers)
+                is_right = is_ours and challenge == "right" and (method, path) == ("GET", "/proof")
+                assert status == (204 if is_right else 401 if is_ours else 403)
+                assert (told.get("ltm-proof") == "proof") == is_right
+                assert body == b""
+                count("S1", cells=1, cells_answered=int(is_right), wrong_answers=0)
+
+    anyio.run(look)
+
+
 def test_a_target_with_a_host_of_its_own_is_refused(guarded: Guard) -> None:
     target = f"http://127.0.0.1:{PORT}/health"
     assert anyio.run(ask, guarded, "GET", target, ALL_RIGHT)[0] == 403
@@ -333,7 +361,7 @@ async def heard(receive: Receive, *further: tuple[str, str]) -> tuple[list[Messa
 
     headers = [(name.lower().encode(), value.encode()) for name, value in (*ALL_RIGHT, *further)]
     scope = {"type": "http", "method": "POST", "path": "/hook/stop", "headers": headers}
-    guard = Guard(app, Doors(OWN, ()), "right", "proof")
+    guard = Guard(app, Doors(OWN, ()), "right", "challenge", "proof")
     await guard(scope, receive, send)
     return said, got
 
@@ -425,7 +453,9 @@ def test_starting_and_ending_is_the_applications_own_business() -> None:
         async def send(message: Message) -> None:
             raise AssertionError(message)
 
-        await Guard(app, Doors(OWN, ()), "right", "proof")({"type": "lifespan"}, saying(), send)
+        await Guard(app, Doors(OWN, ()), "right", "challenge", "proof")(
+            {"type": "lifespan"}, saying(), send
+        )
 
     anyio.run(start)
     assert seen == ["lifespan"]

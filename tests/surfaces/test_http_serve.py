@@ -43,10 +43,10 @@ def attempt(hooks: Hooks, *args: str) -> tuple[int, str]:
 def test_the_note_says_where_the_server_is_and_who(hooks: Hooks) -> None:
     with Server(hooks) as server:
         noted = server.noted
-        assert set(noted) == {"host", "port", "token", "proof", "pid", "started_at"}
+        assert set(noted) == {"host", "port", "token", "challenge", "proof", "pid", "started_at"}
         assert (noted["host"], noted["pid"]) == ("127.0.0.1", server.process.pid)
         assert len(noted["token"]) >= 32
-        assert noted["token"] != noted["proof"]
+        assert len({noted["token"], noted["challenge"], noted["proof"]}) == 3
         assert server.ask("GET", "/health", [server.authorized]).status == 200
 
 

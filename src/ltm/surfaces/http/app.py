@@ -58,7 +58,7 @@ def application(
     )
     app.router.redirect_slashes = False  # it would repeat the sender's Host to them
     app.state.mcp = mcp
-    return Guard(app, doors, server.token, server.proof)
+    return Guard(app, doors, server.token, server.challenge, server.proof)
 
 
 async def _health(request: Request) -> Response:

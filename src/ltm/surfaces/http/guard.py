@@ -21,6 +21,9 @@ MOST = 1024 * 1024
 PATIENCE = 10.0
 """Seconds in which a message must have arrived."""
 
+CHALLENGE = b"ltm-challenge"
+"""The header with which `GET /proof` asks who we are, before anything else is told us."""
+
 PROOF = b"ltm-proof"
 """The header by which the sender knows that it asked us, and not who took our port after us."""
 
@@ -30,8 +33,9 @@ _ALWAYS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosnif
 class Guard:
     """An application, behind all checks."""
 
-    def __init__(self, app: ASGIApp, doors: Doors, token: str, proof: str) -> None:
+    def __init__(self, app: ASGIApp, doors: Doors, token: str, challenge: str, proof: str) -> None:
         self.app = app
+        self._challenge = challenge.encode()
         self._hosts = {each.encode() for each in doors.hosts}
         self._origins = {each.encode() for each in doors.origins}
         self._token = token.encode()
@@ -52,6 +56,10 @@ class Guard:
         if status:
             await _refuse(send, status)
             return
+        if self._is_challenge(scope):
+            await send({"type": "http.response.start", "status": 204, "headers": self._headers})
+            await send({"type": "http.response.body", "body": b""})
+            return
         waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replayed() -> Message:
@@ -71,6 +79,8 @@ class Guard:
             return 403
         if _has(scope, b"origin") and _only(scope, b"origin") not in self._origins:
             return 403
+        if self._is_challenge(scope):
+            return 0
         scheme, _, token = _only(scope, b"authorization").partition(b" ")
         # Compared in any case, and in the same time whatever is wrong with it.
         if not compare_digest(token.strip(), self._token) or scheme.lower() != b"bearer":
@@ -80,6 +90,11 @@ class Guard:
             return 415
         length = _only(scope, b"content-length")
         return 413 if length.isdigit() and int(length) > MOST else 0
+
+    def _is_challenge(self, scope: Scope) -> bool:
+        """Whether a client that knows our secrets asks for proof that we do."""
+        is_asked = scope["method"] == "GET" and scope["path"] == "/proof"
+        return is_asked and compare_digest(_only(scope, CHALLENGE), self._challenge)
 
 
 def _has(scope: Scope, name: bytes) -> bool:

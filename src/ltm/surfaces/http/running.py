@@ -31,8 +31,11 @@ class Running:
     port: int
     token: str
     """What every request must carry."""
+    challenge: str
+    """What a client sends first, and alone: whoever took the port of a server that was killed gets
+    it too, but it opens nothing, and ended with that server."""
     proof: str
-    """What every answer to such a request carries."""
+    """What the server answers to it, and with every other answer."""
     pid: int
     started_at: str
 
@@ -44,8 +47,8 @@ class Running:
 
 def here(host: str, port: int) -> Running:
     """A server in this process, with secrets of its own."""
-    token, proof = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-    return Running(host, port, token, proof, os.getpid(), iso(now()))
+    token, challenge, proof = (secrets.token_urlsafe(32) for _ in range(3))
+    return Running(host, port, token, challenge, proof, os.getpid(), iso(now()))
 
 
 def load(home: str) -> Running | None:
@@ -54,14 +57,14 @@ def load(home: str) -> Running | None:
         found = read_object(read_plain(os.path.join(home, FILE), follow=False).decode("ascii"))
     except (OSError, ValueError):
         return None
-    texts = [found.get(name) for name in ("host", "token", "proof", "started_at")]
+    texts = [found.get(name) for name in ("host", "token", "challenge", "proof", "started_at")]
     port, pid = found.get("port"), found.get("pid")
     if not all(isinstance(each, str) for each in texts):
         return None
     if not isinstance(port, int) or not isinstance(pid, int):
         return None
-    host, token, proof, started_at = map(str, texts)
-    return Running(host, port, token, proof, pid, started_at)
+    host, token, challenge, proof, started_at = map(str, texts)
+    return Running(host, port, token, challenge, proof, pid, started_at)
 
 
 def note(home: str, server: Running) -> None:
@@ -83,10 +86,10 @@ def answers(server: Running) -> bool:
     """Whether this very server is there and answers."""
     connection = HTTPConnection(server.host, server.port, timeout=_PATIENCE)
     try:
-        connection.request("GET", "/health", headers={"Authorization": f"Bearer {server.token}"})
+        connection.request("GET", "/proof", headers={"LTM-Challenge": server.challenge})
         answer = connection.getresponse()
         proof = answer.headers.get("ltm-proof", "")
-        return answer.status == 200 and compare_digest(proof.encode(), server.proof.encode())
+        return answer.status == 204 and compare_digest(proof.encode(), server.proof.encode())
     except (OSError, HTTPException, ValueError):
         return False
     finally:

@@ -7,6 +7,7 @@ kernel, so a server that was killed is in nobody's way.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -21,6 +22,7 @@ from ltm.storage.home import home as find_home
 from ltm.storage.lock import Lock
 from ltm.surfaces.http import running
 from ltm.surfaces.http.app import application
+from ltm.surfaces.http.connection import QUEUE, Connection, Trouble, most_at_once
 from ltm.surfaces.http.doors import address_of, bind, doors_of
 from ltm.surfaces.http.running import Running
 from ltm.surfaces.mcp.lifetime import Lifetime
@@ -82,7 +84,9 @@ def _run(
     config = uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
+        http=Connection,
+        backlog=most_at_once(),
+        log_level="error",  # a warning for each request that is none would fill any log
         ws="none",
         lifespan="on",
         log_config=None,
@@ -109,7 +113,10 @@ class _Server(uvicorn.Server):
         self._begin = begin
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(Trouble())
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(QUEUE)
         if self.started:
             self._begin()
 

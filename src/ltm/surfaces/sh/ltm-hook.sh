@@ -17,7 +17,8 @@ umask 077
 LC_ALL=C
 export LC_ALL
 
-limit=0.9 # seconds for an answer: with all around it, less than one
+# Seconds for the proof and for an answer: with all around them, less than one.
+patience=0.3 limit=0.6
 case ${1:-} in
     SessionStart | session_start) event=SessionStart route=session_start ;;
     UserPromptSubmit | user_prompt_submit) event=UserPromptSubmit route=user_prompt_submit ;;
@@ -29,7 +30,7 @@ case ${1:-} in
     PostToolUseFailure | post_tool_use_failure)
         event=PostToolUseFailure route=post_tool_use_failure ;;
     # Here a client gives all hooks together one second and a half.
-    SessionEnd | session_end) event=SessionEnd route=session_end limit=0.3 ;;
+    SessionEnd | session_end) event=SessionEnd route=session_end patience=0.1 limit=0.2 ;;
     *) exit 0 ;;
 esac
 
@@ -70,7 +71,7 @@ payload=$(
     status=$?
     kill -USR1 "$timer"
     exit "$status"
-) || limit=0.2
+) || patience=0.1 limit=0.1
 exec 3<&-
 
 # The event's key: it sorts by time, and an event that is kept twice under one key is one event.
@@ -89,15 +90,36 @@ field() {
     value=${value%%[!A-Za-z0-9.:_-]*}
 }
 
-# The token goes through a pipe: what a command is called with, everybody on a machine can see.
-# `-q` and `--noproxy`: no setting of the user's may send it elsewhere.
+# Secrets go through a pipe: what a command is called with, everybody on a machine can see.
+# `-q` and `--noproxy`: no setting of the user's may send them elsewhere.
+say() {
+    curl -q -s -i -g --noproxy '*' --connect-timeout 0.3 -K /dev/fd/4 "$@"
+}
+
+# Whoever took the port of a server that was killed learns the challenge, which is worth nothing
+# without that server, and cannot answer it.
+prove() {
+    say --max-time "$patience" "http://$host:$port/proof" 4<<EOF
+header = "LTM-Challenge: $challenge"
+EOF
+}
+
 post() {
-    printf '%s' "$payload" | curl -q -s -i -g --noproxy '*' \
-        --connect-timeout 0.3 --max-time "$limit" \
+    printf '%s' "$payload" | say --max-time "$limit" \
         -H 'Content-Type: application/json' -H 'Expect:' -H "LTM-Event: $key" \
-        -K /dev/fd/4 --data-binary @- "http://$host:$port/hook/$route" 4<<EOF
+        --data-binary @- "http://$host:$port/hook/$route" 4<<EOF
 header = "Authorization: Bearer $token"
 EOF
+}
+
+# Ask by a command; the head of the answer and the rest of it, if they come from our server.
+hear() {
+    # The dot says that the answer is whole, and keeps the newlines before it.
+    answer=$({ "$1" && printf .; } | head -c 65536)
+    case $answer in *"$cr$nl$cr$nl"*.) ;; *) return 1 ;; esac
+    head=${answer%%"$cr$nl$cr$nl"*}$cr$nl
+    answer=${answer#*"$cr$nl$cr$nl"}
+    case $head in *"${nl}ltm-proof: $proof$cr$nl"*) ;; *) return 1 ;; esac
 }
 
 ask() {
@@ -107,19 +129,15 @@ ask() {
     field host && host=$value
     field port && port=$value
     field token && token=$value
+    field challenge && challenge=$value
     field proof && proof=$value
-    [ -n "$host" ] && [ -n "$port" ] && [ -n "$token" ] && [ -n "$proof" ] || return 1
+    [ -n "$host" ] && [ -n "$port" ] && [ -n "$token" ] && [ -n "$challenge" ] && [ -n "$proof" ] ||
+        return 1
     case $host in *:*) host="[$host]" ;; esac
-    # The dot says that the answer is whole, and keeps the newlines before it.
-    answer=$({ post && printf .; } | head -c 65536)
-    case $answer in *"$cr$nl$cr$nl"*.) ;; *) return 1 ;; esac
-    head=${answer%%"$cr$nl$cr$nl"*}$cr$nl
-    # Whoever took the port of a server that is gone knows the token by now, but not this.
-    case $head in *"${nl}ltm-proof: $proof$cr$nl"*) ;; *) return 1 ;; esac
+    hear prove && hear post || return 1
     case $head in
         'HTTP/1.1 204'*) ;;
         'HTTP/1.1 200'*)
-            answer=${answer#*"$cr$nl$cr$nl"}
             case $answer in '{'*"}$nl.") ;; *) return 1 ;; esac
             printf '%s' "${answer%.}"
             ;;
