@@ -153,9 +153,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     assert {Path(name).suffix for name in package} == {".py", ".sh", ".jsonl", ".typed"}
 
 
-def pins() -> list[tuple[Requirement, str]]:
-    """What `constraints.txt` pins, each with the hashes behind it."""
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+def pins(path: str = "constraints.txt") -> list[tuple[Requirement, str]]:
+    """What a file pins, each with the hashes behind it."""
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
     text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     assert re.findall(r"https?://|--index-url|--find-links", text) == []
     entries = re.split(r"\n(?=\S)", text.replace("\\\n", " ").strip())
@@ -197,6 +197,45 @@ def test_every_dependency_is_pinned_with_its_hash_and_no_address() -> None:
         str(pin) for pin, _ in found if [each.operator for each in pin.specifier] != ["=="]
     ] == []
     count("S16", pinned=len(found))
+
+
+def test_the_plugin_installs_the_same_pins_and_none_of_the_tools() -> None:
+    """`python dev/pins.py --plugin` makes its files of the constraints."""
+    done = subprocess.run([sys.executable, str(ROOT / "dev" / "pins.py"), "--check"], check=False)
+    assert done.returncode == 0
+    everything = {(pin.name, str(pin.specifier)): hashes for pin, hashes in pins()}
+    names = set()
+    for path in ("plugin/requirements.txt", "plugin/vectors.txt"):
+        found = pins(path)
+        names |= {pin.name for pin, _ in found}
+        for pin, hashes in found:
+            assert everything[pin.name, str(pin.specifier)] == hashes
+    assert {"mcp", "hatchling", "numpy"} <= names
+    assert not {"pytest", "mypy", "ruff", "hypothesis"} & names
+    count("S16", pins_of_the_plugin=len(names))
+
+
+def test_no_advice_names_a_package_on_an_index_that_is_not_ours() -> None:
+    """Whoever takes our name there would be installed by everybody who follows it."""
+    name = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "src", "docs", "plugin", "*.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    paths = [each for each in listed if (ROOT / each).suffix in {".py", ".md", ".sh", ".json"}]
+    assert len(paths) > 100
+    found = [
+        f"{path}: {line.strip()}"
+        for path in paths
+        if path != "CHANGELOG.md"
+        for line in (ROOT / path).read_text(encoding="utf-8").splitlines()
+        if name in line
+    ]
+    count("S16", advice_by_name=len(found))
+    assert found == []
 
 
 def test_the_pins_are_what_the_project_asks_for_today_and_nothing_else() -> None:

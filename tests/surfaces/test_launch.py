@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -413,6 +417,7 @@ def test_until_a_new_environment_is_built_the_former_one_serves(building: Machin
 
 def test_the_code_and_nothing_else_names_its_environment(tmp_path: Path) -> None:
     shutil.copytree(Path(launch.ROOT) / "src", tmp_path / "src")
+    shutil.copytree(Path(launch.ROOT) / "plugin", tmp_path / "plugin")
     shutil.copy(Path(launch.ROOT) / "pyproject.toml", tmp_path)
     before = environment.fingerprint(str(tmp_path))
     assert before == environment.fingerprint(launch.ROOT)
@@ -420,9 +425,11 @@ def test_the_code_and_nothing_else_names_its_environment(tmp_path: Path) -> None
     (tmp_path / "src" / "ltm" / "__pycache__").mkdir(exist_ok=True)
     (tmp_path / "src" / "ltm" / "__pycache__" / "x.pyc").write_bytes(b"x")
     assert environment.fingerprint(str(tmp_path)) == before
-    with (tmp_path / "src" / "ltm" / "__init__.py").open("a") as file:
-        file.write("\n")
-    assert environment.fingerprint(str(tmp_path)) != before
+    for name in ("src/ltm/__init__.py", "plugin/requirements.txt", "plugin/vectors.txt"):
+        with (tmp_path / name).open("a") as file:
+            file.write("\n")
+        assert environment.fingerprint(str(tmp_path)) != before
+        before = environment.fingerprint(str(tmp_path))
 
 
 def test_a_command_before_the_environment_is_there_says_so(building: Machine) -> None:
@@ -565,7 +572,7 @@ def test_the_environment_is_built_with_vectors_or_else_without(machine: Machine)
     """A machine without a fitting wheel still gets everything else."""
     fake = 'for word; do last=$word; done; case $1 in venv) mkdir -p "$last/bin"; '
     fake += 'printf "#!/bin/sh\\nexit 0\\n" > "$last/bin/python"; chmod +x "$last/bin/python";; '
-    fake += '*) case $last in *"[vectors]") exit 1;; esac;; esac'
+    fake += "*) case $last in *vectors.txt) exit 1;; esac;; esac"
     machine.path += [Path("/usr/bin"), Path("/bin")]
     machine.python("bin", "uv", does=fake)
     code = "import sys; from ltm.clients.environment import build; "
@@ -577,6 +584,87 @@ def test_the_environment_is_built_with_vectors_or_else_without(machine: Machine)
     )
 
     log = (machine.data / "environment.log").read_text()
-    tried = [line.split()[-1] for line in log.splitlines() if " pip install " in line]
-    assert tried == [f"{launch.ROOT}[vectors]", launch.ROOT]
+    tried = [line.split()[3:] for line in log.splitlines() if " pip install " in line]
+    assert [words[-1] for words in tried] == [
+        f"{launch.ROOT}/plugin/vectors.txt",
+        f"{launch.ROOT}/plugin/requirements.txt",
+        launch.ROOT,
+    ]
+    assert all("--require-hashes" in words for words in tried[:-1])
+    assert {"--no-deps", "--no-build-isolation", "--no-index"} <= set(tried[-1])
     assert environment.ready(str(machine.data), launch.ROOT)
+
+
+MARK = "import pathlib; pathlib.Path({!r}).touch()\n"
+
+
+def wheel(folder: Path, mark: Path) -> str:
+    """Put the wheel of a package that leaves a mark when it is loaded; its hash."""
+    path = folder / "needed-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("needed.py", MARK.format(str(mark)))
+        archive.writestr(
+            "needed-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: needed\nVersion: 1\n"
+        )
+        archive.writestr(
+            "needed-1.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        archive.writestr("needed-1.dist-info/RECORD", "")
+    return sha256(path.read_bytes()).hexdigest()
+
+
+def source(folder: Path, mark: Path) -> str:
+    """The same as source, which marks when it is built."""
+    path = folder / "needed-1.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in {
+            "setup.py": MARK.format(str(mark)),
+            "PKG-INFO": "Name: needed\n",
+        }.items():
+            entry = tarfile.TarInfo(f"needed-1/{name}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "said"),
+    [
+        (wheel, "", "its own code could not be installed"),
+        (wheel, "another hash", "pip could not install it"),
+        (wheel, "no hash", "pip could not install it"),
+        (wheel, "no version", "pip could not install it"),
+        (source, "", "pip could not install it"),
+    ],
+)
+def test_what_the_plugin_installs_is_what_its_pins_name_or_nothing(
+    machine: Machine, tmp_path: Path, kind: Callable[[Path, Path], str], change: str, said: str
+) -> None:
+    """Where all is as pinned it gets as far as the code itself, which is none here."""
+    root, wheels = tmp_path / "root", tmp_path / "wheels"
+    for folder in (root / "src", root / "plugin", wheels):
+        folder.mkdir(parents=True)
+    mark = tmp_path / "ran"
+    given = kind(wheels, mark)
+    lines = {
+        "": f"needed==1 --hash=sha256:{given}\n",
+        "another hash": f"needed==1 --hash=sha256:{'0' * 64}\n",
+        "no hash": "needed==1\n",
+        "no version": f"needed --hash=sha256:{given}\n",
+    }
+    (root / "plugin" / "requirements.txt").write_text(lines[change])
+    (root / "plugin" / "vectors.txt").write_text("")
+    (root / "pyproject.toml").write_text("[build-system]\nrequires = []\nbuild-backend = 'none'\n")
+    code = "import sys; from ltm.clients.environment import build; "
+    code += "sys.exit(not build(sys.argv[1], sys.argv[2]))"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code, str(machine.data), str(root)],
+        env={**machine.env(), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)},
+        check=False,
+    )
+    count("S16", plugin_pins_tried=1)
+    assert done.returncode == 1
+    assert said in environment.state(str(machine.data))["message"]
+    assert not mark.exists()
+    assert not list(machine.data.glob("env-*"))

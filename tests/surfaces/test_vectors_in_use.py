@@ -35,4 +35,4 @@ def test_what_the_hint_says_works(ltm: Ltm) -> None:
     ltm.ok("config", "embed.backend", "none")
     ltm.ok(*ltm.json("status")["vectors"]["hint"].split()[1:])
     assert ltm.json("status")["vectors"]["model"]
-    assert INSTALL.endswith("'ltm-memory[vectors]'")
+    assert INSTALL.startswith("pip install '.[vectors]'")

@@ -2,9 +2,10 @@
 
 A client installs nothing for Python, so we do: an environment with this package and what it needs,
 in the folder the client gives a plugin for its data (and deletes with it). uv builds it where there
-is uv, else venv and pip. One per state of the code, named after its bytes: an update builds a new
-one beside the old, which serves until then. Runs on any Python from 3.8 with nothing installed, so
-it uses the standard library and the few modules of ours that do the same.
+is uv, else venv and pip, from the plugin's pins and their hashes. One per state of the code, named
+after its bytes: an update builds a new one beside the old, which serves until then. Runs on any
+Python from 3.8 with nothing installed, so it uses the standard library and the few modules of ours
+that do the same.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _LOCK = "environment.lock"
 _PREFIX = "env-"
 _FINISHED = "ltm-finished"
 _OLDEST = (3, 11)
+_PINS = ("requirements.txt", "vectors.txt")
 _PATIENCE = 900.0  # seconds one step may take: somebody may be behind a slow line
 _WORKS = "import ltm.surfaces.mcp.server, ltm.surfaces.cli.app"
 
@@ -52,7 +54,7 @@ def fingerprint(root: str) -> str:
     """A name for the state of the code in a folder."""
     digest = blake2b(digest_size=8)
     top = os.path.join(root, "src")
-    paths = [os.path.join(root, "pyproject.toml")]
+    paths = [os.path.join(root, "pyproject.toml"), *(_pins_of(root, name) for name in _PINS)]
     for folder, folders, names in os.walk(top):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         paths += [os.path.join(folder, name) for name in sorted(names)]
@@ -146,11 +148,23 @@ def _with_pip(run: _Run, path: str, root: str) -> None:
 
 
 def _install(run: _Run, install: Sequence[str], root: str, hint: str) -> None:
-    """Install the code in a folder: with vectors, or without where no wheel fits this machine."""
+    """Install the code in a folder: with vectors, or without where no wheel fits this machine.
+
+    What it needs is exactly what was tried, byte for byte: a version with its hashes. Only wheels:
+    to make one here, further packages would be fetched that no hash is known of.
+    """
+    pinned = [*install, "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    needed, vectors = (_pins_of(root, name) for name in _PINS)
     try:
-        run([*install, f"{root}[vectors]"], hint)
+        run([*pinned, "-r", needed, "-r", vectors], hint)
     except _Failed:
-        run([*install, root], hint)
+        run([*pinned, "-r", needed], hint)
+    built = [*install, "--no-deps", "--no-build-isolation", "--no-index", root]
+    run(built, "its own code could not be installed")
+
+
+def _pins_of(root: str, name: str) -> str:
+    return os.path.join(root, "plugin", name)
 
 
 def _run(words: Sequence[str], hint: str, output: IO[bytes]) -> None:

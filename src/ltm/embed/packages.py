@@ -9,7 +9,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import NamedTuple
 
-INSTALL = "pip install 'ltm-memory[vectors]'"
+INSTALL = "pip install '.[vectors]' in the folder of ltm's code"
+"""Never by a name: on an index, that may be somebody else's package."""
 
 
 class Package(NamedTuple):

@@ -154,7 +154,7 @@ OPTIONS: tuple[Option, ...] = (
         "embed.backend",
         "static",
         "What finds memories that say the same in other words: the small model that comes with"
-        " `ltm-memory[vectors]`, a server of embeddings, or nothing.",
+        " LTM's extra `vectors`, a server of embeddings, or nothing.",
         choices=("static", "api", "none"),
     ),
     Option(

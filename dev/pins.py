@@ -1,0 +1,106 @@
+"""Makes the pins anew: `python dev/pins.py`, in `.venv`, with uv and a way to PyPI.
+
+uv resolves `pyproject.toml` for all platforms into `constraints.txt`: everything, the tools of
+development too. What the plugin installs is taken out of that, pin by pin with its hashes:
+`plugin/requirements.txt`, what LTM needs and what builds it, and `plugin/vectors.txt`, what the
+vectors need besides. `--plugin` makes these two only, `--check` says whether they are as they
+should be.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+COMPILE = """uv pip compile --universal --generate-hashes --no-header --no-annotate
+--no-emit-index-url --python-version 3.11 --extra vectors --group dev pyproject.toml
+-o constraints.txt"""
+
+
+Pins = dict[str, list[str]]
+"""Pins with their hashes as they stand in a file, by name: one may differ by Python or platform."""
+
+
+def entries() -> Pins:
+    """What `constraints.txt` pins."""
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    found: Pins = {}
+    for each in re.split(r"\n(?=\S)", text.strip()):
+        name = canonicalize_name(re.split(r"[=\s]", each, maxsplit=1)[0])
+        found.setdefault(name, []).append(each)
+    return found
+
+
+def where_asked(asked: list[str], pinned: Pins) -> Pins:
+    """The pins, installed only where these ask for them: development may ask for more."""
+    marked = {canonicalize_name(each.name): each for each in map(Requirement, asked) if each.marker}
+    return {
+        name: [
+            re.sub(r"\A([^ ]+) \\", rf"\1 ; {marked[name].marker} \\", each)
+            if name in marked
+            else each
+            for each in found
+        ]
+        for name, found in pinned.items()
+    }
+
+
+def closure(asked: list[str], pinned: Pins) -> set[str]:
+    """What these need, on any platform: a pin's own marker says where it is installed."""
+    needed: set[str] = set()
+    waiting = [(Requirement(each), "") for each in asked]
+    while waiting:
+        each, extra = waiting.pop()
+        name = canonicalize_name(each.name)
+        of_extra = each.marker is not None and "extra ==" in str(each.marker)
+        if name not in pinned or (of_extra and not extra):
+            continue
+        if of_extra and each.marker and not each.marker.evaluate({"extra": extra}):
+            continue
+        known = name in needed
+        needed.add(name)
+        for more in {"", *each.extras} if not known or each.extras else ():
+            try:
+                lines = metadata.requires(name) or []
+            except metadata.PackageNotFoundError:  # of another platform
+                lines = []
+            waiting += [(Requirement(line), more) for line in lines]
+    return needed
+
+
+def texts() -> dict[str, str]:
+    """What the plugin's files hold, by their paths."""
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    vectors = about["project"]["optional-dependencies"]["vectors"]
+    pinned = where_asked(vectors, entries())
+    core = closure([*about["project"]["dependencies"], *about["build-system"]["requires"]], pinned)
+    more = closure(vectors, pinned) - core
+    return {
+        path: "".join(f"{each}\n" for name in sorted(names) for each in pinned[name])
+        for path, names in (("plugin/requirements.txt", core), ("plugin/vectors.txt", more))
+    }
+
+
+def main(words: list[str]) -> int:
+    """Do as asked; the exit code."""
+    if words == ["--check"]:
+        return int(any((ROOT / path).read_text() != text for path, text in texts().items()))
+    if not words:
+        subprocess.run(COMPILE.split(), cwd=ROOT, check=True)
+        print("install them (dev/test does), then: python dev/pins.py --plugin")
+        return 0
+    for path, text in texts().items():
+        (ROOT / path).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
