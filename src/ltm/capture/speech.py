@@ -76,7 +76,8 @@ _CHAT = re.compile(
 )
 _ASKS = re.compile(
     r"\s*(?:please|can you|could you|find|check|explain|summari[sz]e|tell me|look"
-    r"|is (?:this|that|it)|does|do we|what|why|how|bitte|kannst|erklär|peux-tu|puedes|você pode|можешь|请|帮)",
+    r"|is (?:this|that|it)|does|do we|what|why|how|bitte|kannst|erklär|peux-tu|puedes|você pode"
+    r"|можешь|请|帮)",
     re.IGNORECASE,
 )
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d\d")
