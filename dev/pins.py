@@ -1,4 +1,4 @@
-"""Makes the pins anew: `python dev/pins.py`, in `.venv`, with uv and a way to PyPI.
+"""Makes the pins again: `python dev/pins.py`, in `.venv`, with uv and a way to PyPI.
 
 uv resolves `pyproject.toml` for all platforms into `constraints.txt`: everything, the tools of
 development too. What the plugin installs is taken out of that, pin by pin with its hashes:

@@ -391,7 +391,10 @@ ROWS: tuple[Row, ...] = (
         "S16",
         "dependencies, dangerous calls, and what the wheel holds",
         "0 high, 0 dangerous calls, 0 strange files, every pin with its hash and none stale",
-        quick=(tried("tests/security/test_supply.py"),),
+        quick=(
+            tried("tests/security/test_supply.py"),
+            tried("tests/surfaces/test_launch.py", words="pins"),
+        ),
         full=(program("benchmarks.soak.supply"),),
         instead="advisories are looked up online: what could not be is counted as not audited",
     ),

@@ -216,7 +216,7 @@ def test_the_plugin_installs_the_same_pins_and_none_of_the_tools() -> None:
 
 
 def test_no_advice_names_a_package_on_an_index_that_is_not_ours() -> None:
-    """Whoever takes our name there would be installed by everybody who follows it."""
+    """A package of that name, made by a stranger, would be installed by all who follow it."""
     name = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "src", "docs", "plugin", "*.md"],

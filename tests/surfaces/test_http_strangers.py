@@ -4,6 +4,7 @@ that never finish, and a server without a handle left (S22)."""
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
 import threading
@@ -24,7 +25,7 @@ FIRED = EVENTS if ALL else ("SessionStart", "UserPromptSubmit", "SessionEnd")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and sh")
 
-PROMPT = "the prompt that is nobody else's business"
+PROMPT = "the prompt that only the server may see"
 FIELDS = {"source": "startup", "agent_id": "a1", "agent_type": "Explore"}
 
 
@@ -143,6 +144,7 @@ def beginnings(server: Server) -> Iterator[bytes]:
         yield second.encode()
 
 
+@pytest.mark.skipif(not shutil.which("prlimit"), reason="needs prlimit")
 def test_slow_clients_are_ended_and_keep_no_other_waiting(hooks: ShHooks) -> None:
     with Server(hooks, handles=128) as server, ExitStack() as wires:
         assert is_well(server)

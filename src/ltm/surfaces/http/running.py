@@ -32,7 +32,7 @@ class Running:
     token: str
     """What every request must carry."""
     challenge: str
-    """What a client sends first, and alone: whoever took the port of a server that was killed gets
+    """What a client sends first, and alone: a stranger at the port of a server that was killed gets
     it too, but it opens nothing, and ended with that server."""
     proof: str
     """What the server answers to it, and with every other answer."""

@@ -96,7 +96,7 @@ say() {
     curl -q -s -i -g --noproxy '*' --connect-timeout 0.3 -K /dev/fd/4 "$@"
 }
 
-# Whoever took the port of a server that was killed learns the challenge, which is worth nothing
+# A stranger at the port of a server that was killed learns the challenge, which is worth nothing
 # without that server, and cannot answer it.
 prove() {
     say --max-time "$patience" "http://$host:$port/proof" 4<<EOF
