@@ -11,12 +11,13 @@ import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
-from ltm.core.keynames import WORD, Promise, promise
+from ltm.core.keynames import Promise, is_label, names, promise, spoken_promise
 from ltm.core.looks import (
     has_digit,
     is_hash,
+    is_named,
     is_number,
     is_placeholder,
     is_random,
@@ -30,17 +31,27 @@ _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]*")
 _NAME_AFTER = re.compile(r"[A-Za-z0-9_-]*")
 _WORD_BEFORE = re.compile(r"[ -]([A-Za-z]+)")
 # What ends a name: a quote, escaped or not, marks of emphasis, the end of an index.
-_CLOSE = r"(?:\\{0,3}[\"'`]|\*\*|__)?[\]*]?"
-_SCHEME = r"(?:(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest|[Aa]pi-?[Kk]ey|BEARER|BASIC)(?:[ ]|%20))?"
+_CLOSE = r"(?:\\{0,15}[\"'`]|\*\*|__)?[\]*]?"
+_SCHEME = (
+    r"(?:(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest|[Aa]pi-?[Kk]ey|[Aa]pi-?[Tt]oken|BEARER|BASIC|SSWS"
+    r"|Splunk|GenieKey|Bot|OAuth|Key|PRIVATE-TOKEN)(?:[ ]|%20))?"
+)
+# What makes a value of the text in it: `String::from("…")`, `bytes.fromhex("…")`.
+_MADE_OF = (
+    r"(?:(?:new[ ])?(?:String(?:::from)?|str|bytes(?:\.fromhex)?|Buffer\.from|Some|unhexlify|atob"
+    r"|Secret\w{0,8}(?:(?:::|\.)(?:new|of|from))?|(?:base64\.)?b64decode)\([ ]?(?=b?[\"']))?"
+)
 # `|` and the like of YAML, and the first line of what it holds.
 _BLOCK = (
-    r"(?:!!str[ ])?[|>][0-9+-]{0,2}[ \t]{0,8}(?:\#[^\n]{0,80})?(?:\r?\n[ \t]{0,40}){1,3}(?<=[ \t])"
+    r"(?:!!\w{1,12}[ ])?[|>][0-9+-]{0,2}[ \t]{0,8}(?:\#[^\n]{0,80})?"
+    r"(?:\r?\n[ \t]{0,40}){1,3}(?<=[ \t])"
 )
 # A line that has nothing but one value, and is not the name of another.
 _LINE_BELOW = r"\\?\r?\n[ \t]{1,40}(?=[^\s]{3,256}(?<![:,({\[])[ \t]{0,8}(?:\r?\n|\Z))"
-_OPENING = "[„“«「『]?"
+_OPENING = "(?:[„“«‹「『][ \u00a0\u202f]?)?"
 _OF_WHAT = (
-    r"(?:,?[ ](?:for|FOR|of|on|in|to|at|from|we|i|I|you|für|von|vom|zum|zur|de|du|da|do|del|des"
+    r"(?:,?[ ](?:for|FOR|of|on|in|to|at|from|we|i|I|you|he|she|they"
+    r"|für|von|vom|zum|zur|de|du|da|do|del|des"
     r"|para|pour|от|для|voor|för|di|per)[ ][\w.@-]{1,30}(?:[ ][\w.@-]{1,30}){0,5}?"
     r"|(?:[ ][а-яё]{3,20}){1,3}?)?"
 )
@@ -64,18 +75,28 @@ class _Tie:
 _ASSIGNED = _Tie(
     re.compile(
         _CLOSE + r"[ \t]{0,20}(?:\[[^\]\n]{0,24}\])?[ \t]{0,4}"
-        r"(?:=>|={1,3}|[:?+|]{1,2}=|!==?|<-|:|：|%3[DdAa])"
-        r"[ \t]{0,20}(?:" + _BLOCK + "|" + _LINE_BELOW + ")?" + _SCHEME + _OPENING
+        r"(?:=3D(?=[\"'])|=>|={1,3}|[:?+|]{1,2}=|!==?|<-|:|：|%3[DdAa])"
+        r"[ \t]{0,20}(?:"
+        + _BLOCK
+        + "|!!\\w{1,12}[ ]|"
+        + _LINE_BELOW
+        + ")?"
+        + _SCHEME
+        + _OPENING
+        + _MADE_OF
     )
 )
 _CALLED = _Tie(
-    re.compile(_CLOSE + r"[ \t]{0,4}[,(][ \t]{0,4}(?=\\{0,3}[\"'`])"), only_quoted=True, loose=True
+    re.compile(_CLOSE + r"[ \t]{0,4}[,(][ \t]{0,16}(?=\\{0,15}[\"'`])"),
+    only_quoted=True,
+    loose=True,
 )
-_ELEMENT = _Tie(re.compile(r">(?=[^<>\n]{4,512}</)"))
+_ELEMENT = _Tie(re.compile(r"[ ]{0,3}>(?=[^<>\n]{4,512}</)"))
 _SAID = _Tie(
     re.compile(
         rf"[\"'`*]{{0,3}}(?:{_OF_WHAT}(?:{_IS}|[ ]?[:=]\s{{1,12}})|['’]s[ ]"
-        rf"|[ ]?(?:\||->|→|⇒|—|–)[ ]?|[ ]?(?:是|为|為|改为|改成了?|は|는|은)[ :：]?"
+        rf"|[ ]{{0,40}}\|[ ]{{0,8}}|[ ]?(?:->|→|⇒|—|–)[ ]?"
+        rf"|[ ]?(?:是|为|為|改为|改成了?|は|는|은)[ :：]?"
         rf"|[ \t]{{1,8}}){_SCHEME}{_OPENING}"
     ),
     loose=True,
@@ -92,13 +113,19 @@ _TIES = (
         only_quoted=True,
     ),
     _ASSIGNED,
+    # `TOKEN || "…"`
+    _Tie(re.compile(r"[\"'\])]{0,3}[ ]?(?:\|\||\?\?|or|OR)[ ]?(?=[\"'`])"), only_quoted=True),
+    # `enable secret 9 …`: the number says in which form
+    _Tie(re.compile(r"[ ][05-9][ ](?=[^\s]{6})")),
     _CALLED,
+    # `<key>Password</key><string>…</string>`
+    _Tie(re.compile(r"</key>\s{0,40}<string>")),
     # `name: DB_PASSWORD, value: …`, `variable "db_password" { default = … }`
     _Tie(
         re.compile(
-            r"\\{0,3}[\"']?[\s,{]{1,40}"
+            r"\\{0,15}[\"']?[\s,{]{1,40}"
             r"(?:(?:type|description|sensitive)[ ]{0,20}=[^\n]{0,80}\n[ \t]{0,40}){0,3}"
-            r"(?:--)?\\{0,3}[\"']?(?:[Vv]alue|default(?:Value)?|body|secret-string)\\{0,3}[\"']?"
+            r"(?:--)?\\{0,15}[\"']?(?:[Vv]alue|default(?:Value)?|body|secret-string)\\{0,15}[\"']?"
             r"[ \t]{0,4}[:= ][ \t]{0,4}"
         )
     ),
@@ -108,9 +135,36 @@ _TIES = (
 )
 _CELL_ENDS = ("", "\n", "\r", ",", "`")
 _OF_WHICH = re.compile(r" (?:as|is|was) (?:(?:the|my|our|your|its|a) )?\Z")
-_QUOTED = re.compile(r"[bBrRuUfF@$]{0,2}(\\{0,3}(?:\"\"\"|'''|[\"'`]))([^\n]{1,2048}?)\1")
+_FOR_WHICH = re.compile(
+    r"\b[Ii]t(?:['’]s| is) ([^\s\"'`,;:]{6,64}) for "
+    r"(?:(?:the|my|our|your) )?(?:[\w-]{1,20} ){0,2}\Z"
+)
+# A line of a properties file: nothing but a name with dots and its value.
+_PROPERTY = re.compile(r"(?!(?:self|this|cls)\.)[a-z][a-z0-9-]*(?:\.[a-zA-Z0-9-]+)+\Z")
+_APART = ("", " ", "\t", "\n", "\r")
+_PHRASE = re.compile(r"[a-z]{2,12}(?:[ -][a-z0-9]{1,12}){3,7}[ \t]{0,4}(?=\r?\n|[.\"'*}]|\Z)")
+_PHRASE_NOT = re.compile(
+    r"\b(?:the|your|a|an|is|are|for|in|to|see|enter|of|and|not|from|this|be|with|or|it|if|used|must"
+    r"|on|by|as|no|when|that|which)\b"
+)
+# Quoted-printable: a line that goes on in the next one.
+_SOFT_BREAK = re.compile(r"(?<==)[ ]?\r?\n[ ]{0,8}[^\s\"']{1,80}")
+_ANOTHER = re.compile(
+    r"[\"'`*]{0,2}[,;.]?[ ](?:(?:and|but)[ ])?(?:the[ ]|my[ ])?(?:new|old|other|current)[ ]one"
+    r"(?:['’]s|[ ]is|[ ]was)(?:[ ]now)?:?[ ][\"'`*]{0,2}([^\s\"'`,;()*]{5,63}[^\s\"'`,;()*.:?])"
+)
+_LATER = re.compile(r"\S+")
+_LINK = frozenset(
+    (
+        *("is", "ist", "lautet", "heißt", "est", "es", "é", "è", "är", "er", "on", "je", "jest"),
+        *("to", "este", "είναι", "هي", "היא", "là", "adalah", "คือ", "şu", ":", "：", "—", "–", "-"),
+    )
+)
+_STRONG = re.compile(r"[!#$%^&*?~]")
+_AROUND = "\"'`*„“”«»‹›「」『』()"
+_QUOTED = re.compile(r"[bBrRuUfFNLE@$]{0,2}(\\{0,15}(?:\"\"\"|'''|[\"'`]))([^\n]{1,2048}?)\1")
 # A quote that nothing closes: what follows it is a value, but no `"token=" + token`.
-_UNCLOSED = re.compile(r"[bBrRuUfF@$]{0,2}\\{0,3}[\"'`](?=[\w!@#$^*?~-])")
+_UNCLOSED = re.compile(r"[bBrRuUfFNLE@$]{0,2}\\{0,15}[\"'`](?=[\w!@#$^*?~-])")
 # Closing quotes, and Chinese, Japanese and Korean, which have no space after a value.
 _FOREIGN = r"“”»\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
 _UNQUOTED = rf"[^\s\"'`<>&|,;\\{_FOREIGN}]{{0,2048}}"
@@ -122,9 +176,21 @@ _MIXED = re.compile(r"[A-Za-z][\d@#$%^&*!]+[A-Za-z]")
 _HEADING = re.compile(r"^[\w .|,;\t\"'`*-]{5,400}+(?=\r?$)", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]+")
 _RULE = re.compile(r"[-+:=| \t]+\Z")
+_GAP = "  "
+_ALIGNED = re.compile(
+    r"[ ]{0,40}[A-Z][\w./-]{1,29}(?:[ ]{2,60}[A-Z][\w./-]{1,29}){1,12}[ ]{0,40}\Z"
+)
+_CELL = re.compile(r"\S+(?:[ ]\S+)*")
 _FRAME = " \t\"'`*"
 _LONGEST_HEADING = 30
 _SHORTEST = 4
+_LONGEST_SENTENCE = 120
+_MOST_WORDS = 8
+_LETTER = re.compile("[A-Za-z]")
+_SMALL = re.compile("[a-z]{2}")
+_CAPITAL = re.compile("[A-Z]")
+_NUMBER_INSIDE = re.compile(r"\d\d")
+_PASSWORD = Promise("password", weak=False)
 _MANIFEST = re.compile(r"[\"']?\bkind[\"']?:[ \t]{0,4}[\"']?Secret[\"']?(?=[\s,}]|\Z)")
 _DOCUMENT = re.compile(r"^---", re.MULTILINE)
 _DATA = re.compile(r"^([ \t]*)(?:data|stringData):[ \t]*\r?\n", re.MULTILINE)
@@ -135,18 +201,59 @@ _JSON_ENTRY = re.compile(r"\"[\w.-]{1,128}\"\s{0,8}:\s{0,8}\"([^\"\n]*)\"")
 
 def assigned(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of every secret that stands by its name."""
+    lowered = _lowered(text)
     done = 0
-    for found in WORD.finditer(_lowered(text)):
+    for found in names(lowered):
         if found.start() < done:
             continue
-        start, end = _name_around(text, found.start(), found.end())
-        done = end
-        before = _WORD_BEFORE.match(text[max(0, start - 24) : start][::-1])
-        held = promise(text[start:end], before[1][::-1] if before else "")
-        value = _value(text, start, end, held) if held else None
-        if held and value:
+        held: Promise | None
+        if said := spoken_promise(lowered, found):
+            start, (done, held) = found.start(), said
+            value = _value(text, start, done, held) or _later(text, done, held)
+        else:
+            start, done = _name_around(text, found.start(), found.end())
+            before = _WORD_BEFORE.match(text[max(0, start - 24) : start][::-1])
+            held = promise(text[start:done], before[1][::-1] if before else "")
+            value = _value(text, start, done, held) if held else None
+        while held and value:
             yield (*value, held.kind)
             done = value[1]
+            value = _another(text, done) if held.kind == "password" else None
+
+
+def _another(text: str, at: int) -> tuple[int, int] | None:
+    """Where the next value stands in `password was …, the new one is …`."""
+    found = _ANOTHER.match(text, at)
+    if found is None or not _is_secret(found[1], _PASSWORD, loose=True, quoted=False):
+        return None
+    return found.span(1)
+
+
+def _later(text: str, end: int, held: Promise) -> tuple[int, int] | None:
+    """Where the value stands in a sentence that says more about the name before it."""
+    until = text.find("\n", end, end + _LONGEST_SENTENCE)
+    linked = True
+    colon = False
+    for word in islice(_LATER.finditer(text, end, until if until >= 0 else end + 120), _MOST_WORDS):
+        value = _trimmed(word[0].strip(_AROUND)).strip(_AROUND)
+        if _is_said(value, held, linked=linked, colon=colon):
+            begin = text.index(value, word.start())
+            return begin, begin + len(value)
+        if word[0][-1] in ".!?;。":
+            return None
+        colon = word[0][-1] in ":：="
+        linked = colon or word[0].lower() in _LINK
+    return None
+
+
+def _is_said(value: str, held: Promise, *, linked: bool, colon: bool) -> bool:
+    if held.kind != "password":
+        return linked and _is_secret(value, held, loose=True, quoted=False)
+    if not has_digit(value) or not _LETTER.search(value):
+        return False
+    strong = _STRONG.search(value) is not None or (is_random(value) and linked)
+    known = strong or colon or (linked and not held.weak)
+    return known and _is_secret(value, _PASSWORD, loose=True, quoted=False)
 
 
 def _lowered(text: str) -> str:
@@ -164,8 +271,8 @@ def _name_around(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | None:
     """Where the value of a name stands, if it has one that is a secret."""
-    if text[max(0, start - 2) : start] == "::":
-        return None  # `AWS::IAM::AccessKey` is a type
+    if text[max(0, start - 2) : start] == "::" or text.endswith("----", start, end):
+        return None  # `AWS::IAM::AccessKey` is a type, and a line of dashes ends no name
     flag = text.startswith("-", start) and not text[max(0, start - 1) : start].isalnum()
     for tie in _TIES:
         tied = tie.pattern.match(text, end)
@@ -174,6 +281,10 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
         if tied[0] == ":" and text[max(0, start - 1) : start] == ":":
             continue  # `arn:aws:…:secret:name`
         loose = tie.loose and not flag
+        if held.kind == "passphrase" and ":" in tied[0]:
+            phrase = _PHRASE.match(text, tied.end())
+            if phrase is not None and has_digit(phrase[0]) and not _PHRASE_NOT.search(phrase[0]):
+                return phrase.start(), phrase.start() + len(phrase[0].rstrip())
         quoted = _QUOTED.match(text, tied.end())
         if quoted is not None:
             if _is_secret(quoted[2], held, loose=loose, quoted=True):
@@ -189,6 +300,14 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
             # In a shell, an .env file or a flag every value is a text, quotes or not.
             env = text[start:end].isupper() and tied[0] == "="
             env = env or (flag and ("=" in tied[0] or not is_wordy(value)))
+            env = env or (
+                tied[0] == "="
+                and not held.weak
+                and _PROPERTY.match(text[start:end]) is not None
+                and _NUMBER_INSIDE.search(value) is not None
+                and text[max(0, start - 1) : start] in (*_APART, '"')
+                and text[until : until + 1] in (*_APART, '"', "\\")
+            )
             argument = "=" in tied[0] and text[until : until + 1] in (",", ")")
             if argument and not env and is_wordy(value):
                 continue  # `login(password=password1)`
@@ -198,7 +317,8 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
             ):
                 continue
             if _is_secret(value, held, loose=loose, quoted=tie is _ELEMENT, env=env):
-                return plain.start(), until
+                more = _SOFT_BREAK.match(text, until) if tied[0].endswith("=3D") else None
+                return plain.start(), more.end() if more else until
     return _value_before(text, start, held)
 
 
@@ -206,6 +326,10 @@ def _value_before(text: str, start: int, held: Promise) -> tuple[int, int] | Non
     """Where the value stands in `… is the password`."""
     since = max(0, start - _LONGEST_LOOK)
     before = text[since:start]
+    if held.kind == "password" and " for " in before[-60:]:
+        said = _FOR_WHICH.search(before, max(0, len(before) - 140))
+        if said and has_digit(said[1]) and _is_secret(said[1], held, loose=True, quoted=False):
+            return since + said.start(1), since + said.end(1)
     words = _OF_WHICH.search(before, max(0, len(before) - 16))
     if words is None:
         return None
@@ -229,10 +353,18 @@ def _trimmed(value: str) -> str:
 
 @lru_cache(maxsize=256)
 def _is_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool = False) -> bool:
+    """Whether the value of a name that promises a secret is one, and not the label of a field."""
+    found = _is_kept(value, held, loose=loose, quoted=quoted, env=env)
+    return found and not is_label(value)
+
+
+def _is_kept(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool) -> bool:
     """Whether the value of a name that promises a secret is one; its beginning tells."""
     value, text = value[:_LONGEST_LOOK], quoted or env
     if len(value) < _SHORTEST or is_placeholder(value) or is_reference(value, text):
         return False
+    if held.kind == "password-hash":
+        return len(value) >= 32 and is_hash(value)
     digit = has_digit(value)
     if held.kind in ("password", "passphrase"):
         return _is_password(value, held, digit=digit, loose=loose, text=text)
@@ -244,7 +376,15 @@ def _is_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: boo
         return not loose or len(value) >= 16
     if loose or (not text and value.isidentifier()):
         return False
+    if digit and len(value) >= 12 and text and _is_mixed(value):
+        return True
     return (digit and not is_wordy(value)) or (env and len(value) >= 12)
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether small letters, capitals and a longer number are in it, and nothing says "key"."""
+    sorts = (_SMALL, _CAPITAL, _NUMBER_INSIDE)
+    return all(sort.search(value) for sort in sorts) and not is_named(value)
 
 
 def _is_password(value: str, held: Promise, *, digit: bool, loose: bool, text: bool) -> bool:
@@ -268,9 +408,10 @@ def in_columns(text: str) -> Iterator[tuple[int, int, str]]:
     done = 0
     for heading in _HEADING.finditer(text):
         if heading.start() >= done and (mark := _mark(heading[0])):
-            columns = _columns(heading[0].split(mark))
+            cells = _split(heading[0], mark)
+            columns = _columns([cell for _, cell in cells])
             if columns:
-                done = yield from _cells(text, heading.end(), mark, heading[0].count(mark), columns)
+                done = yield from _cells(text, heading.end(), mark, len(cells), columns)
     if "Secret" in text and _MANIFEST.search(text):
         yield from _manifests(text)
 
@@ -278,11 +419,25 @@ def in_columns(text: str) -> Iterator[tuple[int, int, str]]:
 def _mark(line: str) -> str:
     """What stands between the cells of a line that can be the heading of a table, or nothing."""
     mark = next((mark for mark in "|\t;," if mark in line), "")
-    if not mark or not WORD.search(line.lower()):
+    if not mark and _ALIGNED.match(line):
+        mark = _GAP
+    if not mark or not any(names(line.lower())):
         return ""
     # Code and sentences have a space after the mark, or end with it.
     loose = mark in ",;" and (f"{mark} " in line or line.endswith(mark))
     return "" if loose else mark
+
+
+def _split(line: str, mark: str) -> list[tuple[int, str]]:
+    """The cells of a line, and where in it each begins."""
+    if mark == _GAP:
+        return [(cell.start(), cell[0]) for cell in _CELL.finditer(line)]
+    cells: list[tuple[int, str]] = []
+    at = 0
+    for cell in line.split(mark):
+        cells.append((at, cell))
+        at += len(cell) + len(mark)
+    return cells
 
 
 def _columns(cells: list[str]) -> dict[int, Promise]:
@@ -290,27 +445,30 @@ def _columns(cells: list[str]) -> dict[int, Promise]:
     names = [cell.strip(_FRAME) for cell in cells]
     if len([name for name in names if name]) < 2:
         return {}
-    held = {n: promise(name) for n, name in enumerate(names) if len(name) <= _LONGEST_HEADING}
+    held = {
+        n: _PASSWORD if is_label(name) else promise(name)
+        for n, name in enumerate(names)
+        if len(name) <= _LONGEST_HEADING
+    }
     return {n: what for n, what in held.items() if what}
 
 
 def _cells(
-    text: str, at: int, mark: str, marks: int, columns: dict[int, Promise]
+    text: str, at: int, mark: str, count: int, columns: dict[int, Promise]
 ) -> Generator[tuple[int, int, str], None, int]:
     """The secrets in the lines of a table; what it returns is where the table ends."""
     while (line := _LINE.match(text, text.find("\n", at) + 1)) and "\n" in text[at : line.start()]:
         if not _RULE.match(line[0]):
-            if line[0].count(mark) != marks:
+            cells = _split(line[0], mark)
+            if len(cells) != count:
                 break
-            start = line.start()
-            for n, cell in enumerate(line[0].split(mark)):
+            for n, (place, cell) in enumerate(cells):
                 value = cell.strip(_FRAME)
                 held = columns.get(n)
                 named = held is not None and held.kind == "password"
                 if held and _is_secret(value, held, loose=True, quoted=named):
-                    begin = start + cell.index(value)
+                    begin = line.start() + place + cell.index(value)
                     yield begin, begin + len(value), held.kind
-                start += len(cell) + 1
         at = line.end()
     return at
 

@@ -9,16 +9,67 @@ only; no I/O.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
-WORD = re.compile(
-    "pass|pw|secret|token|key|auth|cred|cookie|sess|mnemonic|seed|signature"
-    "|kennwort|mot de passe|contraseña|senha|wachtwoord|lösenord|adgangskode|salasana|hasło|heslo"
-    "|jelszó|şifre|parola|kata sandi|mật khẩu|парол[ья]|密码|密碼|口令|パスワード"
-    "|비밀번호|암호|पासवर्ड|psk|mdp|clave"
+_NAMED = (
+    *("pass", "pw", "secret", "token", "key", "auth", "cred", "cookie", "sess", "mnemonic", "seed"),
+    *("signature", "psk", "pepper"),
 )
-"""What every such name has in it, in small letters."""
+"""What every such name in English has in it, in small letters."""
+_SPOKEN = {
+    "password": (
+        "kennwort|mot de passe|mot_de_passe|motdepasse|palavra-passe|palavra passe|contraseñ|senha"
+        "|wachtwoord|lösenord|adgangskode|passord|salasan|hasł|hasel|hesl|jelsz|şifre|parol"
+        "|kata sandi|mật khẩu|парол|密码|密碼|口令|パスワード|비밀번호|비번|암호|पासवर्ड|κωδικ"
+        "|كلمة المرور|كلمة السر|סיסמ|รหัสผ่าน|mdp|clave|lozink|geslo|slaptažod|лозинк"
+    ),
+    "key": (
+        "schlüssel|clé|clef|klucz|anahtar|キー|키|ключ|chiave|chave|密钥|密鑰|金鑰|sleutel|nyckel|nøgle"
+        "|nøkkel|avain|klíč|kľúč|kulcs|cheie|κλειδί|مفتاح|מפתח|कुंजी|khóa|kunci|คีย์|jeton|токен"
+        "|トークン|토큰|令牌"
+    ),
+}
+"""Words for a password or a key in other languages, in small letters and without their endings."""
+_SPOKEN_KIND = {word: kind for kind, words in _SPOKEN.items() for word in words.split("|")}
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A pattern for any of these words by their letters: four times as quick as trying each."""
+    after: dict[str, list[str]] = {}
+    words = list(words)
+    for word in filter(None, words):
+        after.setdefault(word[0], []).append(word[1:])
+    if not after:
+        return ""
+    branches = "|".join(re.escape(letter) + any_of(rest) for letter, rest in after.items())
+    return f"(?:{branches})?" if "" in words else f"(?:{branches})"
+
+
+@cache
+def _names(ascii_only: bool) -> re.Pattern[str]:
+    spoken = [word for word in _SPOKEN_KIND if word.isascii() or not ascii_only]
+    return re.compile(any_of([*_NAMED, *spoken]))
+
+
+def names(lowered: str) -> Iterator[re.Match[str]]:
+    """Where a name that may promise a secret stands in a text in small letters."""
+    return _names(lowered.isascii()).finditer(lowered)
+
+
+# Endings of these words, in the letters of their languages.
+_ENDING = re.compile(r"[a-z\u00df-\u024f\u0370-\u03ff\u0400-\u04ff\u05d0-\u05ea\u0620-\u064a]{0,8}")
+_WHOLE = frozenset(
+    (
+        *("clave", "mdp", "clé", "clef", "parol", "hesl", "senha", "chave", "avain", "geslo"),
+        *("kulcs", "hasel", "kunci"),
+    )
+)
+_INSIDE = re.compile(r"[^\W_]|[+/]")
+_MANY = frozenset(("clave", "parol", "κωδικ"))
+"""Words that mean other things as well."""
+_WIRELESS = re.compile(r"wlan|wi-?fi|wpa|wep\b|hotspot")
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
@@ -39,7 +90,10 @@ _OPENING = _words(
     " sign master service client server admin shared storage deploy ssh gpg pgp hmac jwt"
     " session rsa aes license subscription developer consumer application security data user"
     " root webhook integration ingest write management function host fernet cipher vault age"
+    " redis smtp"
 )
+# Of these the number is told as often as the key itself: `using RSA key 0A1B…`.
+_NUMBERED = _words("rsa dsa gpg pgp ssh")
 # A key of these opens nothing, and a token of these is a place in a list or a text.
 _HARMLESS = _words(
     "public primary foreign sort partition cache row hash map dict index idempotency"
@@ -77,10 +131,8 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "password",
         _words(
-            "password passwd passcode pass pwd pw userpass storepass keypass requirepass psk mdp"
-            " passwort kennwort clave 암호"
-            " passe contraseña senha wachtwoord lösenord adgangskode salasana hasło heslo jelszó"
-            " şifre parola sandi khẩu пароль пароля 密码 密碼 口令 パスワード 비밀번호 पासवर्ड"
+            "password passwd passcode pass pwd pw userpass storepass keypass requirepass sshpass"
+            " psk passwort bindpw rootpw adminpw dbpw masterauth"
         ),
         ("password", "passwd"),
         (
@@ -96,7 +148,6 @@ FAMILIES: tuple[Family, ...] = (
             "machine x.org login me password {a9}5",
             "<dbPassword>{a9}5</dbPassword>",
             'setPassword("{a9}5")',
-            "пароль: {a9}5",
             '{"name": "DB_PASSWORD", "value": "{a9}5"}',
             "password%3D{a9}5%26user%3Dme",
             "password:\n  {a9}5",
@@ -161,7 +212,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "secret",
-        _words("secret"),
+        _words("secret pepper"),
         ("secret",),
         (
             "client_secret: {h8}-{h4}-{h4}-{h4}-{h12}",
@@ -248,12 +299,48 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
+_PASSWORDS = next(family.words for family in FAMILIES if family.kind == "password")
+
+
 @dataclass(frozen=True, slots=True)
 class Promise:
     """What a name says of its value, and whether it often says so in vain."""
 
     kind: str
     weak: bool
+
+
+def spoken_promise(lowered: str, found: re.Match[str]) -> tuple[int, Promise] | None:
+    """What a word of another language promises, and where it ends with its ending; or None.
+
+    A word for any key is believed where the text also speaks of an API or a wireless network.
+    """
+    start, end = found.span()
+    kind = _SPOKEN_KIND.get(found[0], "")
+    if not kind:
+        return None
+    ending = _ENDING.match(lowered, end)
+    if found[0] == "mdp":
+        ending = None
+    if found[0] in _WHOLE and _INSIDE.match(lowered[start - 1 : start]):
+        return None  # an enclave is no `clave`
+    end = ending.end() if ending else end
+    if found[0].isascii() and _INSIDE.match(lowered[end : end + 1]):
+        return None
+    around = lowered[max(0, start - 8) : end + 24]
+    if kind == "key" and _WIRELESS.search(around):
+        kind = "password"
+    weak = found[0] in _MANY if kind == "password" else "api" not in around
+    return end, Promise(kind, weak)
+
+
+def is_label(value: str) -> bool:
+    """Whether this is nothing but a word for a password: what a form says next to its field."""
+    found = _names(False).match(value.lower())
+    if found is None or found[0] not in _SPOKEN_KIND:
+        return False
+    ending = _ENDING.match(value.lower(), found.end())
+    return (ending.end() if ending else found.end()) == len(value)
 
 
 @lru_cache(maxsize=1024)
@@ -265,14 +352,18 @@ def promise(name: str, word_before: str = "") -> Promise | None:
     if not words:
         return None
     last = words[-1]
+    if last in ("hash", "hashed", "digest") and _PASSWORDS.intersection(words):
+        return Promise("password-hash", weak=True)
     before = words[-2] if len(words) > 1 else word_before.lower() if len(last) < 6 else ""
     if before in _HARMLESS:
         return None
     for family in FAMILIES:
         ends = family.endings and last.endswith(family.endings)
         if last in family.words or ends:
-            opens = before in _OPENING or ends or last == "authorization"
-            # Tests pass, flags are passed, and `clave` is any key: alone they say little.
-            alone = last in ("pass", "passe", "clave") and len(words) == 1
+            opens = ends or last == "authorization" or before in _OPENING
+            if last.endswith("signingkey") or (len(words) == 1 and before in _NUMBERED):
+                opens = False
+            # Tests pass and flags are passed: alone they say little.
+            alone = last == "pass" and len(words) == 1
             return Promise(family.kind, (family.weak and not opens) or alone)
     return None

@@ -10,7 +10,7 @@ import re
 # Written where a secret would stand: from its first character on, or anywhere.
 _PLACEHOLDER = re.compile(
     r"""<[^>]*>?|\{\{|\{[\w. ]*\}|\[[\w :.-]*\]|\([\w :.-]*\)|!\w+\Z
-    |\$\d[\d.,]*\Z|\$\(|\$\{?\w+\}?\Z|%\(\w+\)|%\w+%\Z|%[a-z]\Z|\*{3}|\#\{|@\w+@\Z""",
+    |\$\d[\d.,]*\Z|\$\(|\$\{?\w+\}?[/|]?\Z|%\(\w+\)|%\w+%\Z|%[a-z](?![a-z0-9])|\*{3}|\#\{|@\w+@\Z""",
     re.VERBOSE,
 )
 _INSIDE = re.compile(
@@ -42,10 +42,14 @@ _ATTRIBUTE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+
 _QUESTION = re.compile(
     r"(?:[A-Za-z_.<>]*|[Uu]?[Ii]nt\d+|[Ff]loat\d+)\?\Z|[^?]*\?[.?]|[A-Za-z_.]*\?[\w.]*:|\w?\?\w?\Z"
 )
+# `${NAME:?NAME must be set}`
+_REQUIRED = re.compile(r"\?[A-Za-z_]+\Z")
 _PATH = re.compile(
     r"(?:[~.]{0,2}/|[A-Za-z]:\\)?(?:[\w.@ -]+[/\\])*[\w.@-]+\.[A-Za-z]{1,5}\Z|[~.]{0,2}/"
 )
-_REGEX = re.compile(r"\^.*\$\Z|.*(?:a-zA|A-Za|A-Z0|a-z0|0-9[aA]-|\[[aA0]-|\\[dws][+*{])")
+_REGEX = re.compile(
+    r"\^.*\$\Z|\.[*+]|(?:required|nullable|sometimes)\||.*(?:a-zA|A-Za|A-Z0|a-z0|0-9[aA]-|\[[aA0]-|\\[dws][+*{])"
+)
 _VERSION = re.compile(r"[\^~<>=v]*\d+(?:\.(?:\d+|x|\*))+(?:[-+.]\w+)*\Z")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T[\d:.+Z-]*)?\Z")
 _NUMBER = re.compile(
@@ -56,6 +60,7 @@ _SORT = re.compile("[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _OTHER = re.compile("[^A-Za-z0-9]+")
 _JOINT = re.compile(r"[-_./:=+@,&\\ ]+")
 _DIGIT = re.compile("[0-9]")
+_LETTERS = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 
@@ -64,6 +69,8 @@ def is_placeholder(value: str) -> bool:
     """Whether this only shows where a secret goes: `<your-key>`, `$TOKEN`, `xxxx`, `password`."""
     lowered = value.lower()
     if len(set(lowered)) <= 2 or lowered in _STOP or _PLACEHOLDER.match(lowered):
+        return True
+    if value.endswith(("EXAMPLE", "EXAMPLEKEY")):
         return True
     inside = _INSIDE.search(lowered)
     if inside is None:
@@ -80,11 +87,16 @@ def is_reference(value: str, quoted: bool) -> bool:
         return True
     if quoted:
         return False
-    if value[0] in "([{" or _CODE.match(value) or _TYPE.match(value):
+    if value[0] in "([{" or _REQUIRED.match(value) or _CODE.match(value) or _TYPE.match(value):
         return True
     if is_random(value):
         return False
     return any(mark in value for mark in "(){}[]") or _QUESTION.match(value) is not None
+
+
+def is_named(value: str) -> bool:
+    """Whether a word in it says what stands there: `Test-Key-2024`, `mySecretName`."""
+    return any(word.lower() in _STOP for word in _LETTERS.findall(value))
 
 
 def has_digit(value: str) -> bool:

@@ -9,6 +9,8 @@ text that was redacted before. How secrets are found stands in `core.shapes` (by
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +21,17 @@ from ltm.core.shapes import Span, by_shape, continued
 _ROUNDS = 16  # as many secrets may stand one right after another
 _PRIVATE = re.compile(r"<\s{0,8}(/?)\s{0,8}private\b[^<>]{0,200}>", re.IGNORECASE)
 
+_COLOUR = re.compile(r"(?:\x1b|\\(?:u001[bB]|x1[bB]|e|033))\[[\d;]{0,20}[mK]")
+_COLOURS = ("\x1b[", "1b[", "1B[", "\\e[", "\\033[")
+_MARKS_BEFORE = (">", "+")
+_BEFORE_LINE = re.compile(r"\n[>+][>+ ]{0,6}")
+_ESCAPED = re.compile(r"\\{1,15}[\"'nrt]|&(?:quot|apos|lt|gt|#3[49]|#x2[27]);")
+_ESCAPED_JSON = re.compile(_ESCAPED.pattern + r'|"')
+_PLAIN = {
+    **{"&quot;": '"', "&#34;": '"', "&#x22;": '"', "&apos;": "'", "&#39;": "'", "&#x27;": "'"},
+    **{"&lt;": "<", "&gt;": ">", "n": "\n", "r": "\r", "t": "\t", "'": "'", '"': "\n"},
+    **{"\\" * count + '"': '"' for count in range(1, 16)},
+}
 _MARK = re.compile(r"\[(?:redacted:[a-z0-9-]+|private)\]")
 
 
@@ -90,6 +103,60 @@ def _without_private(text: str) -> str:
 
 
 def _found(text: str) -> Iterator[Span]:
+    """Secrets of a text, also of one that is quoted, coloured or written inside of another."""
+    text = _bare(text)
+    yield from _found_in(text)
+    if ("\\" in text or "&" in text) and _ESCAPED.search(text):
+        inner, places = _unescaped(text)
+        for start, end, kind in _found_in(inner):
+            yield _place(places, start), _place(places, end), kind
+
+
+def _bare(text: str) -> str:
+    """The text with spaces for colours and for the marks of a quotation or a patch."""
+    if any(mark in text for mark in _COLOURS):
+        text = _COLOUR.sub(_blank, text)
+    if text[:1] in _MARKS_BEFORE or "\n>" in text or "\n+" in text:
+        text = _BEFORE_LINE.sub(_blank, f"\n{text}")[1:]
+    return text
+
+
+def _blank(found: re.Match[str]) -> str:
+    return ("\n" if found[0][0] == "\n" else " ").ljust(len(found[0]))
+
+
+def _unescaped(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """What the lines with escaped quotes and lines say, and where their parts stand in the text.
+
+    The strings of a JSON text become lines of their own: each is a text for itself.
+    """
+    escapes = _ESCAPED_JSON if text[:1] in ("{", "[") else _ESCAPED
+    parts: list[str] = []
+    places: list[tuple[int, int]] = []
+    at = end = size = 0
+    for found in escapes.finditer(text):
+        if found.start() >= end:
+            parts.append(text[at:end] + "\n")
+            size += end - at + 1
+            at = text.rfind("\n", at, found.start()) + 1
+            end = text.find("\n", found.end())
+            end = len(text) if end < 0 else end
+            places.append((size, at))
+        plain = _PLAIN.get(found[0]) or _PLAIN.get(found[0][-1], "\n")
+        parts += (text[at : found.start()], plain)
+        size += found.start() - at + 1
+        at = found.end()
+        places.append((size, at))
+    return "".join((*parts, text[at:end])), places
+
+
+def _place(places: list[tuple[int, int]], offset: int) -> int:
+    """Where a character of the unescaped text stands."""
+    began, there = places[bisect_right(places, (offset, sys.maxsize)) - 1]
+    return there + offset - began
+
+
+def _found_in(text: str) -> Iterator[Span]:
     yield from by_shape(text)
     for start, end, kind in assigned(text):
         yield start, continued(text, end), kind

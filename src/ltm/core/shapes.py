@@ -13,6 +13,7 @@ from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Iterator
 from functools import cache
 
+from ltm.core.keynames import any_of
 from ltm.core.looks import is_placeholder, is_random
 from ltm.core.secrets import SHAPES, Shape
 
@@ -31,6 +32,8 @@ _NEXT_LINE = re.compile(r"\r?\n[ \t]{0,40}([A-Za-z0-9_.~+/=-]{8,})[\"'`;,]{0,3}[
 _WORD_END = re.compile(r"\w\Z", re.ASCII)
 _WORD_START = re.compile(r"\w", re.ASCII)
 _ESCAPE = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
+_AFTER_ESCAPE = r"(?<=%[0-9A-Fa-f][0-9A-Fa-f])"
+_CODES = ("%2", "%3", "%5", "%7")
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{16,8192}={0,2}")
 _ARMOUR = "-----BEGIN "
 _BASIC = re.compile(r"[Bb]asic(?: |%20)([A-Za-z0-9+/]{8,}={0,2})")
@@ -40,7 +43,8 @@ def by_shape(text: str) -> Iterator[Span]:
     """Every secret whose shape tells what it is; those of several kinds may overlap."""
     if "PRIVATE KEY" in text:
         yield from _key_blocks(text)
-    pattern, shapes, encoded = _beginnings()
+    shapes, encoded = _beginnings()
+    pattern = _beginning(any(code in text for code in _CODES))
     done = 0
     for hint in pattern.finditer(text):
         at = hint.start()
@@ -68,8 +72,21 @@ def continued(text: str, end: int) -> int:
 
 
 @cache
-def _beginnings() -> tuple[re.Pattern[str], dict[str, list[Shape]], dict[str, list[Shape]]]:
-    """Where a secret may start, and the shapes for each beginning: as it is, and in base64."""
+def _beginning(escapes: bool) -> re.Pattern[str]:
+    """Where a secret may start: where a word does, or after an escape if the text has any."""
+    words: list[str] = []
+    marks: list[str] = []
+    for hints in _beginnings():
+        for hint in hints:
+            (words if _WORD_START.match(hint) else marks).append(hint)
+    # Most letters of a text are inside of words, where nothing else has to be tried.
+    start = rf"(?:(?a:\b)|{_AFTER_ESCAPE})" if escapes else r"(?a:\b)"
+    return re.compile(f"{start}{any_of(words)}|{any_of(marks)}")
+
+
+@cache
+def _beginnings() -> tuple[dict[str, list[Shape]], dict[str, list[Shape]]]:
+    """The shapes for each beginning of a secret: as it is, and in base64."""
     rows: dict[str, list[Shape]] = {}
     for shape in SHAPES:
         if shape.starts:
@@ -82,25 +99,14 @@ def _beginnings() -> tuple[re.Pattern[str], dict[str, list[Shape]], dict[str, li
     }
     encoded: dict[str, list[Shape]] = {_stem(_ARMOUR): []}
     for hint in rows:
-        if len(hint) >= 3:
+        if len(hint) >= 3 and " " not in hint:
             encoded.setdefault(_stem(hint), []).extend(shapes[hint])
-    return re.compile(_tree([*shapes, *encoded])), shapes, encoded
+    return shapes, encoded
 
 
 def _stem(text: str) -> str:
     """The characters that base64 begins with for everything that begins with this text."""
     return b2a_base64(text.encode(), newline=False).decode()[: len(text) * 8 // 6]
-
-
-def _tree(words: list[str]) -> str:
-    """A pattern for any of these words by their letters: four times as quick as trying each."""
-    after: dict[str, list[str]] = {}
-    for word in filter(None, words):
-        after.setdefault(word[0], []).append(word[1:])
-    if not after:
-        return ""
-    branches = "|".join(re.escape(letter) + _tree(rest) for letter, rest in after.items())
-    return f"(?:{branches})?" if "" in words else f"(?:{branches})"
 
 
 @cache
@@ -167,7 +173,7 @@ def _encoded_at(text: str, at: int, shapes: list[Shape] | None) -> Span | None:
 
 
 def _is_example(value: str) -> bool:
-    return is_placeholder(value) or value.endswith(("EXAMPLE", "EXAMPLEKEY"))
+    return is_placeholder(value)
 
 
 def _key_blocks(text: str) -> Iterator[Span]:

@@ -1,0 +1,93 @@
+"""Texts with secrets in them, written by an author who knew neither the rules nor their samples.
+
+In `secret_kinds.jsonl` every text and secret stands backwards: scanners of repositories would take
+it for a leak otherwise. `secret_contexts.jsonl` has what people put around such a text, and
+`secret_lookalikes.jsonl` has texts that only look like one of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+WINDOW = 12
+"""As many characters of a secret in a row may not be left of it."""
+_HERE = Path(__file__).parent
+_LINE_STARTS = {"diff": "+", "quote": "> ", "indent": "    "}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A text, and what in it is secret."""
+
+    id: str
+    family: str
+    text: str
+    secrets: tuple[str, ...]
+
+    def left(self, after: str) -> str:
+        """What is left of a secret in a text, or nothing."""
+        return next((part for part in self.traces() if part in after), "")
+
+    def traces(self) -> Iterator[str]:
+        """Every part of the secrets that says too much, as it stands in a text or in JSON."""
+        rest = self.text
+        for secret in self.secrets:
+            rest = rest.replace(secret, "\0")
+        for secret in self.secrets:
+            for form in dict.fromkeys((secret, json.dumps(secret)[1:-1], escaped(secret))):
+                yield form
+                for line in form.split("\n"):
+                    for start in range(len(line) - WINDOW + 1):
+                        if (part := line[start : start + WINDOW]) not in rest:
+                            yield part
+
+
+@dataclass(frozen=True)
+class Context:
+    """What stands around a text."""
+
+    id: str
+    template: str
+    escape: str
+    inline: bool
+
+    def takes(self, kind: Kind) -> bool:
+        return not self.inline or "\n" not in kind.text
+
+    def around(self, text: str) -> str:
+        """The text in its place."""
+        if self.escape == "json":
+            text = escaped(text)
+        start = _LINE_STARTS.get(self.escape, "")
+        return self.template.replace("{text}", "\n".join(start + x for x in text.split("\n")))
+
+
+def escaped(text: str) -> str:
+    """The text as it stands inside of a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def kinds() -> list[Kind]:
+    return [
+        Kind(row["id"], row["family"], row["text"][::-1], tuple(s[::-1] for s in row["secrets"]))
+        for row in _rows("secret_kinds.jsonl")
+    ]
+
+
+def contexts() -> list[Context]:
+    return [
+        Context(row["id"], row["template"], row.get("escape", ""), row.get("inline", False))
+        for row in _rows("secret_contexts.jsonl")
+    ]
+
+
+def lookalikes() -> list[str]:
+    return list(_rows("secret_lookalikes.jsonl"))
+
+
+def _rows(name: str) -> Iterator[Any]:
+    return map(json.loads, (_HERE / name).read_text(encoding="utf-8").splitlines())
