@@ -333,11 +333,14 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S10",
-        "secrets of 60 kinds in 50 contexts, on the way to every file",
-        "recall 0.98 (each kind 0.90), precision 0.97, benign 0.1 %, 2 MB/s, 0 of 1,000 canaries"
-        " found in any file",
+        "secrets of 637 kinds in 28 languages and 30 contexts, by an author who knew no rule,"
+        " and of 60 kinds in 50 contexts; by eleven doors, every byte of every file searched",
+        "recall 0.97 of the first (each family 0.95) and 0.98 of the others (each kind 0.90),"
+        " precision 0.97, benign 0.1 %, 2 MB/s, 0 of all and of 1,000 canaries found in any file",
         quick=(
             tried("tests/surfaces/test_canaries.py", more=True),
+            tried("tests/surfaces/test_secret_doors.py", more=True, minutes=20),
+            tried("tests/core/test_secret_set.py"),
             tried("tests/core/test_redact.py"),
         ),
         full=(program("benchmarks.redaction"),),
