@@ -378,6 +378,15 @@ HOSTILE = [
     "'login admin / ' * 70_000",
     "'密码是' * 300_000",
     "'password: |\\n' * 80_000",
+    "r'\\\\n' * 300_000",
+    "'{\"' + r'\\\\\"' * 300_000",
+    "'PIN of a b c d ' * 60_000",
+    "'> password:\\n' * 80_000",
+    "'contraseña de la ' * 60_000",
+    "'echo a | sudo ' * 70_000",
+    "'select password ' * 60_000",
+    "'seed phrase: abc abc ' * 50_000",
+    "'NAME  PASSWORD\\n' * 60_000",
 ]
 
 

@@ -153,7 +153,6 @@ _ANOTHER = re.compile(
     r"[\"'`*]{0,2}[,;.]?[ ](?:(?:and|but)[ ])?(?:the[ ]|my[ ])?(?:new|old|other|current)[ ]one"
     r"(?:['’]s|[ ]is|[ ]was)(?:[ ]now)?:?[ ][\"'`*]{0,2}([^\s\"'`,;()*]{5,63}[^\s\"'`,;()*.:?])"
 )
-_LATER = re.compile(r"\S+")
 _LINK = frozenset(
     (
         *("is", "ist", "lautet", "heißt", "est", "es", "é", "è", "är", "er", "on", "je", "jest"),
@@ -167,6 +166,7 @@ _QUOTED = re.compile(r"[bBrRuUfFNLE@$]{0,2}(\\{0,15}(?:\"\"\"|'''|[\"'`]))([^\n]
 _UNCLOSED = re.compile(r"[bBrRuUfFNLE@$]{0,2}\\{0,15}[\"'`](?=[\w!@#$^*?~-])")
 # Closing quotes, and Chinese, Japanese and Korean, which have no space after a value.
 _FOREIGN = r"“”»\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff00-\uffef"
+_LATER = re.compile(rf"[^\s\"`,{_FOREIGN}]+")
 _UNQUOTED = rf"[^\s\"'`<>&|,;\\{_FOREIGN}]{{0,2048}}"
 _PLAIN = re.compile(_UNQUOTED + r"(?:\\(?![nrtu\"'\\])" + _UNQUOTED + "){0,4}")
 _CLOSING = re.compile(r"\)(?=[.,;)\]}\s]|\Z)")

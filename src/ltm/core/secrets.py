@@ -68,8 +68,8 @@ def _command(
     leaves: tuple[str, ...],
     kind: str = "password",
 ) -> Shape:
-    """A row for a secret that words before it give away; the pattern begins where a word does."""
-    return Shape(kind, hints, rf"(?<!\w){pattern}", finds, leaves, starts=False)
+    """A row for a secret that words before it give away; the pattern begins with one of them."""
+    return Shape(kind, hints, pattern, finds, leaves)
 
 
 def _after(kind: str, hints: tuple[str, ...], rest: str, *samples: str) -> Shape:
@@ -294,7 +294,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape("mailgun-key", ("-",), r"(?<!%A)(?<!-)%H{32}-%H{8}-%H{8}(?!-?%A)", ("{h32}-{h8}-{h8}",),
           ("{h8}-{h8}",), starts=False, middle="-%H{8}-%H{8}"),
     Shape("mailchimp-key", ("-us",), r"(?<!\w)(?=[a-z]*\d)[0-9a-z]{32}-us\d{1,2}" + _END,
-          ("{h31}7-us14",), ("{h32}-usage",), starts=False),
+          ("{h31}7-us14",), ("{h32}-usage",), starts=False, middle=r"-us\d"),
     # Keys and signed texts
     _token("django-key", "django-insecure-", r"[^\s\"'`<>]{30,80}", "django-insecure-{h30}!^(x)"),
     _token("age-key", "AGE-SECRET-KEY-1 AGE-PLUGIN-", r"[A-Z0-9-]{40,}", "AGE-SECRET-KEY-1{u58}"),
@@ -406,7 +406,7 @@ SHAPES: tuple[Shape, ...] = (
     _after("password", ("rabbitmqctl add_user ", "rabbitmqctl change_password "),
            rf"[\w.@-]{{1,64}} {_ARGUMENT}", "rabbitmqctl add_user me {a10}",
            "- rabbitmqctl add_user me $PW"),
-    _command(("chpasswd",),
+    _command(("echo ",),
           r"echo [\"']?[\w.-]{1,64}:([^\s\"']{3,128})[\"']? ?\| ?(?:sudo )?chpasswd",
           ("echo 'me:{a10}' | chpasswd",), ("echo me:$PASS | chpasswd",)),
     _after("password", ("lftp ",), r"(?:[^\n]{0,200}? )?-u [\"']?[^\s,\"']{1,64},([^\s\"']{3,128})",
@@ -414,7 +414,7 @@ SHAPES: tuple[Shape, ...] = (
     _command(("http ", "https "),
           r"https? (?:[^\n]{0,200}? )?(?:-a|--auth)[ =][\"']?[^\s:\"'\[]{1,64}:([^\s\"']{3,128})",
           ("http -a admin:{a10} x.org",), ("http -a $AUTH x.org", "http -v x.org:8080")),
-    _command(("sudo ", "--password-stdin"),
+    _command(("echo ", "printf "),
           rf"(?:echo|printf) (?:-[a-z]{{1,3}} |[\"']%s(?:\\n)?[\"'] )?{_ARGUMENT} ?\| ?"
           r"(?:sudo [^\n]{0,60}?-(?:[A-Za-z]{0,4}S|-stdin)"
           r"|docker login [^\n]{0,200}?--password-stdin)",
@@ -433,9 +433,10 @@ SHAPES: tuple[Shape, ...] = (
           ("[mail.x.org]:587 me:{a10}",), ("[::1]:587 a:b", "[2024]: x"), starts=False),
     _after("password", ('PSK "', 'EAP "', 'XAUTH "', 'NTLM "'), r'([^"\n]{4,128})"',
            'carol : EAP "{a10}"', '- carol : RSA "key.pem"'),
-    _command(('* "',),
-          r"[\w.@-]{1,64}[\"']?[ \t]{1,8}\*[ \t]{1,8}\"([^\"\n]{4,128})\"[ \t]{1,8}(?:\*|\d)",
-          ('"me" * "{a10}" *',), ('2 * "ab" * 3',)),
+    Shape("password", ('* "',),
+          r"[\w.@-]{1,64}[\"']?[ \t]{1,8}\*[ \t]\"([^\"\n]{4,128})\"[ \t]{1,8}(?:\*|\d)",
+          ('"me" * "{a10}" *',), ('2 * "ab" * 3',), starts=False,
+          middle=r"\* \"[^\"\n]{4,128}\"[ \t]{1,8}(?:\*|\d)"),
     _token("password", "<master>", r"\{([A-Za-z0-9+/=]{16,})\}</master>",
            "<master>{" + "{b64}" + "}</master>", "- <master>main</master>"),
     _after("password", ("random_password", "random_string"),
@@ -455,7 +456,7 @@ SHAPES: tuple[Shape, ...] = (
            "- createHmac('sha256', 'a secret')",
            "- hmac.new(key, msg, 'sha256')"),
     # Databases
-    _command(("dentified ", "IDENTIFIED "),
+    _command(("identified ", "Identified ", "IDENTIFIED "),
           rf"(?i:identified (?:with [\w\"']{{1,40}} )?by )(?:{_QUOTED})",
           ("CREATE USER a IDENTIFIED BY '{a10}'",), ("IDENTIFIED BY '<password>'",)),
     _command(("IDENTIFIED BY ",), r"IDENTIFIED BY (\w[^\s\"';,]{3,128})",
@@ -477,7 +478,7 @@ SHAPES: tuple[Shape, ...] = (
           r"(?<![/.])(?:scott|system)/([^\s/@\"'.]{3,64})@[\w/]",
           ("connect scott/{a10}@orcl",), ("/etc/systemd/system/getty@tty1.service",)),
     # Windows
-    _command(("Credential(", "HTTPBasicAuth(", "auth=("),
+    _command(("NetworkCredential(", "PSCredential(", "HTTPBasicAuth(", "auth=("),
           rf"(?:NetworkCredential|PSCredential|HTTPBasicAuth|auth=)\(\s{{0,8}}[\"'][^\"'\n]{{0,64}}[\"'],\s{{0,8}}(?:{_QUOTED})",
           ('new NetworkCredential("me", "{a10}")',), ("NetworkCredential(user, password)",)),
     _command(("ConvertTo-SecureString ",),
@@ -506,7 +507,7 @@ SHAPES: tuple[Shape, ...] = (
     _token("password-hash", "$S$ $P$ $H$", rf"{_HASH}{{31,52}}", "$S$D{a51}", "$P$B{a30}", "- $S$"),
     _token("password-hash", "$krb5tgs$ $krb5asrep$ $krb5pa$ $DCC2$ $mskrb5$", r"[^\s\"']{40,}",
            "$krb5tgs$23$*me$X.ORG$http/web*${h32}${h200}", "- $krb5tgs$"),
-    Shape("password-hash", ("'*", '"*'), r"[\"'](\*[0-9A-F]{40})[\"']",
+    Shape("password-hash", ("'*", '"*'), r"\*(?<=[\"']\*)[0-9A-F]{40}(?=[\"'])",
           ("IDENTIFIED WITH mysql_native_password AS '*" + "0A1B" * 10 + "'",), ("AS '*'",),
           starts=False),
     Shape("password-hash", (":::",), r"(?<![\w-])[\w.$-]{1,64}:\d{3,10}:(%H{32}:%H{32}):::",
@@ -518,11 +519,12 @@ SHAPES: tuple[Shape, ...] = (
            r"(?:v[12])?[ _-]?(?i:hash)?(?i:es)?[\"']?(?: is| was)?[ ]?[:=]{0,2}[ ]?[\"']?"
            r"(%H{32}(?::%H{32})?)(?!%A)", "NTLM hash: {h32}", "- NT hash: none"),
     _after("password-hash", ("select ", "SELECT "),
-           r"[^\n;]{0,200}?(?i:passw(?:or)?d|hash|secret|token)[^\n;]{0,200};?[ ]{0,4}\n"
+           r"(?=[^\n;]{0,400};?[ ]{0,4}\n)[^\n;]{0,200}?(?i:passw(?:or)?d|hash|secret|token)"
+           r"[^\n;]{0,200};?[ ]{0,4}\n"
            r"(?:[^\n]{0,80}[-|+][^\n]{0,80}\n){0,2}?[^\n|]{0,80}\|[ ]{0,20}(%H{32,128})(?!%A)",
            "SELECT user, password FROM t;\n erin | {h32}", "- select password from t;\n(0 rows)"),
     _token("password-hash", "{SHA} {SSHA}", r"([A-Za-z0-9+/]{27,64}={0,2})", "a:{SHA}{b27}="),
-    _command(("PIN", "Pin", "pincode", "pin code", " pin ", "pin: "),
+    _command(("PIN", "Pin", "pin"),
           r"(?:PIN|[Pp]in)(?:[ -]?[Cc]ode|[ -]?[Nn]ummer|[ -]number)?(?:[ ][\w'’.-]{1,24}){0,5}?"
           r"(?:[ ]?[:=][ ]?|[ ](?:is|ist|lautet|was|est|es|é|è|to|är|er|on|je|jest)[ ](?:now )?)"
           r"[\"'`*]{0,2}(\d{4,8})(?![\w:/%-]|\.\d|[ ](?:ms|bytes|px|times|seconds))",
