@@ -354,11 +354,11 @@ def _trimmed(value: str) -> str:
 @lru_cache(maxsize=256)
 def _is_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool = False) -> bool:
     """Whether the value of a name that promises a secret is one, and not the label of a field."""
-    found = _is_kept(value, held, loose=loose, quoted=quoted, env=env)
+    found = _may_be_secret(value, held, loose=loose, quoted=quoted, env=env)
     return found and not is_label(value)
 
 
-def _is_kept(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool) -> bool:
+def _may_be_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env: bool) -> bool:
     """Whether the value of a name that promises a secret is one; its beginning tells."""
     value, text = value[:_LONGEST_LOOK], quoted or env
     if len(value) < _SHORTEST or is_placeholder(value) or is_reference(value, text):

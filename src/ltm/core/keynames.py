@@ -1,7 +1,8 @@
 """Names that promise a secret: `DB_PASSWORD`, `apiKey`, `--auth-token`, `aws.secret-access-key`.
 
 A name is read by its words, not its letters: a `tokenizer` is no token, a `password_file` is a
-file, and a `primary_key` opens nothing. One row a family of names; each carries texts in which a
+file, and a `primary_key` opens nothing. Words of other languages are known by how they begin:
+`contraseña`, `şifresi`. One row a family of names; each carries texts in which a
 secret must be found and texts to leave, as templates like those of `core.secrets`. Standard library
 only; no I/O.
 """

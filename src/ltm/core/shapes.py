@@ -2,8 +2,8 @@
 
 A text is first searched for the beginnings that secrets have, all at once; only where one stands is
 it looked at closely. A secret broken over lines and one in base64 are found by their beginning too.
-Every step is bounded, so that time grows with the text and no faster. Imports `core.secrets` and
-`core.looks`; no I/O.
+Every step is bounded, so that time grows with the text and no faster. Imports `core.secrets`,
+`core.keynames` and `core.looks`; no I/O.
 """
 
 from __future__ import annotations
