@@ -121,6 +121,7 @@ def test_what_a_session_read_in_one_turn_and_repeats_in_the_next_is_told_to_no_o
     ]
     turns: tuple[tuple[str, list[str | ToolUse]], ...] = (
         ("And now?", [f"Lesson: {rule}\n\nKey decision: {rule}"]),
+        ("Keep that.", [use("*store_memory", content=rule), "Kept."]),
         ("Go on with @notes.md please.", [f"The root cause was that {rule}"]),
         ("Make a list of it.", [use("TodoWrite", todos=todos), f"Next steps:\n- {rule}"]),
         (f"Never do that: {rule}", ["Understood."]),

@@ -123,6 +123,12 @@ class Evidence:
             for each in found
         ]
 
+    def is_copied(self, text: str) -> bool:
+        """Whether a text stands in what was given, word for word."""
+        question = _Question(Candidate("", text, 0.0, Source(Trust.USER)))
+        self._answer([question])
+        return question.answered
+
     def holds(self, text: str) -> bool:
         """Whether a text of the agent's only repeats what was given."""
         candidate = Candidate("", text, 0.0, Source(Trust.ASSISTANT))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ltm.capture.decide import Choice, Outcome, decide, replacing
 from ltm.capture.settle import settle
-from ltm.core.decision import TEXT, Applied, Revise
+from ltm.core.decision import TEXT, Add, Applied, Revise
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.infer import infer
 from ltm.core.kinds import Kinds
@@ -25,11 +25,13 @@ from ltm.core.model import (
     Source,
     Status,
     Stored,
+    Trust,
     choice,
     new_id,
     now,
 )
 from ltm.core.redact import redact_fields, without_marks
+from ltm.core.sameness import same
 from ltm.core.screen import one_line
 from ltm.core.sentences import shortened, summary_of, title_of
 from ltm.storage.store import Store
@@ -92,9 +94,14 @@ def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembe
             "a memory cannot replace another one and be kept apart from it", hint="choose one"
         )
     memory, inferred, secrets = draft(store, wish, at or now())
+    if wish.source.trust is Trust.TOOL and not _is_in_force(store, memory):
+        # Until a person approves it, it touches nothing that is in force.
+        memory = memory._replace(status=Status.QUARANTINED)
     given = _given(wish)
 
     def choose() -> Choice:
+        if memory.status is Status.QUARANTINED:
+            return Choice(Add(memory), Outcome.ADDED)
         if wish.replaces.strip():
             old = store.read(wish.replaces.strip())
             return replacing(memory, old._replace(etag=""), given)
@@ -108,6 +115,11 @@ def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembe
     assert settled is not None  # a wish is always something to do
     applied, choice = settled
     return Remembered(applied, choice, inferred, secrets)
+
+
+def _is_in_force(store: Store, memory: Memory) -> bool:
+    found = store.search(memory.text[:2000], Filter(), _PEERS).items
+    return any(same(memory.text, each.stored.memory.text) for each in found)
 
 
 def _given(wish: Wish) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ltm.capture.decide import Outcome
+from ltm.capture.evidence import Evidence
 from ltm.capture.remember import Wish, changes_of, remember, revise
 from ltm.core.decision import TEXT, Forget, Restore, Settle
 from ltm.core.errors import Refused, WrongUsage
@@ -14,7 +15,7 @@ from ltm.core.screen import visible
 from ltm.inject.fence import harmless
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
-from ltm.surfaces.mcp.session import current
+from ltm.surfaces.mcp.session import Current, current
 
 
 def store_memory(
@@ -34,6 +35,7 @@ def store_memory(
 ) -> str:
     """Keep something; what was not said is inferred, and what is known already is confirmed."""
     session = current(call.places)
+    copied = _is_copied(session, content)
     wish = Wish(
         text=content,
         title=title,
@@ -47,7 +49,7 @@ def store_memory(
         state=state,
         replaces=call.read(replaces).memory.id if replaces.strip() else "",
         apart=new,
-        source=Source(trust=Trust.ASSISTANT, session=session.id, tool=call.tool),
+        source=Source(Trust.TOOL if copied else Trust.ASSISTANT, session.id, tool=call.tool),
     )
     done = remember(call.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
@@ -60,6 +62,12 @@ def store_memory(
         )
         return "\n".join([known, *lost])
     lines = [f"Remembered {said}"]
+    if memory.status is Status.QUARANTINED:
+        lines = [
+            f"Kept, and not told or found until the user approves it: {said}",
+            "It repeats word for word what a tool, a file or a page said in this session. If the"
+            f" user wants it, they approve it themselves: ltm approve {memory.id}",
+        ]
     if done.inferred:
         lines.append(f"inferred: {harmless(', '.join(done.inferred))}")
     lines += lost
@@ -94,6 +102,11 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
         return f"{settled}\n{page.headline(call.read(id).memory)}"
     stored = call.read(id)
     memory = stored.memory
+    if _is_copied(current(call.places), str(given.get("content") or "")):
+        raise Refused(
+            "the new text repeats word for word what a tool, a file or a page said in this session",
+            hint=f"if the user wants it, they change it themselves: ltm edit {memory.id}",
+        )
     changes = changes_of(memory, given, call.config.kinds)
     reworded = any(changes.get(name, "") not in ("", getattr(memory, name)) for name in TEXT)
     if reworded and memory.source.trust is Trust.USER:
@@ -111,6 +124,10 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
             f"The former text is kept: restore with version={done.former_version} brings it back."
         )
     return "\n".join([settled, *lines] if settled else lines)
+
+
+def _is_copied(session: Current, text: str) -> bool:
+    return Evidence(session.transcript, begun=True, folder=session.cwd).is_copied(text)
 
 
 def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the argument's name

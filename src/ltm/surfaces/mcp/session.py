@@ -28,6 +28,8 @@ class Current:
 
     id: str = ""
     difficulty: float | None = None
+    transcript: str = ""
+    cwd: str = ""
 
 
 def current(places: Places) -> Current:
@@ -54,7 +56,7 @@ def _current(log: SessionLog, named: str, project: str) -> Current:
     if _size(session.transcript) <= LONGEST:
         figures.update(log, session, now())
         session = log.get(session.id) or session
-    return Current(session.id, session.difficulty)
+    return Current(session.id, session.difficulty, session.transcript, session.cwd)
 
 
 def _successor(log: SessionLog, ended: Session, project: str) -> Session:
