@@ -212,3 +212,14 @@ def test_more_than_is_held_is_looked_up_in_the_transcript(tmp_path: Path) -> Non
     for turn in read(str(log.path)):
         evidence.note(turn)
     assert evidence.judged([told(REPEATED[0])])[0].source.trust is Trust.TOOL
+
+
+def test_a_session_too_large_to_look_through_again_leaves_the_agents_word_in_doubt(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "s.jsonl"
+    with path.open("wb") as file:
+        file.truncate(1 << 30)  # sparse: nothing of it is read
+    evidence = Evidence(str(path), begun=True)
+    said = [told(OWN[0]), told(OWN[0], Trust.USER)]
+    assert [each.source.trust for each in evidence.judged(said)] == ["tool", "user"]

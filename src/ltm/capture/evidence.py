@@ -34,6 +34,9 @@ INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md")
 _HELD = 4_000_000
 """Characters that are held; beyond them the transcript is read again when there is a question."""
 
+_READ = 512 << 20
+"""Bytes of transcript that one reading may read again; beyond, what the agent says is in doubt."""
+
 _FILE = 4_000_000
 _CALLS = 2_000
 _OWN = 20_000
@@ -85,6 +88,7 @@ class Evidence:
         self._collected = _Collector()
         self._held: list[Given] = []
         self._size = 0
+        self._to_read = _READ
 
     def note(self, turn: Turn) -> None:
         """Take one more turn into account."""
@@ -141,6 +145,11 @@ class Evidence:
         left = [each for each in asked if not each.answered and each.pieces]
         if not left or not self.begun or not self._transcript:
             return
+        self._to_read -= _size(self._transcript)
+        if self._to_read < 0:
+            for each in left:
+                each.doubt()
+            return
         collected = _Collector()
         for turns in read(self._transcript, only=_marks(left)).messages():
             for turn in turns:
@@ -184,6 +193,13 @@ class _Collector:
                 yield Given(turn.line, turn.text.lower(), recalled="[LTM:" in turn.text)
             case AssistantText(sidechain=True):
                 yield Given(turn.line, turn.text.lower())
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
 
 
 def _own(given: Mapping[str, Any]) -> str:
@@ -235,6 +251,10 @@ class _Question:
             piece.stands_in(given.text) and not (given.own and piece.is_in(given.own))
             for piece in self.pieces
         )
+
+    def doubt(self) -> None:
+        """Nobody can look: what the agent says then waits, what the user says stands."""
+        self.answered = not self._by_user
 
     def _states(self, text: str) -> bool:
         """Whether a message says just this, and nothing about it."""
