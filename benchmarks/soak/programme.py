@@ -348,7 +348,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S11",
-        "200 poisoned texts, and 570 poisoned sessions by authors who knew no rules",
+        "200 poisoned texts, and 660 poisoned sessions by authors who knew no rules",
         "0 told without approval, 0 break the fence; 95 % of what users said is kept",
         quick=(
             tried("tests/security/test_poisoning.py"),

@@ -55,6 +55,7 @@ _PIECES = re.compile(r"(?<=[.!?。！？])\s+|[;\n；。]+|:\s+(?=\S+\s+\S+\s+\S
 _NAMES = re.compile(
     r"(?<![\w/])(?=[\w@$./:=-]*[a-z])(?:--?[a-z][\w-]{2,}|[@$]?\w+(?:(?:://|[./:=@_-]+)\w+)+/?)"
 )
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{5,}(?![\w'’-])")
 _TERMS = re.compile(r"[`'\"“„«「]([^\W\d_]\w{4,40})[`'\"”“»」]")
 """Words that stand alone in quotes: the names of what is explained."""
 
@@ -289,7 +290,9 @@ class _Piece:
         self._measure = measure
         self.words = _words(lowered)
         self.stems = frozenset(word[:_STEM] for word in self.words if _says_something(word))
-        self._names = frozenset(_NAMES.findall(scripts.spaced(lowered)))
+        self._names = frozenset(_NAMES.findall(scripts.spaced(lowered))) | frozenset(
+            name.lower() for name in _PROPER.findall(text)
+        )
         self._runs = _telling_runs(self.words)
         self._window = max(_WINDOW, 2 * len(lowered))
         self._pattern: re.Pattern[str] | None = None

@@ -112,7 +112,8 @@ _RECEIVED = re.compile(
     r"\b(?:e-?mails?|mails?|messages?|msg|slack|teams|discord|chats?|threads?|tickets?|jira|issues?"
     r"|logs?|output|traceback|stack ?trace|pages?|articles?|blog(?: ?post)?|posts?|docs?|wiki"
     r"|documentation|readme|changelog|release notes|notice|newsletter|announcement|runbook|snippet"
-    r"|excerpt|paste[ds]?|pasting|copied|forward(?:ed|ing)?|fwd|wrote|writes|sent|says|said|told|got"
+    r"|answer|stack ?overflow|reddit|forum|gist|excerpt|paste[ds]?|pasting|copied"
+    r"|forward(?:ed|ing)?|fwd|wrote|writes|sent|says|said|told|got"
     r"|received|found|reads|replied|answered|commented|posted|claims|recommends|suggests"
     r"|see (?:this|below)|look at this|below|this is what|what (?:do you|does)"
     r"|nachricht|schrieb|schreibt|bekommen|gefunden|seite|protokoll|ausgabe|weitergeleitet|hier ist"
@@ -146,6 +147,9 @@ _HANDED = re.compile(
     r"|пришл[оа]|получил|прислал|(?:письмо|сообщение|тикет) от|ниже)"
     r"|收到|转发|这封|这条|如下|届い|もらっ|受け取|転送|以下|받았|왔는데|아래",
     re.IGNORECASE,
+)
+_FROM = re.compile(
+    r"\s*(?:from|per|via|quoting|according to|aus|von|laut|de|selon|según|da|van)\b", re.I
 )
 _BACK = re.compile(
     r"\s*(?:-{3,}\s*\Z|anyway|that aside|unrelated|on another note|separately|btw|by the way"
@@ -210,7 +214,7 @@ def _typed(lines: list[str]) -> list[str]:
         (n for n, line in enumerate(lines) if _FAREWELL.match(line[:_GLANCE])), default=0
     )
     for place, line in enumerate(lines):
-        if received and not (_BACK.match(line) and not lines[place - 1].strip()):
+        if received and not (lines[place - 1].strip() == "" and _takes_over(lines, place)):
             continue
         handed = _introduces(line) or (place == opening and _hands_on(lines, place))
         following = [each for each in lines[place + 1 : place + _NEAR] if each.strip()]
@@ -220,6 +224,15 @@ def _typed(lines: list[str]) -> list[str]:
         if not received or handed:
             own.append(line)
     return own
+
+
+def _takes_over(lines: list[str], place: int) -> bool:
+    """Whether the writer speaks again: says so, or asks a question in the last lines."""
+    if _BACK.match(lines[place]):
+        return True
+    rest = [line for line in lines[place:] if line.strip()]
+    asked = re.match(r"[^.!。]{3,120}[?？]", lines[place].strip())
+    return len(rest) <= 2 and asked is not None
 
 
 def _end_of_document(lines: list[str]) -> int:
@@ -264,7 +277,8 @@ def _introduces(line: str) -> bool:
     if not last.endswith((":", "：", "👇", "↓")):
         return False
     clause = re.split(r"[.!?。]\s", last)[-1]
-    return bool(_RECEIVED.search(clause)) and not _OWN_RULES.search(clause)
+    received = _RECEIVED.search(clause) or _FROM.match(clause)
+    return bool(received) and not _OWN_RULES.search(clause)
 
 
 def _names(lines: list[str]) -> bool:
