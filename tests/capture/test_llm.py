@@ -17,7 +17,7 @@ from ltm.capture.llm import NONSENSE, READER, Replaceable, hear
 from ltm.capture.pipeline import Captured, capture
 from ltm.core.decision import Revise
 from ltm.core.model import Filter, Memory, Status, Trust
-from ltm.llm.api import Api
+from ltm.llm.api import MessagesApi
 from ltm.llm.model import Model
 from ltm.sessions.lines import cursor_of
 from ltm.storage.modellog import GIVEN_UP, PAUSES, ModelLog, Unheard
@@ -59,7 +59,7 @@ class Desk:
         replaceable: Replaceable | None = None,
     ) -> Captured:
         model = Model(
-            lambda: Api(self.api.url, "", "m"),
+            lambda: MessagesApi(self.api.url, "", "m"),
             self.models,
             calls_cap=self.calls_cap,
             tokens_cap=10_000_000,

@@ -16,7 +16,7 @@ from ltm.capture.preferences import Reword, Step
 from ltm.core.decision import Forget
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Phase, Status, iso
-from ltm.core.rulestate import Conversation, Evidence
+from ltm.core.rulestate import Conversation, RuleEvidence
 from ltm.storage.filestore import FileStore
 from ltm.storage.ledger import Ledger, opened
 from tests.stores import file_store, make
@@ -40,7 +40,7 @@ class Desk:
     def talk(self, number: int, text: str = PNPM, rule: str = "ag-001") -> None:
         """A conversation on a day in which a user had to say something; '' for nothing."""
         name = f"c{number}-{rule}"
-        seen = Evidence(
+        seen = RuleEvidence(
             P, name, name, f"m-{name}", iso(day(number)), "user_correction", 8.0, text, rule
         )
         self.ledger.note([Conversation(P, name, name, iso(day(number)))], [seen] if text else [])

@@ -10,20 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.core.question import understood
-from ltm.core.ranking import Evidence, Ranking, Signals
+from ltm.core.ranking import PassageCandidate, Ranking, Signals
 from ltm.core.relevance import rarity
 from ltm.core.words import terms
 
 TODAY = date(2026, 11, 15)
 
 
-def seen(row: int, text: str, session: str = "", role: str = "user", day: str = "") -> Evidence:
+def seen(
+    row: int, text: str, session: str = "", role: str = "user", day: str = ""
+) -> PassageCandidate:
     """A passage with its terms, in a session of its own unless one is named."""
     at = date.fromisoformat(day) if day else None
-    return Evidence(row, session or f"s{row}", role, at, " ".join(terms(text)))
+    return PassageCandidate(row, session or f"s{row}", role, at, " ".join(terms(text)))
 
 
-def rank(question: str, *passages: Evidence, **signals: dict[object, float]) -> Ranking:
+def rank(question: str, *passages: PassageCandidate, **signals: dict[object, float]) -> Ranking:
     asked = understood(question, TODAY)
     rarities = {
         word: rarity(sum(f" {word} " in f" {each.words} " for each in passages), len(passages))
@@ -218,7 +220,7 @@ def test_a_word_beside_a_passage_counts_half_and_two_away_a_quarter() -> None:
 
 
 def test_a_speaker_is_one_that_a_tenth_of_the_passages_open_with() -> None:
-    def others(count: int) -> list[Evidence]:
+    def others(count: int) -> list[PassageCandidate]:
         return [seen(10 * n, f"we paint, number {n}") for n in range(2, 2 + count)]
 
     named = seen(1, "Melanie: I painted the lake")

@@ -13,8 +13,8 @@ from ltm.core.rulestate import (
     HIGH,
     MEDIUM,
     Attempt,
-    Evidence,
     Rule,
+    RuleEvidence,
     effect_of,
     rule_of,
     tier,
@@ -27,10 +27,10 @@ def day(number: int) -> str:
     return iso(utc("2026-01-01T00:00:00Z") + timedelta(days=number))
 
 
-def seen(conversation: int, *, message: str = "", session: str = "s") -> Evidence:
+def seen(conversation: int, *, message: str = "", session: str = "s") -> RuleEvidence:
     """A reaction in the conversation that began on a day of that number."""
     name = f"c{conversation}"
-    return Evidence(
+    return RuleEvidence(
         "p", name, session, message or name, day(conversation), "user_correction", 8.0, "no tabs"
     )
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.core.timephrases import Span, closeness, spans
+from ltm.core.timephrases import DateSpan, closeness, spans
 
 TODAY = date(2026, 11, 15)  # a Sunday
 
@@ -85,7 +85,7 @@ def test_two_times_in_a_question_are_two_spans_in_its_order() -> None:
 
 
 def test_a_span_fades_with_the_distance_and_never_ends_at_an_edge() -> None:
-    week = Span(date(2026, 3, 2), date(2026, 3, 9), "a week")
+    week = DateSpan(date(2026, 3, 2), date(2026, 3, 9), "a week")
     near = [week.closeness(date(2026, 3, 8) + timedelta(days=away)) for away in (0, 1, 7, 14)]
     assert near[0] == 1.0
     assert near == sorted(near, reverse=True)
@@ -222,13 +222,13 @@ def test_every_sort_of_phrase_has_its_days(question: str, first: str, last: str)
 
 
 def test_a_short_span_fades_by_three_days_on_either_side() -> None:
-    day = Span(date(2026, 3, 10), date(2026, 3, 11), "a day")
+    day = DateSpan(date(2026, 3, 10), date(2026, 3, 11), "a day")
     near = {away: day.closeness(date(2026, 3, 10) + timedelta(days=away)) for away in range(-6, 7)}
     assert near[0] == 1.0
     assert near[3] == near[-3] == pytest.approx(0.5)
     assert near[6] == near[-6] == pytest.approx(0.25)
     assert 0.5 < near[1] == near[-1] < 1
-    other = Span(date(2026, 5, 1), date(2026, 6, 1), "a month")
+    other = DateSpan(date(2026, 5, 1), date(2026, 6, 1), "a month")
     assert closeness([other, day], date(2026, 3, 10)) == 1.0
 
 

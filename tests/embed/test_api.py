@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ltm.core.errors import BadAnswer, ModelBusy, ModelFailed
-from ltm.embed.api import LONGEST, Api
+from ltm.embed.api import LONGEST, EmbeddingsApi
 from tests.embed.scripted import answer
 from tests.llm.scripted import Reply, ScriptedApi
 
@@ -21,8 +21,8 @@ def server() -> Iterator[ScriptedApi]:
         yield scripted
 
 
-def api(server: ScriptedApi, key: str = "", timeout: float = 30.0) -> Api:
-    return Api(server.url, key, "nomic-embed-text", timeout)
+def api(server: ScriptedApi, key: str = "", timeout: float = 30.0) -> EmbeddingsApi:
+    return EmbeddingsApi(server.url, key, "nomic-embed-text", timeout)
 
 
 def sent(server: ScriptedApi) -> list[list[str]]:
@@ -107,7 +107,7 @@ def test_a_refusal_is_an_error_of_ours(
 
 def test_a_server_that_is_not_there_or_too_slow_is_an_error_of_ours(server: ScriptedApi) -> None:
     with pytest.raises(ModelBusy):
-        Api("http://127.0.0.1:9", "", "m", 5.0).embed(["one"])
+        EmbeddingsApi("http://127.0.0.1:9", "", "m", 5.0).embed(["one"])
     go_on = threading.Event()
     server.say(Reply(before=go_on.wait))
     try:
@@ -122,7 +122,7 @@ def test_a_server_that_failed_is_left_alone_for_a_while(server: ScriptedApi) -> 
     """Every search would wait for it otherwise."""
     clock = [100.0]
     server.say(Reply(status=500), answer([1.0, 0.0]), answer([1.0, 0.0]))
-    embedder = Api(server.url, "", "m", 30.0, clock=lambda: clock[0])
+    embedder = EmbeddingsApi(server.url, "", "m", 30.0, clock=lambda: clock[0])
     for _ in range(3):
         with pytest.raises(ModelFailed):
             embedder.embed(["one"])
@@ -136,4 +136,4 @@ def test_a_key_goes_to_the_server_and_never_over_plain_http_elsewhere(server: Sc
     api(server, "sesame").embed(["one"])
     assert server.requests[-1]["headers"]["authorization"] == "Bearer sesame"
     with pytest.raises(ModelFailed, match="plain http"):
-        Api("http://embeddings.example", "sesame", "m", 5.0)
+        EmbeddingsApi("http://embeddings.example", "sesame", "m", 5.0)

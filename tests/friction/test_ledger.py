@@ -14,7 +14,7 @@ import pytest
 
 from ltm.core.errors import NotFound, StorageFailed
 from ltm.core.model import iso
-from ltm.core.rulestate import Conversation, Evidence, Rule
+from ltm.core.rulestate import Conversation, Rule, RuleEvidence
 from ltm.storage.ledger import FILE, Ledger, opened
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ def day(number: int) -> datetime:
 def talk(ledger: Ledger, number: int, *, needed: bool = True, rule: str = "ag-001") -> None:
     """A conversation on a day, in which a rule was needed or not."""
     name = f"conversation-{number}"
-    seen = Evidence(
+    seen = RuleEvidence(
         P, name, name, f"message-{number}", iso(day(number)), "user_correction", 8.0,
         "no, use pnpm here", rule,
     )  # fmt: skip
@@ -56,7 +56,7 @@ def test_what_is_noted_twice_counts_once(ledger: Ledger) -> None:
 
 def test_a_fork_adds_messages_but_no_observation(ledger: Ledger) -> None:
     talk(ledger, 1)
-    again = Evidence(
+    again = RuleEvidence(
         P, "conversation-1", "fork", "other", iso(day(2)), "user_curse", 8.0, "x", "ag-001"
     )
     ledger.note([], [again])
@@ -89,7 +89,7 @@ def test_a_rule_that_helped_is_told_by_its_effect(ledger: Ledger) -> None:
 def test_a_conversation_that_was_under_way_counts_as_before(ledger: Ledger) -> None:
     talk(ledger, 1)
     ledger.promoted(P, "ag-001", "mem_a", day(2))
-    late = Evidence(
+    late = RuleEvidence(
         P, "conversation-1", "s", "late", iso(day(3)), "user_correction", 8, "x", "ag-001"
     )
     ledger.note([], [late])

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from ltm.core.errors import BadAnswer, ModelBusy, ModelFailed
-from ltm.llm.api import LARGEST, MODEL, Api
+from ltm.llm.api import LARGEST, MODEL, MessagesApi
 from ltm.llm.backend import Answer
 from tests.llm.scripted import Reply, ScriptedApi
 
@@ -18,7 +18,7 @@ KEY = "sk-ant-api03-not-a-real-key-but-long-enough"
 
 
 def ask(url: str, *, key: str = KEY, model: str = "", timeout: float = 10.0) -> Answer:
-    return Api(url, key, model).ask("be brief", "what is it?", most=50, timeout=timeout)
+    return MessagesApi(url, key, model).ask("be brief", "what is it?", most=50, timeout=timeout)
 
 
 def test_a_question_is_one_message_with_the_key_in_its_header(server: ScriptedApi) -> None:
@@ -38,7 +38,7 @@ def test_a_question_is_one_message_with_the_key_in_its_header(server: ScriptedAp
 
 def test_half_a_character_does_not_cost_the_question(server: ScriptedApi) -> None:
     """A transcript holds texts that were cut inside a pair; such JSON is refused as a whole."""
-    Api(server.url, KEY, "").ask("", "a 🦊 and half \ud83e of one", most=5, timeout=10.0)
+    MessagesApi(server.url, KEY, "").ask("", "a 🦊 and half \ud83e of one", most=5, timeout=10.0)
     (request,) = server.requests
     assert request["body"]["messages"][0]["content"] == "a 🦊 and half ? of one"
 
@@ -109,9 +109,9 @@ def test_the_key_is_in_no_error_even_if_the_server_repeats_it(server: ScriptedAp
 
 def test_a_key_is_not_sent_in_the_clear_to_another_machine() -> None:
     with pytest.raises(ModelFailed, match=r"not sent to models\.example over plain http"):
-        Api("http://models.example", KEY, "")
-    Api("http://models.example", "", "")
-    Api("https://models.example", KEY, "")
+        MessagesApi("http://models.example", KEY, "")
+    MessagesApi("http://models.example", "", "")
+    MessagesApi("https://models.example", KEY, "")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_key_is_not_sent_in_the_clear_to_another_machine() -> None:
 )
 def test_an_address_that_is_no_servers_is_refused(address: str) -> None:
     with pytest.raises(ModelFailed, match="none of http or https"):
-        Api(address, "", "")
+        MessagesApi(address, "", "")
 
 
 def test_what_is_on_this_machine_is_not_asked_for_through_a_proxy(

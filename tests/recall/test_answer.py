@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ltm.core.model import Memory, Status
-from ltm.llm.api import Api
+from ltm.llm.api import MessagesApi
 from ltm.llm.model import Model
 from ltm.recall.answer import EVIDENCE, Answered, answer
 from ltm.recall.quote import cited_as
@@ -31,7 +31,7 @@ class Desk:
 
     def ask(self, question: str = "which port does the server use?") -> Answered:
         model = Model(
-            lambda: Api(self.api.url, "", "m"),
+            lambda: MessagesApi(self.api.url, "", "m"),
             self.models,
             calls_cap=self.calls_cap,
             tokens_cap=1_000_000,

@@ -22,7 +22,7 @@ from ltm.storage.fields import FIELDS, Value
 from ltm.storage.filestore import FileStore
 from ltm.storage.opening import open_files
 from ltm.storage.places import places
-from ltm.storage.signing import Key, State
+from ltm.storage.signing import Key, SignatureState
 from tests.stores import START, make
 
 TEXTS = ("summary", "content")
@@ -162,7 +162,7 @@ class Vaults:
         found = {
             Path(each.path)
             for each in self.store.every(Filter(statuses=tuple(Status)))
-            if state_of(self.key, each, self.store) is not State.OK
+            if state_of(self.key, each, self.store) is not SignatureState.OK
         }
         return found | {Path(problem.path) for problem in self.store.problems()}
 

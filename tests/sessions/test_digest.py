@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.sessions.digest import Line, chunks, digest
+from ltm.sessions.digest import DigestLine, chunks, digest
 from ltm.sessions.turns import (
     Aside,
     AssistantText,
@@ -44,7 +44,7 @@ def test_every_turn_that_says_something_is_one_line() -> None:
 
 @given(st.lists(st.integers(1, 700), max_size=60))
 def test_chunks_hold_every_line_and_never_more_than_they_may(lengths: list[int]) -> None:
-    lines = [Line("a" * length, number) for number, length in enumerate(lengths)]
+    lines = [DigestLine("a" * length, number) for number, length in enumerate(lengths)]
     found = list(chunks(lines, size=1000, overlap=200))
     assert all(len(chunk.text) <= 1000 for chunk in found)
     covered = {number for chunk in found for number in range(chunk.first, chunk.last + 1)}
@@ -56,7 +56,7 @@ def test_chunks_hold_every_line_and_never_more_than_they_may(lengths: list[int])
 
 
 def test_chunks_overlap_by_whole_turns() -> None:
-    lines = [Line("a" * 90, number) for number in range(30)]
+    lines = [DigestLine("a" * 90, number) for number in range(30)]
     one, two, *_ = chunks(lines, size=1000, overlap=200)
     assert (one.first, one.last) == (0, 9)
     assert two.first == 8

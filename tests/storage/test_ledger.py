@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ltm.core.errors import NotFound
-from ltm.core.rulestate import Conversation, Evidence
+from ltm.core.rulestate import Conversation, RuleEvidence
 from ltm.storage.ledger import FILE, Ledger, opened
 
 P = "project"
@@ -24,7 +24,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def say(ledger: Ledger, words: str, *, rule: str, day: int, project: str = P) -> None:
     name, at = f"c{day}", f"2026-03-{day:02d}T00:00:00Z"
-    seen = Evidence(project, name, name, f"m{day}", at, "user_correction", 8.0, words, rule)
+    seen = RuleEvidence(project, name, name, f"m{day}", at, "user_correction", 8.0, words, rule)
     ledger.note([Conversation(project, name, name, at)], [seen])
 
 

@@ -21,7 +21,7 @@ from ltm.storage.modellog import ModelLog, Spent, spent_and_waiting
 from ltm.storage.project import identify, record
 from ltm.storage.repository import find, resolve_remote
 from ltm.storage.runtime import FILE, note_runtime, runtime
-from ltm.storage.signing import Key, State
+from ltm.storage.signing import Key, SignatureState
 from ltm.storage.stashes import Stashes
 from ltm.storage.tomlfile import parse_toml
 from ltm.storage.union import merge_lines
@@ -111,7 +111,9 @@ def test_a_signed_memory_whose_file_is_gone_is_judged_by_what_is_known(tmp_path:
     with closing(file_store(tmp_path)) as store:
         kept = store.create(make())
         whole = key.signed(kept.memory, kept.memory)
-        assert state_of(key, kept._replace(memory=whole, path="/nowhere"), store) is State.OK
+        assert (
+            state_of(key, kept._replace(memory=whole, path="/nowhere"), store) is SignatureState.OK
+        )
 
 
 def test_a_file_made_at_the_very_moment_of_stashing_is_not_replaced(

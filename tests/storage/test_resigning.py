@@ -11,7 +11,7 @@ from ltm.core.model import Memory, Phase
 from ltm.storage import codec, frontmatter, signing
 from ltm.storage.merge import main
 from ltm.storage.resigning import resigned
-from ltm.storage.signing import Key, State
+from ltm.storage.signing import Key, SignatureState
 from tests.stores import make
 
 TEXT = "We retry three times.\n\nThe gateway drops 1 %."
@@ -40,9 +40,9 @@ def test_what_both_sides_signed_is_signed_anew(key: Key) -> None:
     base = make("Retries back off", TEXT)
     sides = signed(key, base._replace(tags=("a",))), signed(key, base._replace(tags=("b",)))
     merged = codec.to_bytes(read(sides[0])._replace(tags=("a", "b")))
-    assert key.state(read(merged)) is State.CHANGED
+    assert key.state(read(merged)) is SignatureState.CHANGED
     again = read(resigned(merged, sides, "x"))
-    assert key.state(again, again) is State.OK
+    assert key.state(again, again) is SignatureState.OK
     assert again.tags == ("a", "b")
 
 
@@ -93,4 +93,4 @@ def test_git_merges_two_signed_sides_into_a_signed_one(key: Key, tmp_path: Path)
     assert main([*names, f".claude/ltm/memories/x.{base.id}.md"]) == 0
     merged = read((tmp_path / "ours").read_bytes())
     assert (merged.tags, merged.observations) == (("a",), 4)
-    assert key.state(merged, merged) is State.OK
+    assert key.state(merged, merged) is SignatureState.OK

@@ -37,7 +37,7 @@ from ltm.storage import codec, frontmatter, keyfile, signing
 from ltm.storage.checking import state_of
 from ltm.storage.fields import FIELDS
 from ltm.storage.filestore import FileStore
-from ltm.storage.signing import Key, State
+from ltm.storage.signing import Key, SignatureState
 from ltm.storage.state import State as Usage
 from ltm.storage.vault import Vault
 from tests.storage.repos import git, make_repo
@@ -62,14 +62,14 @@ def store(tmp_path: Path) -> FileStore:
     return open_store(tmp_path)
 
 
-def states(store: FileStore, key: Key = KEY) -> dict[str, State]:
+def states(store: FileStore, key: Key = KEY) -> dict[str, SignatureState]:
     everything = store.every(Filter(statuses=tuple(Status)))
     return {each.memory.id: state_of(key, each, store) for each in everything}
 
 
 def all_ok(store: FileStore) -> bool:
     found = states(store)
-    return bool(found) and set(found.values()) == {State.OK}
+    return bool(found) and set(found.values()) == {SignatureState.OK}
 
 
 def tamper(store: FileStore, memory: Memory, old: str = "three", new: str = "nine") -> None:
@@ -104,7 +104,7 @@ def test_a_signed_memory_fits_after_any_way_through_a_file(memory: Memory) -> No
         document = None if base is None else frontmatter.parse(base, "x.md")
         data = codec.to_bytes(signed, document, kinds)
         found = codec.decode(frontmatter.parse(data, "x.md"), "x.md", kinds)
-        assert KEY.state(found, found) is State.OK
+        assert KEY.state(found, found) is SignatureState.OK
 
 
 @given(memories, st.data())
@@ -114,7 +114,7 @@ def test_no_other_value_of_any_field_fits(memory: Memory, data: st.DataObject) -
     name = data.draw(st.sampled_from(Memory._fields))
     changed = signed._replace(**{name: getattr(other, name)})
     if getattr(changed, name) != getattr(signed, name):
-        assert KEY.state(changed, changed) is not State.OK
+        assert KEY.state(changed, changed) is not SignatureState.OK
 
 
 def test_what_stands_in_one_field_cannot_be_moved_into_the_next() -> None:
@@ -141,13 +141,13 @@ def test_a_moment_is_the_same_in_every_time_zone() -> None:
 
 def test_a_memory_of_another_key_is_unsigned_and_a_forged_one_changed() -> None:
     memory = make()
-    assert KEY.state(memory) is State.UNSIGNED
-    assert KEY.state(OTHER.signed(memory, memory), memory) is State.UNSIGNED
+    assert KEY.state(memory) is SignatureState.UNSIGNED
+    assert KEY.state(OTHER.signed(memory, memory), memory) is SignatureState.UNSIGNED
     signed = KEY.signed(memory, memory)
-    assert KEY.state(signed, memory) is State.OK
-    assert KEY.state(signed._replace(title="Other"), memory) is State.CHANGED
+    assert KEY.state(signed, memory) is SignatureState.OK
+    assert KEY.state(signed._replace(title="Other"), memory) is SignatureState.CHANGED
     for gone in ("signature", "shown_signature"):
-        assert KEY.state(signed._replace(**{gone: ""}), memory) is State.CHANGED  # type: ignore[arg-type]
+        assert KEY.state(signed._replace(**{gone: ""}), memory) is SignatureState.CHANGED  # type: ignore[arg-type]
 
 
 def test_the_id_of_a_key_gives_nothing_away() -> None:
@@ -242,7 +242,7 @@ def test_what_is_no_key_vouches_for_nothing(tmp_path: Path, content: bytes) -> N
     assert key is not None
     memory = make()
     assert key.signed(memory, memory) == memory
-    assert key.state(memory, memory) is State.UNSIGNED
+    assert key.state(memory, memory) is SignatureState.UNSIGNED
     assert not key.fits(memory._replace(shown_signature="."))
 
 
@@ -343,10 +343,10 @@ def test_what_is_imported_is_signed_unless_it_says_it_was(store: FileStore) -> N
     store.apply(Adopt((Copy(mine), Copy(theirs), Copy(forged), Copy(old, (whole,)))))
     assert store.read(mine.id).memory == mine
     assert states(store) == {
-        mine.id: State.OK,
-        theirs.id: State.OK,
-        forged.id: State.CHANGED,
-        old.id: State.OK,
+        mine.id: SignatureState.OK,
+        theirs.id: SignatureState.OK,
+        forged.id: SignatureState.CHANGED,
+        old.id: SignatureState.OK,
     }
 
 
@@ -358,7 +358,7 @@ def test_a_memory_is_signed_as_it_is(tmp_path: Path) -> None:
     bare.apply(Forget(other.id))
     bare.close()
     store = open_store(tmp_path)
-    assert set(states(store).values()) == {State.UNSIGNED}
+    assert set(states(store).values()) == {SignatureState.UNSIGNED}
     for each in (memory, other):
         before = store.read(each.id).memory
         after = store.apply(Sign(each.id)).stored.memory
@@ -384,11 +384,11 @@ def test_without_a_key_there_is_nothing_to_sign_with(tmp_path: Path) -> None:
 def test_no_change_through_the_door_hides_one_outside(store: FileStore, name: str) -> None:
     memory = remembered(store)
     tamper(store, memory)
-    assert states(store)[memory.id] is State.CHANGED
+    assert states(store)[memory.id] is SignatureState.CHANGED
     CHANGES[name](store, memory)
-    assert states(store)[memory.id] is State.CHANGED
+    assert states(store)[memory.id] is SignatureState.CHANGED
     store.apply(Sign(memory.id))
-    assert states(store)[memory.id] is State.OK
+    assert states(store)[memory.id] is SignatureState.OK
 
 
 def test_a_memory_that_takes_in_a_forged_one_is_not_signed(store: FileStore) -> None:
@@ -396,7 +396,7 @@ def test_a_memory_that_takes_in_a_forged_one_is_not_signed(store: FileStore) -> 
     forged = store.create(make("Also three retries", "three", kind="decision")).memory
     tamper(store, forged)
     store.apply(Merge(memory.id, (forged.id,), content="nine retries"))
-    assert states(store)[memory.id] is State.CHANGED
+    assert states(store)[memory.id] is SignatureState.CHANGED
 
 
 def test_an_original_that_was_changed_in_the_archive_is_seen(store: FileStore) -> None:
@@ -404,11 +404,11 @@ def test_an_original_that_was_changed_in_the_archive_is_seen(store: FileStore) -
     store.apply(Reduce(memory.id, Phase.HINT))
     (path,) = archives(store)
     path.write_text(path.read_text().replace("March", "April"))
-    assert states(store)[memory.id] is State.CHANGED
+    assert states(store)[memory.id] is SignatureState.CHANGED
     for decision in (Reduce(memory.id, Phase.FULL), Restore(memory.id)):
         after = store.apply(decision).stored.memory
         assert "April" in after.content
-        assert states(store)[memory.id] is State.CHANGED
+        assert states(store)[memory.id] is SignatureState.CHANGED
 
 
 def test_an_original_that_was_deleted_from_the_archive_is_missed(store: FileStore) -> None:
@@ -416,9 +416,9 @@ def test_an_original_that_was_deleted_from_the_archive_is_missed(store: FileStor
     store.apply(Reduce(memory.id, Phase.HINT))
     for path in archives(store):
         path.unlink()
-    assert states(store)[memory.id] is State.CHANGED
+    assert states(store)[memory.id] is SignatureState.CHANGED
     store.apply(Forget(memory.id))
-    assert states(store)[memory.id] is State.CHANGED
+    assert states(store)[memory.id] is SignatureState.CHANGED
 
 
 def test_an_older_version_that_was_forged_is_not_signed_when_it_comes_back(
@@ -430,7 +430,7 @@ def test_an_older_version_that_was_forged_is_not_signed_when_it_comes_back(
     path.write_text(path.read_text().replace("three", "nine"))
     assert all_ok(store)  # nothing that is in force rests on it
     store.apply(Restore(memory.id, version=1))
-    assert states(store)[memory.id] is State.CHANGED
+    assert states(store)[memory.id] is SignatureState.CHANGED
 
 
 def test_a_memory_whose_tampering_is_undone_fits_again(store: FileStore) -> None:
@@ -446,7 +446,7 @@ def test_a_copy_of_another_memory_is_not_brought_back_in_its_name(store: FileSto
     (path,) = archives(store)
     path.write_bytes(Path(store.read(other.id).path).read_bytes())
     store.apply(Restore(memory.id, version=1))
-    assert states(store)[memory.id] is State.CHANGED
+    assert states(store)[memory.id] is SignatureState.CHANGED
 
 
 # -- merging -----------------------------------------------------------------------------------
@@ -477,7 +477,7 @@ def test_git_merges_what_one_key_signed_on_two_machines(
     assert done.returncode == 0
     merged = codec.decode(frontmatter.parse((tmp_path / "ours").read_bytes(), "x"), "x", kinds)
     assert (merged.tags, merged.observations) == (("a",), 4)
-    assert key.state(merged, merged) is (State.CHANGED if tampered else State.OK)
+    assert key.state(merged, merged) is (SignatureState.CHANGED if tampered else SignatureState.OK)
 
 
 def KEY_memory(key: Key) -> Memory:
@@ -512,6 +512,6 @@ def test_a_file_without_sections_that_was_signed_with_its_first_sentence_fits(te
     former = make("Head", text, summary="One.")
     signed = KEY.signed(former, former)
     found = signed._replace(summary="One. Two.")  # as it is read now
-    assert KEY.state(found, found) is State.OK
-    assert KEY.state(found._replace(summary="Two."), found) is State.CHANGED
-    assert KEY.state(found._replace(content=f"{text} Four."), found) is State.CHANGED
+    assert KEY.state(found, found) is SignatureState.OK
+    assert KEY.state(found._replace(summary="Two."), found) is SignatureState.CHANGED
+    assert KEY.state(found._replace(content=f"{text} Four."), found) is SignatureState.CHANGED

@@ -12,7 +12,7 @@ from ltm.core.errors import BadFile, Busy, Conflict, StorageFailed
 from ltm.storage import lock
 from ltm.storage.durable import TEMP_SUFFIX
 from ltm.storage.moving import move_all
-from ltm.storage.vault import MAX_FILE, Seen, Vault, modified
+from ltm.storage.vault import MAX_FILE, FileStat, Vault, modified
 
 LEFT = f".x{TEMP_SUFFIX}"
 
@@ -60,7 +60,11 @@ def test_what_was_written_is_seen_as_it_was_said(vault: Vault) -> None:
     assert (seen.name, seen.size, vault.read("a.md")) == ("a.md", 5, b"words")
     assert vault.stamp() != before
     assert vault.is_as([seen])
-    for other in (Seen("a.md", seen.mtime + 1, 5), Seen("a.md", seen.mtime, 6), Seen("b.md", 0, 0)):
+    for other in (
+        FileStat("a.md", seen.mtime + 1, 5),
+        FileStat("a.md", seen.mtime, 6),
+        FileStat("b.md", 0, 0),
+    ):
         assert not vault.is_as([other])
 
 

@@ -21,7 +21,7 @@ from ltm.core.model import Filter, Memory, Scope, new_id, now
 from ltm.storage import lock
 from ltm.storage.filestore import FileStore
 from ltm.storage.state import State
-from ltm.storage.vault import Seen, Vault
+from ltm.storage.vault import FileStat, Vault
 
 EVERYTHING = Filter()
 
@@ -129,7 +129,7 @@ def hurried(store: FileStore, times: int) -> None:
 class Freezing(Vault):
     """A vault whose writer is stopped when its file is in place and the index knows nothing yet."""
 
-    def write(self, name: str, data: bytes, *, over: bytes | None = None) -> Seen:
+    def write(self, name: str, data: bytes, *, over: bytes | None = None) -> FileStat:
         seen = super().write(name, data, over=over)
         os.kill(os.getpid(), signal.SIGSTOP)
         return seen

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ltm.core.model import iso
-from ltm.core.rulestate import Conversation, Evidence
+from ltm.core.rulestate import Conversation, RuleEvidence
 from ltm.storage import spool
 from ltm.storage.ledger import opened
 from ltm.storage.places import places
@@ -59,7 +59,7 @@ class Desk:
             for number in range(times):
                 name = f"c{number}"
                 at = iso(datetime.now(UTC) - timedelta(days=times - number))
-                seen = Evidence(
+                seen = RuleEvidence(
                     project, name, name, f"m{number}", at, "user_correction", 8.0, text, "ag-001"
                 )
                 ledger.note([Conversation(project, name, name, at)], [seen])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ltm.clients.entries import Entry, SettingsFile
+from ltm.clients.entries import SettingsEntry, SettingsFile
 from ltm.clients.plugin import EVENTS, UNLESS_PLUGIN
 from ltm.clients.settings import carry_out, entering
 from ltm.clients.table import CLIENTS
@@ -255,7 +255,7 @@ OLDER = {
 def entered_by_an_older_version(ltm: Ltm, path: Path, form: str) -> None:
     """Hooks of an older form in a file, with a note of what was put where."""
     hook = {"type": "command", "command": OLDER[form][0], "args": OLDER[form][1:], "timeout": 10}
-    entries = [Entry(("hooks", event), {"hooks": [hook]}, listed=True) for event in EVENTS]
+    entries = [SettingsEntry(("hooks", event), {"hooks": [hook]}, listed=True) for event in EVENTS]
     change = entering(SettingsFile(str(path), hooks=True), entries, str(ltm.home / ".ltm"))
     assert change
     carry_out(change, str(ltm.home / ".ltm"))

@@ -25,9 +25,9 @@ from ltm.core.model import Filter, Memory, Stored
 from ltm.core.redact import redacted
 from ltm.llm.form import array_in
 from ltm.llm.model import Model
-from ltm.sessions.digest import CHUNK, OVERLAP, Chunk, Line, chunks, digest
+from ltm.sessions.digest import CHUNK, OVERLAP, Chunk, DigestLine, chunks, digest
 from ltm.sessions.lines import cursor_of
-from ltm.sessions.transcript import Reading, read
+from ltm.sessions.transcript import TranscriptReader, read
 from ltm.sessions.turns import AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
 from ltm.storage.modellog import ModelLog, Unheard
 from ltm.storage.sessionlog import Session, SessionLog
@@ -252,13 +252,13 @@ class _Hearing:
         return all(self._shown.get(each) == texts[each] for each in ids)
 
 
-def _parts(reading: Reading, last: int = 0) -> Iterator[_Part]:
+def _parts(reading: TranscriptReader, last: int = 0) -> Iterator[_Part]:
     """A transcript in parts that fit a question; when one is handed out, `cursor` is behind it.
 
     With `last`, up to that line.
     """
-    held: list[Line] = []
-    tail: list[Line] = []
+    held: list[DigestLine] = []
+    tail: list[DigestLine] = []
     at, before = "", reading.cursor.text()
     for stretch in reading.messages():
         if last and stretch[0].line > last:
@@ -289,11 +289,11 @@ def _clean(turn: Turn) -> Turn:
             return turn
 
 
-def _length(lines: list[Line]) -> int:
+def _length(lines: list[DigestLine]) -> int:
     return sum(len(line.text) + 1 for line in lines)
 
 
-def _end_of(lines: list[Line]) -> list[Line]:
+def _end_of(lines: list[DigestLine]) -> list[DigestLine]:
     """The last lines, as a reminder of where the talk was."""
     room, kept = OVERLAP, 0
     for line in reversed(lines):

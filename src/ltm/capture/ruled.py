@@ -13,7 +13,7 @@ from datetime import datetime
 from ltm.capture.corrected import wordings
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory, Status, Stored
-from ltm.core.rulestate import Evidence, Rule
+from ltm.core.rulestate import Rule, RuleEvidence
 from ltm.core.sameness import opposed, same
 from ltm.storage.ledger import Ledger
 
@@ -26,7 +26,7 @@ class Case:
     """A rule, all that was seen of it, and what it could be called."""
 
     rule: Rule
-    evidence: Sequence[Evidence]
+    evidence: Sequence[RuleEvidence]
     words: Sequence[str]
     against: int = 0
     memory: Stored | None = None

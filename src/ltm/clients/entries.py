@@ -21,7 +21,7 @@ SERVER = "ltm"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SettingsEntry:
     """One thing of ours: a member at the end of a way, or an item of the list there."""
 
     steps: tuple[str, ...]
@@ -47,7 +47,7 @@ class SettingsFile:
     """Whether it belongs to a repository and is read by others."""
 
 
-def ours(text: str, file: SettingsFile) -> Iterator[Entry]:
+def ours(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
     """The entries of ours in a file's text."""
     if not text.lstrip("\ufeff").strip():
         return
@@ -56,13 +56,13 @@ def ours(text: str, file: SettingsFile) -> Iterator[Entry]:
     for step in file.servers:
         servers = servers.get(step) if isinstance(servers, dict) else None
     if file.servers and isinstance(servers, dict) and is_our_server(servers.get(SERVER)):
-        yield Entry((*file.servers, SERVER), servers[SERVER])
+        yield SettingsEntry((*file.servers, SERVER), servers[SERVER])
     if file.hooks:
         for event, groups in _dict(value.get("hooks")).items():
             for group in groups if isinstance(groups, list) else ():
                 hooks = [hook for hook in _list(_dict(group).get("hooks")) if is_our_hook(hook)]
                 if hooks:
-                    yield Entry(("hooks", event), {**group, "hooks": hooks}, listed=True)
+                    yield SettingsEntry(("hooks", event), {**group, "hooks": hooks}, listed=True)
 
 
 def is_our_server(value: object) -> bool:

@@ -12,9 +12,9 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ltm.clients.entries import Entry
+from ltm.clients.entries import SettingsEntry
 from ltm.clients.plugin import EVENTS, UNLESS_PLUGIN
-from ltm.clients.settings import Change
+from ltm.clients.settings import FileChange
 from ltm.core.errors import Refused
 from ltm.storage.plainfile import read_plain
 
@@ -48,7 +48,7 @@ exit 0
 """
 
 
-def hook_entries(config: Config, home: str, *, plugin: bool, shared: bool) -> list[Entry]:
+def hook_entries(config: Config, home: str, *, plugin: bool, shared: bool) -> list[SettingsEntry]:
     """What belongs into a client's hooks; with the `plugin` only what it does not do itself.
 
     `shared` is for a file that others read too: it names no path of this machine.
@@ -56,7 +56,7 @@ def hook_entries(config: Config, home: str, *, plugin: bool, shared: bool) -> li
     events = [] if plugin else list(EVENTS)
     events += [event for option, event in WANTED if config.own(option)]
     return [
-        Entry(("hooks", event), {"hooks": [_hook(event, home, shared)]}, listed=True)
+        SettingsEntry(("hooks", event), {"hooks": [_hook(event, home, shared)]}, listed=True)
         for event in events
     ]
 
@@ -67,23 +67,23 @@ def launcher_path(home: str) -> str:
     return os.path.join(home, "bin", "ltm-hook")
 
 
-def new_launcher(home: str) -> Change | None:
+def new_launcher(home: str) -> FileChange | None:
     """What it takes to have a launcher of the `ltm` that is running; None if it is there."""
     path = launcher_path(home)
     before, after = _launcher(path), _text()
     if before == after and os.access(path, os.X_OK):
         return None
-    return Change(path, before=before, after=after, mode=0o700)
+    return FileChange(path, before=before, after=after, mode=0o700)
 
 
-def no_launcher(home: str) -> Change | None:
+def no_launcher(home: str) -> FileChange | None:
     """What it takes to have no launcher; None if there is none, or another program in its place."""
     path = launcher_path(home)
     try:
         before = _launcher(path)
     except Refused:
         return None
-    return None if before is None else Change(path, before=before, after=None)
+    return None if before is None else FileChange(path, before=before, after=None)
 
 
 def missing_programs(home: str) -> list[str]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ltm.clients import jsontext, tomltext
-from ltm.clients.entries import Entry, SettingsFile, is_our_hook, ours, value_of
+from ltm.clients.entries import SettingsEntry, SettingsFile, is_our_hook, ours, value_of
 from ltm.clients.jsonread import Steps, Unreadable, look, read
 from ltm.clients.jsontext import Inserted
 from ltm.core.errors import Conflict, Refused
@@ -29,14 +29,14 @@ _LIMIT = 64 * 1024 * 1024  # a client's own state may have grown for years
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """What would become of a file; `before` or `after` is None where there is no file."""
 
     path: str
     before: str | None
     after: str | None
-    added: tuple[Entry, ...] = ()
-    removed: tuple[Entry, ...] = ()
+    added: tuple[SettingsEntry, ...] = ()
+    removed: tuple[SettingsEntry, ...] = ()
     inserted: tuple[Inserted, ...] = ()
     made: tuple[tuple[str, ...], ...] = ()
     """Ways that were not there before."""
@@ -54,7 +54,7 @@ class _Note:
     folders: tuple[str, ...] = ()
 
 
-def entering(file: SettingsFile, entries: Sequence[Entry], home: str) -> Change | None:
+def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) -> FileChange | None:
     """What it takes to have exactly these entries of ours in a file; None if it has."""
     text = _read(file.path)
     with _reading(file):
@@ -72,7 +72,7 @@ def entering(file: SettingsFile, entries: Sequence[Entry], home: str) -> Change 
             else:
                 after, pieces = _insert(after, entry, file)
             inserted += pieces
-    return Change(
+    return FileChange(
         file.path,
         before=text,
         after=after if entries else clean,
@@ -84,7 +84,7 @@ def entering(file: SettingsFile, entries: Sequence[Entry], home: str) -> Change 
     )
 
 
-def leaving(file: SettingsFile, home: str) -> Change | None:
+def leaving(file: SettingsFile, home: str) -> FileChange | None:
     """What it takes to have nothing of ours in a file; None if it has nothing."""
     text = _read(file.path)
     if text is None:
@@ -94,10 +94,10 @@ def leaving(file: SettingsFile, home: str) -> Change | None:
         if not there:
             return None
         after = _without(text, file, _note_of(file.path, home))
-    return Change(file.path, before=text, after=after, removed=there)
+    return FileChange(file.path, before=text, after=after, removed=there)
 
 
-def carry_out(change: Change, home: str) -> None:
+def carry_out(change: FileChange, home: str) -> None:
     """Write the file, and note what is needed to undo it."""
     path = os.path.realpath(change.path)  # kept elsewhere and linked here: change it where it is
     if _read(path) != change.before:
@@ -127,7 +127,7 @@ def carry_out(change: Change, home: str) -> None:
         _remove_folders(old.folders)
 
 
-def _insert(text: str, entry: Entry, file: SettingsFile) -> tuple[str, list[Inserted]]:
+def _insert(text: str, entry: SettingsEntry, file: SettingsFile) -> tuple[str, list[Inserted]]:
     value: Any = value_of(text, file) if text.strip() else {}
     for step in entry.steps:
         value = value.get(step) if isinstance(value, dict) else None
@@ -142,7 +142,7 @@ def _insert(text: str, entry: Entry, file: SettingsFile) -> tuple[str, list[Inse
     return jsontext.insert(text, entry.steps, entry.value, comments=file.syntax == "jsonc")
 
 
-def _missing(text: str, entry: Entry, file: SettingsFile) -> list[tuple[str, ...]]:
+def _missing(text: str, entry: SettingsEntry, file: SettingsFile) -> list[tuple[str, ...]]:
     """The parts of the way to an entry that have to be made."""
     value: Any = value_of(text, file) if text.strip() else {}
     missing: list[tuple[str, ...]] = []
@@ -191,8 +191,8 @@ def _without_hooks(text: str, steps: tuple[str, ...], comments: bool) -> str:
     return text
 
 
-def _same(there: Sequence[Entry], wanted: Sequence[Entry]) -> bool:
-    def key(entry: Entry) -> str:
+def _same(there: Sequence[SettingsEntry], wanted: Sequence[SettingsEntry]) -> bool:
+    def key(entry: SettingsEntry) -> str:
         return str(entry)
 
     return sorted(map(key, there)) == sorted(map(key, wanted))
@@ -223,7 +223,7 @@ def _read(path: str) -> str | None:
         raise Refused(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def _mode(path: str, change: Change) -> int:
+def _mode(path: str, change: FileChange) -> int:
     try:
         return os.stat(path).st_mode & 0o777 | change.mode & 0o111
     except OSError:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ltm.clients.entries import SERVER, Entry, SettingsFile
+from ltm.clients.entries import SERVER, SettingsEntry, SettingsFile
 from ltm.clients.plugin import UNLESS_PLUGIN
 from ltm.core.errors import WrongUsage
 from ltm.storage.home import client_folder
@@ -164,9 +164,9 @@ def hooks_file(client: Client, project: str, environ: Mapping[str, str]) -> Sett
     return SettingsFile(path, client.syntax, hooks=True, shared=True)
 
 
-def server_entry(client: Client, command: Sequence[str]) -> Entry:
+def server_entry(client: Client, command: Sequence[str]) -> SettingsEntry:
     """Our server as this client writes it."""
-    return Entry((*client.servers, SERVER), client.entry(command))
+    return SettingsEntry((*client.servers, SERVER), client.entry(command))
 
 
 def _path(template: str, environ: Mapping[str, str]) -> str:

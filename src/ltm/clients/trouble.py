@@ -13,7 +13,14 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ltm.clients.entries import Entry, SettingsFile, hook_words, is_older_hook, ours, value_of
+from ltm.clients.entries import (
+    SettingsEntry,
+    SettingsFile,
+    hook_words,
+    is_older_hook,
+    ours,
+    value_of,
+)
 from ltm.clients.environment import LOG, state
 from ltm.clients.hooks import launcher_path, missing_programs
 from ltm.clients.jsonread import Unreadable
@@ -106,15 +113,15 @@ def _hook_files(folder: str, project: str) -> list[SettingsFile]:
     return [SettingsFile(path, hooks=True) for path in settings_files(folder, project)]
 
 
-def _entered(files: list[SettingsFile]) -> list[tuple[str, Entry]]:
+def _entered(files: list[SettingsFile]) -> list[tuple[str, SettingsEntry]]:
     return [(file.path, entry) for file in files for entry in _ours(file)]
 
 
-def _is_older(entry: Entry) -> bool:
+def _is_older(entry: SettingsEntry) -> bool:
     return any(is_older_hook(hook) for hook in entry.value["hooks"])
 
 
-def _hooks(entered: list[tuple[str, Entry]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _hooks(entered: list[tuple[str, SettingsEntry]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each hook that ltm entered, with the file it is in."""
     for path, entry in entered:
         for hook in entry.value["hooks"]:
@@ -173,7 +180,7 @@ def _switched_off(files: list[SettingsFile]) -> Iterator[Problem]:
             )
 
 
-def _unable(home: str, entered: list[tuple[str, Entry]]) -> Iterator[Problem]:
+def _unable(home: str, entered: list[tuple[str, SettingsEntry]]) -> Iterator[Problem]:
     """Hooks whose Python or program is not there any more."""
     launcher = launcher_path(home)
     missing: dict[str, str] = {}
@@ -193,7 +200,7 @@ def _unable(home: str, entered: list[tuple[str, Entry]]) -> Iterator[Problem]:
 
 
 def _setup(
-    places: Places, entered: list[tuple[str, Entry]], environ: Mapping[str, str]
+    places: Places, entered: list[tuple[str, SettingsEntry]], environ: Mapping[str, str]
 ) -> Iterator[Problem]:
     events = {entry.steps[-1] for _, entry in entered}
     lacking = [event for event in EVENTS if event not in events]
@@ -255,7 +262,7 @@ def _is_off(folder: str, project: str) -> bool:
     return False
 
 
-def _ours(file: SettingsFile) -> Iterator[Entry]:
+def _ours(file: SettingsFile) -> Iterator[SettingsEntry]:
     try:
         yield from ours(_text(file.path), file)
     except Unreadable:

@@ -12,7 +12,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ltm.core.passage import ASSISTANT, USER
-from ltm.core.timephrases import Span, spans
+from ltm.core.timephrases import DateSpan, spans
 from ltm.core.words import STOP, query_terms, terms
 
 MOST_WORDS = 64
@@ -51,7 +51,7 @@ class Question(NamedTuple):
     """Terms that are whole compounds, and the terms of their parts."""
     role: str = ""
     """Whose words it is after, `user` or `assistant`; '' when it does not say."""
-    spans: tuple[Span, ...] = ()
+    spans: tuple[DateSpan, ...] = ()
     paths: tuple[str, ...] = ()
     """The files it names."""
     failing: bool = False

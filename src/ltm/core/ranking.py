@@ -51,7 +51,7 @@ _NAMED = 10  # what fewer passages open with is a word like any other, and no na
 _SATURATION, _LENGTH = 1.2, 0.75  # BM25's usual constants
 
 
-class Evidence(NamedTuple):
+class PassageCandidate(NamedTuple):
     """A passage that may answer, and what is known of it."""
 
     row: int
@@ -89,7 +89,7 @@ class Ranking:
     def __init__(
         self,
         question: Question,
-        candidates: Mapping[int, Evidence],
+        candidates: Mapping[int, PassageCandidate],
         rarities: Mapping[str, float],
         signals: Signals,
         today: date,
@@ -145,7 +145,7 @@ class Ranking:
         own = self._counts[row]
         return list(own), [word for word in self._windows[row][0] if word not in own]
 
-    def _score(self, row: int, each: Evidence) -> float:
+    def _score(self, row: int, each: PassageCandidate) -> float:
         time, recent = self._days[each.day]
         voice, speaker = self._manner(each)
         score = TIME * time + RECENT * recent + VOICE * voice + SPEAKER * speaker
@@ -155,12 +155,12 @@ class Ranking:
             score += weight * by_session.get(each.session, 0.0)
         return score
 
-    def _manner(self, each: Evidence) -> tuple[bool, bool]:
+    def _manner(self, each: PassageCandidate) -> tuple[bool, bool]:
         """Whether it is said by the side, and by the one, that the question is after."""
         voice = bool(self._question.role) and each.role == self._question.role
         return voice, each.opening in self._speakers
 
-    def _window(self, each: Evidence) -> tuple[Mapping[str, float], float]:
+    def _window(self, each: PassageCandidate) -> tuple[Mapping[str, float], float]:
         """The counts of a passage with those beside it, and the length these are found in.
 
         Counting words together, instead of adding scores, lends most where it is needed: a word

@@ -18,7 +18,7 @@ from typing import Literal
 
 from ltm.core.model import utc
 
-Status = Literal["observing", "hot", "escalated", "expired", "rejected"]
+RuleStatus = Literal["observing", "hot", "escalated", "expired", "rejected"]
 Tier = Literal["low", "medium", "high"]
 
 MEDIUM = 3
@@ -46,7 +46,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RuleEvidence:
     """One time a user reacted to what an agent did."""
 
     project: str
@@ -81,7 +81,7 @@ class Rule:
 
     id: str
     statement: str
-    status: Status
+    status: RuleStatus
     observations: int
     """Conversations it was seen in. The only count that decides anything."""
     messages: int
@@ -157,7 +157,7 @@ def tier(observations: int) -> Tier:
 def rule_of(
     name: str,
     statement: str,
-    evidence: Sequence[Evidence],
+    evidence: Sequence[RuleEvidence],
     attempts: Sequence[Attempt],
     started: Mapping[str, str],
     now: datetime,
@@ -186,7 +186,7 @@ def rule_of(
     )
 
 
-def effect_of(rule: Rule, evidence: Sequence[Evidence], started: Mapping[str, str]) -> Effect:
+def effect_of(rule: Rule, evidence: Sequence[RuleEvidence], started: Mapping[str, str]) -> Effect:
     """How often a rule was needed in conversations before it became a memory, and after.
 
     A conversation that was under way when it did counts as before: it was not told.
@@ -201,7 +201,7 @@ def effect_of(rule: Rule, evidence: Sequence[Evidence], started: Mapping[str, st
     )
 
 
-def _status(attempts: Sequence[Attempt], failed: int, last_seen: str, now: datetime) -> Status:
+def _status(attempts: Sequence[Attempt], failed: int, last_seen: str, now: datetime) -> RuleStatus:
     if any(each.outcome == "rejected" for each in attempts):
         return "rejected"
     if failed >= WORDINGS:

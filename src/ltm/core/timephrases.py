@@ -49,7 +49,7 @@ _NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DateSpan:
     """Days from `start` up to but not including `end`, and the words that said so."""
 
     start: date
@@ -65,7 +65,7 @@ class Span:
         return float(0.5 ** (away / fading))
 
 
-def spans(question: str, today: date) -> list[Span]:
+def spans(question: str, today: date) -> list[DateSpan]:
     """The spans of time a question names, in its order; none when it speaks of no time.
 
     `today` is the day on which it is asked. A phrase that is part of a longer one counts once.
@@ -73,7 +73,7 @@ def spans(question: str, today: date) -> list[Span]:
     text = question.lower()
     if not any(char.isdigit() for char in text) and _CUES.isdisjoint(_WORD.findall(text)):
         return []
-    found: list[tuple[int, int, Span]] = []
+    found: list[tuple[int, int, DateSpan]] = []
     for pattern, read in _patterns():
         for match in pattern.finditer(text):
             if any(match.start() < end and start < match.end() for start, end, _ in found):
@@ -84,27 +84,29 @@ def spans(question: str, today: date) -> list[Span]:
                 continue  # 31 June, or a thousand years ago
             if days is not None and days[0] < days[1]:
                 phrase = " ".join(match[0].split())
-                found.append((match.start(), match.end(), Span(*days, phrase)))
+                found.append((match.start(), match.end(), DateSpan(*days, phrase)))
     found.sort(key=lambda each: each[0])
     return list(_bounded(text, found, today))
 
 
-def closeness(named: Sequence[Span], day: date) -> float:
+def closeness(named: Sequence[DateSpan], day: date) -> float:
     """How near a day is to the nearest of some spans, from 0 to 1."""
     return max((span.closeness(day) for span in named), default=0.0)
 
 
 _Days = tuple[date, date]
-_Reading = Callable[[re.Match[str], date], _Days | None]
+_PhraseReader = Callable[[re.Match[str], date], _Days | None]
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], _Reading]]:
+def _patterns() -> list[tuple[re.Pattern[str], _PhraseReader]]:
     # Compiled for the first question that may name a time: most do not, and a command is young.
     return [(re.compile(pattern), read) for pattern, read in _PHRASES]
 
 
-def _bounded(text: str, found: Sequence[tuple[int, int, Span]], today: date) -> Iterator[Span]:
+def _bounded(
+    text: str, found: Sequence[tuple[int, int, DateSpan]], today: date
+) -> Iterator[DateSpan]:
     """Spans as the words before them mean: since, after, before, and from one to another."""
     skip = False
     for place, (start, end, span) in enumerate(found):
@@ -116,13 +118,13 @@ def _bounded(text: str, found: Sequence[tuple[int, int, Span]], today: date) -> 
         joined = following and text[end : following[0]].strip() in {"to", "and", "until", "-"}
         if following and joined and before.endswith(("from", "between")):
             whole = sorted((span, following[2]), key=lambda each: each.start)
-            yield Span(whole[0].start, whole[1].end, f"{span.phrase} to {following[2].phrase}")
+            yield DateSpan(whole[0].start, whole[1].end, f"{span.phrase} to {following[2].phrase}")
             skip = True
         elif before.endswith(("since", "after")) and span.start <= today:
-            yield Span(span.start, today + _DAY, f"since {span.phrase}")
+            yield DateSpan(span.start, today + _DAY, f"since {span.phrase}")
         elif before.endswith(("before", "until")):
             length = max(span.end - span.start, timedelta(days=90))
-            yield Span(span.start - length, span.start, f"before {span.phrase}")
+            yield DateSpan(span.start - length, span.start, f"before {span.phrase}")
         else:
             yield span
 
@@ -267,7 +269,7 @@ def _pattern(text: str) -> str:
 
 
 _UNIT = "(day|week|month|year)s?"
-_PHRASES: tuple[tuple[str, _Reading], ...] = (
+_PHRASES: tuple[tuple[str, _PhraseReader], ...] = (
     (rf"(?<![\w/-]){_YEAR}[-/.](\d{{1,2}})[-/.](\d{{1,2}})(?!\d)", _iso_day),
     (rf"(?<![\w/-]){_YEAR}-(0[1-9]|1[0-2])(?![\w-])", _iso_month),
     (

@@ -42,7 +42,7 @@ _HINTS = {
 }
 
 
-class Api:
+class EmbeddingsApi:
     """A model behind a server. How long its vectors are, its first answer says."""
 
     def __init__(

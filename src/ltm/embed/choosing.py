@@ -80,6 +80,6 @@ def _open_static() -> Embedder | None:
 
 @cache
 def _open_api(base_url: str, key: str, model: str, timeout: float) -> Embedder:
-    from ltm.embed.api import Api
+    from ltm.embed.api import EmbeddingsApi
 
-    return Api(base_url, key, model, timeout)
+    return EmbeddingsApi(base_url, key, model, timeout)

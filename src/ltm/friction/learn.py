@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from ltm.core.model import iso, utc
 from ltm.core.phrases import alike, most_typical, overlap, phrases, says_something
-from ltm.core.rulestate import Conversation, Evidence
+from ltm.core.rulestate import Conversation, RuleEvidence
 from ltm.core.sameness import says_otherwise
 from ltm.friction.heard import Heard
 from ltm.friction.ruleset import Rules
@@ -49,7 +49,7 @@ def _learn(ledger: Ledger, project: str, heard: Sequence[Heard], rules: Rules) -
     former = ledger.evidence(project)
     known = {each.message: each.conversation for each in former}
     talks: list[Conversation] = []
-    new: list[Evidence] = []
+    new: list[RuleEvidence] = []
     for each in sorted(heard, key=lambda each: (each.started, each.session)):
         seen = _evidence(project, each, rules)
         # A conversation that was noted under another name keeps it, or it would count twice.
@@ -66,9 +66,9 @@ def _learn(ledger: Ledger, project: str, heard: Sequence[Heard], rules: Rules) -
     return ledger.note(talks, gathered, wordings)
 
 
-def _evidence(project: str, heard: Heard, rules: Rules) -> list[Evidence]:
+def _evidence(project: str, heard: Heard, rules: Rules) -> list[RuleEvidence]:
     return [
-        Evidence(
+        RuleEvidence(
             project,
             heard.conversation,
             heard.session,
@@ -83,12 +83,12 @@ def _evidence(project: str, heard: Heard, rules: Rules) -> list[Evidence]:
     ]
 
 
-def _gathered(former: Sequence[Evidence], new: Sequence[Evidence]) -> list[Evidence]:
+def _gathered(former: Sequence[RuleEvidence], new: Sequence[RuleEvidence]) -> list[RuleEvidence]:
     """New evidence with the rule it belongs to: one that says the same, else a new one."""
     said: dict[str, Counter[str]] = {}
     for each in former:
         said.setdefault(each.rule, Counter())[each.statement] += 1
-    placed: list[Evidence] = []
+    placed: list[RuleEvidence] = []
     for each in new:
         rule = _best(each.statement, said) or f"ag-{len(said) + 1:03d}"
         said.setdefault(rule, Counter())[each.statement] += 1

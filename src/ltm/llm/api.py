@@ -26,7 +26,7 @@ _HINTS = {
 }
 
 
-class Api:
+class MessagesApi:
     """A server that answers `POST /v1/messages`."""
 
     overhead = 50

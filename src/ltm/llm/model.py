@@ -134,8 +134,8 @@ def _backend(name: str, config: Config, home: str, environ: Mapping[str, str]) -
         from ltm.llm.claude import Claude
 
         return Claude(home, environ, model)
-    from ltm.llm.api import Api
+    from ltm.llm.api import MessagesApi
     from ltm.llm.key import find_key
 
     base_url = config.own("llm.base_url") or environ.get("ANTHROPIC_BASE_URL", "")
-    return Api(base_url, find_key(home, environ), model)
+    return MessagesApi(base_url, find_key(home, environ), model)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.core.question import Question
-from ltm.core.ranking import Evidence, Ranking, Signals
+from ltm.core.ranking import PassageCandidate, Ranking, Signals
 from ltm.core.relevance import rarity
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ltm.embed.embedder import Embedder
     from ltm.recall.forgotten import LeftOut
     from ltm.recall.meaning import Meaning
-    from ltm.storage.passagequery import Candidate, Matches
+    from ltm.storage.passagequery import PassageMatch, PassageMatches
     from ltm.storage.passages import Passages
 
 BY_WORDS = 100
@@ -147,8 +147,8 @@ class Said:
         return opened
 
     def _evidence(
-        self, matches: Matches, near: Mapping[int, float], named: Iterable[int], end: str
-    ) -> dict[int, Evidence]:
+        self, matches: PassageMatches, near: Mapping[int, float], named: Iterable[int], end: str
+    ) -> dict[int, PassageCandidate]:
         """All candidates, with what stands beside the best of them."""
         found = {each.row: each for each in matches.candidates}
         others = [row for row in (*near, *named) if row not in found]
@@ -166,8 +166,8 @@ class Said:
         return {row: _seen(each) for row, each in found.items() if not end or each.at < end}
 
 
-def _seen(each: Candidate) -> Evidence:
-    return Evidence(each.row, each.session, each.role, _day(each.at), each.words)
+def _seen(each: PassageMatch) -> PassageCandidate:
+    return PassageCandidate(each.row, each.session, each.role, _day(each.at), each.words)
 
 
 def _day(at: str) -> date | None:
@@ -177,7 +177,7 @@ def _day(at: str) -> date | None:
         return None
 
 
-def _rows(matches: Matches | None) -> list[int]:
+def _rows(matches: PassageMatches | None) -> list[int]:
     return [each.row for each in matches.candidates] if matches else []
 
 

@@ -26,7 +26,7 @@ _FILE_KEYS = ("file_path", "path", "notebook_path")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DigestLine:
     """One turn in one line, and where it stands in the transcript."""
 
     text: str
@@ -42,17 +42,19 @@ class Chunk:
     last: int
 
 
-def digest(turns: Iterable[Turn]) -> Iterator[Line]:
+def digest(turns: Iterable[Turn]) -> Iterator[DigestLine]:
     """Each turn that says something, in one line."""
     for turn in turns:
         said = _said(turn)
         if said:
-            yield Line(said, turn.line)
+            yield DigestLine(said, turn.line)
 
 
-def chunks(lines: Iterable[Line], size: int = CHUNK, overlap: int = OVERLAP) -> Iterator[Chunk]:
+def chunks(
+    lines: Iterable[DigestLine], size: int = CHUNK, overlap: int = OVERLAP
+) -> Iterator[Chunk]:
     """Lines in chunks of at most `size` characters, each repeating the end of the one before."""
-    held: list[Line] = []
+    held: list[DigestLine] = []
     fresh = False
     for line in lines:
         if held and _length(held) + len(line.text) + 1 > size:
@@ -89,13 +91,13 @@ def _one(text: str, most: int) -> str:
     return shortened(" ".join(text.split()), most)
 
 
-def _length(lines: list[Line]) -> int:
+def _length(lines: list[DigestLine]) -> int:
     return sum(len(line.text) + 1 for line in lines)
 
 
-def _last(lines: list[Line], most: int) -> list[Line]:
+def _last(lines: list[DigestLine], most: int) -> list[DigestLine]:
     """As many of the last lines as fit into `most` characters."""
-    kept: list[Line] = []
+    kept: list[DigestLine] = []
     room = most
     for line in reversed(lines):
         room -= len(line.text) + 1
@@ -105,5 +107,5 @@ def _last(lines: list[Line], most: int) -> list[Line]:
     return kept[::-1]
 
 
-def _chunk(lines: list[Line]) -> Chunk:
+def _chunk(lines: list[DigestLine]) -> Chunk:
     return Chunk("\n".join(line.text for line in lines), lines[0].line, lines[-1].line)

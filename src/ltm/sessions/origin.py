@@ -18,7 +18,7 @@ _FIRST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SessionOrigin:
     """What the first lines of a transcript tell."""
 
     session: str
@@ -26,7 +26,7 @@ class Origin:
     started: str = ""
 
 
-def origin(path: str) -> Origin:
+def origin(path: str) -> SessionOrigin:
     """The session of a transcript: by its own words, else by the file's name."""
     session = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
     cwd = started = ""
@@ -41,7 +41,7 @@ def origin(path: str) -> Origin:
         started = started or _text(entry.get("timestamp"))
         if cwd and started:
             break
-    return Origin(session, cwd, started)
+    return SessionOrigin(session, cwd, started)
 
 
 def projects_folder(environ: Mapping[str, str] = os.environ) -> str:

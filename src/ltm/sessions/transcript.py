@@ -31,7 +31,7 @@ _COMMITTED = re.compile(
 )
 
 
-class Seen(Protocol):
+class MessageHistory(Protocol):
     """Which messages were read before."""
 
     def is_new(self, uuid: str) -> bool:
@@ -93,11 +93,11 @@ class Unknown:
         self._expected.clear()
 
 
-class Reading:
+class TranscriptReader:
     """The turns of a transcript after a cursor; `cursor` is the place after those handed out."""
 
     def __init__(
-        self, path: str, cursor: Cursor | None, seen: Seen, only: tuple[bytes, ...] = ()
+        self, path: str, cursor: Cursor | None, seen: MessageHistory, only: tuple[bytes, ...] = ()
     ) -> None:
         self._lines = Lines(path, cursor)
         self._seen = seen
@@ -189,16 +189,16 @@ class Reading:
 def read(
     path: str,
     cursor: Cursor | None = None,
-    seen: Seen | None = None,
+    seen: MessageHistory | None = None,
     *,
     only: tuple[bytes, ...] = (),
-) -> Reading:
+) -> TranscriptReader:
     """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
 
     A file that is not there, or is no plain file, has none. The cursor is told by the reading.
     `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
     """
-    return Reading(path, cursor, Recent(IN_ONE) if seen is None else seen, only)
+    return TranscriptReader(path, cursor, Recent(IN_ONE) if seen is None else seen, only)
 
 
 def committed(output: str) -> Iterator[tuple[str, str, str]]:

@@ -11,12 +11,12 @@ from ltm.core.errors import LtmError
 from ltm.core.model import Phase, Stored
 from ltm.storage import codec, frontmatter
 from ltm.storage.plainfile import read_plain
-from ltm.storage.signing import Key, State
+from ltm.storage.signing import Key, SignatureState
 from ltm.storage.store import Store
 from ltm.storage.vault import MAX_FILE
 
 
-def state_of(key: Key, stored: Stored, store: Store) -> State:
+def state_of(key: Key, stored: Stored, store: Store) -> SignatureState:
     """Whether a memory is what was signed, with the text that is kept of it in the archive.
 
     A file that says the same as it did but lacks a line that signing always writes was edited too.
@@ -26,7 +26,7 @@ def state_of(key: Key, stored: Stored, store: Store) -> State:
     if memory.phase is not Phase.FULL or not memory.text:
         kept = [each.memory for each in store.versions(memory.id)]
     state = key.state(memory, phases.whole(memory, kept))
-    return State.CHANGED if state is State.OK and _was_cut(stored.path) else state
+    return SignatureState.CHANGED if state is SignatureState.OK and _was_cut(stored.path) else state
 
 
 def _was_cut(path: str) -> bool:

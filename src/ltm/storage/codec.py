@@ -39,7 +39,7 @@ from ltm.storage import body
 from ltm.storage.fields import FIELDS, Value
 from ltm.storage.frontmatter import MAX_FRONT, Document
 from ltm.storage.plainfile import is_device
-from ltm.storage.reading import Reading
+from ltm.storage.reading import MemoryReader
 from ltm.storage.scalars import is_text
 from ltm.storage.vault import MAX_FILE
 
@@ -56,7 +56,7 @@ def decode(document: Document, path: str, kinds: Kinds, *, seen: datetime | None
     file's modification time.
     """
     sections = body.read(body.with_notes(document.body, document.alternates))
-    return Reading(document, path, kinds).memory(sections, seen)
+    return MemoryReader(document, path, kinds).memory(sections, seen)
 
 
 def encode(memory: Memory, base: Document | None = None, kinds: Kinds | None = None) -> Document:

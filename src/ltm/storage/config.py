@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.kinds import Kind, Kinds
 from ltm.core.model import Problem
-from ltm.storage.option import Option, Value
+from ltm.storage.option import Option, OptionValue
 from ltm.storage.options import BY_NAME, OPTIONS
 from ltm.storage.plainfile import is_inside
 from ltm.storage.tomlfile import TomlFile, parse_toml, read_toml
@@ -26,9 +26,9 @@ FILE = "config.toml"
 class Config(NamedTuple):
     """Every option's value, where it comes from, the kinds table, and what was wrong."""
 
-    values: Mapping[str, Value]
-    user_values: Mapping[str, Value]
-    repository_values: Mapping[str, Value]
+    values: Mapping[str, OptionValue]
+    user_values: Mapping[str, OptionValue]
+    repository_values: Mapping[str, OptionValue]
     kinds: Kinds
     problems: tuple[Problem, ...] = ()
 
@@ -64,7 +64,7 @@ def load(home: str, shared: str = "") -> Config:
     problems: list[Problem] = []
     file = read_toml(os.path.join(home, FILE))
     user, kinds = _accept(file, problems, repository=False)
-    repository: dict[str, Value] = {}
+    repository: dict[str, OptionValue] = {}
     # A link in a repository could lead to any file of the user's: none is followed out of it.
     if shared and is_inside(shared, os.path.dirname(os.path.dirname(shared))):
         file = read_toml(os.path.join(shared, FILE), follow=False)
@@ -151,9 +151,9 @@ def unset_option(path: str, name: str, *, shared: bool = False) -> bool:
 
 def _accept(
     file: TomlFile, problems: list[Problem], *, repository: bool
-) -> tuple[dict[str, Value], Kinds]:
+) -> tuple[dict[str, OptionValue], Kinds]:
     """What of a file holds; everything else in it becomes a problem."""
-    accepted: dict[str, Value] = {}
+    accepted: dict[str, OptionValue] = {}
     kinds = Kinds()
     if file.problem:
         problems.append(file.problem)

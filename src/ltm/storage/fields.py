@@ -27,7 +27,7 @@ from ltm.core.model import Impact, Phase, Status, Trust, utc
 Value = str | tuple[str, ...]
 """What a key holds: a text, or a flat list of texts."""
 
-Rule = Callable[[Sequence[str]], str]
+MergeRule = Callable[[Sequence[str]], str]
 """Picks one of several values, given oldest first."""
 
 
@@ -36,7 +36,7 @@ class Field:
     """One key of the file."""
 
     key: str
-    rule: Rule
+    rule: MergeRule
     default: str = ""
     """What a missing key means."""
     always: bool = False
@@ -79,7 +79,7 @@ def newest(values: Sequence[str]) -> str:
     return next((value for value in reversed(values) if value), "")
 
 
-def _best(measure: Callable[[str], Any], pick: Callable[..., tuple[Any, str]]) -> Rule:
+def _best(measure: Callable[[str], Any], pick: Callable[..., tuple[Any, str]]) -> MergeRule:
     """A rule that compares by a measure; a value that cannot be measured never wins."""
 
     def rule(values: Sequence[str]) -> str:

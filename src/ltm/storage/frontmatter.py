@@ -28,7 +28,7 @@ _LONE_NEWLINE = re.compile(r"(?<!\r)\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FrontMatterEntry:
     """A stretch of front matter: one key with its value, or (key '') lines between keys."""
 
     key: str
@@ -43,7 +43,7 @@ class Entry:
 class Document:
     """One memory file, as it was typed and as it reads."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[FrontMatterEntry, ...] = ()
     body: str = ""
     """The text below the front matter, with `\\n` for the line ends of a CRLF file."""
     opening: str = "---\n"
@@ -105,7 +105,7 @@ class Document:
         A key that stood several times is left once. A new key goes where the order of the table
         puts it, behind the known key before it; one the table does not know goes to the end.
         """
-        entries: list[Entry] = []
+        entries: list[FrontMatterEntry] = []
         done: set[str] = set()
         for entry in self.entries:
             if entry.key not in changes or not entry.key:
@@ -120,7 +120,9 @@ class Document:
                 entries.insert(_place(entries, key), self._entry(key, value))
         return self.with_entries(entries, body)
 
-    def with_entries(self, entries: Iterable[Entry], body: str | None = None) -> Document:
+    def with_entries(
+        self, entries: Iterable[FrontMatterEntry], body: str | None = None
+    ) -> Document:
         """A copy with other front matter, and another body unless that is None."""
         text = self.body if body is None else body
         closing = self.closing
@@ -128,7 +130,7 @@ class Document:
             closing += "\r\n" if self.crlf else "\n"
         return replace(self, entries=tuple(entries), body=text, closing=closing)
 
-    def _entry(self, key: str, value: Value, remark: str = "") -> Entry:
+    def _entry(self, key: str, value: Value, remark: str = "") -> FrontMatterEntry:
         known = BY_KEY.get(key)
         if isinstance(value, tuple):
             text = scalars.flow(value)
@@ -137,7 +139,7 @@ class Document:
         else:
             text = scalars.scalar(value)
         newline = "\r\n" if self.opening.endswith("\r\n") else "\n"
-        return Entry(key, f"{key}: {text}{remark}{newline}", value, remark)
+        return FrontMatterEntry(key, f"{key}: {text}{remark}{newline}", value, remark)
 
 
 def parse(data: bytes, path: str) -> Document:
@@ -240,22 +242,22 @@ def _refuse_conflict(text: str, path: str) -> None:
             )
 
 
-def _entries(front: str, items: Sequence[strictyaml.Item]) -> tuple[Entry, ...]:
+def _entries(front: str, items: Sequence[strictyaml.YamlKey]) -> tuple[FrontMatterEntry, ...]:
     """The front matter cut into keys and what lies between them, without losing a character."""
-    entries: list[Entry] = []
+    entries: list[FrontMatterEntry] = []
     done = 0
     for item in items:
         if item.start > done:
-            entries.append(Entry("", front[done : item.start]))
+            entries.append(FrontMatterEntry("", front[done : item.start]))
         end = item.end
         if front[end - 1] != "\n":  # a block text ends at the start of the line behind it
             end = front.index("\n", end) + 1
         tail = front[item.end : end].rstrip()
         remark = tail if tail.lstrip().startswith("#") else ""
-        entries.append(Entry(item.key, front[item.start : end], item.value, remark))
+        entries.append(FrontMatterEntry(item.key, front[item.start : end], item.value, remark))
         done = end
     if done < len(front):
-        entries.append(Entry("", front[done:]))
+        entries.append(FrontMatterEntry("", front[done:]))
     return tuple(entries)
 
 
@@ -270,7 +272,7 @@ def _refuse_nesting(document: Document, path: str) -> None:
             )
 
 
-def _place(entries: Sequence[Entry], key: str) -> int:
+def _place(entries: Sequence[FrontMatterEntry], key: str) -> int:
     """Where a new key belongs among the entries."""
     rank = ORDER.get(key)
     if rank is not None:

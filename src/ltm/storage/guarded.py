@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ltm.core.model import Filter, Stored
 from ltm.storage.index import Index
-from ltm.storage.query import Candidate, Found
+from ltm.storage.query import IndexMatch, IndexMatches
 
 if TYPE_CHECKING:
     from ltm.storage.signing import Key
@@ -40,13 +40,13 @@ class Guarded:
         found = (marked(each, self._key) for each in self._index.every(wanted))
         return (each for each in found if _is_wanted(each, wanted))
 
-    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> Found:
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> IndexMatches:
         """The best matches for any of the words."""
         found = self._index.search(words, wanted, limit)
         seen = tuple(each for each in found.candidates if _is_wanted(self.stored(each), wanted))
         return found._replace(candidates=seen, total=len(seen))
 
-    def stored(self, candidate: Candidate) -> Stored:
+    def stored(self, candidate: IndexMatch) -> Stored:
         """The memory of a match."""
         return marked(self._index.stored(candidate), self._key)
 

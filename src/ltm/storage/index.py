@@ -33,7 +33,7 @@ from ltm.storage.indexing import RACY_NS, take_in
 from ltm.storage.lock import PATIENCE
 from ltm.storage.lookups import Lookups
 from ltm.storage.rows import SCHEMA, Rows
-from ltm.storage.vault import Seen, Vault
+from ltm.storage.vault import FileStat, Vault
 
 STAT_BUDGET = 1000
 """Files that are all looked at in each refresh: up to this many, every edit is seen at once."""
@@ -188,7 +188,7 @@ class Index(Lookups):
             if held:
                 lock.release()
 
-    def put(self, seen: Seen, tag: str, memory: Memory, stamp: int) -> None:
+    def put(self, seen: FileStat, tag: str, memory: Memory, stamp: int) -> None:
         """Note a file that was just written, `stamp` being the vault's before it. Lock held."""
         with transaction(self._db):
             self._rows.remove(seen.name)

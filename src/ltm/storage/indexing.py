@@ -15,7 +15,7 @@ from ltm.core.kinds import Kinds
 from ltm.storage.database import transaction
 from ltm.storage.durable import sweep
 from ltm.storage.rows import Rows
-from ltm.storage.vault import Seen, Vault, etag, modified
+from ltm.storage.vault import FileStat, Vault, etag, modified
 
 RACY_NS = 50_000_000
 """A file younger than this may change again within the same tick of the file system's clock, and
@@ -42,13 +42,13 @@ def take_in(
             mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
             if problem or (mtime, size) != (each.mtime, each.size):
                 racy = each.mtime > started - RACY_NS
-                trusted = Seen(each.name, -1, each.size) if racy else each
+                trusted = FileStat(each.name, -1, each.size) if racy else each
                 _take_in_file(rows, vault, kinds, trusted, "" if problem else tag)
         rows.set_meta("mark", time.time_ns())
         rows.set_meta("stamp", stamp)
 
 
-def _take_in_file(rows: Rows, vault: Vault, kinds: Kinds, seen: Seen, known_tag: str) -> None:
+def _take_in_file(rows: Rows, vault: Vault, kinds: Kinds, seen: FileStat, known_tag: str) -> None:
     from ltm.storage import codec, frontmatter  # YAML is slow to load and often not needed
 
     path = vault.path(seen.name)
@@ -63,7 +63,7 @@ def _take_in_file(rows: Rows, vault: Vault, kinds: Kinds, seen: Seen, known_tag:
         memory = codec.decode(document, path, kinds, seen=modified(path))
     except StorageFailed as error:
         # The disk does not give it out now. What is known of it stays, and it is tried again.
-        rows.put_file(Seen(seen.name, -1, seen.size), known_tag, problem=error.message)
+        rows.put_file(FileStat(seen.name, -1, seen.size), known_tag, problem=error.message)
         return
     except LtmError as error:
         rows.remove(seen.name)

@@ -27,12 +27,12 @@ from datetime import datetime
 from ltm.core.errors import NotFound, StorageFailed
 from ltm.core.model import iso
 from ltm.core.phrases import most_typical
-from ltm.core.rulestate import Attempt, Conversation, Effect, Evidence, Rule, effect_of, rule_of
+from ltm.core.rulestate import Attempt, Conversation, Effect, Rule, RuleEvidence, effect_of, rule_of
 from ltm.storage.database import Incompatible, Schema, keep, transaction
 from ltm.storage.durable import make_folder
 
 FILE = "friction.db"
-_FIELDS = tuple(field.name for field in fields(Evidence))
+_FIELDS = tuple(field.name for field in fields(RuleEvidence))
 
 _TABLES = """
 CREATE TABLE conversations(
@@ -81,7 +81,7 @@ class Ledger:
     def note(
         self,
         conversations: Iterable[Conversation],
-        evidence: Iterable[Evidence],
+        evidence: Iterable[RuleEvidence],
         wordings: Mapping[tuple[str, str], str] | None = None,
     ) -> int:
         """Keep what was seen; what is known already stays as it is. How much of it was new.
@@ -112,17 +112,17 @@ class Ledger:
                 )
         return new
 
-    def evidence(self, project: str, rule: str = "") -> list[Evidence]:
+    def evidence(self, project: str, rule: str = "") -> list[RuleEvidence]:
         """What was seen in a project, or of one rule, the oldest first."""
         only, values = (" AND rule = ?", (project, rule)) if rule else ("", (project,))
         rows = self._db.execute(
             f"SELECT * FROM evidence WHERE project = ?{only} ORDER BY at, message, signal", values
         )
-        return [Evidence(*row) for row in rows]
+        return [RuleEvidence(*row) for row in rows]
 
-    def _by_rule(self, project: str) -> dict[str, list[Evidence]]:
+    def _by_rule(self, project: str) -> dict[str, list[RuleEvidence]]:
         """The evidence of every rule of a project, read once for all of them."""
-        seen: dict[str, list[Evidence]] = {}
+        seen: dict[str, list[RuleEvidence]] = {}
         for each in self.evidence(project):
             seen.setdefault(each.rule, []).append(each)
         return seen
@@ -168,7 +168,7 @@ class Ledger:
     def _rules(
         self,
         project: str,
-        seen: Mapping[str, Sequence[Evidence]],
+        seen: Mapping[str, Sequence[RuleEvidence]],
         started: Mapping[str, str],
         now: datetime,
     ) -> list[Rule]:

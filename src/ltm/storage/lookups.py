@@ -112,7 +112,7 @@ class Lookups(ABC):
         return [self._stored(*row) for row in rows]
 
     @_mending
-    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> query.Found:
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> query.IndexMatches:
         """The best matches for any of the words, at least `limit` if there are so many."""
         with snapshot(self._db):  # a memory that is written anew meanwhile gets another row
             return query.search(self._db, words, wanted, limit)
@@ -144,7 +144,7 @@ class Lookups(ABC):
             found += [self._stored(*row) for row in rows]
         return found
 
-    def stored(self, candidate: query.Candidate) -> Stored:
+    def stored(self, candidate: query.IndexMatch) -> Stored:
         """The memory of a match."""
         try:
             return self._stored(candidate.file, candidate.data, candidate.etag)

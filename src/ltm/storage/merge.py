@@ -32,7 +32,7 @@ from ltm.core.sentences import summary_of
 from ltm.storage import body as text
 from ltm.storage.durable import write_file
 from ltm.storage.fields import BY_KEY, FIELDS, Field, Value, items, merge3, moment, phase_of, union
-from ltm.storage.frontmatter import Document, Entry, parse
+from ltm.storage.frontmatter import Document, FrontMatterEntry, parse
 
 REFUSED = 3
 """How the driver ends for files that are not memories; 1 and 2 are how Python fails to start."""
@@ -224,7 +224,7 @@ def _covered(document: Document, signature: str) -> list[Value]:
 
 def _other_entries(
     base: Document | None, ours: Document, theirs: Document, newer: Document
-) -> tuple[list[Entry], dict[str, tuple[str, ...]]]:
+) -> tuple[list[FrontMatterEntry], dict[str, tuple[str, ...]]]:
     """Our entries with what the other side did to unknown keys and comments, and lost words."""
     entries = list(ours.entries)
     lost: dict[str, tuple[str, ...]] = {}
@@ -249,20 +249,22 @@ def _other_entries(
     return _in_style(entries, ours), lost
 
 
-def _unknown(document: Document) -> dict[str, tuple[Entry, ...]]:
-    found: dict[str, tuple[Entry, ...]] = {}
+def _unknown(document: Document) -> dict[str, tuple[FrontMatterEntry, ...]]:
+    found: dict[str, tuple[FrontMatterEntry, ...]] = {}
     for entry in _in_style(document.entries, None):
         if entry.key and entry.key not in BY_KEY:
             found[entry.key] = (*found.get(entry.key, ()), entry)
     return found
 
 
-def _comments(document: Document) -> list[Entry]:
+def _comments(document: Document) -> list[FrontMatterEntry]:
     lines = [line for entry in document.entries if not entry.key for line in entry.raw.splitlines()]
-    return [Entry("", f"{line.strip()}\n") for line in lines if line.strip()]
+    return [FrontMatterEntry("", f"{line.strip()}\n") for line in lines if line.strip()]
 
 
-def _replaced(entries: Sequence[Entry], key: str, new: Sequence[Entry]) -> list[Entry]:
+def _replaced(
+    entries: Sequence[FrontMatterEntry], key: str, new: Sequence[FrontMatterEntry]
+) -> list[FrontMatterEntry]:
     """The entries with those of one key replaced where the first of them stood, or at the end."""
     places = [place for place, entry in enumerate(entries) if entry.key == key]
     start = places[0] if places else len(entries)
@@ -270,11 +272,13 @@ def _replaced(entries: Sequence[Entry], key: str, new: Sequence[Entry]) -> list[
     return [*entries[:start], *new, *rest]
 
 
-def _in_style(entries: Sequence[Entry], like: Document | None) -> list[Entry]:
+def _in_style(entries: Sequence[FrontMatterEntry], like: Document | None) -> list[FrontMatterEntry]:
     """The entries with the line ends of a document, or with plain ones for comparing."""
     newline = "\r\n" if like is not None and like.opening.endswith("\r\n") else "\n"
     return [
-        Entry(e.key, e.raw.replace("\r\n", "\n").replace("\n", newline), e.value, e.remark)
+        FrontMatterEntry(
+            e.key, e.raw.replace("\r\n", "\n").replace("\n", newline), e.value, e.remark
+        )
         for e in entries
     ]
 

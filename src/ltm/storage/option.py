@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ltm.core.errors import WrongUsage
 from ltm.storage.plainfile import is_device
 
-Value = bool | int | float | str
+OptionValue = bool | int | float | str
 
 _TRUE = frozenset(("true", "yes", "on", "1"))
 _FALSE = frozenset(("false", "no", "off", "0"))
@@ -60,7 +60,7 @@ class Option(NamedTuple):
     """One option: its name, what it may be, what it is if nobody says, and what it does."""
 
     name: str
-    default: Value
+    default: OptionValue
     doc: str
     repo: bool = False
     """Whether a repository's config may set it."""
@@ -92,7 +92,7 @@ class Option(NamedTuple):
             return f"a number from {self.least} to {self.most}"
         return self.form
 
-    def checked(self, value: object) -> Value:
+    def checked(self, value: object) -> OptionValue:
         """A value from a file, if it is allowed; `WrongUsage` says what is."""
         if self.type is float and type(value) is int:
             value = float(value)
@@ -109,7 +109,7 @@ class Option(NamedTuple):
             raise self._wrong(value)
         return self.check(text) if self.check else text
 
-    def parse(self, text: str) -> Value:
+    def parse(self, text: str) -> OptionValue:
         """A value a person typed, if it is allowed; `WrongUsage` says what is."""
         word = text.strip()
         if self.type is bool:
@@ -137,7 +137,7 @@ class Option(NamedTuple):
 
         return str(self.default), *names(self.group)
 
-    def is_offered(self, value: Value) -> bool:
+    def is_offered(self, value: OptionValue) -> bool:
         """Whether a value is built in or installed. Only where packages are: a hook sees none."""
         return not self.group or value == self.default or value in self.offers
 

@@ -20,7 +20,7 @@ from ltm.core.passage import Header, Passage
 from ltm.core.words import query_terms
 from ltm.storage import passagequery
 from ltm.storage.database import DAMAGE, is_busy
-from ltm.storage.passagequery import ANY_TIME, Candidate, Matches, View
+from ltm.storage.passagequery import ANY_TIME, PassageMatch, PassageMatches, View
 from ltm.storage.passagerows import base_name
 
 _HEADER = "id, cwd, transcript, started, ended, title, turns, passages, size"
@@ -75,7 +75,7 @@ class PassageLookups(ABC):
     @_mending
     def find(
         self, words: Sequence[str], limit: int, *, since: str = "", until: str = ""
-    ) -> Matches:
+    ) -> PassageMatches:
         """The best passages for any of the words (`core.words.query_terms` of a question).
 
         `since` and `until` are moments as ISO 8601 in UTC, the second one excluded.
@@ -83,7 +83,7 @@ class PassageLookups(ABC):
         return passagequery.find(self._db, words, limit, _span(since, until))
 
     @_mending
-    def find_errors(self, words: Sequence[str], limit: int) -> Matches:
+    def find_errors(self, words: Sequence[str], limit: int) -> PassageMatches:
         """The best passages whose error texts have any of the words."""
         return passagequery.find(self._db, words, limit, ANY_TIME, "errors")
 
@@ -104,7 +104,7 @@ class PassageLookups(ABC):
         return passagequery.find_views(self._db, words, limit, _span(since, until), user=user)
 
     @_mending
-    def beside(self, rows: Sequence[int], reach: int) -> list[Candidate]:
+    def beside(self, rows: Sequence[int], reach: int) -> list[PassageMatch]:
         """The passages at these rows, and those kept up to `reach` rows before and after each in
         the same session: what was said just before and after. None of them has a cost."""
         return passagequery.beside(self._db, rows, reach)

@@ -25,7 +25,7 @@ ANY_TIME = ("", "~")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PassageMatch:
     """A passage that matches."""
 
     row: int
@@ -61,10 +61,10 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class PassageMatches:
     """Passages that match, and the figures a ranking needs: how common each word is here."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[PassageMatch, ...]
     holders: Mapping[str, int]
     """How many passages have a word."""
     passages: int
@@ -77,7 +77,7 @@ def find(
     limit: int,
     span: tuple[str, str],
     column: str = "text",
-) -> Matches:
+) -> PassageMatches:
     """The best passages for any of the words, those said in a span of time."""
     counts = {word: holders(db, word, column) for word in words}
     total = count(db)
@@ -101,7 +101,7 @@ def find(
             costs.setdefault(row, cost)
         if len(costs) >= limit:
             break
-    return Matches(_candidates(db, costs, words, column, limit), counts, total)
+    return PassageMatches(_candidates(db, costs, words, column, limit), counts, total)
 
 
 def find_views(
@@ -136,7 +136,7 @@ def find_views(
     return list(found.values())[:limit]
 
 
-def beside(db: sqlite3.Connection, rows: Sequence[int], reach: int) -> list[Candidate]:
+def beside(db: sqlite3.Connection, rows: Sequence[int], reach: int) -> list[PassageMatch]:
     """The passages at these rows and up to `reach` rows away in the same session."""
     found = db.execute(
         "SELECT DISTINCT n.row, s.id, n.turn, n.part, n.role, n.at, w.text FROM passages p"
@@ -146,7 +146,7 @@ def beside(db: sqlite3.Connection, rows: Sequence[int], reach: int) -> list[Cand
         (reach, reach, *rows),
     )
     return [
-        Candidate(row, session, turn, part, role, at, 0.0, said)
+        PassageMatch(row, session, turn, part, role, at, 0.0, said)
         for row, session, turn, part, role, at, said in found
     ]
 
@@ -180,10 +180,10 @@ def _candidates(
     words: Sequence[str],
     column: str,
     limit: int,
-) -> tuple[Candidate, ...]:
+) -> tuple[PassageMatch, ...]:
     rows = list(costs)[:limit]
     found = {
-        row: Candidate(row, session, turn, part, role, at, costs[row], said, words)
+        row: PassageMatch(row, session, turn, part, role, at, costs[row], said, words)
         for row, session, turn, part, role, at, said in db.execute(
             f"SELECT p.row, s.id, p.turn, p.part, p.role, p.at, w.{column} FROM passages p"
             " CROSS JOIN sessions s ON s.number = p.session CROSS JOIN words w ON w.rowid = p.row"

@@ -21,7 +21,7 @@ CANDIDATES = 50
 """At least so many of the index's best matches are ranked anew, with figures of all vaults."""
 
 
-class Candidate(NamedTuple):
+class IndexMatch(NamedTuple):
     """A match as the index has it: the memory's row, and its words field by field."""
 
     file: str
@@ -32,10 +32,10 @@ class Candidate(NamedTuple):
     text: str
 
 
-class Found(NamedTuple):
+class IndexMatches(NamedTuple):
     """Candidates for an answer, how many matches there are, and how common each word is here."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[IndexMatch, ...]
     total: int
     holders: Mapping[str, int]
     memories: int
@@ -74,7 +74,9 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     return " AND ".join(clauses), values
 
 
-def search(db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: int) -> Found:
+def search(
+    db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: int
+) -> IndexMatches:
     """The best matches for any of the words, at least `limit` if there are so many."""
     from ltm.core.relevance import TAGS, TEXT, TITLE
 
@@ -104,7 +106,7 @@ def search(db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: 
         f" JOIN words ON words.rowid = row WHERE row IN ({', '.join('?' * len(rows))})",
         rows,
     )
-    return Found(tuple(map(Candidate._make, candidates)), total, holders, memories)
+    return IndexMatches(tuple(map(IndexMatch._make, candidates)), total, holders, memories)
 
 
 def _source(wanted: Filter) -> tuple[str, list[Any]]:

@@ -33,7 +33,7 @@ _DIGITS = {char: value for value, char in enumerate("0123456789abcdefghjkmnpqrst
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MemoryReader:
     """A document together with what is needed to understand it and to complain about it."""
 
     document: Document

@@ -10,7 +10,7 @@ from binascii import crc32
 
 from ltm.core.model import Memory
 from ltm.storage.database import TOKENIZER, Schema, make
-from ltm.storage.vault import Seen
+from ltm.storage.vault import FileStat
 
 _TABLES = f"""
 CREATE TABLE files(
@@ -46,7 +46,9 @@ class Rows:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def put_file(self, seen: Seen, tag: str, *, line: int = 0, problem: str | None = None) -> None:
+    def put_file(
+        self, seen: FileStat, tag: str, *, line: int = 0, problem: str | None = None
+    ) -> None:
         """Note a file as it was seen, and what is wrong with it, if anything is."""
         self._db.execute(
             "INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?, ?, ?)",
@@ -58,7 +60,7 @@ class Rows:
         found = self._db.execute("SELECT file, mtime, size, etag, problem FROM files")
         return {file: (mtime, size, tag, problem) for file, mtime, size, tag, problem in found}
 
-    def note_look(self, seen: Seen) -> None:
+    def note_look(self, seen: FileStat) -> None:
         """Note the time and size of a file that says what it said."""
         self._db.execute(
             "UPDATE files SET mtime = ?, size = ? WHERE file = ?",
@@ -152,7 +154,7 @@ class Rows:
             "SELECT mtime, size, etag FROM files WHERE file = ?", (name,)
         ).fetchone()
         self.remove(name)
-        self.put_file(Seen(name, mtime, size), tag, problem=problem)
+        self.put_file(FileStat(name, mtime, size), tag, problem=problem)
 
     def meta(self, name: str) -> int:
         """A number kept under a name; 0 when there is none."""

@@ -11,7 +11,7 @@ from ltm.core import phases
 from ltm.core.errors import Refused
 from ltm.core.model import Memory, Phase
 from ltm.storage import codec, frontmatter
-from ltm.storage.signing import State
+from ltm.storage.signing import SignatureState
 from ltm.storage.vault import Vault
 from ltm.storage.vaults import Vaults
 
@@ -39,7 +39,7 @@ class Seals:
     def adopted(self, vault: Vault, memory: Memory) -> Memory:
         """A memory from elsewhere: whoever brings it vouches for it, unless it says that this key
         did, and does not fit."""
-        if self._key is None or self._key.state(memory) is not State.UNSIGNED:
+        if self._key is None or self._key.state(memory) is not SignatureState.UNSIGNED:
             return memory
         return self.new(vault, memory)
 

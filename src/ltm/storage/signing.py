@@ -34,7 +34,7 @@ _SIGNED = tuple(row.key for row in FIELDS if row.signed)
 _SHARES = ("difficulty", "confidence")
 
 
-class State(StrEnum):
+class SignatureState(StrEnum):
     """How a memory stands to a key."""
 
     OK = "ok"
@@ -80,15 +80,15 @@ class Key:
             _same(memory.signature, self._over_original(memory, each)) for each in _readings(whole)
         )
 
-    def state(self, memory: Memory, whole: Memory | None = None) -> State:
+    def state(self, memory: Memory, whole: Memory | None = None) -> SignatureState:
         """How a memory stands; with `whole`, its original text is checked too."""
         if self.fits(memory) and (whole is None or self.covers(memory, whole)):
-            return State.OK
+            return SignatureState.OK
         ours = f"{self.id}."
         claims = self.secret and (
             memory.signature.startswith(ours) or memory.shown_signature.startswith(ours)
         )
-        return State.CHANGED if claims else State.UNSIGNED
+        return SignatureState.CHANGED if claims else SignatureState.UNSIGNED
 
     def is_doubtful(self, memory: Memory) -> bool:
         """Whether a memory is to be shown with a warning."""

@@ -33,7 +33,7 @@ class Flaw(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class YamlKey:
     """One top-level key and the stretch of text it takes up."""
 
     key: str
@@ -44,7 +44,7 @@ class Item:
     """Where the last character of the value was read."""
 
 
-def read(text: str) -> list[Item]:
+def read(text: str) -> list[YamlKey]:
     """The top-level keys of a front matter, in order, duplicates included."""
     if unfit := UNFIT.search(text):
         code = f"{ord(unfit[0]):04x}"
@@ -74,10 +74,10 @@ def _flaw(error: Exception, text: str) -> Flaw:
     )
 
 
-def _top_level(events: Iterator[Event], text: str) -> list[Item]:
+def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:
     import yaml
 
-    items: list[Item] = []
+    items: list[YamlKey] = []
     documents = depth = 0
     key: str | None = None  # the key whose value is being read
     start = end = 0
@@ -129,7 +129,7 @@ def _top_level(events: Iterator[Event], text: str) -> list[Item]:
             value: Value | None = None
             if parts is not None:
                 value = tuple(parts) if is_list else parts[0]
-            items.append(Item(key, value, start, end))
+            items.append(YamlKey(key, value, start, end))
             key = None
     return items
 

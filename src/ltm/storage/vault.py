@@ -31,7 +31,7 @@ MAX_FILE = 1024 * 1024
 _ARCHIVED = r"(?P<id>.+)\.v(?P<version>\d+)\.[0-9a-f]{12}\.md\Z"
 
 
-class Seen(NamedTuple):
+class FileStat(NamedTuple):
     """A file as a scan sees it: enough to tell whether it changed. Made by the thousand."""
 
     name: str
@@ -106,9 +106,9 @@ class Vault:
         except OSError as error:
             raise failed(error, "list the folder", self.memories) from error
 
-    def scan(self) -> list[Seen]:
+    def scan(self) -> list[FileStat]:
         """All memory files, with size and time."""
-        seen: list[Seen] = []
+        seen: list[FileStat] = []
         try:
             with self._looking() as folder:
                 for name in self.names():
@@ -116,7 +116,7 @@ class Vault:
                         info = os.stat(name, dir_fd=folder, follow_symlinks=False)
                     except FileNotFoundError:
                         continue
-                    seen.append(Seen(name, info.st_mtime_ns, info.st_size))
+                    seen.append(FileStat(name, info.st_mtime_ns, info.st_size))
         except FileNotFoundError:
             pass  # no folder yet
         return seen
@@ -155,7 +155,7 @@ class Vault:
         """The bytes of a memory file; links, devices and giants are refused as bad files."""
         return _read_regular(self.path(name))
 
-    def write(self, name: str, data: bytes, *, over: bytes | None = None) -> Seen:
+    def write(self, name: str, data: bytes, *, over: bytes | None = None) -> FileStat:
         """Put a memory file in place, durably, and say what a scan would now see.
 
         With `over`, only in the place of a file that still has these bytes: an editor asks for no
@@ -182,7 +182,7 @@ class Vault:
             info = os.stat(path, follow_symlinks=False)
         except OSError as error:
             raise failed(error, "look at the file", path) from error
-        return Seen(name, info.st_mtime_ns, info.st_size)
+        return FileStat(name, info.st_mtime_ns, info.st_size)
 
     def archive(self, memory_id: str, version: int, data: bytes) -> str:
         """Keep an older version. Its name holds its hash, so two branches can never clash on it."""

@@ -15,7 +15,7 @@ from ltm.storage import keyfile, viewrecord
 from ltm.storage.checking import state_of
 from ltm.storage.foreign import foreign
 from ltm.storage.plainfile import read_plain
-from ltm.storage.signing import State
+from ltm.storage.signing import SignatureState
 from ltm.storage.waiting import unproven, waiting
 from ltm.upkeep.finding import Finding
 
@@ -46,9 +46,9 @@ def _signatures(store: Store, home: str) -> list[Finding]:
     found: list[Finding] = []
     for stored in store.every(Filter(statuses=tuple(Status))):
         state = state_of(key, stored, store)
-        if state is State.UNSIGNED:
+        if state is SignatureState.UNSIGNED:
             unsigned.append(stored)
-        elif state is State.CHANGED:
+        elif state is SignatureState.CHANGED:
             name = stored.memory.id
             message = f"was changed outside ltm (look: ltm show {name}, then: ltm sign {name})"
             found.append(Finding(Problem(stored.path, message)))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import click
 
-from ltm.clients.entries import Entry
-from ltm.clients.settings import Change, carry_out, entering
+from ltm.clients.entries import SettingsEntry
+from ltm.clients.settings import FileChange, carry_out, entering
 from ltm.clients.table import CLAUDE_CODE, CLIENTS, Client, find, hooks_file, server_entry
 from ltm.clients.table import servers_file as file_of
 from ltm.core.errors import Refused
@@ -82,10 +82,10 @@ def command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
             output.note(f"{problem.path}: {problem.message}")
 
 
-def described(change: Change, *, whole: bool) -> list[str]:
+def described(change: FileChange, *, whole: bool) -> list[str]:
     """What happens to a file, entry by entry; `whole` to read it before it happens."""
 
-    def told(entry: Entry) -> str:
+    def told(entry: SettingsEntry) -> str:
         return str(entry) if whole else ".".join(entry.steps)
 
     lines = [change.path]
@@ -96,7 +96,7 @@ def described(change: Change, *, whole: bool) -> list[str]:
     return lines
 
 
-def as_record(change: Change) -> dict[str, object]:
+def as_record(change: FileChange) -> dict[str, object]:
     """The same for scripts."""
     return {
         "path": change.path,
@@ -107,13 +107,13 @@ def as_record(change: Change) -> dict[str, object]:
     }
 
 
-def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Sequence[Change]:
+def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Sequence[FileChange]:
     from ltm.clients.hooks import hook_entries, new_launcher
     from ltm.storage.gitfiles import this_command
 
     shared = bool(project)
     home = work.places.home
-    planned: list[Change | None] = []
+    planned: list[FileChange | None] = []
     hooks = hooks_file(client, project, os.environ)
     servers_file = file_of(client, project, os.environ)
     if project:

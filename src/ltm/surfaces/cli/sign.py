@@ -27,7 +27,7 @@ def command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bool) -
     A memory that was changed outside ltm is signed only if you name it, after a look at it with
     `ltm show ID`, or with --all.
     """
-    from ltm.storage.signing import State
+    from ltm.storage.signing import SignatureState
     from ltm.surfaces.cli.verify import key_of, states
 
     if ids and everything:
@@ -41,9 +41,9 @@ def command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bool) -
     due: list[tuple[Stored, str]] = []
     left: list[Stored] = []
     for stored, state in states(work, key, wanted):
-        if state is State.CHANGED and not (ids or everything):
+        if state is SignatureState.CHANGED and not (ids or everything):
             left.append(stored)
-        elif state is not State.OK:
+        elif state is not SignatureState.OK:
             due.append((stored, str(state)))
     if not dry_run:
         for stored, _ in due:

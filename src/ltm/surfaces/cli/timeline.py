@@ -12,7 +12,7 @@ from ltm.core.model import Stored, now
 from ltm.core.passage import Header
 from ltm.core.screen import one_line
 from ltm.core.sentences import shortened
-from ltm.core.timephrases import Span, spans
+from ltm.core.timephrases import DateSpan, spans
 from ltm.recall.retell import Event, around, retell
 from ltm.surfaces.asking import passage_record
 from ltm.surfaces.cli import output
@@ -79,11 +79,11 @@ def command(
     output.table(("when", "what", "id", "about"), [_row(each) for each in told.events])
 
 
-def _day(said: str) -> Span:
+def _day(said: str) -> DateSpan:
     """The days somebody means by a date or a phrase."""
     try:
         first = date.fromisoformat(said.strip())
-        return Span(first, first + timedelta(days=1), said)
+        return DateSpan(first, first + timedelta(days=1), said)
     except ValueError:
         found = spans(said, now().date())
     if not found:

@@ -11,7 +11,7 @@ from glob import glob
 import click
 
 from ltm.clients.hooks import launcher_path, no_launcher
-from ltm.clients.settings import Change, carry_out, leaving
+from ltm.clients.settings import FileChange, carry_out, leaving
 from ltm.clients.table import CLIENTS, Client, find, hooks_file, servers_file
 from ltm.core.errors import LtmError, Refused, WrongUsage
 from ltm.storage.ledger import FILE as LEDGER
@@ -79,9 +79,9 @@ def command(work: Work, name: str | None, dry_run: bool, purge_memories: bool, y
         click.get_current_context().exit(1)
 
 
-def _planned(work: Work, clients: list[Client]) -> tuple[list[Change], list[LtmError]]:
+def _planned(work: Work, clients: list[Client]) -> tuple[list[FileChange], list[LtmError]]:
     """What to change; a file that cannot be read must not keep us from leaving the others."""
-    changes: list[Change] = []
+    changes: list[FileChange] = []
     troubles: list[LtmError] = []
     for client in clients:
         for project in ("", work.places.project.root):
@@ -140,7 +140,7 @@ def _remove_if_empty(folder: str) -> None:
 
 
 def _tell(
-    work: Work, changes: list[Change], merge: list[str], *, dry_run: bool, purged: bool
+    work: Work, changes: list[FileChange], merge: list[str], *, dry_run: bool, purged: bool
 ) -> None:
     from ltm.clients.plugin import NAME, is_active
 

@@ -15,7 +15,7 @@ from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
 if TYPE_CHECKING:
-    from ltm.storage.signing import Key, State
+    from ltm.storage.signing import Key, SignatureState
 
 
 @make("verify")
@@ -30,7 +30,7 @@ def command(work: Work, memory_id: str | None) -> None:
     ok: as it was signed; unsigned: nobody with your key vouched for it; changed: somebody changed
     it outside ltm. Exit code 1 means that one of them is not ok.
     """
-    from ltm.storage.signing import State
+    from ltm.storage.signing import SignatureState
 
     key = key_of(work)
     wanted: Iterable[Stored] = (
@@ -39,7 +39,7 @@ def command(work: Work, memory_id: str | None) -> None:
         else work.store.every(Filter(statuses=tuple(Status)))
     )
     found = list(states(work, key, wanted))
-    wrong = [(stored, state) for stored, state in found if state is not State.OK]
+    wrong = [(stored, state) for stored, state in found if state is not SignatureState.OK]
     if work.as_json:
         output.emit([{"id": stored.memory.id, "state": str(state)} for stored, state in found])
     else:
@@ -69,7 +69,9 @@ def key_of(work: Work) -> Key:
     return key
 
 
-def states(work: Work, key: Key, memories: Iterable[Stored]) -> Iterator[tuple[Stored, State]]:
+def states(
+    work: Work, key: Key, memories: Iterable[Stored]
+) -> Iterator[tuple[Stored, SignatureState]]:
     """How each memory stands, its original and its file included."""
     from ltm.storage.checking import state_of
 
