@@ -17,7 +17,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from ltm.capture.remember import Wish, remember
+from ltm.capture.remember import RememberRequest, remember
 from ltm.core.decision import Forget, Reinforce, Restore, Revise
 from ltm.core.errors import Conflict
 from ltm.core.model import Filter, Status
@@ -107,7 +107,7 @@ class Library(Hands):
         self.store = world.open()
 
     def remember(self, text: str) -> str:
-        wish = Wish(text, kind="fact", scope="project")
+        wish = RememberRequest(text, kind="fact", scope="project")
         return remember(self.store, wish).applied.stored.memory.id
 
     def confirm(self, memory_id: str, text: str) -> None:

@@ -24,7 +24,7 @@ from benchmarks import naive
 from benchmarks.hands import COUNTER, SHARED, WAYS, World
 from benchmarks.report import keep, table
 from benchmarks.together import begin, let_go, wait_for_start
-from ltm.capture.remember import Wish, remember
+from ltm.capture.remember import RememberRequest, remember
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Status
 from ltm.storage import codec, frontmatter
@@ -136,8 +136,10 @@ def run_writers(top: Path, ways: tuple[str, ...], changes: int) -> dict[str, Any
     store = world.open()
     chance = random.Random(0)
     for _ in range(_SHARED):
-        remember(store, Wish(words(chance), kind="fact", scope="project", tags=(SHARED,)))
-    remember(store, Wish("0", kind="fact", scope="project", tags=(COUNTER,)))
+        remember(
+            store, RememberRequest(words(chance), kind="fact", scope="project", tags=(SHARED,))
+        )
+    remember(store, RememberRequest("0", kind="fact", scope="project", tags=(COUNTER,)))
     store.close()
     told = Told()
     with Server(world.hooks) as server:

@@ -21,7 +21,7 @@ from ltm.core.model import Filter, iso
 from ltm.embed.choosing import open_embedder
 from ltm.embed.embedder import Embedder
 from ltm.recall.quote import Quote
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.recall.search import recall
 from ltm.storage.config import load
 from ltm.storage.opening import open_store
@@ -67,7 +67,7 @@ class Ours:
             }
             names = {_name(session.id): session.id for session in group.sessions}
             store = open_store(where, config)
-            said = Said(where.sessions_db, self._embedder(where))
+            said = SessionSearch(where.sessions_db, self._embedder(where))
             try:
                 for each in group.questions:
                     found.append(_ask(store, said, group, each, lines, names))
@@ -120,7 +120,7 @@ class Ours:
 
 def _ask(
     store: object,
-    said: Said,
+    said: SessionSearch,
     group: Group,
     asked: Asked,
     lines: dict[tuple[str, int], str],

@@ -28,7 +28,7 @@ from ltm.core.quickjson import is_whole, read_object, write
 from ltm.friction.analyse import analyse
 from ltm.friction.ruleset import rules
 from ltm.friction.sources import group
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.recall.search import recall
 from ltm.sessions.digest import chunks, digest
 from ltm.sessions.tally import Tally
@@ -159,7 +159,7 @@ def _folder() -> Path:
 
 
 @cache
-def _store() -> tuple[FileStore, Said]:
+def _store() -> tuple[FileStore, SessionSearch]:
     """A few memories and a session that questions are asked of."""
     store = file_store(_folder())
     for title, text in (
@@ -178,4 +178,4 @@ def _store() -> tuple[FileStore, Said]:
         ],
     )
     passages.close()
-    return store, Said(path)
+    return store, SessionSearch(path)

@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.writers import words
-from ltm.capture.remember import Wish, remember
+from ltm.capture.remember import RememberRequest, remember
 from ltm.core.decision import Revise
 from ltm.storage import spool
 from ltm.storage.filestore import FileStore
@@ -45,12 +45,12 @@ _PATIENCE = 30.0
 def _keep(store: FileStore, chance: random.Random) -> Iterator[str]:
     while True:
         text = words(chance)
-        wish = Wish(text, kind="fact", scope="project")
+        wish = RememberRequest(text, kind="fact", scope="project")
         yield f"{remember(store, wish).applied.stored.memory.id} {text}"
 
 
 def _change(store: FileStore, chance: random.Random) -> Iterator[str]:
-    wish = Wish(words(chance), kind="fact", scope="project")
+    wish = RememberRequest(words(chance), kind="fact", scope="project")
     memory_id = remember(store, wish).applied.stored.memory.id
     for number in itertools.count(1):
         store.apply(Revise(memory_id, {"content": f"version {number} {words(chance)}"}))
@@ -62,7 +62,7 @@ def _merge(store: FileStore, chance: random.Random) -> Iterator[str]:
         common = words(chance)
         for _ in range(4):
             mark = words(chance).split()[0]
-            remember(store, Wish(f"{common} {mark}", kind="fact", scope="project"))
+            remember(store, RememberRequest(f"{common} {mark}", kind="fact", scope="project"))
             yield mark
         consolidate.apply(store, consolidate.plan(store, datetime.now(UTC)))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ltm.capture import preferences
 from ltm.capture.corrected import wordings
-from ltm.capture.preferences import Reword, Step
+from ltm.capture.preferences import PreferenceChange, Reword
 from ltm.core.decision import Forget
 from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Phase, Status, iso
@@ -45,7 +45,7 @@ class Desk:
         )
         self.ledger.note([Conversation(P, name, name, iso(day(number)))], [seen] if text else [])
 
-    def reflect(self, at: int, reword: Reword | None = None) -> list[Step]:
+    def reflect(self, at: int, reword: Reword | None = None) -> list[PreferenceChange]:
         steps = preferences.plan(self.store, self.ledger, P, day(at), reword)
         return preferences.apply(self.store, self.ledger, P, steps, day(at))
 

@@ -104,11 +104,13 @@ def make_scene(top: Path) -> Scene:
     address = "https://example.invalid/team/scene.git"
     subprocess.run([*git, "remote", "add", "origin", address], check=True, env=scene.env)
 
-    from ltm.capture.remember import Wish, remember
+    from ltm.capture.remember import RememberRequest, remember
 
     store = scene.open()
     ids = {
-        role: remember(store, Wish(text, kind="fact", scope="project")).applied.stored.memory.id
+        role: remember(
+            store, RememberRequest(text, kind="fact", scope="project")
+        ).applied.stored.memory.id
         for role, text in (
             ("plain", "The gateway drops one request in a hundred, zanzibarquux says"),
             ("edited", "Releases are tagged by hand on Tuesdays, mandalorquux says"),
@@ -117,7 +119,7 @@ def make_scene(top: Path) -> Scene:
             ("twin", "Deployments leave the platform team on Thursdays after the weekly standup"),
         )
     }
-    remember(store, Wish("I prefer short answers in every project", scope="agent"))
+    remember(store, RememberRequest("I prefer short answers in every project", scope="agent"))
     # As two branches bring it along; here it would have been seen that this is known.
     again = "Note: deployments leave the platform team on Thursdays after the weekly standup!"
     twin = store.read(ids["twin"]).memory._replace(id=new_id(now()), content=again)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.writers import SPREAD, WRONG, held, run_writers
-from ltm.capture.remember import Wish, remember
+from ltm.capture.remember import RememberRequest, remember
 from ltm.core.decision import Reinforce, Revise
 from ltm.core.model import Filter, Memory, Status
 from ltm.storage.filestore import FileStore
@@ -67,7 +67,7 @@ def overtake(
 
 
 def keep(store: FileStore, text: str) -> Memory:
-    wish = Wish(text, kind="fact", scope="project")
+    wish = RememberRequest(text, kind="fact", scope="project")
     return remember(store, wish).applied.stored.memory
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ltm.capture.remember import Wish, remember
+from ltm.capture.remember import RememberRequest, remember
 from ltm.core.decision import Revise
 from ltm.core.model import Filter, Memory
 from ltm.storage import spool
@@ -68,7 +68,7 @@ class Desk:
 
 
 def keep(store: FileStore, text: str, kind: str = "fact") -> Memory:
-    wish = Wish(text, kind=kind, scope="project")
+    wish = RememberRequest(text, kind=kind, scope="project")
     return remember(store, wish).applied.stored.memory
 
 

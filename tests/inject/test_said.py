@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ltm.core.model import Memory, Phase
 from ltm.core.sentences import title_of
 from ltm.inject.fence import harmless
-from ltm.inject.said import FULL, Said, at_least, say, short_id, shorten, units
+from ltm.inject.said import FULL, MemoryLine, at_least, say, short_id, shorten, units
 from tests.inject.samples import KINDS, any_memory, stored
 
 LONG = stored(
@@ -20,14 +20,14 @@ LONG = stored(
 ).memory
 
 
-def said(memory: Memory, **changes: object) -> Said:
+def said(memory: Memory, **changes: object) -> MemoryLine:
     changed = memory._replace(**changes)  # type: ignore[arg-type]
     return say(changed, KINDS[changed.kind], harmless)
 
 
 def test_a_full_memory_says_everything() -> None:
     """traps 2.1 #2: the content is told, not only its name."""
-    assert said(LONG) == Said(
+    assert said(LONG) == MemoryLine(
         "Parser: The parser is strict. It refuses aliases. ⏎ It was written by hand. ⏎ On purpose."
         " ⏎ The reason is an alias bomb.",
         whole=True,
@@ -35,14 +35,16 @@ def test_a_full_memory_says_everything() -> None:
 
 
 def test_a_hint_says_the_summary_and_the_first_paragraph() -> None:
-    assert said(LONG, phase=Phase.HINT) == Said(
+    assert said(LONG, phase=Phase.HINT) == MemoryLine(
         "Parser: The parser is strict. It refuses aliases. ⏎ It was written by hand. ⏎ On purpose.",
         whole=False,
     )
 
 
 def test_an_abstract_says_the_first_sentence() -> None:
-    assert said(LONG, phase=Phase.ABSTRACT) == Said("Parser: The parser is strict.", whole=False)
+    assert said(LONG, phase=Phase.ABSTRACT) == MemoryLine(
+        "Parser: The parser is strict.", whole=False
+    )
 
 
 @pytest.mark.parametrize(

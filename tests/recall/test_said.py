@@ -14,7 +14,7 @@ from ltm.core.model import Filter, Hit, Source
 from ltm.core.passage import ASSISTANT, USER, Header, Passage
 from ltm.recall import said as gathering
 from ltm.recall.quote import EXCERPT, Quote, cited_as, excerpt
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.recall.search import Recalled, recall
 from ltm.storage.filestore import FileStore
 from ltm.storage.passages import Passages
@@ -29,7 +29,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.path = str(folder / "sessions.db")
         self.store: FileStore = file_store(folder)
-        self.said = Said(self.path)
+        self.said = SessionSearch(self.path)
 
     def keep(self, session: str, *texts: str, day: str = "2026-11-01", **fields: object) -> None:
         """Keep a session whose turns alternate between the user and the agent."""

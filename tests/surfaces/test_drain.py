@@ -25,7 +25,7 @@ from ltm.storage.places import places
 from ltm.storage.runtime import python, runtime
 from ltm.storage.sessionlog import Session, SessionLog
 from ltm.surfaces.drain import TRIES, Drained, drain
-from ltm.surfaces.steps import STEPS, Step, Work
+from ltm.surfaces.steps import STEPS, Step, StepContext
 from tests.figures import count
 from tests.sessions.writing import Transcript
 from tests.surfaces.hook_runner import PATIENCE, Hooks
@@ -344,10 +344,10 @@ def test_every_step_sees_every_event_once_and_in_order(desk: Desk) -> None:
     for event in ("SessionStart", "Stop", "SessionEnd"):
         desk.tell(event)
 
-    def first(work: Work) -> None:
+    def first(work: StepContext) -> None:
         seen.append(f"1 {work.event.event}")
 
-    def second(work: Work) -> None:
+    def second(work: StepContext) -> None:
         seen.append(f"2 {work.event.event}")
 
     desk.drain(first, second)
@@ -386,10 +386,10 @@ def test_a_step_that_was_done_is_not_done_again_after_another_failed(desk: Desk)
     done: list[str] = []
     desk.tell("Stop")
 
-    def works(work: Work) -> None:
+    def works(work: StepContext) -> None:
         done.append("works")
 
-    def fails(work: Work) -> None:
+    def fails(work: StepContext) -> None:
         done.append("fails")
         raise ValueError("sk-ant-canary")
 
@@ -405,7 +405,7 @@ def test_an_event_that_cannot_be_done_is_in_nobodys_way(desk: Desk) -> None:
     desk.tell("Stop", "bad")
     desk.tell("Stop", "good")
 
-    def fails(work: Work) -> None:
+    def fails(work: StepContext) -> None:
         if work.event.session == "bad":
             raise ValueError
 
@@ -417,7 +417,7 @@ def test_a_sick_disk_costs_no_event_however_long_it_lasts(desk: Desk) -> None:
     desk.tell("Stop")
     sick = [True]
 
-    def step(work: Work) -> None:
+    def step(work: StepContext) -> None:
         if sick:
             raise StorageFailed("the disk is full")
 
@@ -433,7 +433,7 @@ def test_no_event_overtakes_one_of_its_session_that_waits_for_the_disk(desk: Des
     desk.tell("SessionEnd")
     sick, seen = [True], []
 
-    def step(work: Work) -> None:
+    def step(work: StepContext) -> None:
         if sick:
             sick.clear()
             raise StorageFailed("the disk is full")
@@ -467,7 +467,7 @@ def test_an_event_that_a_hook_and_a_server_both_kept_is_done_once(desk: Desk) ->
     """A hook gives a server up after a second; the server may have kept its event all the same."""
     seen: list[str] = []
 
-    def step(work: Work) -> None:
+    def step(work: StepContext) -> None:
         seen.append(work.event.session)
 
     keys = [spool.new_key() for _ in range(3)]
@@ -489,7 +489,7 @@ def test_an_event_that_a_hook_and_a_server_both_kept_is_done_once(desk: Desk) ->
 def test_of_events_kept_together_only_the_one_that_must_wait_is_done_later(desk: Desk) -> None:
     sick, seen = [True], []
 
-    def step(work: Work) -> None:
+    def step(work: StepContext) -> None:
         if sick and work.event.session == "s1":
             raise StorageFailed("the disk is full")
         seen.append(work.event.session)
@@ -509,7 +509,7 @@ def test_a_drain_that_is_cut_off_between_events_kept_together_deletes_none_it_di
 ) -> None:
     seen: list[str] = []
 
-    def step(work: Work) -> None:
+    def step(work: StepContext) -> None:
         if work.event.session == "s1" and not seen[1:]:
             seen.append("cut off")
             raise KeyboardInterrupt
@@ -553,7 +553,7 @@ def test_events_that_come_while_it_drains_are_drained_too(desk: Desk) -> None:
     desk.tell("SessionStart")
     left = ["Stop", "SessionEnd"]
 
-    def step(work: Work) -> None:
+    def step(work: StepContext) -> None:
         if left:
             desk.tell(left.pop(0))
 

@@ -16,7 +16,7 @@ from ltm.recall.explain import explain
 from ltm.recall.prompted import fits
 from ltm.recall.related import related
 from ltm.recall.retell import around, retell
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.recall.search import recall
 from ltm.recall.solve import solve
 from ltm.storage.config import load
@@ -90,7 +90,7 @@ def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Places]:
 def everything(where: Places, embedder: Embedder | None, asked: str) -> str:
     """All that any way of asking answers in a project, as one text."""
     parts: list[object] = []
-    said = Said(where.sessions_db, lambda: embedder)
+    said = SessionSearch(where.sessions_db, lambda: embedder)
     with closing(open_files(where, load(where.home, ""))) as store, closing(said):
         hits = recall(store, asked, Filter(), 100, said=said).hits
         parts += [hits, explain(store, said, ["src/app.py"], 100)]

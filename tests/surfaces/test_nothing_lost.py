@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.capture.remember import Wish, remember
+from ltm.capture.remember import RememberRequest, remember
 from ltm.core.model import Filter, Impact, Status
 from ltm.storage.state import State
 from ltm.surfaces.cli.app import ltm as app
@@ -75,7 +75,7 @@ statements = st.builds(
     st.fixed_dictionaries({name: st.sampled_from(values) for name, values in _PARTS.items()}),
 )
 wishes = st.builds(
-    Wish,
+    RememberRequest,
     statements,
     kind=st.sampled_from([None, None, "decision", "progress", "issue"]),
     impact=st.sampled_from([None, *map(str, Impact)]),
@@ -86,7 +86,7 @@ wishes = st.builds(
 @settings(max_examples=300 if ALL else 15, deadline=None)
 @given(st.lists(wishes, min_size=4, max_size=14))
 def test_what_is_remembered_outlives_twenty_sessions_of_upkeep(
-    tmp_path_factory: pytest.TempPathFactory, said: list[Wish]
+    tmp_path_factory: pytest.TempPathFactory, said: list[RememberRequest]
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
     texts: list[str] = []

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from ltm.capture.pipeline import Captured, capture
-from ltm.capture.remember import Wish, remember
+from ltm.capture.remember import RememberRequest, remember
 from ltm.core.model import Filter
 from ltm.storage.filestore import FileStore
 from ltm.storage.sessionlog import SessionLog
@@ -58,7 +58,7 @@ def test_what_is_remembered_is_kept_and_has_the_right_outcome(tmp_path: Path) ->
     def outcome(number: int, pair: Pair) -> str:
         with closing(file_store(tmp_path / str(number))) as store:
             for text in (pair.first, pair.second):
-                done = remember(store, Wish(text), at=NOW)
+                done = remember(store, RememberRequest(text), at=NOW)
         for text in (pair.first, pair.second):
             assert on_the_disk(tmp_path / str(number), text), pair
         return str(done.outcome)

@@ -15,8 +15,8 @@ from ltm.storage.opening import open_store
 from ltm.storage.places import places
 from ltm.storage.store import Store
 from ltm.storage.trust import record
-from ltm.transfer.import_ import Wish, import_memories
-from ltm.transfer.report import Report
+from ltm.transfer.import_ import ImportRequest, import_memories
+from ltm.transfer.report import ImportReport
 
 NOW = datetime(2026, 11, 15, 16, 22, tzinfo=UTC)
 
@@ -36,11 +36,11 @@ class Machine:
         self._open.append(store)
         return store
 
-    def take(self, path: Path | str, source: str = "", **wish: Any) -> Report:
+    def take(self, path: Path | str, source: str = "", **wish: Any) -> ImportReport:
         """Import a path."""
         at = wish.pop("at", NOW)
         return import_memories(
-            Wish(str(path), source, **wish), self.store(), places(str(self.project)), at=at
+            ImportRequest(str(path), source, **wish), self.store(), places(str(self.project)), at=at
         )
 
     def memories(self, agent: str | None = None, project: Path | None = None) -> list[Memory]:
@@ -66,13 +66,13 @@ class Machine:
             store.close()
 
 
-def counts(report: Report) -> tuple[int, int, int]:
+def counts(report: ImportReport) -> tuple[int, int, int]:
     """(added, updated, skipped), and no problem at all."""
     assert report.problems == []
     return report.added, report.updated, report.skipped
 
 
-def mapped(report: Report) -> dict[tuple[str, str], int]:
+def mapped(report: ImportReport) -> dict[tuple[str, str], int]:
     """How many of the source's words became which kind."""
     return {(word, kind): count for (_, word, kind), count in report.mapped.items()}
 

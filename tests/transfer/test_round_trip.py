@@ -26,10 +26,10 @@ from ltm.storage import codec
 from ltm.storage.filestore import FileStore
 from ltm.storage.store import Store
 from ltm.transfer.bring import Bringing, bring_export
-from ltm.transfer.export import Header, export, export_file
-from ltm.transfer.limits import USUAL, Limits
+from ltm.transfer.export import ExportHeader, export, export_file
+from ltm.transfer.limits import USUAL, SourceLimits
 from ltm.transfer.origin import Origin
-from ltm.transfer.report import Report
+from ltm.transfer.report import ImportReport
 from ltm.transfer.targets import Targets
 from tests.figures import count
 from tests.storage import strategies
@@ -38,7 +38,7 @@ from tests.transfer.importing import NOW, Machine, write
 
 EVERYTHING = Filter(statuses=())
 MANY = 10_000
-HEADER = Header("default", "app-1", "app", NOW)
+HEADER = ExportHeader("default", "app-1", "app", NOW)
 
 
 def exported(store: Store, *, versions: bool = True, wanted: Filter = EVERYTHING) -> str:
@@ -48,12 +48,12 @@ def exported(store: Store, *, versions: bool = True, wanted: Filter = EVERYTHING
     return out.getvalue()
 
 
-def imported(text: str, store: Store, where: Machine, limits: Limits = USUAL) -> Report:
+def imported(text: str, store: Store, where: Machine, limits: SourceLimits = USUAL) -> ImportReport:
     """Bring a text into a store, as `ltm import` does."""
     from ltm.storage.places import places
 
     path = write(where.home.parent / "export.json", text)
-    report = Report()
+    report = ImportReport()
     with Origin(str(path), limits) as origin:
         targets = Targets(store, places(str(where.project)))
         bring_export(Bringing(origin, targets, store.kinds, report, lambda *_: None, NOW))

@@ -19,14 +19,14 @@ from pathlib import Path
 import pytest
 
 from ltm.core.errors import LtmError, Refused
-from ltm.transfer.limits import Budget, Limits
+from ltm.transfer.limits import Budget, SourceLimits
 from ltm.transfer.unpack import is_packed, unpack
 from tests.figures import count, worst
 from tests.transfer.importing import Machine, counts, write
 from tests.transfer.test_memory_mcp import memory_mcp
 
 ALL = os.environ.get("LTM_FAULTS") == "all"
-SMALL = Limits(total=100_000, entries=50, ratio=100, depth=8)
+SMALL = SourceLimits(total=100_000, entries=50, ratio=100, depth=8)
 
 
 def zipped(path: Path, files: dict[str, bytes]) -> Path:
@@ -51,7 +51,7 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0, **more: str)
     return info
 
 
-def refused(path: Path, folder: Path, limits: Limits = SMALL) -> str:
+def refused(path: Path, folder: Path, limits: SourceLimits = SMALL) -> str:
     """Why unpacking is refused; not a byte may have been written by then."""
     folder.mkdir(exist_ok=True)
     assert is_packed(str(path))
@@ -154,7 +154,7 @@ def test_a_link_in_a_zip_is_refused(tmp_path: Path) -> None:
 def test_a_bomb_is_refused_by_what_it_would_become(tmp_path: Path) -> None:
     """reliability S7: a 522 KB zip holds 512 MiB."""
     big = b"\0" * 60_000_000
-    limits = Limits()
+    limits = SourceLimits()
     path = zipped(tmp_path / "a.zip", {"big.md": big})
     assert "100 times larger" in refused(path, tmp_path / "z", limits)
     many = zipped(tmp_path / "b.zip", {f"{n}.md": os.urandom(20_000) for n in range(6)})
@@ -174,8 +174,8 @@ def test_a_bomb_of_half_a_gigabyte_is_refused_at_once(tmp_path: Path) -> None:
         for _ in range(512 if ALL else 128):
             file.write(block)
     assert (64 << 20) / path.stat().st_size > 100
-    assert "100 times larger" in refused(path, tmp_path / "z", Limits(total=1 << 30))
-    assert "more than" in refused(path, tmp_path / "z", Limits(ratio=10_000))
+    assert "100 times larger" in refused(path, tmp_path / "z", SourceLimits(total=1 << 30))
+    assert "more than" in refused(path, tmp_path / "z", SourceLimits(ratio=10_000))
 
 
 def test_a_million_entries_are_refused_before_they_are_read(tmp_path: Path) -> None:
@@ -186,13 +186,13 @@ def test_a_million_entries_are_refused_before_they_are_read(tmp_path: Path) -> N
     first = struct.pack("<4s5H3L2H", b"PK\3\4", *[0] * 5, 0, 0, 0, 4, 0) + b"a.md"
     end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, len(entries), len(first), 0)
     path.write_bytes(first + entries + end)
-    assert "too many entries" in refused(path, tmp_path / "z", Limits())
+    assert "too many entries" in refused(path, tmp_path / "z", SourceLimits())
     header = member("a.md").tobuf()
     many = 1_000_000 if ALL else 150_000
     with gzip.open(tmp_path / "a.tgz", "wb", compresslevel=1) as file:
         for _ in range(many // 1_000):
             file.write(header * 1_000)
-    told = refused(tmp_path / "a.tgz", tmp_path / "t", Limits())
+    told = refused(tmp_path / "a.tgz", tmp_path / "t", SourceLimits())
     assert "more than" in told or "times larger" in told
 
 
@@ -304,7 +304,7 @@ def test_standard_input_is_bounded_too(
     text = '{"type":"entity","name":"a","entityType":"fact","observations":["b"]}\n'
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert counts(machine.take("-")) == (1, 0, 0)
-    monkeypatch.setattr("ltm.transfer.import_.USUAL", Limits(total=10))
+    monkeypatch.setattr("ltm.transfer.import_.USUAL", SourceLimits(total=10))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with pytest.raises(Refused, match="holds more than"):
         machine.take("-")

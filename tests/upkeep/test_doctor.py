@@ -21,7 +21,7 @@ from ltm.storage.gitfiles import init_shared
 from ltm.storage.opening import open_files
 from ltm.storage.places import places
 from ltm.storage.state import SCHEMA
-from ltm.upkeep.doctor import Report, examine, mend
+from ltm.upkeep.doctor import DoctorReport, examine, mend
 from tests.storage.repos import git, make_repo
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -45,11 +45,11 @@ class Patient:
         self._opened.append(store)
         return store
 
-    def examine(self) -> Report:
+    def examine(self) -> DoctorReport:
         where = places(str(self.repo), environ=self.environ)
         return examine(self.open(), where, load(where.home, where.shared))
 
-    def mend(self) -> Report:
+    def mend(self) -> DoctorReport:
         where = places(str(self.repo), environ=self.environ)
         return mend(self.open(), where, load(where.home, where.shared))
 
@@ -106,7 +106,7 @@ def patient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Patient
     made.close()
 
 
-def messages(report: Report) -> list[str]:
+def messages(report: DoctorReport) -> list[str]:
     return [problem.message for problem in report.problems]
 
 

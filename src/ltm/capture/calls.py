@@ -38,7 +38,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileEdit:
     """A file that was changed."""
 
     path: str
@@ -60,7 +60,7 @@ class Calls:
             except (TypeError, KeyError):
                 continue
 
-    def see(self, turn: Turn) -> Run | Change | None:
+    def see(self, turn: Turn) -> Run | FileEdit | None:
         """What came to its end with a turn, if anything did that was not refused."""
         if isinstance(turn, ToolUse):
             if turn.tool in SHELLS or turn.tool in EDITORS:
@@ -77,7 +77,7 @@ class Calls:
             output = opening(turn.text, _OUTPUT)
             failed = turn.failed or (hides_failure(call.command) and looks_failed(output))
             return Run(call.command, output, failed, turn.line, turn.at)
-        return None if turn.failed else Change(call.path, call.old, call.new)
+        return None if turn.failed else FileEdit(call.path, call.old, call.new)
 
     def state(self) -> list[dict[str, Any]]:
         """The calls that wait for their results, for the next stretch, without secrets."""

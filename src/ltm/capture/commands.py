@@ -72,7 +72,7 @@ _ROUNDS, _FEW = 4, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CommandLine:
     """A command line taken apart."""
 
     core: str
@@ -93,7 +93,7 @@ class Line:
 
 
 @lru_cache(maxsize=512)
-def parse(command: str) -> Line:
+def parse(command: str) -> CommandLine:
     """Take a command line apart; of several commands the last that does something matters."""
     text = command[:_LONGEST]
     if "<<" in text:
@@ -103,8 +103,8 @@ def parse(command: str) -> Line:
     for place in range(len(lines) - 1, -1, -1):
         if lines[place].program not in _LOOKING:
             before = tuple(_plain(part) for part in parts[:place] if not _HOME.match(part))
-            return Line(lines[place].core, before, lines[place].variables)
-    return lines[-1] if lines else Line("")
+            return CommandLine(lines[place].core, before, lines[place].variables)
+    return lines[-1] if lines else CommandLine("")
 
 
 def core_of(command: str) -> str:
@@ -154,7 +154,7 @@ def stem_of(command: str) -> str:
     core = line.core[: found.end()] if found and _OUTER.match(line.core) else line.core
     if line.program in ("tox", "nox"):
         core = line.core
-    return Line(core, line.setup, line.variables).whole()
+    return CommandLine(core, line.setup, line.variables).whole()
 
 
 def covers(later: str, earlier: str) -> bool:
@@ -215,7 +215,7 @@ def _split(command: str) -> list[str]:
     return parts
 
 
-def _line(part: str) -> Line:
+def _line(part: str) -> CommandLine:
     variables: list[str] = []
     former = ""
     while former != part:
@@ -225,7 +225,7 @@ def _line(part: str) -> Line:
         if found:
             variables.append(found["set"])
             part = part[found.end() :]
-    return Line(_plain(part), (), tuple(variables))
+    return CommandLine(_plain(part), (), tuple(variables))
 
 
 def _plain(part: str) -> str:

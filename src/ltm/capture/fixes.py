@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ltm.capture.calls import Change, Run
+from ltm.capture.calls import FileEdit, Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.commands import (
     core_of,
@@ -102,7 +102,7 @@ class Fixes:
         else:
             self._passed(run)
 
-    def changed(self, change: Change) -> None:
+    def changed(self, change: FileEdit) -> None:
         """Take one more change of a file into account."""
         self._written = True
         name = _short_path(change.path)
@@ -283,7 +283,7 @@ def _in_short(failure: Failure, passing: str) -> str:
     return f"fixed with `{shortened(failure.commands[-1], 40)}`"
 
 
-def _in_words(change: Change) -> str:
+def _in_words(change: FileEdit) -> str:
     """A short edit in words, or nothing."""
     old, new = (" ".join(redacted(text).split()) for text in (change.old, change.new))
     if not old or max(len(old), len(new)) > _CHANGE or "`" in old + new:

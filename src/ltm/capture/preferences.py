@@ -19,7 +19,7 @@ from ltm.capture.candidate import Candidate
 from ltm.capture.decide import Outcome, decide_warily
 from ltm.capture.evidence import Evidence
 from ltm.capture.pipeline import waiting
-from ltm.capture.ruled import TOOL, Case, cases_of
+from ltm.capture.ruled import TOOL, RuleCase, cases_of
 from ltm.core import policy
 from ltm.core.counting import counted
 from ltm.core.decision import Decision, Reduce, Restore, Revise, Supersede
@@ -38,7 +38,7 @@ Reword = Callable[[Sequence[str]], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PreferenceChange:
     """What becomes of one rule."""
 
     rule: str
@@ -71,7 +71,7 @@ class Step:
 
 def plan(
     store: Store, ledger: Ledger, project: str, now: datetime, reword: Reword | None = None
-) -> list[Step]:
+) -> list[PreferenceChange]:
     """What would become of a project's rules now."""
     kind = next((each for each in store.kinds if each.tiers), None)
     if kind is None:
@@ -94,8 +94,8 @@ def _own(words: Sequence[str], store: Store) -> list[str]:
 
 
 def apply(
-    store: Store, ledger: Ledger, project: str, steps: Sequence[Step], now: datetime
-) -> list[Step]:
+    store: Store, ledger: Ledger, project: str, steps: Sequence[PreferenceChange], now: datetime
+) -> list[PreferenceChange]:
     """Take each step, the memory first and the ledger second; those that were taken."""
     done = []
     for step in steps:
@@ -115,8 +115,8 @@ def apply(
 
 
 def _step(
-    case: Case, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword | None
-) -> Step | None:
+    case: RuleCase, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword | None
+) -> PreferenceChange | None:
     rule = case.rule
     if rule.status == "rejected":
         return None
@@ -139,8 +139,8 @@ def _step(
 
 
 def _added(
-    case: Case, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword | None
-) -> Step | None:
+    case: RuleCase, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword | None
+) -> PreferenceChange | None:
     text = _worded(case, reword) or case.words[0]
     memory = _memory(case, kind, text, now)
     why = f"seen in {_in_conversations(case.rule.observations)}"
@@ -153,7 +153,9 @@ def _added(
     return _made(case, kind, "added", case.count, why, choice.decision, memory)
 
 
-def _reworded(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> Step | None:
+def _reworded(
+    case: RuleCase, kind: Kind, now: datetime, reword: Reword | None
+) -> PreferenceChange | None:
     """Other words for a preference that was told and did not help."""
     if not case.rule.wants_rewording or not case.made_here or case.memory is None:
         return None
@@ -169,7 +171,7 @@ def _reworded(case: Case, kind: Kind, now: datetime, reword: Reword | None) -> S
     return _made(case, kind, "reworded", case.count, why, newer, memory)
 
 
-def _counted(case: Case, kind: Kind) -> Step | None:
+def _counted(case: RuleCase, kind: Kind) -> PreferenceChange | None:
     """The number a preference should have, if it has another, or the ledger does not know of it."""
     assert case.memory is not None
     memory = case.memory.memory
@@ -197,19 +199,19 @@ def _counted(case: Case, kind: Kind) -> Step | None:
 
 
 def _made(
-    case: Case,
+    case: RuleCase,
     kind: Kind,
     action: str,
     count: int,
     reason: str,
     decision: Decision | None = None,
     new: Memory | None = None,
-) -> Step:
+) -> PreferenceChange:
     old = case.memory.memory if case.memory is not None else None
     memory = new or old
     assert memory is not None
     tier = _tier(count, kind)
-    return Step(
+    return PreferenceChange(
         rule=case.rule.id,
         action=action,
         memory=memory.id,
@@ -223,7 +225,7 @@ def _made(
     )
 
 
-def _memory(case: Case, kind: Kind, text: str, now: datetime) -> Memory:
+def _memory(case: RuleCase, kind: Kind, text: str, now: datetime) -> Memory:
     first = case.evidence[0]
     seen = min(utc(case.rule.last_seen).replace(microsecond=0), now)
     return Memory(
@@ -244,7 +246,7 @@ def _memory(case: Case, kind: Kind, text: str, now: datetime) -> Memory:
     )
 
 
-def _worded(case: Case, reword: Reword | None) -> str:
+def _worded(case: RuleCase, reword: Reword | None) -> str:
     return reword([each.statement for each in case.evidence]) if reword is not None else ""
 
 

@@ -45,7 +45,7 @@ _LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RememberRequest:
     """What somebody wants remembered; what they left open is None and will be inferred."""
 
     text: str
@@ -67,7 +67,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class RememberResult:
     """What became of a wish."""
 
     applied: Applied
@@ -87,7 +87,7 @@ class Remembered:
         return self.choice.others if self.outcome is Outcome.SIMILAR else ()
 
 
-def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembered:
+def remember(store: Store, wish: RememberRequest, *, at: datetime | None = None) -> RememberResult:
     """Keep a wish as a memory: new, in the place of an old one, or as its confirmation."""
     if wish.apart and wish.replaces.strip():
         raise WrongUsage(
@@ -114,7 +114,7 @@ def remember(store: Store, wish: Wish, *, at: datetime | None = None) -> Remembe
     settled = settle(store, memory, choose)
     assert settled is not None  # a wish is always something to do
     applied, choice = settled
-    return Remembered(applied, choice, inferred, secrets)
+    return RememberResult(applied, choice, inferred, secrets)
 
 
 def _is_in_force(store: Store, memory: Memory) -> bool:
@@ -122,7 +122,7 @@ def _is_in_force(store: Store, memory: Memory) -> bool:
     return any(same(memory.text, each.stored.memory.text) for each in found)
 
 
-def _given(wish: Wish) -> tuple[str, ...]:
+def _given(wish: RememberRequest) -> tuple[str, ...]:
     """The fields of a memory that the wish says."""
     said = {
         "title": wish.title and wish.title.strip(),
@@ -138,7 +138,7 @@ def _given(wish: Wish) -> tuple[str, ...]:
 
 
 def draft(
-    store: Store, wish: Wish, at: datetime
+    store: Store, wish: RememberRequest, at: datetime
 ) -> tuple[Memory, tuple[str, ...], tuple[str, ...]]:
     """The memory a wish describes, what had to be inferred for it, and which secrets it lost."""
     if not wish.text.strip():

@@ -22,7 +22,7 @@ TOOL = "friction"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RuleCase:
     """A rule, all that was seen of it, and what it could be called."""
 
     rule: Rule
@@ -44,20 +44,20 @@ class Case:
 
 def cases_of(
     ledger: Ledger, project: str, kinds: Kinds, known: Sequence[Stored], now: datetime
-) -> list[Case]:
+) -> list[RuleCase]:
     """The rules of a project, each with its evidence, its words and its memory."""
     cases = []
     for rule in ledger.rules(project, now):
         evidence = ledger.evidence(project, rule.id)
         texts = [rule.statement, *(each.statement for each in evidence)]
-        cases.append(Case(rule, evidence, wordings(texts, kinds)))
+        cases.append(RuleCase(rule, evidence, wordings(texts, kinds)))
     return [
         replace(case, against=_against(case, cases), memory=_memory_of(case, known))
         for case in cases
     ]
 
 
-def _memory_of(case: Case, known: Sequence[Stored]) -> Stored | None:
+def _memory_of(case: RuleCase, known: Sequence[Stored]) -> Stored | None:
     """The memory a rule is, or one that says the same; what took its place, if something did."""
     by_id = {each.memory.id: each for each in known}
     ours = {f"{TOOL} {each.message}" for each in case.evidence}
@@ -73,13 +73,13 @@ def _memory_of(case: Case, known: Sequence[Stored]) -> Stored | None:
     return found
 
 
-def _says(memory: Memory, case: Case) -> bool:
+def _says(memory: Memory, case: RuleCase) -> bool:
     if memory.status is not Status.ACTIVE:
         return False
     return any(same(memory.text, each) for each in case.words)
 
 
-def _against(case: Case, cases: Sequence[Case]) -> int:
+def _against(case: RuleCase, cases: Sequence[RuleCase]) -> int:
     """Conversations that said the contrary after this was first said."""
     contrary = {
         each.conversation
@@ -91,5 +91,5 @@ def _against(case: Case, cases: Sequence[Case]) -> int:
     return len(contrary)
 
 
-def _are_contrary(one: Case, other: Case) -> bool:
+def _are_contrary(one: RuleCase, other: RuleCase) -> bool:
     return bool(one.words and other.words) and opposed(one.words[0], other.words[0])

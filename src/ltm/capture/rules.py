@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from ltm.capture.achievements import Achieved
-from ltm.capture.calls import Calls, Change, Run
+from ltm.capture.calls import Calls, FileEdit, Run
 from ltm.capture.candidate import Candidate
 from ltm.capture.evidence import Evidence
 from ltm.capture.fixes import Fixes
@@ -157,7 +157,7 @@ class Listener:
                 if self._tried != _NOT_TRIED:
                     self._tried = _CHANGED if run.failed else _PROVEN
                     self._proven = run.line
-            case Change() as change:
+            case FileEdit() as change:
                 self._fixes.changed(change)
                 self._tried = _CHANGED
 

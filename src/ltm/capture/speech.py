@@ -165,7 +165,7 @@ _GLANCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Sentence:
     """One sentence of a message."""
 
     text: str
@@ -178,12 +178,12 @@ class Said:
 
 
 @lru_cache(maxsize=4)
-def said(text: str) -> tuple[Said, ...]:
+def said(text: str) -> tuple[Sentence, ...]:
     """The sentences of a message that its writer wrote, without what was pasted into it."""
     own = _without_tagged(_FENCE.sub("\n\n", text))
     lines = _typed(_QUOTATION.sub(_without_quoted, own).split("\n"))
     heading = next((n for n, line in enumerate(lines) if _HEADING.match(line)), len(lines))
-    found: list[Said] = []
+    found: list[Sentence] = []
     lead = ""
     for block in _blocks(lines[:heading]):
         if _is_material(lead, block):
@@ -289,9 +289,9 @@ def _names(lines: list[str]) -> bool:
 
 
 @lru_cache(maxsize=4)
-def told(text: str) -> tuple[Said, ...]:
+def told(text: str) -> tuple[Sentence, ...]:
     """The sentences of a report as agents write them: also below headings and in lists."""
-    found: list[Said] = []
+    found: list[Sentence] = []
     lead = ""
     block: list[str] = []
     for line in [*_without_tagged(_FENCE.sub("\n\n", text)).split("\n"), ""]:
@@ -349,7 +349,7 @@ def _is_pasted(line: str) -> bool:
     return bool(_PASTED.match(line) or (": " in line and _GIVEN.match(line)))
 
 
-def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[Said]:
+def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[Sentence]:
     """The sentences of one block; `lead` is the last line of the block before."""
     paragraph: list[str] = []
     material = False
@@ -363,7 +363,7 @@ def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[
             if not material:
                 ruled = bool(_OWN_RULES.search(lead))
                 for sentence in sentences(line[bullet.end() :]):
-                    yield Said(sentence, not ruled, ruled, lead)
+                    yield Sentence(sentence, not ruled, ruled, lead)
         elif not material:
             paragraph.append(line.strip())
     yield from _joined(paragraph)
@@ -381,12 +381,12 @@ def _hands_over(lead: str) -> bool:
     return lead.rstrip().endswith(":") and bool(_MATERIAL.search(lead))
 
 
-def _joined(lines: list[str]) -> Iterator[Said]:
+def _joined(lines: list[str]) -> Iterator[Sentence]:
     """Lines as sentences: a line that was broken for its length goes on in the next."""
     whole: list[str] = []
     for line in lines:
         if whole and not (len(whole[-1]) >= _LONG_LINE and line[:1].islower()):
-            yield from map(Said, sentences(" ".join(whole)))
+            yield from map(Sentence, sentences(" ".join(whole)))
             whole = []
         whole.append(line)
-    yield from map(Said, sentences(" ".join(whole)))
+    yield from map(Sentence, sentences(" ".join(whole)))

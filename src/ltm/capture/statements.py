@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ltm.capture.candidate import Candidate
 from ltm.capture.plainwords import joined, tidy, with_reason, without_lead
-from ltm.capture.speech import Said, said
+from ltm.capture.speech import Sentence, said
 from ltm.capture.tongues import spoken_in
 from ltm.capture.weighing import FEWEST, SURE, Weighed, kind_of, weigh
 from ltm.core.infer import infer_impact, infer_scope
@@ -121,7 +121,7 @@ def _goes_on(each: Weighed) -> bool:
     return each.lasting and each.sure > 0 and bool(_PRONOUN.match(without_lead(each.text)))
 
 
-def _look_back(spoken: Sequence[Said], weighed: list[Weighed]) -> None:
+def _look_back(spoken: Sequence[Sentence], weighed: list[Weighed]) -> None:
     """Let what points back, or gives a reason, speak for the sentence before it."""
     for place in range(1, len(weighed)):
         before, each = weighed[place - 1], weighed[place]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ltm.capture.cue import MASK, Cue
 from ltm.capture.cues import LASTING, OF_AN_ORDER, OTHERS, PART_OF_ORDERS, TOLD
 from ltm.capture.plainwords import parted, repaired
-from ltm.capture.speech import Said
+from ltm.capture.speech import Sentence
 from ltm.capture.tongues import Signs, spoken_in
 
 SURE = 0.95
@@ -85,7 +85,7 @@ class Weighed:
 
 
 def weigh(
-    sentence: Said,
+    sentence: Sentence,
     *,
     correction: bool = False,
     pointed_at: bool = False,

@@ -16,13 +16,13 @@ from typing import Any
 
 from ltm.core.model import iso, utc
 from ltm.friction.aggregate import summarise
-from ltm.friction.antigens import Candidate, Cluster, candidates, clusters
+from ltm.friction.antigens import AntigenCandidate, Cluster, candidates, clusters
 from ltm.friction.classic import ClassicDetector
 from ltm.friction.detect import Detector
 from ltm.friction.heard import Heard
 from ltm.friction.ruleset import Rules
 from ltm.friction.score import Scored, score
-from ltm.friction.sources import Source, Sources
+from ltm.friction.sources import Sources, TranscriptFile
 from ltm.sessions.entries import NOISE
 from ltm.sessions.lines import Lines
 from ltm.sessions.packed import unpacked
@@ -42,7 +42,7 @@ class Analysis:
     bad_lines: int = 0
     unreadable: list[str] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
-    candidates: list[Candidate] = field(default_factory=list)
+    candidates: list[AntigenCandidate] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
 
 
@@ -64,7 +64,7 @@ def analyse(
     heard: list[Heard] = []
     outside = empty = 0
     for files in sources.conversations:
-        each = hear(files, rules, found, _Messages(is_unsaid))
+        each = hear(files, rules, found, _ConversationMessages(is_unsaid))
         if not each.messages:
             empty += 1
         elif since is not None and _moment(each.ended) < since:
@@ -89,7 +89,7 @@ def analyse(
     return found
 
 
-class _Messages:
+class _ConversationMessages:
     """Which messages of a conversation were heard: a fork says them again."""
 
     def __init__(self, is_unsaid: Callable[[str], bool]) -> None:
@@ -103,14 +103,16 @@ class _Messages:
         return self._recent.is_new(uuid) and not self._is_unsaid(uuid)
 
 
-def _begun(files: Sequence[Source]) -> Heard:
+def _begun(files: Sequence[TranscriptFile]) -> Heard:
     first = files[0]
     cwd = next((each.cwd for each in files if each.cwd), "")
     branch = next((each.branch for each in files if each.branch), "")
     return Heard(first.session, first.first or first.session, cwd=cwd, branch=branch)
 
 
-def _hear(files: Sequence[Source], rules: Rules, found: Analysis, seen: _Messages) -> Heard:
+def _hear(
+    files: Sequence[TranscriptFile], rules: Rules, found: Analysis, seen: _ConversationMessages
+) -> Heard:
     heard = _begun(files)
     detector = Detector(heard, rules)
     for source in files:
@@ -125,7 +127,9 @@ def _hear(files: Sequence[Source], rules: Rules, found: Analysis, seen: _Message
     return detector.finish()
 
 
-def _hear_classic(files: Sequence[Source], rules: Rules, found: Analysis, seen: _Messages) -> Heard:
+def _hear_classic(
+    files: Sequence[TranscriptFile], rules: Rules, found: Analysis, seen: _ConversationMessages
+) -> Heard:
     heard = _begun(files)
     detector = ClassicDetector(heard, rules)
     for source in files:

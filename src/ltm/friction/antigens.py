@@ -35,7 +35,7 @@ _WEIGHTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class AntigenCandidate:
     """One time it went wrong, with what surrounded it."""
 
     session: str
@@ -76,7 +76,7 @@ class Candidate:
 class Cluster:
     """Candidates that are alike."""
 
-    members: tuple[Candidate, ...]
+    members: tuple[AntigenCandidate, ...]
     score: float
 
     @property
@@ -124,34 +124,38 @@ class Cluster:
         }
 
 
-def candidates(sessions: Sequence[Scored], rules: Rules) -> list[Candidate]:
+def candidates(sessions: Sequence[Scored], rules: Rules) -> list[AntigenCandidate]:
     """Every time it went wrong, in the worst sessions first."""
     wanted = ("BAD",) if rules.classic else ("BAD", "FRICTION")
     worst = sorted(
         (each for each in sessions if each.quality in wanted),
         key=lambda each: (-each.peak, each.heard.name),
     )
-    return [Candidate(each.heard.name, each.peak, w) for each in worst for w in each.heard.windows]
+    return [
+        AntigenCandidate(each.heard.name, each.peak, w)
+        for each in worst
+        for w in each.heard.windows
+    ]
 
 
-def clusters(found: Sequence[Candidate], rules: Rules) -> list[Cluster]:
+def clusters(found: Sequence[AntigenCandidate], rules: Rules) -> list[Cluster]:
     """Candidates that are alike, together; the heaviest first."""
     groups = _by_tools(found) if rules.classic else _by_words(found)
     made = [Cluster(tuple(members), _score(members, rules)) for members in groups]
     return sorted(made, key=lambda each: (-each.score, each.signal, each.pattern, each.sessions))
 
 
-def _by_tools(found: Sequence[Candidate]) -> list[list[Candidate]]:
-    groups: dict[tuple[str, str], list[Candidate]] = {}
+def _by_tools(found: Sequence[AntigenCandidate]) -> list[list[AntigenCandidate]]:
+    groups: dict[tuple[str, str], list[AntigenCandidate]] = {}
     for each in found:
         groups.setdefault((each.window.signal.name, each.pattern), []).append(each)
     return list(groups.values())
 
 
-def _by_words(found: Sequence[Candidate]) -> list[list[Candidate]]:
+def _by_words(found: Sequence[AntigenCandidate]) -> list[list[AntigenCandidate]]:
     """Each to the first group whose first member says the same; silent ones go by signal."""
-    groups: list[tuple[frozenset[str], list[Candidate]]] = []
-    silent: dict[str, list[Candidate]] = {}
+    groups: list[tuple[frozenset[str], list[AntigenCandidate]]] = []
+    silent: dict[str, list[AntigenCandidate]] = {}
     for each in found:
         words = phrases(each.statement)
         if not any(" " in phrase for phrase in words):
@@ -166,7 +170,7 @@ def _by_words(found: Sequence[Candidate]) -> list[list[Candidate]]:
     return [*(members for _, members in groups), *silent.values()]
 
 
-def _score(members: Sequence[Candidate], rules: Rules) -> float:
+def _score(members: Sequence[AntigenCandidate], rules: Rules) -> float:
     if rules.classic:
         return float(len(members) * _WEIGHTS.get(members[0].window.signal.name, 1))
     return round(sum(rules.weight_of(each.window.signal) for each in members), 2)

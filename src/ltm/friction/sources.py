@@ -33,7 +33,7 @@ _BRANCH = re.compile(rb'"gitBranch": ?"((?:[^"\\]|\\.){1,400})"')
 
 
 @dataclass(slots=True)
-class Source:
+class TranscriptFile:
     """One transcript file, and what a glance at it tells."""
 
     path: str
@@ -52,7 +52,7 @@ class Source:
 class Sources:
     """What there is to read: conversations of one or more files, and what cannot be read."""
 
-    conversations: list[list[Source]] = field(default_factory=list)
+    conversations: list[list[TranscriptFile]] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
     @property
@@ -109,11 +109,11 @@ def of_project(root: str, project: str, home: str, environ: Mapping[str, str]) -
 def group(paths: Sequence[str], seen: Callable[[str], None] = lambda path: None) -> Sources:
     """Look at each file once and put those that share a message together, the oldest first."""
     sources = Sources()
-    looked: list[Source] = []
+    looked: list[TranscriptFile] = []
     owners: dict[int, list[int]] = {}
     for path in sorted(paths, key=_age):
         seen(path)
-        source = Source(path)
+        source = TranscriptFile(path)
         try:
             uuids = _look(source)
         except OSError:
@@ -127,14 +127,14 @@ def group(paths: Sequence[str], seen: Callable[[str], None] = lambda path: None)
         if 1 < len(files) <= _SHARED_BY:
             for one in files[1:]:
                 _join(roots, files[0], one)
-    together: dict[int, list[Source]] = {}
+    together: dict[int, list[TranscriptFile]] = {}
     for place, source in enumerate(looked):
         together.setdefault(_root(roots, place), []).append(source)
     sources.conversations = list(together.values())
     return sources
 
 
-def _look(source: Source) -> set[int]:
+def _look(source: TranscriptFile) -> set[int]:
     """The messages of a file as small numbers; notes where it was written and how it begins."""
     found: set[int] = set()
     with unpacked(source.path) as plain, open(plain, "rb") as file:

@@ -15,7 +15,7 @@ from ltm.core.kinds import Kinds
 from ltm.core.model import Filter, Memory, Phase, Stored, Usage
 from ltm.core.tokens import estimate
 from ltm.inject.carried import carried
-from ltm.inject.render import Item, body, find_format, frame
+from ltm.inject.render import InjectionItem, body, find_format, frame
 from ltm.inject.said import units
 from ltm.inject.select import disputes, select
 
@@ -107,7 +107,9 @@ def composed(
             kind = kinds[memory.kind]
             tampered = is_tampered is not None and is_tampered(memory)
             rivals = tuple(each.memory for each in groups.get(memory.id, ()))
-            item = Item(memory, kind, policy.confidence(memory, kind, now), tampered, rivals)
+            item = InjectionItem(
+                memory, kind, policy.confidence(memory, kind, now), tampered, rivals
+            )
             lines[memory.id] = style.line(item)
         return lines[memory.id]
 

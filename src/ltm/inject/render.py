@@ -12,7 +12,7 @@ from ltm.core.errors import WrongUsage
 from ltm.core.kinds import Kind, Kinds
 from ltm.core.model import Impact, Memory
 from ltm.inject.fence import CLOSE, OPEN, harmless, label
-from ltm.inject.said import Said, say, say_disputed, short_id
+from ltm.inject.said import MemoryLine, say, say_disputed, short_id
 
 UNSURE_BELOW = 0.7
 """Confidence below which a memory carries a question mark."""
@@ -30,7 +30,7 @@ _LEVELS = {
 }
 
 
-class Item(NamedTuple):
+class InjectionItem(NamedTuple):
     """A memory to be told, with what is known about it at this moment."""
 
     memory: Memory
@@ -48,7 +48,7 @@ class Item(NamedTuple):
         return _LEVELS[self.memory.impact] + doubt
 
     @property
-    def said(self) -> Said:
+    def said(self) -> MemoryLine:
         """What the line about it says."""
         if self.disputed:
             return say_disputed(self.disputed, self.kind, harmless)
@@ -68,19 +68,19 @@ class Item(NamedTuple):
 class Format(NamedTuple):
     """How memories are written."""
 
-    line: Callable[[Item], str]
+    line: Callable[[InjectionItem], str]
     heading: Callable[[Kind], str]
     """What stands before the first memory of a kind; nothing in a format without sections."""
 
 
-def _dsl_line(item: Item) -> str:
+def _dsl_line(item: InjectionItem) -> str:
     said = item.said
     # An id costs tokens, so it is given only where there is more to ask for, or to settle.
     more = "" if said.whole and not item.disputed else f" [{item.ids}]"
     return f"{item.warning}~{item.kind.dsl}:{item.level}| {said.text}{more}"
 
 
-def _markdown_line(item: Item) -> str:
+def _markdown_line(item: InjectionItem) -> str:
     return f"- {item.warning}{item.said.text} [{item.level} {item.ids}]"
 
 

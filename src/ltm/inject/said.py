@@ -25,7 +25,7 @@ _ROUGH = 8
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
-class Said(NamedTuple):
+class MemoryLine(NamedTuple):
     """One line about a memory."""
 
     text: str
@@ -33,7 +33,7 @@ class Said(NamedTuple):
     """Whether the line holds everything there is to say."""
 
 
-def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = FULL) -> Said:
+def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = FULL) -> MemoryLine:
     """The line about a memory, of at most `most` characters, made safe by `harmless`."""
     words = words_of(memory)
     if memory.title and not opens_with(memory.text, memory.title):
@@ -49,19 +49,19 @@ def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = 
     line = harmless(rough)
     cut = shorten(line, most)
     whole = cut == line and rough == words and memory.phase is Phase.FULL
-    return Said(cut, whole)
+    return MemoryLine(cut, whole)
 
 
 def say_disputed(
     memories: Sequence[Memory], kind: Kind, harmless: Callable[[str], str], most: int = FULL
-) -> Said:
+) -> MemoryLine:
     """One line about memories that do not agree, each with its date, in the order given."""
     room = max(_ROUGH, (most - 40) // len(memories))
     said = [say(each, kind, harmless, room) for each in memories]
     dated = [
         f"{one.text} ({each.created:%Y-%m-%d})" for one, each in zip(said, memories, strict=True)
     ]
-    return Said(" — but earlier: ".join(dated), whole=all(one.whole for one in said))
+    return MemoryLine(" — but earlier: ".join(dated), whole=all(one.whole for one in said))
 
 
 def at_least(memory: Memory) -> int:

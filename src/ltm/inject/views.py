@@ -37,7 +37,7 @@ _OPENING = 2  # a blank line and the heading
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class KindSection:
     """The memories of one kind that may be shown, the most important first."""
 
     kind: Kind
@@ -66,7 +66,7 @@ def _too_long(text: str) -> bool:
     return text.count("\n") > MEMORY_LINES or len(text) > MEMORY_CHARS
 
 
-def _document(sections: Sequence[Section], room: int) -> str:
+def _document(sections: Sequence[KindSection], room: int) -> str:
     """MEMORY.md with so many lines shared out among its sections."""
     needs = [len(each.memories) for each in sections]
     given = share_out(needs, [each.kind.lines for each in sections], room, _OPENING)
@@ -105,7 +105,7 @@ def block(
     return "\n".join([*head, *body, *foot] if body else [START, END])
 
 
-def _sections(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[Section]:
+def _sections(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[KindSection]:
     found: dict[str, list[Memory]] = {kind.name: [] for kind in kinds}
     shown = showable(memories, kinds, now)
     groups = disputes(shown)
@@ -115,7 +115,9 @@ def _sections(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[S
             found[each.memory.kind].append(each.memory)
     rivals = {name: tuple(each.memory for each in group) for name, group in groups.items()}
     return [
-        Section(kind, sorted(found[kind.name], key=_newest if kind.newest else _weightiest), rivals)
+        KindSection(
+            kind, sorted(found[kind.name], key=_newest if kind.newest else _weightiest), rivals
+        )
         for kind in kinds
         if found[kind.name]
     ]
@@ -130,7 +132,7 @@ def _weightiest(memory: Memory) -> tuple[int, int, float, str]:
     return -importance(memory), -memory.observations, -seen.timestamp(), memory.id
 
 
-def _line(memory: Memory, section: Section, most: int) -> str:
+def _line(memory: Memory, section: KindSection, most: int) -> str:
     """`- text [id]`, with its date if only the newest of its kind are shown.
 
     Memories that do not agree stand on one line, newest first, with a question mark.
@@ -145,7 +147,7 @@ def _line(memory: Memory, section: Section, most: int) -> str:
     return before + shorten(said.text, most - len(before) - len(after)) + after
 
 
-def _tiers(section: Section) -> list[str]:
+def _tiers(section: KindSection) -> list[str]:
     """The memories under a heading for each tier, the firmest first."""
     lines: list[str] = []
     for tier in reversed(policy.TIERS):
@@ -160,7 +162,7 @@ def _tiers(section: Section) -> list[str]:
     return lines
 
 
-def _settled(section: Section) -> Sequence[Memory]:
+def _settled(section: KindSection) -> Sequence[Memory]:
     """Those firm enough for the block: said by the user, important, or seen often enough."""
     tiers = section.kind.tiers
     return [
@@ -173,7 +175,7 @@ def _settled(section: Section) -> Sequence[Memory]:
     ]
 
 
-def _within(section: Section, lines: int) -> list[str]:
+def _within(section: KindSection, lines: int) -> list[str]:
     """The section's memories in so many lines, the last one saying how many more there are."""
     settled = _settled(section)
     total = len(section.memories)

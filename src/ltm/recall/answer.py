@@ -18,7 +18,7 @@ from ltm.core.screen import one_line, visible
 from ltm.core.sentences import opens_with
 from ltm.llm.model import Model
 from ltm.recall.quote import Quote, cited_as
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.recall.search import recall
 from ltm.storage.store import Store
 
@@ -69,7 +69,9 @@ class Answered:
     """Why there is no answer."""
 
 
-def answer(store: Store, question: str, model: Model | None, said: Said | None = None) -> Answered:
+def answer(
+    store: Store, question: str, model: Model | None, said: SessionSearch | None = None
+) -> Answered:
     """The answer to a question with what it rests on, as far as it can be had."""
     found = recall(store, question, Filter(), EVIDENCE, said=said)
     if model is None or not found.hits:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ltm.core.passage import Passage
     from ltm.core.ranking import Ranking
     from ltm.recall.quote import Quote
-    from ltm.recall.remembered import Remembered
-    from ltm.recall.said import Found, Said
+    from ltm.recall.remembered import MemoryMatch
+    from ltm.recall.said import PassageRanking, SessionSearch
 
 CURATED = 1.25
 """How much more a memory counts than something said that answers as well."""
@@ -38,7 +38,7 @@ _CLEAR = 0.5  # a share from which on a signal is worth telling
 
 
 def hit_of(
-    question: Question, found: Remembered, score: float | None = None, said: str = ""
+    question: Question, found: MemoryMatch, score: float | None = None, said: str = ""
 ) -> Hit:
     """A memory that was found, as callers see it."""
     reasons = [reasons_of(question.text, found.matched)]
@@ -50,7 +50,11 @@ def hit_of(
 
 
 def blended(
-    question: Question, memories: Sequence[Remembered], quoted: Found, said: Said, limit: int
+    question: Question,
+    memories: Sequence[MemoryMatch],
+    quoted: PassageRanking,
+    said: SessionSearch,
+    limit: int,
 ) -> list[Hit | Quote]:
     """The best of both, best first."""
     ranking = quoted.ranking
@@ -98,7 +102,7 @@ def reasons_of(question: str, matched: Matched) -> str:
     return "; ".join(said)
 
 
-def _chosen(ranking: Ranking, said: Said, limit: int) -> list[tuple[Passage, float]]:
+def _chosen(ranking: Ranking, said: SessionSearch, limit: int) -> list[tuple[Passage, float]]:
     """The best passages, one a turn; of a session that had its share, the rest come last."""
     first = list(islice(ranking.scores, 2 * limit + 20))
     texts = said.read(first)
@@ -121,7 +125,7 @@ def _chosen(ranking: Ranking, said: Said, limit: int) -> list[tuple[Passage, flo
 
 
 def _strength(
-    found: Iterable[tuple[Collection[str], float]], question: Question, quoted: Found
+    found: Iterable[tuple[Collection[str], float]], question: Question, quoted: PassageRanking
 ) -> float:
     """How much of a question the best of some answers has: by its words, or in meaning."""
     weights = {

@@ -13,7 +13,7 @@ from ltm.core.filenames import is_tag_of, names_file, names_folder, parts_of
 from ltm.core.model import Filter, Memory, Stored
 from ltm.core.passage import TOOL, Header, Passage
 from ltm.recall.forgotten import leave_out
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.storage.store import Store
 
 _LOOKED_AT = 200  # memories by each name, and passages
@@ -44,7 +44,7 @@ class Explained(NamedTuple):
 
 
 def explain(
-    store: Store, said: Said, paths: Sequence[str], limit: int, *, folder: bool = False
+    store: Store, said: SessionSearch, paths: Sequence[str], limit: int, *, folder: bool = False
 ) -> Explained:
     """What is known about a file that has, or had, these paths in its project."""
     leave_out(store, said)
@@ -78,7 +78,7 @@ def _names(memory: Memory, path: str, folder: bool) -> bool:
     return names("\n".join((memory.title, memory.text, memory.reason)), path)
 
 
-def _sessions(said: Said, paths: Sequence[str], folder: bool) -> list[Touched]:
+def _sessions(said: SessionSearch, paths: Sequence[str], folder: bool) -> list[Touched]:
     if not said.anything():
         return []
     lookups = said.passages

@@ -20,7 +20,7 @@ from ltm.storage.store import Store
 
 if TYPE_CHECKING:
     from ltm.core.passage import Header, Passage
-    from ltm.recall.said import Said
+    from ltm.recall.said import SessionSearch
     from ltm.storage.passagelookups import PassageLookups
 
 _TELLING = 4  # terms of a statement that is said nowhere by accident
@@ -98,7 +98,7 @@ def left_out(store: Store, *statuses: Status) -> LeftOut | None:
     return LeftOut(each.memory for each in gone) if gone else None
 
 
-def leave_out(store: Store, said: Said, *, waiting: bool = False) -> None:
+def leave_out(store: Store, said: SessionSearch, *, waiting: bool = False) -> None:
     """See to it that sessions do not tell what memories may not; `waiting` asks for what waits."""
     if not said.anything():
         return

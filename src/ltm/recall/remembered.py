@@ -36,7 +36,7 @@ DOUBTED = 0.5
 """What is left of a memory's score when nothing is left of its confidence."""
 
 
-class Remembered(NamedTuple):
+class MemoryMatch(NamedTuple):
     """A memory, how good an answer it is, and by what it was found."""
 
     stored: Stored
@@ -52,14 +52,14 @@ def remembered(
     limit: int,
     today: date,
     embedder: Embedder | None = None,
-) -> tuple[list[Remembered], int]:
+) -> tuple[list[MemoryMatch], int]:
     """The memories that answer a question, best first, and how many match it in all."""
     matches = store.search(question.text, wanted, limit)
     like = _alike(store, question, wanted, matches, embedder) if embedder else {}
     items = {each.stored.memory.id: each for each in matches.items}
     most = max((each.score for each in matches.items), default=0.0) or 1.0
     nearest = max((near for _, near in like.values()), default=0.0)
-    found: list[Remembered] = []
+    found: list[MemoryMatch] = []
     for name in {**items, **like}:
         match = items.get(name)
         stored = match.stored if match else like[name][0]
@@ -68,13 +68,13 @@ def remembered(
         score += WORDS * match.score / most if match else 0.0
         score += LIKENESS * max(0.0, near) / nearest if nearest > 0 else 0.0
         score *= DOUBTED + (1 - DOUBTED) * stored.memory.confidence
-        found.append(Remembered(stored, score, match.matched if match else Matched(), near))
+        found.append(MemoryMatch(stored, score, match.matched if match else Matched(), near))
     found.sort(key=lambda each: (each.score, each.stored.memory.id), reverse=True)
     found[:_LOOKED_AT] = _newer_first(found[:_LOOKED_AT])
     return found[:limit], matches.total + len(like.keys() - items.keys())
 
 
-def _newer_first(found: list[Remembered]) -> list[Remembered]:
+def _newer_first(found: list[MemoryMatch]) -> list[MemoryMatch]:
     """The same hits, but no memory before a newer one that says it otherwise."""
     words = [tokens_of(each.stored.memory.text) for each in found]
     for last in range(1, len(found)):

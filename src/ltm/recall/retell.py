@@ -16,7 +16,7 @@ from ltm.core.model import Filter, Status, Stored, iso
 from ltm.core.passage import Header, Passage
 from ltm.recall.forgotten import leave_out
 from ltm.recall.quote import Quote
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.recall.search import MOST, recall
 from ltm.storage.passagelookups import line_range
 from ltm.storage.store import Store
@@ -27,7 +27,7 @@ BESIDE = 3
 _CITATION = re.compile(r"(?P<session>[\w.-]+):(?P<lines>\d+(?:-\d+)?)\Z")
 
 
-class Event(NamedTuple):
+class TimelineEvent(NamedTuple):
     """One thing that happened: a session, a memory that was made, or something that was said."""
 
     at: str
@@ -37,7 +37,7 @@ class Event(NamedTuple):
 class Told(NamedTuple):
     """Events in the order of time, the last ones of all there are."""
 
-    events: tuple[Event, ...]
+    events: tuple[TimelineEvent, ...]
     total: int
 
 
@@ -46,7 +46,7 @@ def is_citation(name: str) -> bool:
     return _CITATION.match(name.strip()) is not None
 
 
-def cited(store: Store, said: Said, name: str) -> list[Passage]:
+def cited(store: Store, said: SessionSearch, name: str) -> list[Passage]:
     """The passages a citation names, as hits show it; `NotFound` where there are none."""
     found = _CITATION.match(name.strip())
     if found is not None and said.anything():
@@ -58,7 +58,7 @@ def cited(store: Store, said: Said, name: str) -> list[Passage]:
     raise NotFound(f"nothing is kept at '{name}'", hint="find what is kept with: ltm recall WORDS")
 
 
-def session_named(said: Said, name: str) -> str:
+def session_named(said: SessionSearch, name: str) -> str:
     """The id of the session a person means by its id or the beginning of it."""
     known = said.passages.known_as(name) if said.anything() and name else []
     if len(known) > 1:
@@ -68,7 +68,7 @@ def session_named(said: Said, name: str) -> str:
     return known[0]
 
 
-def around(store: Store, said: Said, name: str, beside: int = BESIDE) -> Told:
+def around(store: Store, said: SessionSearch, name: str, beside: int = BESIDE) -> Told:
     """What was said around a hit: a citation's lines, or those a memory came from."""
     if is_citation(name):
         passages = cited(store, said, name)
@@ -90,12 +90,12 @@ def around(store: Store, said: Said, name: str, beside: int = BESIDE) -> Told:
             passages[0].session, first_turn, beside, beside + last_turn - first_turn
         )
     )
-    return Told(tuple(Event(each.at, each) for each in near), len(near))
+    return Told(tuple(TimelineEvent(each.at, each) for each in near), len(near))
 
 
 def retell(
     store: Store,
-    said: Said,
+    said: SessionSearch,
     limit: int,
     *,
     words: str = "",
@@ -121,37 +121,39 @@ def retell(
     return Told(tuple(_titled(said, each) for each in inside[-limit:]), len(inside))
 
 
-def _titled(said: Said, event: Event) -> Event:
+def _titled(said: SessionSearch, event: TimelineEvent) -> TimelineEvent:
     """A session without a title that was taken from what is left out."""
     what = event.what
     if said.left_out and isinstance(what, Header):
-        return Event(event.at, said.left_out.titled(said.passages, what))
+        return TimelineEvent(event.at, said.left_out.titled(said.passages, what))
     return event
 
 
-def _all(store: Store, said: Said, since: date | None, until: date | None) -> Iterable[Event]:
+def _all(
+    store: Store, said: SessionSearch, since: date | None, until: date | None
+) -> Iterable[TimelineEvent]:
     if said.anything():
         low = since.isoformat() if since else ""
         high = (until + timedelta(days=1)).isoformat() if until else ""
         for header in said.passages.sessions(10_000, since=low, until=high):
             # One that goes on over midnight belongs to the days asked for, too.
-            yield Event(max(header.started, low), header)
+            yield TimelineEvent(max(header.started, low), header)
     for stored in store.list(Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED))).items:
-        yield Event(iso(stored.memory.created), stored)
+        yield TimelineEvent(iso(stored.memory.created), stored)
 
 
-def _answering(store: Store, said: Said, words: str) -> Iterable[Event]:
+def _answering(store: Store, said: SessionSearch, words: str) -> Iterable[TimelineEvent]:
     for hit in recall(store, words, Filter(), MOST // 4, said=said).hits:
         if isinstance(hit, Quote):
-            yield Event(hit.passage.at, hit.passage)
+            yield TimelineEvent(hit.passage.at, hit.passage)
         else:
-            yield Event(iso(hit.stored.memory.created), hit.stored)
+            yield TimelineEvent(iso(hit.stored.memory.created), hit.stored)
 
 
-def _of_session(store: Store, said: Said, name: str) -> Iterable[Event]:
+def _of_session(store: Store, said: SessionSearch, name: str) -> Iterable[TimelineEvent]:
     session = session_named(said, name)
     for passage in said.shown(said.passages.of_session(session)):
-        yield Event(passage.at, passage)
+        yield TimelineEvent(passage.at, passage)
     for stored in store.list(Filter(naming=session)).items:
         if stored.memory.source.session == session:
-            yield Event(iso(stored.memory.created), stored)
+            yield TimelineEvent(iso(stored.memory.created), stored)

@@ -45,7 +45,7 @@ BY_NAME = 50
 _REACH = 2  # passages before and after one that belong to its sense
 
 
-class Found(NamedTuple):
+class PassageRanking(NamedTuple):
     """What answers a question."""
 
     ranking: Ranking
@@ -53,7 +53,7 @@ class Found(NamedTuple):
     """How like the question passages are in meaning, from -1 to 1; empty without vectors."""
 
 
-class Said:
+class SessionSearch:
     """A project's sessions, to be asked. Used by one thread at a time, and closed at the end."""
 
     def __init__(self, path: str, embedder: Callable[[], Embedder | None] = lambda: None) -> None:
@@ -76,7 +76,7 @@ class Said:
         """Whether any session was ever kept."""
         return os.path.exists(self._path)
 
-    def ask(self, question: Question, today: date, *, until: date | None = None) -> Found:
+    def ask(self, question: Question, today: date, *, until: date | None = None) -> PassageRanking:
         """The passages that answer a question, best first; those said by the end of `until`."""
         words = list(question.weights)
         end = "" if until is None else (until + timedelta(days=1)).isoformat()
@@ -104,7 +104,7 @@ class Said:
             {each.row: -each.cost for each in errors.candidates} if errors else {},
         )
         rarities = {word: rarity(matches.holders[word], matches.passages) for word in words}
-        return Found(Ranking(question, evidence, rarities, signals, today), likeness)
+        return PassageRanking(Ranking(question, evidence, rarities, signals, today), likeness)
 
     @cached_property
     def passages(self) -> Passages:

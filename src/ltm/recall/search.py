@@ -20,7 +20,7 @@ from ltm.storage.store import Store
 
 if TYPE_CHECKING:
     from ltm.recall.quote import Quote
-    from ltm.recall.said import Said
+    from ltm.recall.said import SessionSearch
 
 MOST = 200
 
@@ -44,7 +44,7 @@ def recall(
     limit: int,
     *,
     counts: bool = True,
-    said: Said | None = None,
+    said: SessionSearch | None = None,
     as_of: datetime | None = None,
 ) -> Recalled:
     """What answers a question, best first: memories, and with `said` what sessions hold too.

@@ -15,7 +15,7 @@ from ltm.core.passage import ASSISTANT, TOOL, Passage
 from ltm.core.sameerror import SAME, bare, likeness, signs
 from ltm.core.words import query_terms
 from ltm.recall.forgotten import leave_out
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.storage.store import Store
 
 _MEMORIES, _PASSAGES = 50, 100  # looked at
@@ -39,7 +39,7 @@ class Case(NamedTuple):
     """What the agent said next."""
 
 
-class Known(NamedTuple):
+class ErrorMemory(NamedTuple):
     """A memory that tells of an error."""
 
     stored: Stored
@@ -49,13 +49,13 @@ class Known(NamedTuple):
 class Solved(NamedTuple):
     """What is known about an error."""
 
-    memories: tuple[Known, ...]
+    memories: tuple[ErrorMemory, ...]
     cases: tuple[Case, ...]
     """Those that were solved first, then the most alike, then the newest."""
     total: int
 
 
-def solve(store: Store, said: Said, error: str, limit: int) -> Solved:
+def solve(store: Store, said: SessionSearch, error: str, limit: int) -> Solved:
     """How an error was solved: `error` is its message, or the lines that matter of an output."""
     lines = [line for line in error.splitlines() if line.strip()][:_LINES]
     asked = [found for found in map(signs, lines) if found]
@@ -70,19 +70,19 @@ def solve(store: Store, said: Said, error: str, limit: int) -> Solved:
     return Solved(tuple(memories[:limit]), tuple(cases[:limit]), len(memories) + len(cases))
 
 
-def _memories(store: Store, words: str, asked: Sequence[frozenset[str]]) -> list[Known]:
-    found: list[Known] = []
+def _memories(store: Store, words: str, asked: Sequence[frozenset[str]]) -> list[ErrorMemory]:
+    found: list[ErrorMemory] = []
     for match in store.search(words, Filter(), _MEMORIES).items:
         memory = match.stored.memory
         # A memory quotes an error inside of a sentence, so sentences count as lines.
         text = f"{memory.title}\n{memory.text}\n{memory.reason}".replace(". ", ".\n")
         like = likeness(asked, text)
         if like >= SAME:
-            found.append(Known(match.stored, like))
+            found.append(ErrorMemory(match.stored, like))
     return sorted(found, key=lambda each: -each.likeness)
 
 
-def _cases(said: Said, words: str, asked: Sequence[frozenset[str]]) -> list[Case]:
+def _cases(said: SessionSearch, words: str, asked: Sequence[frozenset[str]]) -> list[Case]:
     if not said.anything():
         return []
     matches = said.passages.find_errors(query_terms(words), _PASSAGES)
@@ -100,7 +100,7 @@ def _cases(said: Said, words: str, asked: Sequence[frozenset[str]]) -> list[Case
     return sorted(newest, key=lambda each: (each.passed is None, -round(each.likeness, 1)))
 
 
-def _case(said: Said, error: Passage, like: float) -> Case:
+def _case(said: SessionSearch, error: Passage, like: float) -> Case:
     """What led to an error, and what followed it."""
     near = said.shown(said.passages.around(error.session, error.turn, 1, _TURNS))
     at = next((n for n, each in enumerate(near) if each.row == error.row), len(near))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ltm.core.errors import StorageFailed, WrongUsage
 from ltm.llm.model import OFF, open_model
 from ltm.recall.answer import Answered, answer
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 from ltm.storage.config import Config
 from ltm.storage.modellog import ModelLog
 from ltm.storage.places import Places
@@ -26,7 +26,7 @@ def ask(
     question: str,
     environ: Mapping[str, str] = os.environ,
     *,
-    said: Said | None = None,
+    said: SessionSearch | None = None,
 ) -> Answered:
     """The answer with what it rests on; only the evidence where no model can be asked."""
     if not question.strip():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltm.recall.said import Said
+from ltm.recall.said import SessionSearch
 
 if TYPE_CHECKING:
     from ltm.core.passage import Passage
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ltm.storage.places import Places
 
 
-def said_of(places: Places, config: Config) -> Said:
+def said_of(places: Places, config: Config) -> SessionSearch:
     """The project's sessions, to be asked; to be closed by the caller."""
 
     def embedder() -> Embedder | None:
@@ -26,7 +26,7 @@ def said_of(places: Places, config: Config) -> Said:
 
         return open_embedder(config)
 
-    return Said(places.sessions_db, embedder)
+    return SessionSearch(places.sessions_db, embedder)
 
 
 def quote_record(quote: Quote) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from ltm.storage.places import STATE
 from ltm.storage.sessionlog import DONE, SessionLog
 from ltm.storage.spooled import Finished, in_order
 from ltm.surfaces.detach import LOCK
-from ltm.surfaces.steps import STEPS, Step, Work, log_event
+from ltm.surfaces.steps import STEPS, Step, StepContext, log_event
 
 SETTLE = 1.0
 """Seconds after which a client has written what it said: at the end of a turn it is behind."""
@@ -140,7 +140,7 @@ def _go_through(
             continue  # an end that overtakes its beginning is the end of no session
         if event.event in _BEHIND:
             time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
-        work = Work(event, home, log, environ, datetime.now(UTC), projects)
+        work = StepContext(event, home, log, environ, datetime.now(UTC), projects)
         try:
             begun, tries = (DONE, 0) if event.key in finished.keys else log.progress(event.key)
             is_done = begun >= DONE or _is_done(work, steps, begun, tries, done)
@@ -164,7 +164,9 @@ def _go_through(
     return stuck
 
 
-def _is_done(work: Work, steps: Sequence[Step], begun: int, tries: int, done: Drained) -> bool:
+def _is_done(
+    work: StepContext, steps: Sequence[Step], begun: int, tries: int, done: Drained
+) -> bool:
     """Take an event's steps from where it stands; False when it must be tried again later, which
     also goes for `Busy` and `_TROUBLE`.
 
@@ -180,7 +182,7 @@ def _is_done(work: Work, steps: Sequence[Step], begun: int, tries: int, done: Dr
     return True
 
 
-def _is_taken(work: Work, number: int, step: Step, tries: int, done: Drained) -> bool:
+def _is_taken(work: StepContext, number: int, step: Step, tries: int, done: Drained) -> bool:
     """Take one step; one that fails again and again is left out."""
     key, log = work.event.key, work.log
     try:

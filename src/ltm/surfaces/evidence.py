@@ -29,7 +29,7 @@ _ROLES = {"assistant": "agent"}
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SourceLines:
     """The lines a memory came from, as far as they are there."""
 
     lines: list[Quoted] = field(default_factory=list)
@@ -41,24 +41,24 @@ class Evidence:
     """Why there are none, or where else they come from."""
 
 
-def evidence(source: Source, where: Places) -> Evidence:
+def evidence(source: Source, where: Places) -> SourceLines:
     """What stands on the lines a memory names as its source; nothing when it names none."""
     first, last = line_range(source.lines)
     if not source.session or not last:
-        return Evidence()
+        return SourceLines()
     last = min(last, first + _LOOKED_AT)
     path = _transcript(source.session, where)
     if path:
         found = quoted(path, first, last)
         shown = list(islice(found, MOST))
-        return Evidence(
+        return SourceLines(
             shown, sum(1 for _ in found), path, "" if shown else "nothing to read there"
         )
     kept = _kept(source, where)
     note = "from what was kept of the session: its transcript is gone"
     if not kept:
         note = "its transcript is gone, and nothing was kept of it"
-    return Evidence(kept[:MOST], max(0, len(kept) - MOST), "", note)
+    return SourceLines(kept[:MOST], max(0, len(kept) - MOST), "", note)
 
 
 def _transcript(session: str, where: Places) -> str:

@@ -31,7 +31,7 @@ from ltm.upkeep import consolidate
 if TYPE_CHECKING:
     from ltm.storage.config import Config
     from ltm.storage.store import Store
-    from ltm.surfaces.steps import Work
+    from ltm.surfaces.steps import StepContext
 
 _LEARNING = ("Stop", "PreCompact", "SessionEnd", "SessionStart")
 _LEAST_BYTES = {"Stop": 600}
@@ -41,7 +41,7 @@ _CAPTURES = "captures"
 """Under this name the log keeps how many captures a project had since it was consolidated."""
 
 
-def learn(work: Work) -> None:
+def learn(work: StepContext) -> None:
     """Keep what the event's session taught, and sessions that died before they ended."""
     event = work.event
     sessions = sessions_to_read(work)
@@ -55,7 +55,7 @@ def learn(work: Work) -> None:
             _tidy_up(work.log, session, work.at, environ)
 
 
-def sessions_to_read(work: Work) -> list[Session]:
+def sessions_to_read(work: StepContext) -> list[Session]:
     """The sessions an event makes us read: its own, or when it begins those that died unheard."""
     reads = work.event.event in _LEARNING or _is_save(work)
     session = work.log.get(work.event.session) if reads else None
@@ -64,7 +64,7 @@ def sessions_to_read(work: Work) -> list[Session]:
     return [session] if work.event.event != "SessionStart" else work.log.unended(session)
 
 
-def _is_save(work: Work) -> bool:
+def _is_save(work: StepContext) -> bool:
     """Whether an event is one of the tool calls at which a long turn is saved."""
     if work.event.event not in TOOL_EVENTS:
         return False

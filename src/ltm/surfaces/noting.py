@@ -33,7 +33,7 @@ from ltm.surfaces.learn import sessions_to_read
 from ltm.surfaces.stashing import outline_in
 
 if TYPE_CHECKING:
-    from ltm.surfaces.steps import Work
+    from ltm.surfaces.steps import StepContext
 
 _OVER = ("SessionEnd", "SessionStart")
 _NOTED = "note"
@@ -44,7 +44,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NoteMatch:
     """A note that has some of the words, and its lines that do."""
 
     note: Note
@@ -52,7 +52,7 @@ class Found:
     lines: tuple[str, ...]
 
 
-def note_over(work: Work) -> None:
+def note_over(work: StepContext) -> None:
     """Write the note of a session that ended, and of those that died unheard when one begins.
 
     A session is read for it once, and again only when it said more.
@@ -114,13 +114,13 @@ def facts_from(store: Store, notes: Sequence[Note], now: datetime) -> Captured:
     return done
 
 
-def search(notes: Sequence[Note], words: str, limit: int) -> list[Found]:
+def search(notes: Sequence[Note], words: str, limit: int) -> list[NoteMatch]:
     """The notes that have most of the words, the rarest words counting most."""
     wanted = set(query_terms(words))
     had = [wanted & set(terms(note.text)) for note in notes]
     common = Counter(word for each in had for word in each)
     found = [
-        Found(note, sum(1 / common[word] for word in each), _telling(note, each))
+        NoteMatch(note, sum(1 / common[word] for word in each), _telling(note, each))
         for note, each in zip(notes, had, strict=True)
         if each
     ]

@@ -93,9 +93,9 @@ def _line(
 ) -> str:
     """A memory as the start of a session tells it."""
     from ltm.core import policy
-    from ltm.inject.render import Item, find_format
+    from ltm.inject.render import InjectionItem, find_format
 
     memory, kind = stored.memory, config.kinds[stored.memory.kind]
     doubtful = tampered is not None and tampered(memory)
-    item = Item(memory, kind, policy.confidence(memory, kind, at), doubtful)
+    item = InjectionItem(memory, kind, policy.confidence(memory, kind, at), doubtful)
     return find_format(config.get("inject.format")).line(item)

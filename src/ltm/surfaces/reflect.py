@@ -39,7 +39,7 @@ from ltm.storage.store import Store
 from ltm.surfaces import masses
 from ltm.surfaces.learn import begin, learn_from
 from ltm.upkeep.consent import let_through
-from ltm.upkeep.consolidate import Step
+from ltm.upkeep.consolidate import ConsolidationStep
 from ltm.upkeep.consolidate import apply as merge
 from ltm.upkeep.consolidate import plan as repetitions
 
@@ -59,8 +59,8 @@ class Reflected:
     """Sessions that had more to say."""
     captured: Captured = field(default_factory=Captured)
     stashes: list[dict[str, Any]] = field(default_factory=list)
-    preferences: list[preferences.Step] = field(default_factory=list)
-    merged: list[Step] = field(default_factory=list)
+    preferences: list[preferences.PreferenceChange] = field(default_factory=list)
+    merged: list[ConsolidationStep] = field(default_factory=list)
     held: tuple[Mass, ...] = ()
     """What was too much at once without consent."""
     written: tuple[str, ...] = ()
@@ -244,7 +244,7 @@ class _Asking:
             self.trouble = str(error)
             return ""
 
-    def proposed(self, store: Store) -> list[Step]:
+    def proposed(self, store: Store) -> list[ConsolidationStep]:
         """What the model would merge and archive."""
         from ltm.upkeep.partition import propose
 

@@ -29,12 +29,12 @@ from ltm.surfaces.learn import sessions_to_read
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
-    from ltm.surfaces.steps import Work
+    from ltm.surfaces.steps import StepContext
 
 _MEGABYTE = 1_000_000
 
 
-def keep_said(work: Work) -> None:
+def keep_said(work: StepContext) -> None:
     """Keep what was said in the event's session, and in sessions that died before they ended."""
     for session in sessions_to_read(work):
         if not session.transcript or not session.cwd or not os.path.isdir(session.cwd):

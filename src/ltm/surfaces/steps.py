@@ -1,7 +1,7 @@
 """What follows from an event: the steps of a drain.
 
-Owns `STEPS`, the place where more work is hung in: a step gets a `Work` and is called once per
-event, after the session log knows of it. What a step needs is loaded when there is an event.
+Owns `STEPS`, the place where more work is hung in: a step gets a `StepContext` and is called once
+per event, after the session log knows of it. What a step needs is loaded when there is an event.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class StepContext:
     """One event, and what a step may use to act on it."""
 
     event: Event
@@ -38,10 +38,10 @@ class Work:
     """The ids of projects this drain met already, by folder."""
 
 
-Step = Callable[[Work], None]
+Step = Callable[[StepContext], None]
 
 
-def log_event(work: Work) -> None:
+def log_event(work: StepContext) -> None:
     """What the session log learns from an event, whatever its transcript will say."""
     event, log = work.event, work.log
     moment = begun = datetime.fromtimestamp(event.at, UTC)
@@ -74,7 +74,7 @@ def log_event(work: Work) -> None:
         log.note_progress(event.key, 1, 0)
 
 
-def count(work: Work) -> None:
+def count(work: StepContext) -> None:
     """Bring the figures of the event's session up to date, and of sessions that never ended.
 
     Not at each call of a tool: those are counted as they come, and an agent makes hundreds before
@@ -89,7 +89,7 @@ def count(work: Work) -> None:
             figures.update(work.log, other, work.at)
 
 
-def tell_handlers(work: Work) -> None:
+def tell_handlers(work: StepContext) -> None:
     """Hand the event to what other packages plugged in; their errors are theirs alone."""
     for name, handler in handlers().items():
         try:
@@ -116,21 +116,21 @@ def _complain(error: LtmError, event: Event) -> None:
     raise error
 
 
-def learn(work: Work) -> None:
+def learn(work: StepContext) -> None:
     """Keep what the session taught, as `surfaces.learn` says."""
     from ltm.surfaces.learn import learn as keep
 
     keep(work)
 
 
-def keep_said(work: Work) -> None:
+def keep_said(work: StepContext) -> None:
     """Keep what was said, word for word, as `surfaces.said` says."""
     from ltm.surfaces.said import keep_said as keep
 
     keep(work)
 
 
-def note(work: Work) -> None:
+def note(work: StepContext) -> None:
     """Write the note of a session that is over, as `surfaces.noting` says."""
     from ltm.surfaces.noting import note_over
 

@@ -25,7 +25,7 @@ from ltm.transfer import native
 from ltm.transfer.item import Item, as_copy, born, clean
 from ltm.transfer.known import Held, exact, sense, text_key
 from ltm.transfer.origin import Origin
-from ltm.transfer.report import Report
+from ltm.transfer.report import ImportReport
 from ltm.transfer.table import Importer
 from ltm.transfer.targets import Target, Targets
 from ltm.transfer.vaultfolder import VaultFolder
@@ -42,7 +42,7 @@ class Bringing:
     origin: Origin
     targets: Targets
     kinds: Kinds
-    report: Report
+    report: ImportReport
     progress: Progress
     at: datetime
     merge: bool = False

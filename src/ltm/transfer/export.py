@@ -46,7 +46,7 @@ _OURS = re.compile(rb'\A\s*\{\s*"format"\s*:\s*"ltm"')
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class ExportHeader:
     """Whose memories they are, and when they were written out."""
 
     agent: str
@@ -67,7 +67,7 @@ class Exported:
 
 
 def export(
-    store: Store, out: TextIO, header: Header, wanted: Filter, *, versions: bool = False
+    store: Store, out: TextIO, header: ExportHeader, wanted: Filter, *, versions: bool = False
 ) -> Exported:
     """Write memories, in the order of their ids; with `versions` the texts they had before, too."""
     out.write(f"{_dump(_head(header))[:-1]},\n")
@@ -219,7 +219,7 @@ def _refuse_foreign(path: str) -> None:
         )
 
 
-def _head(header: Header) -> dict[str, Any]:
+def _head(header: ExportHeader) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -23,14 +23,14 @@ from ltm.transfer.bring import Bringing, bring, bring_export
 from ltm.transfer.importers import claude_ltm
 from ltm.transfer.limits import LARGE, USUAL
 from ltm.transfer.origin import Origin
-from ltm.transfer.report import Report
+from ltm.transfer.report import ImportReport
 from ltm.transfer.table import IMPORTERS, Importer, detect, named
 from ltm.transfer.targets import Targets
 from ltm.transfer.writing import HeldBack, Progress
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ImportRequest:
     """What is to be imported, and how."""
 
     path: str
@@ -52,13 +52,13 @@ class Wish:
 
 
 def import_memories(
-    wish: Wish,
+    wish: ImportRequest,
     store: Store,
     where: Places,
     *,
     at: datetime,
     progress: Progress = lambda done, total: None,
-) -> Report:
+) -> ImportReport:
     """Take memories in; what could not be read or kept is in the report's problems."""
     with nullcontext() if wish.dry_run else _alone(where.home):
         return _imported(wish, store, where, at, progress)
@@ -70,8 +70,10 @@ def _alone(home: str) -> Lock:
     return Lock(os.path.join(home, "import.lock"))
 
 
-def _imported(wish: Wish, store: Store, where: Places, at: datetime, progress: Progress) -> Report:
-    report = Report(dry_run=wish.dry_run)
+def _imported(
+    wish: ImportRequest, store: Store, where: Places, at: datetime, progress: Progress
+) -> ImportReport:
+    report = ImportReport(dry_run=wish.dry_run)
     targets = Targets(
         store,
         where,
@@ -104,7 +106,7 @@ def _imported(wish: Wish, store: Store, where: Places, at: datetime, progress: P
     return report
 
 
-def _held_back(wish: Wish, where: Places) -> HeldBack:
+def _held_back(wish: ImportRequest, where: Places) -> HeldBack:
     """Whoever imports vouches for what they name, unless they say otherwise, said so about the
     repository it lies in, or never said anything about it and others put it there. What their own
     key signed is theirs in any case."""

@@ -40,7 +40,7 @@ class Held:
     """Fingerprint of what it means, whenever it was changed."""
 
 
-class Known:
+class StoreMemories:
     """The memories of one store, to be looked up in."""
 
     def __init__(self, store: Store, reusing: Collection[str] = ()) -> None:

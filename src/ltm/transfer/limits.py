@@ -13,7 +13,7 @@ _MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SourceLimits:
     """The most a source may be."""
 
     total: int = 100 * _MIB
@@ -28,8 +28,8 @@ class Limits:
     """Folders below each other."""
 
 
-USUAL = Limits()
-LARGE = Limits(total=100 * USUAL.total, note=100 * USUAL.note, entries=100 * USUAL.entries)
+USUAL = SourceLimits()
+LARGE = SourceLimits(total=100 * USUAL.total, note=100 * USUAL.note, entries=100 * USUAL.entries)
 """For a source a person vouches for, with `--large`; the ratio stays."""
 
 
@@ -37,7 +37,7 @@ LARGE = Limits(total=100 * USUAL.total, note=100 * USUAL.note, entries=100 * USU
 class Budget:
     """What is left of the limits while a source is read."""
 
-    limits: Limits = USUAL
+    limits: SourceLimits = USUAL
     bytes: int = field(default=0, init=False)
     entries: int = field(default=0, init=False)
 
@@ -67,7 +67,7 @@ class Budget:
             )
 
 
-def too_large(path: str, limits: Limits) -> Refused:
+def too_large(path: str, limits: SourceLimits) -> Refused:
     """What to tell somebody whose source is larger than may be read."""
     return Refused(
         f"holds more than {limits.total // _MIB:,} MiB",

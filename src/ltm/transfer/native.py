@@ -32,7 +32,7 @@ def finds(origin: Origin) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExportEntry:
     """A memory of an export, and the line it stands on."""
 
     line: int
@@ -62,7 +62,7 @@ class Export:
         self.agent = text_of(mapping(head.get("agent")).get("name"))
         """The agent whose own memories are in it."""
 
-    def entries(self, kinds: Kinds, *, telling: bool) -> Iterator[Entry]:
+    def entries(self, kinds: Kinds, *, telling: bool) -> Iterator[ExportEntry]:
         """Every memory; with `telling`, for the first reading, what is wrong is noted."""
         seen: set[str] = set()
         for number, (line, record) in enumerate(self._records(telling), start=1):
@@ -79,7 +79,7 @@ class Export:
                     self._origin.problem(self._origin.path, error.message, line)
                 continue
             seen.add(memory.id)
-            yield Entry(line, Copy(memory, kept))
+            yield ExportEntry(line, Copy(memory, kept))
 
     def _streamed_head(self) -> Mapping[str, Any] | None:
         """The head of a file that is as we wrote it: alone on the first line."""

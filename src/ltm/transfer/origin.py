@@ -25,7 +25,7 @@ from ltm.storage.durable import failed
 from ltm.storage.home import scratch_folder
 from ltm.storage.plainfile import read_plain
 from ltm.storage.vault import modified
-from ltm.transfer.limits import Budget, Limits, too_large
+from ltm.transfer.limits import Budget, SourceLimits, too_large
 from ltm.transfer.unpack import is_packed, unpack
 
 _SKIPPED = frozenset(
@@ -37,7 +37,7 @@ _LONGEST_LINE = 16 * 1024 * 1024
 class Origin:
     """A file or folder to import from, unpacked if it was packed. Use it with `with`."""
 
-    def __init__(self, said: str, limits: Limits) -> None:
+    def __init__(self, said: str, limits: SourceLimits) -> None:
         """`said` is the path as a person named it; `-` is standard input."""
         self.said = said
         self.budget = Budget(limits)

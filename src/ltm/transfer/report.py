@@ -10,7 +10,7 @@ from ltm.core.model import Problem
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """How many memories were taken in, and what was mapped how."""
 
     sources: list[str] = field(default_factory=list)

@@ -21,7 +21,7 @@ from ltm.storage.option import agent_name
 from ltm.storage.places import Places, places
 from ltm.storage.store import Store
 from ltm.transfer.item import Item
-from ltm.transfer.known import Known
+from ltm.transfer.known import StoreMemories
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Target:
     """A store and what it holds already."""
 
     store: Store
-    known: Known
+    known: StoreMemories
     whose: str = ""
     """The agent or the project's folder, if it is not the one that imports."""
 
@@ -117,7 +117,7 @@ class Targets:
         key = folder, agent
         if key not in self._found:
             store = self._open(folder, agent) if folder or agent else self._current
-            self._found[key] = Target(store, Known(store, self._reusing), agent or folder)
+            self._found[key] = Target(store, StoreMemories(store, self._reusing), agent or folder)
         return self._found[key]
 
     def _open(self, folder: str, agent: str) -> Store:

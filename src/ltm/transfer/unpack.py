@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from ltm.core.errors import Refused
 from ltm.storage.durable import failed
-from ltm.transfer.limits import Budget, Limits, too_large
+from ltm.transfer.limits import Budget, SourceLimits, too_large
 
 _CHUNK = 256 * 1024
 _SMALL = 1024 * 1024  # below this, a high ratio is just a dull text
@@ -83,7 +83,7 @@ def _is_tar(head: bytes) -> bool:
     return head[257:262] == b"ustar"
 
 
-def _gunzip(path: str, folder: str, limits: Limits) -> str:
+def _gunzip(path: str, folder: str, limits: SourceLimits) -> str:
     name = os.path.basename(path).removesuffix(".gz").removesuffix(".tgz") or "unpacked"
     target = os.path.join(folder, name)
     packed, size = max(1, os.path.getsize(path)), 0
@@ -184,7 +184,7 @@ def _tar_entries(archive: tarfile.TarFile, path: str, budget: Budget) -> Iterato
             yield _Entry(member.name, member.size, member.mtime, member)
 
 
-def _check(entries: Iterable[_Entry], packed: int, path: str, limits: Limits) -> None:
+def _check(entries: Iterable[_Entry], packed: int, path: str, limits: SourceLimits) -> None:
     """Refuse an archive as a whole for one bad name, one name twice, or what it would become."""
     seen: set[str] = set()
     total = 0
@@ -201,7 +201,7 @@ def _check(entries: Iterable[_Entry], packed: int, path: str, limits: Limits) ->
         _refuse_bomb(total, packed, path, limits)
 
 
-def _parts(name: str, path: str, limits: Limits) -> list[str]:
+def _parts(name: str, path: str, limits: SourceLimits) -> list[str]:
     """The folders and the file of a name that stays inside; any other name is refused."""
     plain = name.replace("\\", "/")
     parts = [part for part in plain.split("/") if part not in ("", ".")]
@@ -213,7 +213,7 @@ def _parts(name: str, path: str, limits: Limits) -> list[str]:
     return parts
 
 
-def _refuse_bomb(size: int, packed: int, path: str, limits: Limits) -> None:
+def _refuse_bomb(size: int, packed: int, path: str, limits: SourceLimits) -> None:
     if size > limits.total:
         raise too_large(path, limits)
     if size > _SMALL and size > packed * limits.ratio:
@@ -224,7 +224,7 @@ def _refuse_bomb(size: int, packed: int, path: str, limits: Limits) -> None:
         )
 
 
-def _write(source: IO[bytes], entry: _Entry, folder: str, path: str, limits: Limits) -> None:
+def _write(source: IO[bytes], entry: _Entry, folder: str, path: str, limits: SourceLimits) -> None:
     *folders, name = _parts(entry.name, path, limits)
     place = os.path.join(folder, *folders)
     os.makedirs(place, mode=0o700, exist_ok=True)

@@ -15,7 +15,7 @@ from ltm.core.errors import LtmError
 from ltm.core.kinds import Kinds
 from ltm.core.model import Memory
 from ltm.storage import codec, frontmatter
-from ltm.transfer.native import Entry
+from ltm.transfer.native import ExportEntry
 from ltm.transfer.origin import Origin
 
 _KEYS = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:.*\n)*?id: *mem_(?:.*\n)*?kind: ")
@@ -40,7 +40,7 @@ class VaultFolder:
         self.agent = os.path.basename(folder) if of_agent else ""
         """The agent whose own memories are in it; '' when it is a project's."""
 
-    def entries(self, kinds: Kinds, *, telling: bool) -> Iterator[Entry]:
+    def entries(self, kinds: Kinds, *, telling: bool) -> Iterator[ExportEntry]:
         """Every memory with its kept versions; with `telling`, what is wrong is noted."""
         seen: set[str] = set()
         archives = self._archives()
@@ -51,7 +51,7 @@ class VaultFolder:
             seen.add(memory.id)
             kept = [self._read(each, kinds, telling) for each in archives.get(memory.id, ())]
             whole = tuple(each for each in kept if each is not None and each.id == memory.id)
-            yield Entry(0, Copy(memory, whole))
+            yield ExportEntry(0, Copy(memory, whole))
 
     def _read(self, path: str, kinds: Kinds, telling: bool) -> Memory | None:
         data = self._origin.data(path, counted=telling)

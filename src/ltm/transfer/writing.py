@@ -18,7 +18,7 @@ from ltm.core.errors import Busy, Conflict, LtmError, NotFound, Refused, Storage
 from ltm.core.model import Filter, Memory, Problem, Status
 from ltm.core.sameness import Sameness, judge
 from ltm.storage.store import Store
-from ltm.transfer.report import Report
+from ltm.transfer.report import ImportReport
 from ltm.transfer.targets import Target
 
 BATCH = 200
@@ -49,7 +49,7 @@ class Writing:
     """One import on its way to the disk."""
 
     def __init__(
-        self, report: Report, progress: Progress, total: int, is_held_back: HeldBack
+        self, report: ImportReport, progress: Progress, total: int, is_held_back: HeldBack
     ) -> None:
         """`is_held_back` tells which memories wait for a person before they are in force."""
         self._report = report

@@ -37,7 +37,7 @@ MANY = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ConsolidationStep:
     """One thing consolidation would do."""
 
     id: str
@@ -71,7 +71,7 @@ class Step:
         }
 
 
-def plan(store: Store, now: datetime, *, least: int = 2) -> list[Step]:
+def plan(store: Store, now: datetime, *, least: int = 2) -> list[ConsolidationStep]:
     """What would be merged and archived now; kinds with fewer than `least` memories are left."""
     stored = {each.memory.id: each for each in store.list(ACTIVE).items}
     memories = [each.memory for each in stored.values()]
@@ -94,15 +94,15 @@ def plan(store: Store, now: datetime, *, least: int = 2) -> list[Step]:
 
 def run(
     store: Store, now: datetime, *, least: int = 2, consent: bool = False
-) -> tuple[list[Step], tuple[Mass, ...]]:
+) -> tuple[list[ConsolidationStep], tuple[Mass, ...]]:
     """Plan and do it: the steps that were taken, and what is too much without consent."""
     steps, held = let_through(store, plan(store, now, least=least), consent=consent)
     return apply(store, steps), held
 
 
-def apply(store: Store, steps: Iterable[Step]) -> list[Step]:
+def apply(store: Store, steps: Iterable[ConsolidationStep]) -> list[ConsolidationStep]:
     """Take each step if its memories are still as the plan saw them; those that were taken."""
-    done: list[Step] = []
+    done: list[ConsolidationStep] = []
     with store.in_a_row():
         for step in steps:
             try:
@@ -155,14 +155,16 @@ def _whole_texts(memories: Sequence[Memory], store: Store) -> dict[str, Memory]:
     }
 
 
-def _merge(group: list[Memory], stored: dict[str, Stored], texts: Mapping[str, Memory]) -> Step:
+def _merge(
+    group: list[Memory], stored: dict[str, Stored], texts: Mapping[str, Memory]
+) -> ConsolidationStep:
     best, *others = sorted(group, key=worth, reverse=True)
     fullest = max(group, key=lambda each: len(key(texts[each.id].text)))
     content = texts[fullest.id].text if fullest is not best else ""
     if content and same(content, texts[best.id].text):
         content = ""
     ids = tuple(each.id for each in others)
-    return Step(
+    return ConsolidationStep(
         id=best.id,
         action="merge",
         ids=ids,
@@ -172,8 +174,8 @@ def _merge(group: list[Memory], stored: dict[str, Stored], texts: Mapping[str, M
     )
 
 
-def _archive(stored: Stored) -> Step:
-    return Step(
+def _archive(stored: Stored) -> ConsolidationStep:
+    return ConsolidationStep(
         id=stored.memory.id,
         action="archive",
         ids=(),

@@ -32,7 +32,7 @@ _ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DoctorReport:
     """How things stand."""
 
     problems: tuple[Problem, ...]
@@ -57,12 +57,12 @@ class Report:
         }
 
 
-def examine(store: Store, places: Places, config: Config) -> Report:
+def examine(store: Store, places: Places, config: Config) -> DoctorReport:
     """Everything that is wrong, and nothing changed but what any reading brings up to date."""
     return _report(_look(store, places, config), ())
 
 
-def mend(store: Store, places: Places, config: Config) -> Report:
+def mend(store: Store, places: Places, config: Config) -> DoctorReport:
     """Repair what can be repaired, index anew, and say what is mended and what still is wrong."""
     first = found = _look(store, places, config)
     for _ in range(_ROUNDS):
@@ -105,7 +105,7 @@ def _look(store: Store, places: Places, config: Config) -> list[Finding]:
     return found
 
 
-def _report(findings: Iterable[Finding], fixed: Sequence[Problem]) -> Report:
+def _report(findings: Iterable[Finding], fixed: Sequence[Problem]) -> DoctorReport:
     found = list(findings)
     healthy = not any(finding.problem.ill for finding in found)
-    return Report((*fixed, *(finding.problem for finding in found)), healthy)
+    return DoctorReport((*fixed, *(finding.problem for finding in found)), healthy)

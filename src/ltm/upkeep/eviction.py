@@ -19,7 +19,7 @@ BUILT_IN = "lowest-priority"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EvictionCandidate:
     """A memory that may give way, with what is known of its use and its priority at this moment."""
 
     memory: Memory
@@ -30,12 +30,12 @@ class Candidate:
 class Eviction(Protocol):
     """Picks who gives way. It never sees what is pinned or critical."""
 
-    def __call__(self, candidates: Sequence[Candidate], how_many: int, /) -> Sequence[str]:
+    def __call__(self, candidates: Sequence[EvictionCandidate], how_many: int, /) -> Sequence[str]:
         """At most `how_many` ids of the candidates, the first to go first."""
         ...
 
 
-def lowest_priority(candidates: Sequence[Candidate], how_many: int) -> Sequence[str]:
+def lowest_priority(candidates: Sequence[EvictionCandidate], how_many: int) -> Sequence[str]:
     """The lowest priorities of all; among equals the oldest."""
     order = sorted(
         candidates, key=lambda each: (each.priority, each.memory.created, each.memory.id)
@@ -55,7 +55,7 @@ def strategy(name: str) -> Eviction:
     return found
 
 
-def choose(name: str, candidates: Sequence[Candidate], how_many: int) -> list[str]:
+def choose(name: str, candidates: Sequence[EvictionCandidate], how_many: int) -> list[str]:
     """The ids a strategy picks, held to its terms: candidates only, each once, not too many."""
     pick = strategy(name)
     try:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from ltm.core.counting import counted
 from ltm.core.model import Filter, Phase, Scope, Stored, Usage
 from ltm.core.policy import Limits, idle_allowance, is_over, is_spared, priority
-from ltm.upkeep.eviction import Candidate, choose
+from ltm.upkeep.eviction import EvictionCandidate, choose
 
 if TYPE_CHECKING:
     from ltm.storage.config import Config
@@ -201,10 +201,10 @@ def _batch(
     ]
 
 
-def _candidate(stored: Stored, usage: Usage) -> Candidate:
+def _candidate(stored: Stored, usage: Usage) -> EvictionCandidate:
     memory = stored.memory
     worth = priority(memory.difficulty, usage.sessions_since, usage.uses)
-    return Candidate(memory, usage, worth)
+    return EvictionCandidate(memory, usage, worth)
 
 
 def _step(stored: Stored, action: str, to: Phase, reason: str) -> Action:

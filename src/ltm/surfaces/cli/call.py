@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ltm.core.errors import NotFound
 
 if TYPE_CHECKING:
-    from ltm.recall.said import Said
+    from ltm.recall.said import SessionSearch
     from ltm.storage.config import Config
     from ltm.storage.places import Places
     from ltm.storage.store import Store
@@ -60,7 +60,7 @@ class Work:
         return store
 
     @cached_property
-    def said(self) -> Said:
+    def said(self) -> SessionSearch:
         """What was said in the project's sessions."""
         from ltm.surfaces.asking import said_of
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ltm.core.fuse import Mass
     from ltm.surfaces.reflect import Reflected
-    from ltm.upkeep.consolidate import Step
+    from ltm.upkeep.consolidate import ConsolidationStep
 
 
 @make("consolidate")
@@ -159,7 +159,7 @@ def _record(done: Reflected) -> dict[str, object]:
     }
 
 
-def _show(steps: Sequence[Step]) -> None:
+def _show(steps: Sequence[ConsolidationStep]) -> None:
     if not steps:
         return
     output.table(
@@ -176,7 +176,7 @@ def _show(steps: Sequence[Step]) -> None:
     )
 
 
-def _proposed(work: Work) -> list[Step]:
+def _proposed(work: Work) -> list[ConsolidationStep]:
     """What the user's model proposes on top, if one is switched on and answers."""
     from ltm.core.errors import ModelFailed
     from ltm.llm.model import open_model

@@ -57,7 +57,7 @@ def open_streams() -> None:
     messages = sys.__stderr__
     if messages is not None and messages is sys.stderr:
         sys.stderr = io.TextIOWrapper(
-            io.BufferedWriter(_Messages(2, "w", closefd=False)),
+            io.BufferedWriter(_MessageStream(2, "w", closefd=False)),
             encoding=messages.encoding,
             line_buffering=True,
         )
@@ -69,7 +69,7 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-class _Messages(io.FileIO):
+class _MessageStream(io.FileIO):
     """The stream of messages, where neither a full disk nor a missing reader is an error. Python
     would leave with 120 for what it could not write at its end."""
 

@@ -47,7 +47,7 @@ def command(
     Superseded and forgotten ones are among them, and every text they had before; keys never are. A
     FILE that ends in .gz is packed. `ltm import FILE` brings all of it back, exactly.
     """
-    from ltm.transfer.export import Header, export, export_file
+    from ltm.transfer.export import ExportHeader, export, export_file
 
     wanted = Filter(
         kinds=tuple(work.config.kinds.parse(kind).name for kind in kinds),
@@ -55,7 +55,7 @@ def command(
         scopes=(choice(Scope, scope),) if scope else (),
     )
     project = work.places.project
-    header = Header(work.places.agent, project.id, project.name, now())
+    header = ExportHeader(work.places.agent, project.id, project.name, now())
     if file is None or file == "-":
         text = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="\n")
         try:

@@ -17,7 +17,7 @@ from ltm.storage.plainfile import is_inside
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
-from ltm.transfer.report import Report
+from ltm.transfer.report import ImportReport
 from ltm.transfer.table import NAMES
 
 
@@ -70,7 +70,7 @@ def command(
     again, so an import can be repeated, and one that was cut short goes on.
     """
     from ltm.storage.foreign import answer, foreign
-    from ltm.transfer.import_ import Wish, import_memories
+    from ltm.transfer.import_ import ImportRequest, import_memories
 
     top = os.path.expanduser(path)
     offered = [each for each in foreign(work.places) if is_inside(each.path, top)]
@@ -85,7 +85,9 @@ def command(
         return
     with _bar() as progress:
         report = import_memories(
-            Wish(path, source, merge, dry_run, remap_agent, source_project, large, quarantine, yes),
+            ImportRequest(
+                path, source, merge, dry_run, remap_agent, source_project, large, quarantine, yes
+            ),
             work.store,
             work.places,
             at=now(),
@@ -101,7 +103,7 @@ def command(
         click.get_current_context().exit(1)
 
 
-def _show(report: Report) -> None:
+def _show(report: ImportReport) -> None:
     would = "Would import" if report.dry_run else "Imported"
     output.say(
         f"{would} from {', '.join(report.sources)}: {report.added} added,"

@@ -7,7 +7,7 @@ import sys
 import click
 
 from ltm.capture.decide import Outcome
-from ltm.capture.remember import Remembered, Wish, remember
+from ltm.capture.remember import RememberRequest, RememberResult, remember
 from ltm.core.counting import counted
 from ltm.core.model import Stored
 from ltm.core.screen import one_line
@@ -68,7 +68,7 @@ def command(
     """
     done = remember(
         work.store,
-        Wish(
+        RememberRequest(
             text=_text(text),
             title=title,
             kind=kind,
@@ -107,7 +107,7 @@ def command(
     _tell(done)
 
 
-def _tell(done: Remembered) -> None:
+def _tell(done: RememberResult) -> None:
     """Say which outcome it was, and what one can do about it."""
     applied, memory, outcome = done.applied, done.applied.stored.memory, done.outcome
     begin = "Known already, now confirmed:" if outcome is Outcome.CONFIRMED else "Remembered"

@@ -14,7 +14,7 @@ from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
 if TYPE_CHECKING:
-    from ltm.surfaces.evidence import Evidence
+    from ltm.surfaces.evidence import SourceLines
 
 
 @make("show")
@@ -96,7 +96,7 @@ def command(work: Work, memory_id: str) -> None:
         output.note(f"Kept versions: {numbers}. Go back with: ltm restore {memory.id} --version N")
 
 
-def _tell(behind: Evidence) -> None:
+def _tell(behind: SourceLines) -> None:
     """Print the lines a memory was learned from."""
     if not behind.lines and not behind.note:
         return

@@ -13,7 +13,7 @@ from ltm.core.passage import Header
 from ltm.core.screen import one_line
 from ltm.core.sentences import shortened
 from ltm.core.timephrases import DateSpan, spans
-from ltm.recall.retell import Event, around, retell
+from ltm.recall.retell import TimelineEvent, around, retell
 from ltm.surfaces.asking import passage_record
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.telling import memory_record
@@ -91,7 +91,7 @@ def _day(said: str) -> DateSpan:
     return found[0]
 
 
-def _row(event: Event) -> tuple[str, str, str, str]:
+def _row(event: TimelineEvent) -> tuple[str, str, str, str]:
     when = event.at[:16].replace("T", " ")
     what = event.what
     if isinstance(what, Header):
@@ -103,7 +103,7 @@ def _row(event: Event) -> tuple[str, str, str, str]:
     return when, what.role, what.citation, shortened(one_line(what.text), _LONG)
 
 
-def _record(event: Event) -> dict[str, object]:
+def _record(event: TimelineEvent) -> dict[str, object]:
     what = event.what
     if isinstance(what, Header):
         return {

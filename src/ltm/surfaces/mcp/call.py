@@ -15,7 +15,7 @@ from ltm.core.errors import NotFound
 from ltm.core.model import Memory, Stored
 
 if TYPE_CHECKING:
-    from ltm.recall.said import Said
+    from ltm.recall.said import SessionSearch
     from ltm.storage.config import Config
     from ltm.storage.places import Places
     from ltm.storage.signing import Key
@@ -72,7 +72,7 @@ class Call:
         return open_store(self.places, self.config)
 
     @cached_property
-    def said(self) -> Said:
+    def said(self) -> SessionSearch:
         """What was said in the project's sessions."""
         from ltm.surfaces.asking import said_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ltm.capture.decide import Outcome
 from ltm.capture.evidence import Evidence
-from ltm.capture.remember import Wish, changes_of, remember, revise
+from ltm.capture.remember import RememberRequest, changes_of, remember, revise
 from ltm.core.decision import TEXT, Forget, Restore, Settle
 from ltm.core.errors import Refused, WrongUsage
 from ltm.core.model import Memory, Source, Status, Trust
@@ -36,7 +36,7 @@ def store_memory(
     """Keep something; what was not said is inferred, and what is known already is confirmed."""
     session = current(call.places)
     copied = _is_copied(session, content)
-    wish = Wish(
+    wish = RememberRequest(
         text=content,
         title=title,
         kind=kind,

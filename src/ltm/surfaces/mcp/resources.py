@@ -20,7 +20,7 @@ LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ResourceEntry:
     """One resource of the list."""
 
     uri: str
@@ -28,13 +28,13 @@ class Entry:
     description: str
 
 
-def listed(call: Call) -> list[Entry]:
+def listed(call: Call) -> list[ResourceEntry]:
     """The newest memories as resources."""
     from ltm.inject.fence import harmless
     from ltm.inject.said import shorten
 
     return [
-        Entry(
+        ResourceEntry(
             f"{PREFIX}{each.memory.id}",
             shorten(harmless(each.memory.title), 100),
             f"{each.memory.kind}, {each.memory.impact}",

@@ -33,7 +33,7 @@ from ltm.surfaces.mcp.lanes import Lanes
 from ltm.surfaces.mcp.lifetime import Lifetime
 from ltm.surfaces.mcp.prompts import PROMPTS, prompt_text
 from ltm.surfaces.mcp.table import tools
-from ltm.surfaces.mcp.tool import Effect, Tool
+from ltm.surfaces.mcp.tool import Tool, ToolEffect
 from ltm.surfaces.mcp.whereabouts import Whereabouts
 
 _T = TypeVar("_T")
@@ -212,7 +212,7 @@ def _described(tool: Tool) -> types.Tool:
     )
 
 
-def _hints(effect: Effect) -> types.ToolAnnotations:
+def _hints(effect: ToolEffect) -> types.ToolAnnotations:
     """Only what differs from the protocol's defaults and means something, since each costs tokens:
     whether a tool destroys or can be repeated says nothing about one that only reads."""
     if effect.reads_only:

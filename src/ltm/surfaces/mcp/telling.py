@@ -17,7 +17,7 @@ from ltm.core.tokens import estimate
 from ltm.inject.fence import harmless
 from ltm.inject.said import shorten
 from ltm.recall.quote import Quote
-from ltm.recall.retell import Event, retell
+from ltm.recall.retell import TimelineEvent, retell
 from ltm.recall.retell import around as told_around
 from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
@@ -79,7 +79,7 @@ def memory_timeline(
     )
 
 
-def _event(call: Call, event: Event) -> str:
+def _event(call: Call, event: TimelineEvent) -> str:
     what = event.what
     when = event.at[:16].replace("T", " ") or "some time"
     if isinstance(what, Header):

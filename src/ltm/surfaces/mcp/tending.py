@@ -15,7 +15,7 @@ from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
 from ltm.surfaces.mcp.table import tools
 from ltm.surfaces.spend import model_figures, model_lines
-from ltm.upkeep.doctor import Report, examine, mend
+from ltm.upkeep.doctor import DoctorReport, examine, mend
 
 
 def ltm_status(call: Call) -> str:
@@ -60,7 +60,7 @@ def ltm_fix(call: Call) -> str:
     return _told(mend(call.store, call.places, call.config), "The rest needs a person.")
 
 
-def _told(report: Report, further: str) -> str:
+def _told(report: DoctorReport, further: str) -> str:
     broken = [Problem("", problem) for problem in tools().problems]
     fixed = [each for each in report.problems if each.fixed]
     still = [each for each in (*report.problems, *broken) if not each.fixed]

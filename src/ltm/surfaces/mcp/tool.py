@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class ToolEffect:
     """What calling a tool does to memories; a client decides by it what it asks a person first."""
 
     reads_only: bool = False
@@ -26,10 +26,10 @@ class Effect:
     """Whether calling it again with the same arguments changes nothing more."""
 
 
-READS = Effect(reads_only=True, repeatable=True)
-ADDS = Effect()
-MENDS = Effect(repeatable=True)
-REMOVES = Effect(destroys=True, repeatable=True)
+READS = ToolEffect(reads_only=True, repeatable=True)
+ADDS = ToolEffect()
+MENDS = ToolEffect(repeatable=True)
+REMOVES = ToolEffect(destroys=True, repeatable=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Tool:
     required: tuple[str, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other names an argument is accepted under, which the schema does not show."""
-    effect: Effect = ADDS
+    effect: ToolEffect = ADDS
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
