@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -69,4 +71,46 @@ def test_the_check_itself_sees_a_wrong_turn() -> None:
     ]
     assert wrong_turns("recall", ast.parse("from ltm.capture import decide")) == [
         "1: recall imports ltm.capture"
+    ]
+
+
+def type_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every class and type alias with its line; an alias is a module's name in CapWords."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.lineno, node.name
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name) and re.match(r"_?[A-Z]\w*[a-z]", target.id):
+                    yield node.lineno, target.id
+
+
+def repeated_types(trees: Mapping[str, ast.Module]) -> list[str]:
+    """Type names that occur more than once, each with the places where it does."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path, tree in trees.items():
+        for line, name in type_names(tree):
+            places[name].append(f"{path}:{line}")
+    return [f"{name}: {', '.join(at)}" for name, at in sorted(places.items()) if len(at) > 1]
+
+
+def test_a_type_name_occurs_once() -> None:
+    trees = {
+        str(path.relative_to(SOURCE)): ast.parse(path.read_text())
+        for path in sorted(SOURCE.rglob("*.py"))
+    }
+    repeated = repeated_types(trees)
+    assert not repeated, "type names that occur more than once:\n" + "\n".join(repeated)
+
+
+def test_the_check_itself_sees_a_repeated_type_name() -> None:
+    samples = {
+        "a.py": "class Entry: ...\nclass _Row: ...\nENTRY = 1\n_T = 2",
+        "b.py": "Entry = tuple[int, str]\nENTRY = 1\n_T = 2",
+        "c.py": "def f():\n    class _Row: ...\nEntries: TypeAlias = list[int]",
+    }
+    assert repeated_types({path: ast.parse(text) for path, text in samples.items()}) == [
+        "Entry: a.py:1, b.py:1",
+        "_Row: a.py:2, c.py:2",
     ]
