@@ -25,7 +25,16 @@ from ltm.core.model import Source, Trust
 from ltm.core.sameness import same
 from ltm.core.similar import STOP
 from ltm.sessions.transcript import read
-from ltm.sessions.turns import Aside, AssistantText, Summary, ToolResult, ToolUse, Turn, UserText
+from ltm.sessions.turns import (
+    Aside,
+    AssistantText,
+    Command,
+    Summary,
+    ToolResult,
+    ToolUse,
+    Turn,
+    UserText,
+)
 from ltm.storage.plainfile import read_plain
 
 INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md")
@@ -43,7 +52,7 @@ _OWN = 20_000
 _ANSWERS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools whose results are the user's answers."""
 
-_CALL_MARKS = (b'"AskUserQuestion"', b'"ExitPlanMode"', b"git commit")
+_CALL_MARKS = (b'<command-', b'"AskUserQuestion"', b'"ExitPlanMode"', b"git commit")
 _RUN = 4
 _NAMED = 2
 """Words that must be shared besides the share, where a name is one of them."""
@@ -172,6 +181,7 @@ class _Collector:
 
     def __init__(self) -> None:
         self._calls: dict[str, str] = {}
+        self._typed = ""
 
     def of(self, turn: Turn) -> Iterator[Given]:
         match turn:
@@ -190,8 +200,13 @@ class _Collector:
                     yield Given(turn.line, text.lower())
             case Aside(what="shell" | "error"):
                 return
+            case Command():
+                self._typed = turn.arguments.lower()
             case Aside() | Summary():
-                yield Given(turn.line, turn.text.lower(), recalled="[LTM:" in turn.text)
+                # The body of a command repeats what the user typed after its name.
+                text = turn.text.lower()
+                text = text.replace(self._typed, " ") if self._typed else text
+                yield Given(turn.line, text, recalled="[LTM:" in turn.text)
             case AssistantText(sidechain=True):
                 yield Given(turn.line, turn.text.lower())
 
