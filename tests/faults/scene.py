@@ -100,9 +100,12 @@ def make_scene(top: Path) -> Scene:
     subprocess.run(
         ["git", "init", "-q", "--template=", str(scene.project)], check=True, env=scene.env
     )
-    # Known by its remote, a copy of the scene is the same project wherever it lies.
+    # Known by its remote and its history, a copy of the scene is the same project wherever it lies.
     address = "https://example.invalid/team/scene.git"
     subprocess.run([*git, "remote", "add", "origin", address], check=True, env=scene.env)
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.invalid"]
+    first = [*git, *who, "commit", "-q", "--allow-empty", "-m", "Start"]
+    subprocess.run(first, check=True, env=scene.env)
 
     from ltm.capture.remember import RememberRequest, remember
 
