@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -57,3 +61,75 @@ def test_every_module_is_on_the_map_in_its_room_and_the_map_fits_a_page() -> Non
         and path.parent.name not in ("cli", "importers")  # "one module per command", "one per tool"
     ]
     assert missing == []
+
+
+AVOIDED = re.compile(
+    r"\b(?:anew|whoever|nobody|somebody|of ours|beside)\b|(?<!there )\bis no (?!longer\b)", re.I
+)
+CUES = {"doubts.py", "facts.py", "orders.py"}
+"""Modules of `capture` whose expressions look for these words in what a user says."""
+UNREVISED = {"assigned.py", "keynames.py", "looks.py", "secrets.py"}
+"""Modules of `core` that still use these words."""
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """The docstrings, messages and comments of a file, each with the line it begins at."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield from enumerate(text.splitlines(), start=1)
+        return
+    nodes = list(ast.walk(ast.parse(text)))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        read = path.name not in CUES or id(node) in docstrings
+        if read and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+    lines: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            lines.append(token.string.lstrip("# "))
+        elif token.type != tokenize.NL and lines:  # a sentence may go on in the next comment
+            yield token.start[0] - len(lines), " ".join(lines)
+            lines = []
+
+
+def avoided(text: str) -> list[str]:
+    named = re.sub(r"`[^`]*`", "…", text)  # the name of a module or a function
+    return AVOIDED.findall(" ".join(named.split()))
+
+
+def test_docstrings_comments_and_messages_are_plain_english() -> None:
+    paths = [
+        path
+        for folder in (ROOT / "src", ROOT / "plugin")
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".py", ".sh", ".md") and path.name not in UNREVISED
+    ]
+    assert len(paths) > 100
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {words}"
+        for path in paths
+        for line, text in prose(path)
+        if (words := avoided(text))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('"""Make the index\nanew."""', ["anew"]),
+        ("x = 1  # for whoever asks", ["whoever"]),
+        ("# what is\n# no date\nx = 1", ["is no "]),
+        ('print(f"{x} is no date")', ["is no "]),
+        ('print("there is no such date, and it is no longer used")', []),
+        ("def beside(nobody): ...", []),
+        ('"""As `beside` does."""', []),
+    ],
+)
+def test_words_to_avoid_are_found_in_prose_and_not_in_names(
+    tmp_path: Path, code: str, found: list[str]
+) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(code + "\n", encoding="utf-8")
+    assert [word for _, text in prose(path) for word in avoided(text)] == found

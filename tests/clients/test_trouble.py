@@ -83,7 +83,7 @@ def test_whoever_was_never_entered_is_told_how_and_the_client_may_be_missing(
     person: Person,
 ) -> None:
     (only,) = person.why()
-    assert "no hook of ours is registered" in only
+    assert "no hook of ltm is registered" in only
     assert "ltm setup" in only
     assert not person.entered
 
@@ -121,7 +121,7 @@ def test_an_event_without_a_hook_and_a_missing_server_are_named(person: Person) 
     person.settle(hooks=person.hooks(*EVENTS[1:]))
 
     first, second = person.why()
-    assert f"no hook of ours for {EVENTS[0]}" in first
+    assert f"no hook of ltm for {EVENTS[0]}" in first
     assert "our server is not entered" in second
 
 

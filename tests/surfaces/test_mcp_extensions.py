@@ -115,7 +115,7 @@ def test_a_broken_extension_takes_nothing_down_and_is_told(wire: Wire) -> None:
         "'planet' of ltm.tools does not load: no such planet",
         "'exit' of ltm.tools",
         "'absent' of ltm.tools does not load",
-        "'odd' of ltm.tools is no Tool",
+        "'odd' of ltm.tools is not a Tool",
         "a tool 'recall', which is there already",
     ):
         assert words in told

@@ -123,7 +123,7 @@ def test_what_a_tool_printed_is_marked_and_cannot_pass_for_our_words(
     assert "[session, printed by a tool]" in line
     assert not any(each.startswith(("and run", "[/LTM]")) for each in listed.splitlines())
     whole = wire.call("get_memory", id="talk-session:3")
-    assert "nobody vouches for it" in whole
+    assert "is not verified" in whole
     quoted = [each for each in whole.splitlines() if "curl evil" in each]
     assert quoted
     assert all(each.startswith("> ") for each in quoted)

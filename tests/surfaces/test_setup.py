@@ -626,7 +626,7 @@ def test_the_doctor_tells_a_broken_setup_and_keeps_quiet_about_none(
 ) -> None:
     fresh = ltm.run("doctor")
     assert fresh.returncode == 0
-    assert "no hook of ours is registered" in fresh.stderr
+    assert "no hook of ltm is registered" in fresh.stderr
 
     ltm.ok("setup")
     (ltm.home / ".claude" / "projects").mkdir()

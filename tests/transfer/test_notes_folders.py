@@ -30,7 +30,7 @@ def test_a_knowledge_graph_moves_in_with_its_relations(machine: Machine, tmp_pat
     assert (report.sources, report.added) == (["server-memory"], 2)
     assert [(p.line, p.message) for p in report.problems] == [
         (3, "is neither an entity nor a relation"),
-        (0, "a relation names 'Ghost', which is no entity"),
+        (0, "a relation names 'Ghost', which is not an entity"),
     ]
     found = machine.by_legacy()
     ada = found["Ada"]

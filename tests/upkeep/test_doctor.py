@@ -558,7 +558,7 @@ def test_a_shared_vault_that_git_ignores_is_told(patient: Patient) -> None:
     patient.share()
     (patient.repo / ".gitignore").write_text(".claude/\n")
     assert messages(patient.mend()) == [
-        "git is told to leave this folder out, so nobody else gets these memories"
+        "git is told to leave this folder out, so no one else gets these memories"
     ]
 
 

@@ -37,7 +37,7 @@ class Candidate:
     fleeting: bool = False
     """Whether it says where the work stands, so that little is lost by leaving it out."""
     observed: str = ""
-    """The part of the text that tells what was run, failed or listened, and is no claim."""
+    """The part of the text that tells what was run, failed or listened, and is not a claim."""
     done: str = ""
     """What the agent did, as the text has it: a command, a change, the subject of a commit."""
     at: str = ""

@@ -225,7 +225,7 @@ def failure(output: str) -> str:
 
 
 def is_ours(tool: str) -> bool:
-    """Whether a tool is one of ours, under whatever name the client has it."""
+    """Whether a tool belongs to ltm, under whatever name the client has it."""
     return tool.startswith(MEMORY)
 
 

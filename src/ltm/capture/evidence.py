@@ -116,10 +116,10 @@ class Evidence:
         waiting: Iterable[str] = (),
         strictly: bool = False,
     ) -> list[Candidate]:
-        """The candidates, each with the trust that whoever really said it has.
+        """The candidates, each with the trust of the one who really said it.
 
-        `waiting` are the texts of memories that nobody vouched for yet: a user who quotes one among
-        other words does not either. With `strictly` less of a text makes a repetition, where little
+        `waiting` are the texts of memories that are not confirmed yet: a user who quotes one among
+        other words is not enough. With `strictly` less of a text makes a repetition, where little
         is lost by leaving it out.
         """
         found = list(candidates)
@@ -269,7 +269,7 @@ class _Question:
         )
 
     def doubt(self) -> None:
-        """Nobody can look: what the agent says then waits, what the user says stands."""
+        """Mark it as unchecked: what the agent says waits, what the user says stands."""
         self.answered = not self._by_user
 
     def _states(self, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Signs of how things are, what was chosen, and how somebody tells it.
+"""Signs of how things are, what was chosen, and how a user tells it.
 
 Owns a table. Patterns see a sentence in small letters, without its lead, with code and quotations
 masked. Pure; imports `cue`.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ltm.capture.cue import Cue, cue
 
-# What cannot be the subject of a statement about the project: somebody in the talk, what was just
+# What cannot be the subject of a statement about the project: a speaker, what was just
 # said, or an order.
 _NO_SUBJECT = """(?:i|i'\\w+|you|you'\\w+|it|it's|there|there's|that|that's|this|these|those|he
     |she|they|they're|what|we|we're|we'\\w+|which|who|how|why|when|where|if|let|let's|looks?
@@ -37,7 +37,7 @@ _THIRD = """(?:get|stay|follow|come|run|use|send|expect|cost|keep|trigger|own|li
     |assign|push|pull|merge|copy|mirror|work in)"""
 _DOES = rf"""(?:goes|doesn't|carries|applies|matches|leaves|passes|{_THIRD}s
     |(?<=s )(?<!this )(?:{_THIRD}|go|don't|carry)|works (?:only|with|on|from|in|without))"""
-# How somebody likes it, or how far it is.
+# How the user likes it, or how far it is.
 _NO_MOOD = """(?! (?:now|ok|okay|fine|good|great|nice|done|perfect|cool|better|gone|ready
     |not (?:ok|good|bad|right))\\b)"""
 # A thing one points at: what is said of it is more often a report than a fact.

@@ -17,7 +17,7 @@ WRONG_COMMAND = re.compile(
     r"|could not find (?:a |the )?task|is not (?:a|recognized)|No module named",
     re.IGNORECASE,
 )
-# What goes wrong around the code and not in it: somebody will meet it again.
+# What goes wrong around the code and not in it: it will happen again.
 AROUND = re.compile(
     r"version|requires?\b|not supported|incompatible|mismatch|refused|\bE[A-Z]{4,}\b|denied"
     r"|permission|locked|tim(?:ed?|ing) ?out|already in use|no such file|not found in|executable"
@@ -111,7 +111,7 @@ def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Whoever says these speaks to a reader or about one, or says what holds from now on.
+# These words address a reader or speak about one, or say what holds from now on.
 _READER = _listed(
     """
     you your yours yourself please always never must mustn't should shouldn't shall ought
@@ -122,7 +122,7 @@ _READER = _listed(
     policies approved mandatory official insecure trusted bypass mirror hint tip per according
     """
 )
-# Whoever begins a clause with these asks for something.
+# A clause that begins with these asks for something.
 _ORDERS = _listed(
     """
     run rerun execute exec eval install uninstall download fetch bash sh pip ssh scp send post
@@ -205,7 +205,7 @@ def looks_failed(output: str) -> bool:
 def is_slip(error: str, cause: str, files: Sequence[str]) -> bool:
     """Whether an error that one change of these files mended teaches nothing.
 
-    The agent had just broken the thing itself; or nobody explained more than what the error says,
+    The agent had just broken the thing itself; or no one explained more than what the error says,
     and it says it all, or a test expected what had been.
     """
     if len(cause.split()) >= _EXPLAINED:

@@ -122,7 +122,7 @@ def _hear_on(
         try:
             hearing.keep(part)
         except CapReached:
-            raise  # nobody's fault: it goes on when there is a new allowance
+            raise  # not a failure: it goes on when there is a new allowance
         except BadAnswer as error:
             note = _noted(models, session.id)
             tries = models.note_failure(note, now, str(error), all_wait=False)

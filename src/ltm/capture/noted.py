@@ -1,4 +1,4 @@
-"""An outline as Markdown somebody can read and change, and such Markdown back into what it says.
+"""Write an outline as Markdown that people can read and change, and read it back.
 
 Two forms: a stash (all of an outline, to go on from) and a session note (summary, decisions,
 patterns, issues). Owns both forms and reading them back, also when a person or another tool wrote
@@ -103,7 +103,7 @@ def note_text(outline: Outline, kinds: Kinds, *, name: str) -> str:
 
 
 def read(text: str) -> Noted:
-    """A stash or note by whoever wrote it."""
+    """Read a stash or note, written by ltm or by hand."""
     text = text.replace("\r\n", "\n")
     meta: dict[str, str] = {}
     head = _META.match(text)
@@ -159,7 +159,7 @@ def episode(noted: Noted, kinds: Kinds, source: Source, at: str, name: str) -> C
     ]
     least, most = EPISODE_LINES
     more = noted.lines(DONE, ASKED, COMMITS, "")
-    if not told and not more:  # somebody else's headings
+    if not told and not more:  # headings that are not ours
         more = noted.lines(*noted.sections)
     for line in more:
         if len(told) < least and not any(line in each for each in told):
@@ -239,7 +239,7 @@ def _bullets(lines: Iterable[str]) -> str:
 
 def _paragraph(lines: Sequence[str]) -> str:
     text = one_line(" ".join(lines))
-    # A line of somebody's message must not become a heading or a list of ours.
+    # A line of a message must not become a heading or a list.
     return f"\\{text}" if text.startswith(("#", "-", "*", "+")) else text
 
 

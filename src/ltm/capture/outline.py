@@ -1,6 +1,6 @@
 """What a session was about, in an outline: what was asked, where it stands, what it taught.
 
-Owns what of a session is worth keeping beside its single lessons: the goal, the last words, the
+Owns what of a session is worth keeping besides its single lessons: the goal, the last words, the
 plan, files, commits, and commands that still fail. What it taught is what the rules heard. Pure but
 for its input, which is read as a stream; imports `core`, the turns of `sessions` and this package.
 """
@@ -106,7 +106,7 @@ class Outliner:
             for each in taught
             if self._kinds[each.kind].single and each.source.trust is not Trust.TOOL
         }
-        # A task list nobody ticked off says less than the agent's word that all is done.
+        # A task list not ticked off says less than the agent's word that all is done.
         done, steps = ((), ()) if self._complete else _steps(each.text for each in latest.values())
         states = reversed(self._states)
         return Outline(

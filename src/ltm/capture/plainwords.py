@@ -1,4 +1,4 @@
-"""Turning what somebody typed in a hurry into sentences that stand by themselves.
+"""Turn hastily typed text into sentences that stand by themselves.
 
 Owns where the small words around a statement end, where its reason begins, and what common slips of
 the keyboard were meant to be. What of a message is speech at all is for `speech`. Pure; the

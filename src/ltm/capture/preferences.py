@@ -4,7 +4,7 @@ Owns the rules: a preference is made only of users' own words; its observations 
 conversations the ledger saw it in, less those that said the contrary since; it is registered in the
 ledger when it is firm, so that its effect can be measured, and taken back when it no longer is.
 Counting is setting a number that follows from rows, never adding one, so doing it again changes
-nothing. A rule nobody needed for weeks is expired unless it is firm: one that works must not be
+nothing. A rule not needed for weeks is expired unless it is firm: one that works must not be
 forgotten because it works. Imports core, the ledger, the store's port and this package.
 """
 
@@ -103,7 +103,7 @@ def apply(
             if step.decision is not None:
                 store.apply(step.decision)
         except (Conflict, NotFound, Refused):
-            continue  # somebody changed it: the next run sees what it says now
+            continue  # it has changed: the next run sees what it says now
         if step.action == "rejected":
             ledger.rejected(project, step.rule, now)
         elif step.firm:
@@ -241,7 +241,7 @@ def _memory(case: RuleCase, kind: Kind, text: str, now: datetime) -> Memory:
         impact=infer_impact(text),
         observations=case.count,
         confidence=_sure(case.count, kind),
-        # The user's words, but nobody asked to keep them: firm only when counted.
+        # The user's words, but not asked to be kept: firm only when counted.
         source=Source(Trust.ASSISTANT, first.session, tool=f"{TOOL} {first.message}"),
     )
 
@@ -255,7 +255,7 @@ def _tier(count: int, kind: Kind) -> str:
 
 
 def _sure(count: int, kind: Kind) -> float:
-    """How sure we are of what nobody asked us to keep: it is told with a doubt until it is firm."""
+    """How sure we are of what we were not asked to keep: in doubt until it is firm."""
     return _SURE[policy.TIERS.index(_tier(count, kind))]
 
 

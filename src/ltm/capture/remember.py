@@ -46,7 +46,7 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class RememberRequest:
-    """What somebody wants remembered; what they left open is None and will be inferred."""
+    """What is to be remembered; what was left open is None and will be inferred."""
 
     text: str
     title: str | None = None

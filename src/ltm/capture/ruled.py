@@ -1,4 +1,4 @@
-"""A rule of the ledger beside the memories: what it could be called, and which memory it is.
+"""Match a rule of the ledger with memories: its possible titles, and which one it is.
 
 Owns how a rule finds its memory again (by the message it was made from, else by what it says) and
 which rules say the contrary. Imports core, the ledger and this package.

@@ -15,7 +15,7 @@ from ltm.core.sentences import sentences
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAG = re.compile(r"<([A-Za-z][\w-]{0,40})\b[^<>]{0,400}>")
-# Lines nobody types: of logs, stack traces, diffs, listings, prompts, quotations and tables.
+# Lines that are not typed: of logs, stack traces, diffs, listings, prompts, quotations and tables.
 _PASTED = re.compile(
     r"\s*(?:>|\$ |# \w+ |\+\+\+|---|@@|diff -|at \S+ ?\(|File \"|Traceback|\t\S|\|.*\|"
     r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\d\d/\d\d/\d\d\b|\[\w+\] "
@@ -56,7 +56,7 @@ _GIVEN = re.compile(
 _ANOTHER = re.compile(
     r"\b(?:next|this|another|last|second|third) (?:one|paragraph|text)\W*\Z", re.I
 )
-# Where a text begins that somebody else wrote: the head of a mail, of a ticket or of a chat.
+# Where a text by another author begins: the head of a mail, of a ticket or of a chat.
 _FIELD = re.compile(
     r"\s*\**(?:from|to|cc|subject|sent|date|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé"
     r"|para|asunto|assunto|enviado|da|a|oggetto|inviato|aan|onderwerp|verzonden|od|do|temat|wysłano"
@@ -88,7 +88,7 @@ _GREETING = re.compile(
     r"|各位|お疲れ様です|お世話になっております|皆さん|안녕하세요)\b.{0,40}[,，、!。:]?\s*\Z",
     re.IGNORECASE,
 )
-# The same with the letter on one line: nobody addresses an agent like this.
+# The same with the letter on one line: an agent is not addressed like this.
 _SALUTATION = re.compile(
     r"\s*(?:dear (?!claude)\w+|(?:hello|hi|hey) (?:all|team|class|everyone|everybody|folks)"
     r"|liebe (?:kolleg\w+|alle|kund\w+)|sehr geehrte\w* \w+|chers? (?:collègues|clients?|tous)"
@@ -107,7 +107,7 @@ _FAREWELL = re.compile(
     r"|감사합니다)[\w ]{0,20}[,，.!。–-]*\s*\Z",
     re.IGNORECASE,
 )
-# A line that says: what follows came from somebody or somewhere else.
+# A line that says: what follows came from someone or somewhere else.
 _RECEIVED = re.compile(
     r"\b(?:e-?mails?|mails?|messages?|msg|slack|teams|discord|chats?|threads?|tickets?|jira|issues?"
     r"|logs?|output|traceback|stack ?trace|pages?|articles?|blog(?: ?post)?|posts?|docs?|wiki"
@@ -250,7 +250,7 @@ def _end_of_document(lines: list[str]) -> int:
 
 
 def _begins_received(line: str, following: list[str], inside: bool, farewell: bool) -> bool:
-    """Whether a line begins a text of somebody else, by its form: a mail, a ticket or a chat."""
+    """Whether a line begins a text by another author, by its form: a mail, a ticket or a chat."""
     if _FIELD.match(line) and any(map(_FIELD.match, following[:3])):
         return True
     if (_GREETING.match(line) and (inside or farewell)) or _SALUTATION.match(line):

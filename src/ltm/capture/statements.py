@@ -191,6 +191,6 @@ def _needs(before: Weighed, each: Weighed, claim: str) -> bool:
 
 
 def _impact(sentence: str) -> Impact:
-    """As inferred, but "always" alone is no matter of life and death."""
+    """As inferred, but "always" alone is not critical."""
     impact = infer_impact(sentence)
     return Impact.HIGH if impact is Impact.CRITICAL and not _GRAVE.search(sentence) else impact

@@ -1,6 +1,6 @@
 """Facts about the surroundings that a command proved: where a server listens, how tests are run.
 
-Only what one would not guess counts: `pytest` in a Python project is no news, the same inside of a
+Only what one would not guess counts: `pytest` in a Python project is not news, the same inside a
 container is. Owns following the commands that passed. Pure; imports `core` and this package.
 """
 

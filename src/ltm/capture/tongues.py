@@ -21,13 +21,13 @@ class Signs:
     spaced: bool
     cues: tuple[Cue, ...]
     remember: re.Pattern[str]
-    """Somebody asks to remember something, and what."""
+    """A request to remember something, and what."""
     remembered: re.Pattern[str]
-    """Somebody says something and asks to remember it."""
+    """A statement followed by a request to remember it."""
     because: re.Pattern[str]
     """Where the reason begins."""
     question: re.Pattern[str]
-    """Somebody asks something, when a sentence begins like this."""
+    """How a sentence begins that is a question."""
 
 
 _VERSION = r"[a-z][\w.+#-]* v?\d+(?:\.\d+)+"

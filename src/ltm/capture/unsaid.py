@@ -1,6 +1,6 @@
 """What must not be met again: which messages say what a purged memory said.
 
-A memory is purged while the client's transcript still has the words, and whoever reads that later
+A memory is purged while the client's transcript still has the words, and every later reader
 (the note at the end of a session, a model, capture) would keep them once more. So the messages are
 found while the memory is there to compare with, and only their ids are noted, never their words.
 Imports core, `sessions` and the log.
@@ -22,7 +22,7 @@ from ltm.storage.passagelookups import line_range
 from ltm.storage.sessionlog import SessionLog
 
 UNSAID = "unsaid"
-"""Under this name the log keeps messages that nobody is to read again, beside those who read."""
+"""Under this name, next to those of the readers, the log keeps messages to skip."""
 
 _QUOTED = 0.6
 """Share of a memory's words from which a line quotes it."""
@@ -58,7 +58,7 @@ def messages_quoting(memory: Memory, session: str, transcript: str) -> list[str]
 
 
 def note_unsaid(log: SessionLog, messages: list[str], at: datetime) -> None:
-    """See to it that nobody reads these messages again, whoever has not read them yet."""
+    """Make readers that have not read these messages yet skip them."""
     with log.transaction():
         for reader in (UNSAID, RULES, MODEL):
             read_by = log.turns_read(reader, at)
@@ -67,7 +67,7 @@ def note_unsaid(log: SessionLog, messages: list[str], at: datetime) -> None:
 
 
 class Unpurged(Unknown):
-    """Each message once, without those nobody is to read again."""
+    """Each message once, without those to skip."""
 
     def __init__(self, log: SessionLog, at: datetime) -> None:
         super().__init__(log.turns_read(UNSAID, at).known)

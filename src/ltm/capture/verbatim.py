@@ -1,4 +1,4 @@
-"""Keeping what was said in a session, word for word, so that it can be searched beside memories.
+"""Keeping what was said in a session, word for word, so that it can be searched like memories.
 
 Owns the flow: read on from where the project's own file says, cut into passages without secrets,
 keep them and the place together. Bounded memory at any size, and the cost is the new part of the
@@ -22,7 +22,7 @@ from ltm.storage.passages import Passages
 
 _BATCH = 400_000  # characters that are held before they are kept
 _ATTEMPTS = 5
-_TELLING = 4  # words that say something nobody says by chance
+_TELLING = 4  # words that are not said by chance
 
 
 def keep_verbatim(
@@ -54,7 +54,7 @@ def keep_verbatim(
 def passages_behind(passages: Passages, memory: Memory) -> list[int]:
     """The rows of what a memory came from: the lines it names, and wherever the same was said.
 
-    Who purges a memory wants nobody to find what it says: not in the agent's answer either, and not
+    What a purged memory says must not be found again: not in the agent's answer either, and not
     where it was said again. A sentence of few words is too common for that.
     """
     found = [each.row for each in passages.at_lines(memory.source.session, memory.source.lines)]

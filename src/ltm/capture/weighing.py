@@ -1,7 +1,7 @@
 """How sure it is that a sentence is meant to last, and as what.
 
-Owns adding up the signs of `cues`, what is a question, and what it looks like when somebody asks to
-remember something. Pure; imports this package.
+Owns adding up the signs of `cues`, what is a question, and what a request to remember looks like.
+Pure; imports this package.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LISTED = 0.6
 _CORRECTED = 0.15
 _PLAIN = "plain fact"
 _SITUATION, _COUNTED = 0.45, 0.3
-"""What being a plain fact is not worth: in the description of a task, or beside a better sign."""
+"""What being a plain fact is not worth: in the description of a task, or next to a better sign."""
 _TRUSTED = 0.5
 _FACT = "fact"
 _RULE = "pattern"
@@ -76,7 +76,7 @@ class Weighed:
     lasting: bool = False
     """Whether it reaches beyond the task at hand."""
     explicit: bool = False
-    """Whether somebody asked to remember it."""
+    """Whether it was asked to be remembered."""
     kind: str = ""
     """What it is, when that is certain already; else `kind_of` tells."""
     cues: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ def weigh(
     """A sentence of the user, weighed.
 
     `correction` says that it corrects what the agent just did, `pointed_at` that the next sentence
-    calls it important, `opening` that nobody spoke before: then it tells what the task is about.
+    calls it important, `opening` that it is the first: then it tells what the task is about.
     """
     plain = repaired(" ".join(sentence.text[: 2 * LONGEST].split()))
     if not _is_sentence(plain):
@@ -172,7 +172,7 @@ def _wanted(plain: str, tongue: Signs | None) -> re.Match[str] | None:
 
 
 def _asked_for(plain: str, wanted: re.Match[str]) -> Weighed:
-    """What somebody asked to remember; a request that names nothing points back."""
+    """What was asked to be remembered; a request that names nothing points back."""
     what = wanted["what"].strip()
     if _NAMES_NOTHING.match(plain) and len(what.split()) < FEWEST:
         return Weighed(plain)

@@ -1,4 +1,4 @@
-"""Signs of how somebody likes things to be: wishes, ways to answer, what others insist on.
+"""Signs of how a user likes things to be: wishes, ways to answer, what others insist on.
 
 Owns a table. Patterns see a sentence in small letters, without its lead, with code and quotations
 masked. Pure; imports `cue`.
@@ -70,7 +70,7 @@ _TOLD_AGAIN = cue(
     lasting=True,
 )
 _SOMEBODY_WANTS_IT = cue(
-    "somebody wants it",
+    "others want it",
     0.35,
     r"""\b(?:customers?|clients?|legal|finance|sales|marketing|security|compliance|boss|supervisor
     |management|auditors?|law|vendors?|partners?|suppliers?|apple|google|gdpr|contract|they|teams?)

@@ -38,7 +38,7 @@ ROOTED = 0.6
 """Share of a line's words that must have been said."""
 
 _SYSTEM = """\
-You put a coding session aside so that somebody can go on from your notes. You are given its digest.
+You put a coding session aside so that someone can go on from your notes. You are given its digest.
 Answer with one JSON object and nothing else:
 {"goal": one sentence, "state": two or three sentences on where the work stands,
 "decisions": ["what: why"], "open": ["what is unsolved"], "next": ["next steps, in order"]}

@@ -1,7 +1,7 @@
-"""What of ours can be in a client's settings, and how it is told from everybody else's.
+"""Recognise ltm's own entries in a client's settings.
 
 Owns the shape of an entry and of a settings file, and the marks by which a hook or a server is
-known as ours whoever wrote it there: this version, an older one, or a person by hand. Pure.
+known as ours, written by this version, an older one, or by hand. Pure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SERVER = "ltm"
 
 @dataclass(frozen=True, slots=True)
 class SettingsEntry:
-    """One thing of ours: a member at the end of a way, or an item of the list there."""
+    """One of our entries: a member at the end of a way, or an item of the list there."""
 
     steps: tuple[str, ...]
     value: Any
@@ -48,7 +48,7 @@ class SettingsFile:
 
 
 def ours(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
-    """The entries of ours in a file's text."""
+    """Our entries in a file's text."""
     if not text.lstrip("\ufeff").strip():
         return
     value = value_of(text, file)

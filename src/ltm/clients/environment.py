@@ -3,8 +3,8 @@
 A client installs nothing for Python, so we do: an environment with this package and what it needs,
 in the folder the client gives a plugin for its data (and deletes with it). uv builds it where there
 is uv, else venv and pip, from the plugin's pins and their hashes. One per state of the code, named
-after its bytes: an update builds a new one beside the old, which serves until then. Runs on any
-Python from 3.8 with nothing installed, so it uses the standard library and the few modules of ours
+after its bytes: an update builds a new one next to the old, which serves until then. Runs on any
+Python from 3.8 with nothing installed, so it uses the standard library and the few of our modules
 that do the same.
 """
 
@@ -35,7 +35,7 @@ _PREFIX = "env-"
 _FINISHED = "ltm-finished"
 _OLDEST = (3, 11)
 _PINS = ("requirements.txt", "vectors.txt")
-_PATIENCE = 900.0  # seconds one step may take: somebody may be behind a slow line
+_PATIENCE = 900.0  # seconds one step may take: the connection may be slow
 _WORKS = "import ltm.surfaces.mcp.server, ltm.surfaces.cli.app"
 
 
@@ -186,7 +186,7 @@ def _run(words: Sequence[str], hint: str, output: IO[bytes]) -> None:
 
 
 def _clear(data: str, newest: str) -> None:
-    """Remove environments nobody can need: all but this one and the one before, still in use."""
+    """Remove environments no longer needed: all but this one and the one before, still in use."""
     others = [path for path in _environments(data) if path != newest]
     for path in sorted(others, key=_age_of)[:-1]:
         shutil.rmtree(path, ignore_errors=True)

@@ -13,7 +13,7 @@ GUARD = "LTM_INSIDE"
 CLAUDE_CODE = "claude-code"
 
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")
-"""Those that are only sent when somebody switched them on: nothing needs them."""
+"""Those that are only sent when the user switched them on: they are optional."""
 
 _LONGEST = 4096  # what a path may have; names and ids are far shorter
 _PATHS = ("transcript", "cwd", "agent_transcript")
@@ -41,7 +41,7 @@ CLIENTS = {CLAUDE_CODE: ("hook_event_name", _CLAUDE_CODE)}
 
 
 def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[str, object] | None:
-    """The event a message tells of, as our few fields of it; None when it is none of ours."""
+    """The event a message tells of, as our few fields of it; None when it does not concern us."""
     name_field, table = CLIENTS[client]
     event = payload.get(name_field)
     if not isinstance(event, str) or event not in table or event == "*":
@@ -54,7 +54,7 @@ def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[st
     if "session" not in record:
         return None
     if event == "SubagentStop" and "agent_type" not in record:
-        return None  # the client's own summariser at work, which is nobody's sub-agent
+        return None  # the client's own summariser at work, not a sub-agent
     if event in TOOL_EVENTS:
         record["ok"] = event == "PostToolUse" and not _says_failed(payload.get("tool_response"))
     return record

@@ -1,4 +1,4 @@
-"""Changing somebody else's JSON file without touching a byte that is not ours.
+"""Change a foreign JSON file without touching a byte that is not ours.
 
 Owns putting values in and taking them out as cuts of the text: order, indentation, line endings
 and, where a client allows them, comments stay as the person left them. Pure.
@@ -33,7 +33,7 @@ def insert(
             new = _wrapped(steps[depth + 1 :], value)
             return _add(text, node, new, key=step, comments=comments)
         if not isinstance(child.value, dict):
-            raise unreadable(f"'{step}' is no object here", text, child.start)
+            raise unreadable(f"'{step}' is not an object here", text, child.start)
         node = child
     raise AssertionError("a way has at least one step")
 
@@ -47,7 +47,7 @@ def append(
     if array is None:
         return insert(text, steps, [value], comments=comments)
     if not isinstance(array.value, list):
-        raise unreadable(f"'{steps[-1]}' is no list here", text, array.start)
+        raise unreadable(f"'{steps[-1]}' is not a list here", text, array.start)
     return _add(text, array, value, key=None, comments=comments)
 
 

@@ -1,8 +1,8 @@
-"""One settings file of a client: what of ours is in it, how it gets there and out again.
+"""One settings file of a client: which entries are ours, how they get in and out again.
 
 Owns the rule that everything else in the file stays: ours is put in as text, and what was put in
-where is noted under LTM_HOME. As long as nobody else changed the file, taking ours out gives back
-every byte; if somebody did, only our entries go. A file that cannot be read is never written.
+where is noted under LTM_HOME. As long as all else is unchanged, taking ours out gives back
+every byte; if not, only our entries go. A file that cannot be read is never written.
 Imports core and storage.
 """
 
@@ -55,7 +55,7 @@ class _Note:
 
 
 def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) -> FileChange | None:
-    """What it takes to have exactly these entries of ours in a file; None if it has."""
+    """The change that leaves exactly these of our entries in a file; None if it has them."""
     text = _read(file.path)
     with _reading(file):
         there = list(ours(text or "", file))
@@ -85,7 +85,7 @@ def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) ->
 
 
 def leaving(file: SettingsFile, home: str) -> FileChange | None:
-    """What it takes to have nothing of ours in a file; None if it has nothing."""
+    """The change that removes our entries from a file; None if it has none."""
     text = _read(file.path)
     if text is None:
         return None
@@ -155,7 +155,7 @@ def _missing(text: str, entry: SettingsEntry, file: SettingsFile) -> list[tuple[
 
 
 def _without(text: str | None, file: SettingsFile, note: _Note) -> str | None:
-    """The text with nothing of ours in it."""
+    """The text without our entries."""
     if text is None:
         return None
     if note.digest == _digest(text):
@@ -265,4 +265,4 @@ def _remove_folders(folders: Sequence[str]) -> None:
         try:
             os.rmdir(folder)
         except OSError:
-            return  # somebody keeps something there
+            return  # the folder is not empty

@@ -1,4 +1,4 @@
-"""Changing somebody else's TOML file: a table of ours put at its end, and taken out again.
+"""Change a foreign TOML file: put our table at its end, and take it out again.
 
 Owns adding a table as text, so that not a byte of the rest changes, and removing one through a
 parser that keeps comments and order. Imports tomlkit, when it is needed.

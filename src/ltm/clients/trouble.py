@@ -69,7 +69,7 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
     found += _unable(places.home, entered)
     found += _environment(places.home, folder) if plugin else _setup(places, entered, environ)
     if plugin and {entry.steps[-1] for _, entry in entered} & set(EVENTS):
-        message = "hooks of 'ltm setup' are there beside the plugin, which is used"
+        message = "hooks of 'ltm setup' are there besides the plugin, which is used"
         found.append(Problem(entered[0][0], f"{message} (run 'ltm setup' to tidy up)"))
     return [*found, *_last_error(places.home)]
 
@@ -142,7 +142,7 @@ def _not_entered(folder: str, project: str) -> Problem:
         )
     return Problem(
         os.path.join(folder, "settings.json"),
-        "no hook of ours is registered, so sessions are told nothing"
+        "no hook of ltm is registered, so sessions are told nothing"
         " (install the plugin, or run 'ltm setup')",
     )
 
@@ -205,7 +205,7 @@ def _setup(
     events = {entry.steps[-1] for _, entry in entered}
     lacking = [event for event in EVENTS if event not in events]
     if lacking:
-        yield Problem(entered[0][0], f"no hook of ours for {', '.join(lacking)} (run 'ltm setup')")
+        yield Problem(entered[0][0], f"no hook of ltm for {', '.join(lacking)} (run 'ltm setup')")
     if not _servers(environ, places.project.root):
         yield Problem(
             servers_file(CLAUDE_CODE, "", environ).path,
@@ -253,7 +253,7 @@ def _servers(environ: Mapping[str, str], project: str = "") -> bool:
 
 
 def _is_off(folder: str, project: str) -> bool:
-    """Whether our plugin is installed and somebody switched it off."""
+    """Whether our plugin is installed and switched off."""
     for path in settings_files(folder, project):
         plugins = _get(SettingsFile(path)).get("enabledPlugins")
         for key, value in plugins.items() if isinstance(plugins, dict) else ():

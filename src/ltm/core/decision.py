@@ -40,7 +40,7 @@ class Copy:
 class Adopt:
     """Memories from elsewhere, taken as they are, in every field, even `updated` and `version`.
 
-    Many at once, because whoever moves in brings thousands. All are checked before the first is
+    Many at once, because an import brings thousands. All are checked before the first is
     written, and each is written whole; only a disk that fails in between leaves some of them out.
     """
 
@@ -267,7 +267,7 @@ def settled(memory: Memory, others: Collection[str], now: datetime, *, all_hold:
 def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime) -> Memory:
     """A memory that took others in: their tags, links and observations, the best of their marks.
 
-    A text that is written anew is whole, as it is when a person writes it.
+    A text that is replaced is whole, as it is when a person writes it.
     """
     everybody = (memory, *others)
     wording = content or memory.content
@@ -301,7 +301,7 @@ def forgotten(memory: Memory, now: datetime) -> Memory:
 
 
 def reduced(memory: Memory, original: Memory, phase: Phase) -> Memory:
-    """A memory in a phase, made from its original; `updated` stays, since nobody said anything.
+    """A memory in a phase, made from its original; `updated` stays, since its content is the same.
 
     A memory that is only shortened must neither win a merge against an edit nor seem newer.
     """
@@ -324,7 +324,7 @@ def restored(
     """
     text = original if original is not None else memory
     waiting = Status.QUARANTINED in (memory.status, text.status, was)
-    # The text of the version it already has, back from a shorter phase, is no new version.
+    # The text of the version it already has, back from a shorter phase, is not a new version.
     older = text.version != memory.version and _differs(memory, text)
     return memory._replace(
         title=text.title,

@@ -6,7 +6,7 @@
     ├── Ambiguous            a short id that fits several memories
     ├── Refused              the input is understood and not accepted
     │   └── BadFile          a memory file that cannot be read as one (path and line)
-    ├── Conflict             somebody else changed it meanwhile (compare-and-swap failed)
+    ├── Conflict             another process changed it meanwhile (compare-and-swap failed)
     ├── Busy                 another process holds the vault's write lock for too long
     ├── StorageFailed        the disk said no: full, read-only, too large, broken
     └── ModelFailed          a language model could not be asked: no login, no network, too slow
@@ -80,7 +80,7 @@ class ModelFailed(LtmError):
     def __init__(self, message: str, *, hint: str = "", cost: int | None = None) -> None:
         super().__init__(message, hint=hint)
         self.cost = cost
-        """Tokens the attempt took; None when nobody can tell."""
+        """Tokens the attempt took; None when unknown."""
 
 
 class ModelBusy(ModelFailed):

@@ -1,7 +1,7 @@
 """How many memories a machine may put out of use at once without asking a person.
 
 A clock that jumps by years, a model that is wrong, a file from elsewhere: each can make a rule ask
-for most of a store. Every single step could be undone, but nobody would notice in time. So a run
+for most of a store. Every single step could be undone, but not noticed in time. So a run
 that would take more than `SHARE` of a scope's active memories out of use takes none of them, and
 says what to type. `FEW` are never a mass, or a small store could not change at all. Pure; imports
 the standard library and `core.model`.

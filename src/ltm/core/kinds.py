@@ -54,7 +54,7 @@ class Kind(NamedTuple):
             raise WrongUsage(f"a memory of kind '{self.name}' has no state", hint="leave it out")
         options = ", ".join(self.states)
         raise WrongUsage(
-            f"'{word}' is no state of kind '{self.name}'", hint=f"use one of: {options}"
+            f"'{word}' is not a valid state for '{self.name}'", hint=f"use one of: {options}"
         )
 
 

@@ -89,7 +89,7 @@ def is_import_of(block: MarkedBlock, memory_md: str, target: str) -> bool:
 
 
 def with_block(existing: bytes, block: str) -> bytes | None:
-    """The file with its marked block replaced; None without marks, as nobody asked for one then.
+    """The file with its marked block replaced; None without marks, as none was asked for then.
 
     Marks that do not make a pair leave the file as it is; `problems` says what is wrong with them.
     """

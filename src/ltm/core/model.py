@@ -157,7 +157,7 @@ class Stored(NamedTuple):
     etag: str
     """Hash of the file's bytes; changes whenever anybody changes the file."""
     trusted: bool = True
-    """False in a vault that came with a repository nobody said they trust."""
+    """False in a vault that came with a repository not trusted yet."""
 
 
 class Problem(NamedTuple):
@@ -212,7 +212,7 @@ class Filter(NamedTuple):
     spared: bool = False
     """Only critical and pinned memories."""
     untrusted: bool = False
-    """Also memories of vaults that came with a repository nobody said they trust."""
+    """Also memories of vaults that came with a repository not trusted yet."""
 
 
 class Page(NamedTuple):
@@ -253,7 +253,7 @@ def utc(text: str) -> datetime:
     """The moment an ISO 8601 text names, in UTC; a text without a zone is taken as UTC."""
     moment = datetime.fromisoformat(text.strip())
     if moment.tzinfo is UTC:
-        return moment  # as all of ours are, and they are read by the thousand
+        return moment  # as all that ltm writes, and thousands are read
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

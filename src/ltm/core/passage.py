@@ -27,7 +27,7 @@ class Passage(NamedTuple):
     role: str
     text: str
     at: str = ""
-    """When, as ISO 8601 in UTC; '' when nobody knows."""
+    """When, as ISO 8601 in UTC; '' when unknown."""
     first: int = 0
     last: int = 0
     """The lines of the transcript it stands on, counted from 1."""

@@ -53,7 +53,7 @@ def first_paragraph(text: str) -> str:
 def original(memory: Memory, kept: Sequence[Memory]) -> tuple[Memory, bool]:
     """A memory with its whole content back, and whether that text is among the kept versions.
 
-    `kept` are the versions in the archive, oldest first. A text somebody edited while it was short,
+    `kept` are the versions in the archive, oldest first. A text that was edited while it was short,
     or whose archive is lost, is the whole text there is: it counts as a new version to be kept.
     """
     whole = [each for each in kept if each.phase is Phase.FULL]

@@ -80,7 +80,7 @@ def _singular(word: str) -> str:
 
 
 def _beyond_ascii(text: str) -> list[str]:
-    """Words of any script; where nobody writes spaces, pairs of characters are the words."""
+    """Words of any script; in scripts without spaces, pairs of characters are the words."""
     from ltm.core import scripts
 
     plain = scripts.caseless(scripts.folded(text.replace("’", "'")))

@@ -1,6 +1,6 @@
 """JSON for a process that lives for ten milliseconds.
 
-Importing `json` costs more than all the rest of a hook (9 ms of processor time beside 8 ms for the
+Importing `json` costs more than all the rest of a hook (9 ms of processor time against 8 ms for the
 interpreter itself), because it brings regular expressions and enumerations along. Its fast half is
 a C module that can be used alone. Where that is missing, `json` does the work. Pure.
 """

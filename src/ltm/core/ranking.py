@@ -3,7 +3,7 @@
 Each signal is made a share of the best value any candidate has for this question, from 0 to 1, so
 that signals of different scales can be added; then each counts by its weight below. The weights are
 round numbers chosen by reasoning: words are what people remember, so a passage's own words and
-those around it count as 1 together; everything that may be beside the point counts half; who speaks
+those around it count as 1 together; everything that may be off the point counts half; who speaks
 and how it opens a quarter; age only settles ties. Imports core.
 """
 
@@ -37,7 +37,7 @@ FILE, ERROR = 0.5, 0.5
 """It names the very file that is asked about; its error text is the one that is asked about."""
 
 VOICE, SPEAKER = 0.25, 0.25
-"""It is said by the side the question is after, user or agent; or by somebody the question names:
+"""It is said by the side the question is after, user or agent; or by a person the question names:
 it opens with a word of the question with which one passage in `_NAMED` opens."""
 
 RECENT = 0.1
@@ -94,7 +94,7 @@ class Ranking:
         signals: Signals,
         today: date,
     ) -> None:
-        """`candidates` may hold neighbours of one another (rows beside theirs in the same session):
+        """`candidates` may hold neighbours of one another (adjacent rows of the same session):
         what was said just before and after a passage is part of its sense."""
         self.evidence = candidates
         self.rarities = rarities
@@ -141,7 +141,7 @@ class Ranking:
         return found
 
     def words(self, row: int) -> tuple[list[str], list[str]]:
-        """The terms of the question that a passage has itself, and those only beside it."""
+        """The terms of the question that a passage has itself, and those of its neighbours only."""
         own = self._counts[row]
         return list(own), [word for word in self._windows[row][0] if word not in own]
 
@@ -161,10 +161,10 @@ class Ranking:
         return voice, each.opening in self._speakers
 
     def _window(self, each: PassageCandidate) -> tuple[Mapping[str, float], float]:
-        """The counts of a passage with those beside it, and the length these are found in.
+        """The counts of a passage with its neighbours, and the length these are found in.
 
         Counting words together, instead of adding scores, lends most where it is needed: a word
-        that the passage has already gains little from being said again beside it.
+        that the passage has already gains little from being said again next to it.
         """
         found = dict(self._counts[each.row])
         length = float(self._lengths[each.row])

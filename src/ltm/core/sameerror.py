@@ -63,5 +63,5 @@ def _alike(asked: frozenset[str], known: frozenset[str]) -> float:
     parts = [shared / len(asked | known)]
     parts += [0.95 * shared / len(each) for each in (asked, known) if len(each) >= _ENOUGH]
     if shared == len(asked) and any(len(sign) >= _TELLING for sign in asked):
-        parts.append(0.9)  # somebody typed only its name: ECONNREFUSED
+        parts.append(0.9)  # only its name was typed: ECONNREFUSED
     return max(parts)

@@ -1,4 +1,4 @@
-"""Writing beyond ASCII: evening out its many forms, and finding units where nobody writes spaces.
+"""Writing beyond ASCII: even out its many forms, and find units where there are no spaces.
 
 Loaded only when a text holds a character beyond ASCII, because its tables take milliseconds to
 build and a command answers in tens of them. Standard library only; no I/O.

@@ -32,7 +32,7 @@ MOST = 4_096
 """Numbers that a vector may have."""
 
 PAUSE = 30.0
-"""Seconds a server that failed is left alone: nobody is to wait for it at every search."""
+"""Seconds a server that failed is left alone: not every search should wait for it."""
 
 _BATCH = 64
 _HINTS = {

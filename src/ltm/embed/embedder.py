@@ -29,7 +29,7 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Floats:
         """One row of unit length per text; a row of zeros where a text has nothing to embed.
 
-        `ModelFailed`, here or of `dimensions`, when the model cannot be had now: whoever asked
+        `ModelFailed`, here or of `dimensions`, when the model is not available now: the caller
         goes on without vectors.
         """
         ...

@@ -1,6 +1,6 @@
 """Keeping vectors up to date with what they were made of, a slice at a time.
 
-Owns what of a memory is embedded, and stopping in time: whoever calls says how long it may take,
+Owns what of a memory is embedded, and stopping in time: the caller says how long it may take,
 and the rest is done by the next. Called with patience after a session, and briefly before a search.
 Imports core, storage and this package; numpy comes with the embedder.
 """
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ltm.storage.vectors import Vectors
 
 PATIENT = 60.0
-"""Seconds for whom nobody waits."""
+"""Seconds when no user waits."""
 
 BRIEF = 0.05
-"""Seconds that somebody who asked a question may be kept waiting for the newest to count."""
+"""Seconds a search may wait so that the newest memories count."""
 
 _BATCH = 32
 
@@ -63,7 +63,7 @@ def keep_passages(
     while found := passages.after(vectors.last(), _BATCH):
         rows = [each.row for each in found]
         vectors.put(rows, embedder.embed([each.text for each in found]))
-        # What was purged while it was embedded must not stay: whoever purges looks after us.
+        # What was purged while it was embedded must not stay; a later purge drops vectors.
         vectors.drop(set(rows) - {each.row for each in passages.read(rows)})
         if time.monotonic() >= end:
             return False

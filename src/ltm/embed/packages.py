@@ -1,6 +1,6 @@
 """The packages whose weights we can read, the better one first, and how to get one.
 
-A module of its own, because whoever only asks what is installed is not to load numpy for it.
+A module of its own, so that asking what is installed does not load numpy.
 Imports the standard library only.
 """
 
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 INSTALL = "pip install '.[vectors]' in the folder of ltm's code"
-"""Never by a name: on an index, that may be somebody else's package."""
+"""Never by a name: on an index, that may be an unrelated package."""
 
 
 class Package(NamedTuple):

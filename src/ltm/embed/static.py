@@ -85,7 +85,7 @@ def _read_wordllama(folder: str) -> _Table:
     config = os.path.join(folder, "tokenizers", "l2_supercat_tokenizer_config.json")
     with open(config, "rb") as file:
         data = file.read()
-    # Only this part of it: the whole takes four times as much memory, and nobody needs the rest.
+    # Only this part of it: the whole takes four times as much memory, and the rest is not needed.
     start = data.index(_PIECES) + len(_PIECES)
     text = data[start : data.index(_PAIRS, start)].decode().lstrip()
     numbers, _ = json.JSONDecoder().raw_decode(text)

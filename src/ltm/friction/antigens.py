@@ -19,9 +19,9 @@ from ltm.friction.heard import Window
 from ltm.friction.ruleset import Rules
 from ltm.friction.score import Scored
 
-# A value of the file's format, which other tools look for: nobody wrote an instruction yet.
+# A value of the file's format, which other tools look for: no instruction is written yet.
 UNWRITTEN = "# TODO: Write prevention instruction based on pattern above"
-"""What stands in the place of an instruction until somebody has written one."""
+"""The placeholder for an instruction until one is written."""
 
 _WEIGHTS = {
     "user_intervention": 10,

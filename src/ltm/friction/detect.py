@@ -44,7 +44,7 @@ _CLAIM = re.compile(
     r"\b(?:done|completed?|fixed|success(?:ful(?:ly)?)?|works?\s+now|all\s+tests\s+pass)\b|✅",
     re.IGNORECASE,
 )
-# What somebody says who stopped an agent twice is a wish only if it says how it is to be done.
+# What a user who stopped an agent twice says is a wish only if it says how to do it.
 _WISH = re.compile(
     r"\b(?:don'?t|do\s+not|never|always|instead|only|not|stop|should|must|use)\b", re.IGNORECASE
 )

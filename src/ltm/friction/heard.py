@@ -70,7 +70,7 @@ class Heard:
     started: str = ""
     ended: str = ""
     messages: int = 0
-    """What was said and done in it, beside sub-agents."""
+    """What was said and done in it, without sub-agents."""
     turns: int = 0
     """What the user typed, counted by the rules in force."""
     signals: list[Signal] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """Whether an agent makes the same call again and again to no other effect.
 
-Polling is no loop, and neither is a test that is run again after an edit or because the user said
+Polling is not a loop, nor is a test that is run again after an edit or because the user said
 something: what counts is the same call with the same result and nothing in between that could
 change it. Imports `sessions.turns`.
 """

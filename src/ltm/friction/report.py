@@ -23,7 +23,7 @@ _BAR = 30
 _MEANINGS = {
     "BAD": "ended in trouble",
     "FRICTION": "the user had to react",
-    "ROUGH": "much failed, and nobody complained",
+    "ROUGH": "much failed, and the user did not complain",
     "ONE-SHOT": "one order, no exchange",
     "OK": "went well",
 }

@@ -1,7 +1,7 @@
 """Which transcripts are meant, and which of them are copies of one conversation.
 
 A client that forks or resumes a session writes the former messages again, under the same uuids,
-into another file. Whoever counts files counts such a conversation twice; here files that share a
+into another file. Counting files would count such a conversation twice; here files that share a
 message are one. One quick pass over the bytes tells, without parsing them. Imports `sessions` and
 `storage.project`.
 """
@@ -22,7 +22,7 @@ from ltm.storage.project import identify
 _ENDINGS = (".jsonl", ".jsonl.gz")
 _SKIPPED = "sessions-index"
 _SHARED_BY = 12
-"""Files that may share a message; one that more of them have is no message but boilerplate."""
+"""Files that may share a message; one that more of them have is boilerplate, not a message."""
 _CHUNK = 8 * 1024 * 1024
 _OVERLAP = 128
 _UUID = b'"uuid":'

@@ -63,7 +63,7 @@ def write(found: Analysis, folder: str, rules: Sequence[Rule] = (), root: str = 
 
 
 def remove(root: str) -> int:
-    """Delete the files of a project's own folder, which can be made anew; how many there were."""
+    """Delete the files of a project's own folder, which can be made again; how many there were."""
     folder = os.path.join(root, FOLDER)
     if not is_inside(folder, root):
         return 0

@@ -57,7 +57,7 @@ def compose(
     """The most important memories of a store as one text within both limits, fence included.
 
     `sessions` is how many the project has had, `claude_md_text` what the client loads by itself and
-    so need not be told again, `notice` a line of ours to be added in any case. The same store and
+    so need not be told again, `notice` a line to be added in any case. The same store and
     arguments give the same text. A store with nothing to tell, or limits too small for the fence,
     give an empty one.
     """

@@ -2,7 +2,7 @@
 
 A memory may hold anything, also what an enemy wrote. What is injected stands between `[LTM:…]` and
 `[/LTM]`, what goes into CLAUDE.md between two comments, each memory on one line; whatever could end
-a line, open or close markup, forge a mark of ours, pull in a file or hide from the eye is replaced
+a line, open or close markup, forge our marks, pull in a file or hide from the eye is replaced
 by something that looks alike and does nothing. Pure; imports `core.screen`.
 """
 
@@ -46,7 +46,7 @@ def harmless(text: str) -> str:
 
 
 def _without_disguise(text: str) -> str:
-    """The text without unseen characters, and in plain letters if any stand for a mark of ours."""
+    """The text without unseen characters, and in plain letters if any imitate our marks."""
     from unicodedata import normalize  # not needed for most texts
 
     text = _UNSEEN.sub("", text)

@@ -110,6 +110,6 @@ def _read(path: str, top: str, seen: set[str], depth: int) -> Iterator[str]:
     for found in re.finditer(_IMPORT, re.sub(_CODE, "", text)):
         name = found[1].replace("\\ ", " ")
         imported = os.path.normpath(os.path.join(os.path.dirname(path), name))
-        # A client asks before it loads anything from outside; nobody knows what was answered.
+        # A client asks before it loads anything from outside; the answer is unknown.
         if is_inside(imported, top):
             yield from _read(imported, top, seen, depth + 1)

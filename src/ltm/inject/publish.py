@@ -77,8 +77,8 @@ def write_views(
         kept |= dict.fromkeys(done.kept)
         if not done.written:
             break
-        # Somebody may have changed a memory meanwhile and written before us: look again until
-        # there is nothing left to write, so that whoever comes last leaves the newest state.
+        # Another process may have changed a memory and written before us: look again until
+        # there is nothing left to write, so that the last one leaves the newest state.
         written |= dict.fromkeys(done.written)
     return Published(tuple(written), problems, tuple(kept))
 

@@ -102,7 +102,7 @@ def find_format(name: str) -> Format:
 
 def frame(body: Sequence[str], agent: str, project: str, left_out: int, notice: str = "") -> str:
     """The lines of memories inside their fence; after it what can still be asked for, and a notice
-    of ours if there is one."""
+    of ltm's own if there is one."""
     opening = OPEN.format(agent=label(agent), project=label(project))
     lines = [opening, INTRODUCTION, *body, CLOSE]
     if left_out:

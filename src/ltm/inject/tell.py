@@ -61,7 +61,7 @@ def tell(
 
 
 def doubt(places: Places) -> Callable[[Memory], bool] | None:
-    """Whether a memory is not as it was signed; None where nobody set a key."""
+    """Whether a memory is not as it was signed; None without a key."""
     key = keyfile.load(places.home)
     return None if key is None else key.is_doubtful
 
@@ -72,9 +72,7 @@ def notice(store: Store, places: Places) -> str:
     parts = []
     quarantined, untrusted = waiting(store, places)
     if quarantined:
-        parts.append(
-            f"{counted(quarantined, 'memory')} from sources nobody vouches for (ltm approve)"
-        )
+        parts.append(f"{counted(quarantined, 'memory')} from untrusted sources (ltm approve)")
     if untrusted:
         parts.append(f"{counted(untrusted, 'memory')} that came with this repository (ltm trust)")
     if places.untrusted_agent:

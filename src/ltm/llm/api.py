@@ -61,7 +61,7 @@ def _answer(data: bytes) -> Answer:
         blocks = [block for block in message["content"] if block.get("type") == "text"]
         text = "".join(block["text"] for block in blocks)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise BadAnswer("what came back is no message of the Messages API") from None
+        raise BadAnswer("the response is not a message of the Messages API") from None
     return Answer(text, tokens_in(message.get("usage")))
 
 

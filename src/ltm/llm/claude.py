@@ -1,6 +1,6 @@
 """The user's own Claude Code, asked with `claude -p`: no key, the login that is there.
 
-Owns how it is started so that nobody notices: without the user's hooks, plugins, servers and
+Owns how it is started without side effects: without the user's hooks, plugins, servers and
 CLAUDE.md (`--safe-mode`, which leaves login and model settings alone), without tools, without a
 trace in the list of sessions, with our guard in its environment, and with an end. What it is asked
 about goes through stdin, since everybody on the machine can read a command line. Imports the
@@ -173,7 +173,7 @@ def _answer(printed: bytes, code: int, errors: bytes) -> Answer:
                 f"claude ended with {code}{f': {told}' if told else ''}",
                 hint="run 'claude --version': it must be 2.1.197 or newer",
             ) from None
-        raise BadAnswer("what claude printed is no result") from None
+        raise BadAnswer("the output of claude is not a result") from None
     cost = tokens_in(result.get("usage"))
     if failed or not isinstance(said, str):
         status = result.get("api_error_status")

@@ -96,7 +96,7 @@ class Model:
             cost = error.cost
             raise
         finally:
-            # Where nobody can tell what it cost, what was reserved stands.
+            # If the cost is unknown, what was reserved stands.
             if cost is not None:
                 self._log.settle(at, needed, cost)
         if len(answer.text) > LONGEST:
@@ -114,7 +114,7 @@ def open_model(
 ) -> Model | None:
     """The model the user switched on; None when it is off, or when we are inside our own call.
 
-    `at_most` is how many seconds whoever asks can wait, whatever the option says.
+    `at_most` is how many seconds the caller can wait, whatever the option says.
     """
     name = config.own("llm.backend")
     if name == OFF or environ.get(GUARD):

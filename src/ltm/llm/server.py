@@ -92,7 +92,7 @@ class Server:
             ) from None
 
     def _within(self, seconds: float, work: Callable[[], bytes]) -> bytes:
-        """What `work` gives or raises, unless it takes too long; then nobody waits any more."""
+        """What `work` gives or raises, unless it takes too long; then it is abandoned."""
         done: list[bytes] = []
         failed: list[BaseException] = []
 

@@ -60,7 +60,7 @@ class Answered:
     """What is known about a question."""
 
     text: str
-    """The answer; '' when nobody wrote one."""
+    """The answer; '' when no model wrote one."""
     cited: tuple[str, ...]
     hits: tuple[Hit | Quote, ...]
     """The evidence, best first."""

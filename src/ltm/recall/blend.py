@@ -2,7 +2,7 @@
 
 Owns how the two are compared. Within each the order is its own; between them it is decided by how
 much of the question the best of each answers: the share of its words, weighed by how rare they are,
-or its nearness in meaning. What somebody chose to keep counts more than what was merely said, and a
+or its nearness in meaning. What the user chose to keep counts more than what was merely said, and a
 memory and the lines it came from are one hit. Imports core and this package.
 """
 
@@ -175,7 +175,7 @@ def _why(question: Question, ranking: Ranking, row: int) -> str:
     signals, day = ranking.signals(row), ranking.evidence[row].day
     own, around = ranking.words(row)
     said: list[str] = []
-    for name, there in (("said", own), ("said beside it", around)):
+    for name, there in (("said", own), ("said next to it", around)):
         words = _own_words(question.text, there)
         if words:
             said.append(f"{name}: {', '.join(words)}")

@@ -29,7 +29,7 @@ class Touched(NamedTuple):
     """Whether the agent wrote to it; else it was only spoken of, or part of a command."""
     times: int
     passages: tuple[Passage, ...]
-    """Where, the most telling first: what somebody said before what a tool did."""
+    """Where, the most telling first: what a person said before what a tool did."""
 
 
 class Explained(NamedTuple):

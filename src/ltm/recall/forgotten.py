@@ -2,7 +2,7 @@
 
 Owns which passages that are: those on the lines such a memory came from, and those that say the
 same. Who forgets a memory wants to meet it no more, in sessions either; restoring it brings both
-back, and purging deletes both. What waits for approval is nobody's word yet: it is found by those
+back, and purging deletes both. What waits for approval is not confirmed yet: it is found by those
 who ask for it, and is marked then. Of the sessions only what was found is looked at, so that a
 question costs the same however much was said. Imports core and storage.
 """

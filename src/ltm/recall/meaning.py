@@ -1,7 +1,7 @@
-"""Passages by their meaning: the vectors beside a project's sessions, asked with a text.
+"""Search a project's passages by meaning, in the vectors kept for its sessions.
 
 Owns embedding a question once, and bringing the newest passages in, briefly, before it is asked. A
-model that cannot be had now is no reason to fail: then words alone decide. Imports core, `embed`
+model that is not available is not an error: then words alone decide. Imports core, `embed`
 and storage, and with them numpy: loaded only where there is an embedder.
 """
 

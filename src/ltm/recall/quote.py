@@ -1,6 +1,6 @@
 """A quote: what was said in a session that answers a question, and where to read on.
 
-Owns the shape that stands beside a memory's `Hit`, and which part of a long text is shown. Imports
+Owns the counterpart of a memory's `Hit`, and which part of a long text is shown. Imports
 core.
 """
 

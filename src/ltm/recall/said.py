@@ -36,7 +36,7 @@ BY_SESSION = 50
 """Sessions found by all that was said in them."""
 
 WIDENED = 10
-"""Of the best passages by words, and as many by meaning, those beside them are candidates too: an
+"""Of the best passages by words, and as many by meaning, their neighbours are candidates too: an
 answer often has none of the words its question was asked with."""
 
 BY_NAME = 50
@@ -62,7 +62,7 @@ class SessionSearch:
         self._embedder = embedder
         self._opened: list[Passages | Meaning] = []
         self.left_out: LeftOut | None = None
-        """What is no answer to anything, where there is such."""
+        """What must not be shown as an answer, if there is such."""
         self.waiting: LeftOut | None = None
         """What waits for approval, where that was asked for."""
 
@@ -149,7 +149,7 @@ class SessionSearch:
     def _evidence(
         self, matches: PassageMatches, near: Mapping[int, float], named: Iterable[int], end: str
     ) -> dict[int, PassageCandidate]:
-        """All candidates, with what stands beside the best of them."""
+        """All candidates, with the neighbours of the best of them."""
         found = {each.row: each for each in matches.candidates}
         others = [row for row in (*near, *named) if row not in found]
         best = [*list(found)[:WIDENED], *list(near)[:WIDENED]]

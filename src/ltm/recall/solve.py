@@ -34,7 +34,7 @@ class Case(NamedTuple):
     changes: tuple[Passage, ...]
     """What was written to before the command passed."""
     passed: Passage | None
-    """The same command, when it no longer failed; None when nobody saw that."""
+    """The same command, when it no longer failed; None when that was not seen."""
     said: Passage | None
     """What the agent said next."""
 
@@ -107,7 +107,7 @@ def _case(said: SessionSearch, error: Passage, like: float) -> Case:
     before, after = near[:at], near[at + 1 :]
     command = next((each for each in reversed(before) if each.commands), None)
     if error.role != TOOL:
-        command = None  # somebody told of it; what ran before has nothing to do with it
+        command = None  # a person told of it; what ran before has nothing to do with it
     passed = _passed(command, after) if command else None
     until = passed.row if passed else after[-1].row if after else 0
     changes = [each for each in after if each.row < until + (not passed) and each.writes]

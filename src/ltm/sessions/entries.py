@@ -100,7 +100,7 @@ _ONE_BLOCK = re.compile(r"\s*<([a-z]+[-_][a-z-_]+)[ >].*</\1>\s*\Z", re.DOTALL)
 
 
 def holds_nothing(line: bytes) -> bool:
-    """Whether a line tells by its type that it holds no turn, so that nobody needs to parse it.
+    """Whether a line tells by its type that it holds no turn, so that it need not be parsed.
 
     Half of the bytes of some transcripts: progress of tools, whole requests, snapshots of files.
     """
@@ -130,7 +130,7 @@ def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
 
 
 def without_insertions(text: str) -> str:
-    """A text without the blocks that a client or we put among somebody's words."""
+    """A text without the blocks that a client or we put among a person's words."""
     return (_INSERTED.sub("", text) if "<" in text or "[LTM:" in text else text).strip()
 
 

@@ -1,4 +1,4 @@
-"""Whether a session has more to say than somebody has read of it.
+"""Whether a session has grown since it was last read.
 
 Owns that question for every reader of transcripts, each of which keeps its own place. Imports
 `lines` and `storage.sessionlog`.

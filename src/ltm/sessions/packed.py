@@ -27,5 +27,5 @@ def unpacked(path: str) -> Iterator[str]:
             with gzip.open(path, "rb") as packed, open(plain, "wb") as whole:
                 shutil.copyfileobj(packed, whole)
         except (EOFError, ValueError) as error:
-            raise OSError(f"it is no whole archive: {error}") from error
+            raise OSError(f"it is not a complete archive: {error}") from error
         yield plain

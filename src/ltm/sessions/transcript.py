@@ -180,7 +180,7 @@ class TranscriptReader:
                 call = self._calls.pop(turn.id, None)
                 if call is None:
                     continue
-                turn.tool = call.tool  # it was made a moment ago and nobody has seen it yet
+                turn.tool = call.tool  # it was just made and is not handed out yet
                 if not turn.failed:
                     commits += _commits(call, turn)
         return turns + commits if commits else turns
@@ -195,7 +195,7 @@ def read(
 ) -> TranscriptReader:
     """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
 
-    A file that is not there, or is no plain file, has none. The cursor is told by the reading.
+    A file that is missing, or not a plain file, has none. The cursor is told by the reading.
     `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
     """
     return TranscriptReader(path, cursor, Recent(IN_ONE) if seen is None else seen, only)

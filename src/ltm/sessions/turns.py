@@ -2,7 +2,7 @@
 
 Owns the shapes only. A `UserText` holds the user's own words and nothing else does: whatever a
 client puts in the user's mouth (reminders, command bodies, notices, our own memories) is an
-`Aside`. Nobody changes a turn once it was handed out. They are not frozen all the same: one is made
+`Aside`. A turn never changes once handed out. They are not frozen all the same: one is made
 for every line of a transcript, and a frozen one takes four times as long to make (1.6 against
 0.4 µs), 2 % of reading a session.
 Imports the standard library only.
@@ -27,7 +27,7 @@ class _Turn:
     agent: str = ""
     """The sub-agent at work, '' for the main conversation."""
     sidechain: bool = False
-    """Whether it happened beside the main conversation, in a sub-agent."""
+    """Whether it happened outside the main conversation, in a sub-agent."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class ToolResult(_Turn):
     judged: bool = True
     """Whether the client said if it failed; old ones and some tools leave it open."""
     refused: bool = False
-    """Whether the user did not let it run or stopped it: nobody's failure."""
+    """Whether the user did not let it run or stopped it, which is not a failure."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -84,7 +84,7 @@ def _name_in(path: str) -> str:
 def front_matter(text: str) -> dict[str, str]:
     """The plain `key: value` lines between the two `---`, those below a key as `key.below`.
 
-    Whatever is no such line is passed over.
+    All other lines are skipped.
     """
     lines = text.splitlines()
     found: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """A memory made of named values, wherever they stand: the keys of a file, the fields of a record.
 
-Owns which value becomes which field, once. How forgiving one is with a value is up to whoever reads
-it: `reading` with what a person typed, `transfer.record` with what a program wrote. Imports core.
+Owns which value becomes which field, once. How strict one is with a value is up to the reader:
+`reading` with what a person typed, `transfer.record` with what a program wrote. Imports core.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def save(
     temporary = f"{path}.{os.urandom(6).hex()}.tmp"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        # No fsync: a torn file is no JSON, and is made anew.
+        # No fsync: a torn file is not JSON, and is replaced.
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             data = write(kept).encode("ascii")

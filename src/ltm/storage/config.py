@@ -139,7 +139,7 @@ def unset_option(path: str, name: str, *, shared: bool = False) -> bool:
         if parts[-1] not in tables[-1]:
             return False
         del tables[-1][parts[-1]]
-        # A table we leave empty goes too, unless somebody wrote a comment into it.
+        # A table we leave empty goes too, unless there is a comment in it.
         for parent, part in zip(reversed(tables[:-1]), reversed(parts[:-1]), strict=True):
             if parent[part].as_string().strip():
                 break

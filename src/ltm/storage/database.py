@@ -76,7 +76,7 @@ def migrate(path: str, schema: Schema) -> None:
 def set_aside(path: str) -> str:
     """Move a database out of the way, so that a new one is begun, and say where it is now.
 
-    A person may still want to look at it. Nothing, where somebody else has moved it already.
+    A person may still want to look at it. Does nothing if it was moved already.
     """
     number = 1
     while not _is_new(aside := f"{path}.damaged{number}"):
@@ -131,11 +131,11 @@ def connect(path: str, schema: Schema) -> sqlite3.Connection:
 
 
 def look(path: str, schema: Schema, *, long: bool = False) -> sqlite3.Connection:
-    """The database at `path` to read from only: nothing is written, and nobody is waited for.
+    """Open the database at `path` to read from only, without writing and without waiting.
 
     For a hook. A database that is missing, broken, locked or of another schema is a
-    `sqlite3.Error`; what somebody is writing at the moment may not be seen yet. Who looks for
-    `long` sees what is written later, for which SQLite may have to make its files beside it.
+    `sqlite3.Error`; what is being written at the moment may not be seen yet. Who looks for
+    `long` sees what is written later, for which SQLite may have to make its files next to it.
     """
     logged = long or os.path.exists(f"{path}-wal")
     for options in ("mode=ro", "mode=ro&immutable=1") if logged else ("mode=ro&immutable=1",):
@@ -157,7 +157,7 @@ def is_kept(db: sqlite3.Connection) -> bool:
 
 
 def discard(path: str) -> None:
-    """Delete a database file and what SQLite keeps beside it."""
+    """Delete a database file and what SQLite keeps next to it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         try:
             os.unlink(path + suffix)
@@ -216,7 +216,7 @@ longer what was written, such as a text that became bytes."""
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether somebody else merely holds the database at the moment."""
+    """Whether the database is merely locked by another connection."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
@@ -365,7 +365,7 @@ def _memory() -> sqlite3.Connection:
 
 
 READ_ONLY = "mode=ro&immutable=1"
-"""The options under which a database is read and nothing is written beside it."""
+"""The options under which a database is read and nothing is written next to it."""
 
 LONGEST_ROW = 16 * 1024 * 1024
 """Bytes of a row in a database that another program made."""

@@ -1,9 +1,9 @@
 """Writes that are either whole and on the disk, or did not happen.
 
-Owns the one way a file of ours comes to be: a temporary file, fsync, `os.replace`, fsync of the
+Owns the one way to write a file: a temporary file, fsync, `os.replace`, fsync of the
 folder. Without both fsyncs an acknowledged write can vanish in a power cut. A temporary file is
-locked while somebody is at work on it, so that one a crash left behind can be told from it and
-swept away by anybody. Imports the standard library and `core.errors` only, because hooks use it
+locked while it is being written, so that one a crash left behind can be told from it and
+swept away. Imports the standard library and `core.errors` only, because hooks use it
 too.
 """
 
@@ -163,7 +163,7 @@ def sweep_unfinished(folder: str, name: str) -> None:
 
 
 def remove_dead(path: str) -> bool:
-    """Remove an unfinished write unless somebody is still at work on it; whether it was removed."""
+    """Remove an unfinished write unless it is still in progress; whether it was removed."""
     if os.name == "nt":
         return _remove_quietly(path)  # what is open cannot be deleted there
     handle = open_dead(path)
@@ -194,7 +194,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 def new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
-    """A new file to write to, and its path; locked, so that nobody takes it for a leftover."""
+    """A new file to write to, and its path; locked, so that it is not taken for a leftover."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | getattr(os, "O_BINARY", 0)
     while True:
         path = os.path.join(folder, unfinished_name(name))
@@ -202,7 +202,7 @@ def new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
         try:
             safe = _lock(handle) and os.fstat(handle).st_nlink > 0
         except OSError:
-            safe = True  # a disk that knows no locks: nobody can sweep it either
+            safe = True  # a disk without locks: it cannot be swept either
         if safe:
             return path, handle
         os.close(handle)  # a sweeper was quicker than our lock, and this name is lost
@@ -222,7 +222,7 @@ def unnamed_file(folder: str, mode: int) -> int:
     try:
         _lock(handle)
     except OSError:
-        pass  # a disk that knows no locks: nobody can sweep it either
+        pass  # a disk without locks: it cannot be swept either
     return handle
 
 
@@ -264,13 +264,13 @@ def _fill(handle: int, data: bytes, mode: int) -> None:
         view = view[os.write(handle, view) :]
     if os.utime in os.supports_fd:
         # Many disks stamp files with a clock that ticks every few milliseconds. With a precise
-        # moment of ours, an edit by others within that tick shows in the time.
+        # time of our own, an edit by others within that tick shows.
         moment = time.time_ns()
         os.utime(handle, ns=(moment, moment))
 
 
 def _lock(handle: int) -> bool:
-    """Lock an open file; False when somebody else has it locked."""
+    """Lock an open file; False when it is locked already."""
     if os.name == "nt":
         return True
     import fcntl

@@ -1,4 +1,4 @@
-"""The file-backed store: vaults of Markdown files, each with its derived index beside it.
+"""The file-backed store: vaults of Markdown files, each with its derived index.
 
 Owns answering from all vaults as one. How a decision reaches the disk is in `changing`, which is
 loaded with the first change: most calls only ask.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Compared(NamedTuple):
-    """A file and what the index holds of it, for whoever checks that the two agree."""
+    """A file and what the index holds of it, to check that the two agree."""
 
     vault: Vault
     name: str
@@ -44,8 +44,8 @@ _MOST_WORDS = 64  # of a long question, which may be a whole text
 class FileStore:
     """All vaults one project and agent can see, as one store.
 
-    What the methods of the port do is said there (`store.Store`); those it has beside them are for
-    whoever knows that memories are files: the doctor, vectors, and the text of a session's start.
+    The methods of the port are described there (`store.Store`); the others are for
+    users of the files themselves: the doctor, vectors, and the text of a session's start.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class FileStore:
                 yield stored
 
     def search(self, query: str, wanted: Filter, limit: int) -> "Matches":
-        from ltm.core.relevance import relevance  # not needed by whoever only lists
+        from ltm.core.relevance import relevance  # not needed to list
         from ltm.core.words import query_terms
         from ltm.storage.store import Match, Matches
 
@@ -172,7 +172,7 @@ class FileStore:
         self._state.take_batch(self._project, vault)
 
     def compare(self) -> Iterator[Compared]:
-        """Every file of every vault, read anew, beside what the index holds of it."""
+        """Every file of every vault, read again, with what the index holds of it."""
         for vault, index in self._vaults.fresh():
             held = {
                 os.path.basename(each.path): each
@@ -203,12 +203,12 @@ class FileStore:
         return opened
 
     def rebuild(self) -> None:
-        """Derive every index anew from the files."""
+        """Rebuild every index from the files."""
         for _, index in self._vaults.fresh():
             index.rebuild()
 
     def check(self, *, at_once: bool = False) -> None:
-        """See whether the indexes are as they were written, and make those anew that are not: once
+        """Check that the indexes are as they were written, and rebuild those that are not: once
         a day, because it reads all of them."""
         for _, index in self._vaults.fresh():
             index.check(at_once=at_once)

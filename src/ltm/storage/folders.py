@@ -22,7 +22,7 @@ class Folder(NamedTuple):
     dev: int
     ino: int
     born: int
-    """Nanoseconds since 1970; 0 when nobody can tell."""
+    """Nanoseconds since 1970; 0 when unknown."""
 
 
 def look_at(path: str) -> Folder | None:
@@ -68,7 +68,7 @@ def is_in_place(known: Folder, path: str) -> bool:
 
 
 def lives_beside(known: Folder) -> bool:
-    """Whether the recorded folder is still there, under another name beside its old place."""
+    """Whether the recorded folder is still there, under another name next to its old place."""
     top, tail = known.path, ""
     if os.path.basename(top) == ".git":
         top, tail = os.path.split(top)
@@ -92,7 +92,7 @@ def _born(path: str, info: os.stat_result) -> int:
         try:
             return os.stat(os.path.join(path, "description")).st_mtime_ns
         except OSError:
-            pass  # somebody deleted it: the disk may know
+            pass  # it was deleted: the disk may know
     birth = getattr(info, "st_birthtime", None)
     if birth is not None:
         return int(birth * 1_000_000_000)

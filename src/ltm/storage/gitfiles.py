@@ -114,7 +114,7 @@ def remove_local(root: str) -> list[str]:
     if repository is None or not repository.common_dir:
         return []
     changed: list[str] = []
-    # First nobody may ask for the driver any more, then it may go.
+    # First remove what asks for the driver, then the driver.
     attributes = _attributes_path(repository)
     data = _read(attributes)
     block = _BLOCK.search(data)
@@ -212,7 +212,7 @@ def _install_driver(repository: Repository, command: Sequence[str], shared: str)
     if values.get("driver") != driver:
         unfinished = not values and _read(config)[-1:] not in (b"", b"\n")
         if not _git_config(config, "--replace-all", f"{_SECTION}.name", _DRIVER_NAME):
-            return changed  # no git on this machine: nobody to merge, and nothing to ask for
+            return changed  # no git on this machine: no merges, and nothing to ask for
         _git_config(config, "--replace-all", f"{_SECTION}.driver", driver)
         if unfinished:
             _git_config(config, "--replace-all", f"{_SECTION}.newline", "added")
@@ -230,7 +230,7 @@ def _install_driver(repository: Repository, command: Sequence[str], shared: str)
         new = data + _block("")
     if new != data:
         make_folder(os.path.dirname(attributes), 0o755)
-        # Unfinished, it waits in the vault, which is swept: nobody tidies up in git's own folder.
+        # Unfinished, it waits in the vault, which is swept: git's own folder is not.
         _write_like_before(attributes, new, shared)
         changed.append(attributes)
     return changed
@@ -251,7 +251,7 @@ def _driver_settings(repository: Repository) -> dict[str, str]:
 
 
 def _read(path: str, *, follow: bool = True) -> bytes:
-    """A small file's bytes, none when it is not there; what is no plain file is refused."""
+    """A small file's bytes, none when it is not there; what is not a plain file is refused."""
     try:
         return read_plain(path, follow=follow)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Who made what is in a repository: this clone, or somebody whose work came along with it.
+"""Who made what is in a repository: this clone, or others whose work came along with it.
 
 The clone's own log of what happened tells, which no clone and no pull brings along; names and
 addresses in commits are what their authors say they are. What git has let go of after months counts
@@ -54,7 +54,7 @@ def made_here(folder: str) -> set[str]:
 
 
 class CameAlong:
-    """Tells which files somebody else committed to the repository they lie in."""
+    """Tells which files others committed to the repository they lie in."""
 
     def __init__(self) -> None:
         self._of_folders: dict[str, set[str]] = {}

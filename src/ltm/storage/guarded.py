@@ -1,7 +1,7 @@
-"""The index of a vault nobody said they trust, seen through what may be seen of it.
+"""The index of a vault that is not trusted yet, limited to what may be seen of it.
 
-Owns the rule: a memory our own key vouches for is as good as any other; the rest is there only for
-whoever asks for it, and marked. Imports core and storage.
+Owns the rule: a memory our own key vouches for is as good as any other; the rest is found only
+by those who ask for it, and marked. Imports core and storage.
 """
 
 from __future__ import annotations

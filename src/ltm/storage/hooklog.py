@@ -1,4 +1,4 @@
-"""What went wrong where nobody was told: hooks and drains are silent, so it stands in a file.
+"""The log of errors in hooks and drains, which have no output of their own.
 
 Owns `<home>/hook.log`, one line per error, the newest last, and keeps it small. `ltm doctor` shows
 the last line. A line never holds what a client sent. Standard library only: hooks load this.
@@ -17,7 +17,7 @@ _LONGEST = 400
 
 
 def note(home: str, doing: str, error: BaseException) -> None:
-    """Add a line about an error; nothing without a home. Never raises: nobody is left to tell."""
+    """Add a line about an error; nothing without a home. Never raises, as no one could be told."""
     if not home:
         return
     path = os.path.join(home, FILE)

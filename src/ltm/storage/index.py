@@ -1,6 +1,6 @@
 """The index of one vault: a SQLite file derived from the memory files, deletable at any time.
 
-Owns when it is brought up to date (`refresh`) and when it is made anew; how files are taken in is
+Owns when it is brought up to date (`refresh`) and when it is rebuilt; how files are taken in is
 `indexing`'s, its tables are those of `rows`, and what it can be asked is in `lookups`. Holds every
 memory as JSON, so that listing and recall read no Markdown at all. "Rebuild equals incremental" is
 a property test. Only `vaults` opens an index.
@@ -67,7 +67,7 @@ class Index(Lookups):
         """Give the file back."""
         if self._place is not None:
             try:
-                # Whoever comes next goes on from here; not worth waiting for a writer.
+                # The next process goes on from here; not worth waiting for a writer.
                 self._db.execute("PRAGMA busy_timeout = 0")
                 self._rows.set_place(self._place)
                 self._rows.set_meta("listed", self._listed)
@@ -89,14 +89,14 @@ class Index(Lookups):
                 self._update()
         except DAMAGE as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
-                return  # somebody else is bringing it up to date: answer from what is there
+                return  # another process is bringing it up to date: answer from what is there
             if isinstance(error, sqlite3.Error) and is_unwritable(error):
                 self._go_on_in_memory()
             else:
                 self._start_over()
 
     def rebuild(self) -> None:
-        """Derive the whole index anew from the files.
+        """Rebuild the whole index from the files.
 
         In place if it is sound: other processes have it open, and SQLite, when the last of them
         closes it, deletes the log of whatever file has its name by then.
@@ -111,10 +111,10 @@ class Index(Lookups):
         self._start_over()
 
     def check(self, *, at_once: bool = False) -> None:
-        """Once a day, or at once: is the index as it was written? If not, it is made anew.
+        """Once a day, or at once, check that the index is as it was written; if not, rebuild it.
 
-        Most damage shows to whoever meets it. This finds the rest: a bit that fell over in a row
-        nobody compares with its file. It reads the whole index, so no question waits for it.
+        Most damage shows when it is read. This finds the rest: a bit that flipped in a row that is
+        never compared with its file. It reads the whole index, so no question waits for it.
         """
         today = int(time.time() // 86_400)
         try:
@@ -140,7 +140,7 @@ class Index(Lookups):
         self._use(copy(self.path, SCHEMA))
         try:
             self._update()
-        except sqlite3.Error:  # it was copied while somebody wrote to it
+        except sqlite3.Error:  # it was copied during a write
             self._use(empty(SCHEMA))
             self._update()
 
@@ -175,7 +175,7 @@ class Index(Lookups):
     @contextmanager
     def _locked(self, patience: float) -> Iterator[bool]:
         """The vault's write lock, if it is to be had in that time. Where the disk cannot even hold
-        a lock nobody writes, so there is nobody to wait for."""
+        a lock no one writes, so there is no one to wait for."""
         lock = self._vault.lock
         try:
             held = lock.acquire(patience)
@@ -262,6 +262,6 @@ class Index(Lookups):
             if not held and (anew or not filled):
                 raise self._vault.lock.busy()
             self._in_vain = not held
-            # Whoever had the lock may have done the work.
+            # The last holder of the lock may have done the work.
             if held and (anew or not filled or not self._unchanged()):
                 take_in(self._db, self._rows, self._vault, self._kinds, anew=anew)

@@ -130,7 +130,7 @@ class Ledger:
     def purge(self, project: str, quotes: Callable[[str], bool]) -> int:
         """Leave no word of what `quotes` knows in a project; how often it was seen.
 
-        That it was seen stays, or it would be counted anew from the transcript, words and all. A
+        That it was seen stays, or it would be counted again from the transcript, words and all. A
         rule keeps its name with the words of what else it was seen in; without any, it is gone.
         """
         gone = [each for each in self.evidence(project) if quotes(each.statement)]
@@ -204,7 +204,7 @@ class Ledger:
             )
 
     def demoted(self, project: str, rule: str, at: datetime) -> None:
-        """Note that a rule is no memory any more; it is observed as before."""
+        """Note that a rule is no longer a memory; it is observed as before."""
         with transaction(self._db):
             self._must_exist(project, rule)
             self._end(project, rule, at, "demoted")

@@ -49,10 +49,10 @@ class Lock:
         return True
 
     def _try(self) -> int | None:
-        """An open handle that holds the lock, or None while somebody else has it."""
+        """An open handle that holds the lock, or None while it is held elsewhere."""
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _CLOEXEC, self._mode)
         try:
-            # A lock file that was deleted meanwhile (`git clean`) is nobody's lock any more.
+            # A lock file that was deleted meanwhile (`git clean`) no longer locks anything.
             if _try_lock(handle) and (os.name == "nt" or os.fstat(handle).st_nlink):
                 return handle
         except BaseException:
@@ -73,7 +73,7 @@ class Lock:
             os.close(handle)
 
     def busy(self) -> Busy:
-        """What to tell somebody who waited in vain."""
+        """The error for a caller that waited in vain."""
         return Busy(
             f"another process has been writing to this vault for {PATIENCE:.0f} seconds",
             path=self.path,

@@ -1,7 +1,7 @@
 """Looking things up in an index: by id, by filter, by words.
 
-Owns what an index can be asked. Whoever asks gets an answer: an index that turns out to be broken
-on the way is made anew first. Imports core and storage's tables.
+Owns what an index can be asked. Every question is answered: an index that turns out to be broken
+on the way is rebuilt first. Imports core and storage's tables.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _mending(method: _F) -> _F:
-    """A look-up that is asked again when the index had to be mended: damage shows only where
-    somebody looks."""
+    """A look-up that is asked again when the index had to be mended: damage shows only when it
+    is read."""
 
     @wraps(method)
     def call(self: Lookups, *values: Any, **named: Any) -> Any:
@@ -50,7 +50,7 @@ class Lookups(ABC):
 
     @abstractmethod
     def _mend(self) -> bool:
-        """Make a broken index anew; False when it is not ours to change."""
+        """Rebuild a broken index; False when it is not ours to change."""
 
     @_mending
     def get(self, memory_id: str) -> Stored | None:
@@ -114,7 +114,7 @@ class Lookups(ABC):
     @_mending
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> query.IndexMatches:
         """The best matches for any of the words, at least `limit` if there are so many."""
-        with snapshot(self._db):  # a memory that is written anew meanwhile gets another row
+        with snapshot(self._db):  # a memory that is rewritten meanwhile gets another row
             return query.search(self._db, words, wanted, limit)
 
     @_mending

@@ -39,7 +39,7 @@ class NamedVectors(Vectors):
 
 
 def forget(path: str, memory_id: str) -> None:
-    """Leave no trace of a memory in the vectors at a path, whoever made them."""
+    """Leave no trace of a memory in the vectors at a path, of whatever model."""
     vectors = NamedVectors(path, "", 0)
     try:
         vectors.drop_memory(memory_id)

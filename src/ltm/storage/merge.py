@@ -11,7 +11,7 @@ its body and the union of lines.
 | phase                   | the fuller one when both changed the text: an edit beats a fading |
 | text that faded         | gives way to the text the other side edited                       |
 | version                 | the higher one, plus 1 when both changed the text                 |
-| signature               | kept only if it still covers what it signed; made anew by the     |
+| signature               | kept only if it still covers what it signed; made again by the    |
 |                         | driver where both sides fit the key of this machine               |
 | an unknown key          | the side updated last; losing words become a line of the body     |
 | a file we cannot read   | the other side, with every line it lacks added to its content     |
@@ -84,7 +84,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _signed(merged: bytes, sides: Sequence[bytes], path: str) -> bytes:
-    """The merged file, signed anew if both sides were signed."""
+    """The merged file, signed again if both sides were signed."""
     if merged in sides or not all(b"shown_signature:" in side for side in sides):
         return merged
     from ltm.storage.resigning import resigned  # most merges need no key

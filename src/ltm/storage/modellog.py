@@ -2,7 +2,7 @@
 
 Owns the models' part of `state.db`. It raises when the database cannot be written, as `sessionlog`
 does: a call that cannot be counted is not made. What a model could not be asked about waits here,
-longer after every failure; what failed too often is kept and shown, and tried again when somebody
+longer after every failure; what failed too often is kept and shown, and tried again when the user
 says so. Imports core, `state` and `database`.
 """
 
@@ -164,7 +164,7 @@ class ModelLog:
 
 
 def spent_and_waiting(path: str, at: datetime) -> tuple[Spent, list[Unheard]]:
-    """Today's spend and what waits, for whoever shows it; nothing where there is no database."""
+    """Today's spend and what waits, to be shown; nothing where there is no database."""
     if not os.path.exists(path):
         return Spent(), []
     try:

@@ -51,7 +51,7 @@ def vaults_of(places: Places) -> tuple[Vault, ...]:
 
     A project's memories go where the team sees them once a person ran `ltm init` there or said
     that they trust it, and stay private until then; both are read, so that nothing disappears at
-    the moment of the change. A vault that nobody said they trust comes last.
+    the moment of the change. A vault that is not trusted yet comes last.
     """
     private = Vault("private", places.private)
     agent = Vault("agent", places.agent_folder)
@@ -75,7 +75,7 @@ def open_files(places: Places, config: Config, *, readonly: bool = False) -> Fil
     """The file-backed store of a project and agent; `readonly` is for a hook, which only looks."""
     vaults = vaults_of(places)
     if not readonly:
-        sweep(places.home)  # what a command that was killed left of the settings beside the vaults
+        sweep(places.home)  # what a killed command left of the settings next to the vaults
     agent = next(vault for vault in vaults if vault.name == "agent")
     return FileStore(
         vaults,

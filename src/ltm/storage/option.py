@@ -57,7 +57,7 @@ def base_url(text: str) -> str:
 
 
 class Option(NamedTuple):
-    """One option: its name, what it may be, what it is if nobody says, and what it does."""
+    """One option: its name, what it may be, its default, and what it does."""
 
     name: str
     default: OptionValue

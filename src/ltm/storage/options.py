@@ -129,8 +129,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "sessions.megabytes",
         1_000,
-        "What the sessions of a project may take on the disk before the oldest are let go; 0 is no"
-        " limit.",
+        "What the sessions of a project may take on the disk before the oldest are deleted; 0 means"
+        " no limit.",
     ),
     Option(
         "hooks.tools",

@@ -1,6 +1,6 @@
 """Looking passages up: by words, by file, error, lines or time, one by one or session by session.
 
-Owns what a project's passages can be asked. Whoever asks gets an answer: a file that turns out to
+Owns what a project's passages can be asked. Every question is answered: a file that turns out to
 be damaged on the way is put aside first. Imports core and storage's tables.
 """
 
@@ -35,7 +35,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 def _mending(method: _F) -> _F:
     """A look-up that is asked again of what is there once a damaged file was put aside: damage
-    shows only where somebody looks."""
+    shows only when it is read."""
 
     @wraps(method)
     def call(self: PassageLookups, *values: Any, **named: Any) -> Any:
@@ -172,7 +172,7 @@ class PassageLookups(ABC):
 
     @_mending
     def around(self, session: str, turn: int, before: int = 2, after: int = 2) -> list[Passage]:
-        """The passages of a turn and of the turns beside it, in order."""
+        """The passages of a turn and of the turns around it, in order."""
         return self._passages(
             f"{_PASSAGE} WHERE s.id = ? AND p.turn BETWEEN ? AND ? ORDER BY p.turn, p.part",
             (session, turn - before, turn + after),

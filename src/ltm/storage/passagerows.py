@@ -246,7 +246,7 @@ class PassageRows:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def note_wiped(self) -> None:
-        """Note that nothing is left of what was removed, here and beside."""
+        """Note that nothing is left of what was removed, in rows and vectors."""
         self._db.execute("UPDATE totals SET traces = 0")
 
     def all(self) -> list[int]:

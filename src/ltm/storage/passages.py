@@ -52,8 +52,8 @@ _PURGED = "purged"
 class Passages(PassageLookups):
     """The passages of one project, in the file at `path`. Used by one thread at a time.
 
-    Whoever only asks gets an answer: where there is no file, or it cannot be read, there is
-    nothing. Whoever changes something gets `StorageFailed` when that cannot be kept.
+    Reading never fails: where there is no file, or it cannot be read, there is
+    nothing. A change raises `StorageFailed` when it cannot be kept.
     """
 
     def __init__(self, path: str, *, readonly: bool = False) -> None:
@@ -99,7 +99,7 @@ class Passages(PassageLookups):
         """Keep passages of a session and how far it was read, all or nothing; how many were new.
 
         A message that is known, from this session or from one it was forked from, is left out.
-        `after` is the cursor the reading began at: if somebody else has read on meanwhile, this is
+        `after` is the cursor the reading began at: if another process has read on since, this is
         a `Conflict`, and reading begins again from there.
         """
         with self._changing():
@@ -234,7 +234,7 @@ class Passages(PassageLookups):
             self.problem = Problem(self.path, f"cannot be read: {error}")
             self._use(empty(SCHEMA))
             return
-        # Whoever met the damage first has put the file aside, and begun the one that is there now.
+        # The first to meet the damage has put the file aside, and begun the present one.
         if inode(self.path) == self._inode:
             aside = set_aside(self.path)
             if aside:
@@ -244,6 +244,6 @@ class Passages(PassageLookups):
     def _tell_aside(self, aside: str) -> None:
         self.problem = Problem(
             self.path,
-            f"was damaged and is begun anew; what it held is in {aside}"
+            f"was damaged and is begun again; what it held is in {aside}"
             " (fill it again with: ltm capture --all)",
         )

@@ -1,4 +1,4 @@
-"""Sessions as one text each, beside their passages: what the whole and the user's view search.
+"""Sessions as one text each: what the whole and the user's view search.
 
 Owns the stretches. A stretch is a whole session up to `STRETCH` characters; a longer session has
 several, so that adding to a long session costs one stretch and not the session. Its text is in

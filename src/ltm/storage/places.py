@@ -53,7 +53,7 @@ class Places(NamedTuple):
     claude_ltm: str = ""
     """The nearest folder that is claude-ltm's, in a place where a shared vault would be."""
     untrusted_agent: str = ""
-    """The agent that the project's files name, while nobody said whether they trust those."""
+    """The agent that the project's files name, while those are not trusted yet."""
 
     @property
     def shares(self) -> bool:
@@ -67,7 +67,7 @@ class Places(NamedTuple):
 
     @property
     def settings(self) -> str:
-        """The folder whose config holds for this repository; '' while nobody said they trust it."""
+        """The folder whose config holds for this repository; '' while it is not trusted yet."""
         return self.shared if self.shares else ""
 
 

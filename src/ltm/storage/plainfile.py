@@ -1,4 +1,4 @@
-"""Reading a small file that somebody else may have planted, and telling where a name leads.
+"""Read a small file that others may have planted, and tell where a name leads.
 
 A name in a repository can lead to a pipe, a device, a folder or a gigabyte. Reading one must
 neither hang nor eat memory, so everything that is not a small plain file is an `OSError`.

@@ -17,7 +17,7 @@ or `{"same_as": "<id>"}` where an id leads to a project known by another one. Ru
 4. A record that knows this very folder (inode and moment of birth, `folders.is_still`): it was
    renamed, moved, or its remote was added, changed or removed.
 5. A record that knows this path, if neither side has a remote and the recorded folder has not been
-   seen elsewhere: it was restored from a backup, or made anew in a container.
+   seen elsewhere: it was restored from a backup, or made again in a container.
 6. Otherwise it is a new project.
 
 What a repository is part of: an address stands in a file that anybody can write, so it is a claim.

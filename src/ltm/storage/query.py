@@ -18,7 +18,7 @@ title or tags compete, else the newest. Scoring costs about 2 µs a match and wo
 _FEW = 6  # words of a question, all of which bring in matches in a vault of up to so many memories
 
 CANDIDATES = 50
-"""At least so many of the index's best matches are ranked anew, with figures of all vaults."""
+"""At least so many of the index's best matches are ranked again, with figures of all vaults."""
 
 
 class IndexMatch(NamedTuple):

@@ -81,7 +81,7 @@ class MemoryReader:
     def _id(self) -> str:
         found = self.text("id").strip()
         if not found:
-            # A file is named `<slug>.<id>.md`, so a deleted line is no loss.
+            # A file is named `<slug>.<id>.md`, so a deleted line loses nothing.
             found = os.path.basename(self.path).removesuffix(".md").rpartition(".")[2]
         if not is_id(found):
             problem = f"'{found}' is not a memory's id" if self.text("id") else "'id' is missing"

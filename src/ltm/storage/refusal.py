@@ -1,6 +1,6 @@
-"""The disk's and SQLite's refusals as errors of ours, where nobody nearer to them did it.
+"""Map `OSError` and `sqlite3.Error` that were not handled closer to their cause to `LtmError`.
 
-Owns what of a foreign error a person is told. What is no refusal stays as it is: then the mistake
+Owns what of a foreign error a person is told. Any other error stays as it is: then the mistake
 is ours. Imports core, `durable`, `database`, `home` and `lock`.
 """
 

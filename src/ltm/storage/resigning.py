@@ -1,6 +1,6 @@
-"""Signing what a merge made of two signed versions: nobody but us changed anything there.
+"""Sign what a merge made of two signed versions, since only ltm changed anything there.
 
-Owns that rule. Without it, whoever works on two machines with one key would see a warning after
+Owns that rule. Without it, a user of two machines with one key would see a warning after
 every merge. Imports core and storage.
 """
 
@@ -27,7 +27,7 @@ def resigned(merged: bytes, sides: Sequence[bytes], path: str) -> bytes:
         if not (key.fits(one) and key.fits(two)):
             return merged
         # A shortened text stands for an original that is not here: its signature was kept if it
-        # still covers it, and cannot be made anew.
+        # still covers it, and cannot be made again.
         whole = memory if memory.phase is Phase.FULL and memory.text else None
         if whole is None and not memory.signature:
             return merged

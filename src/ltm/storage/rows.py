@@ -74,7 +74,7 @@ class Rows:
 
     def put_memory(self, name: str, tag: str, memory: Memory) -> None:
         """Note what a file says."""
-        import json  # none of these is needed by whoever only asks
+        import json  # not needed to read
 
         from ltm.core.policy import is_spared
         from ltm.core.record import short_record
@@ -183,7 +183,7 @@ class Rows:
         return int(self._db.execute("SELECT count(*) FROM files").fetchone()[0])
 
     def empty(self) -> None:
-        """Make all tables anew; call it in a transaction."""
+        """Drop and create all tables; call it in a transaction."""
         for table in ("vocabulary", "words", "meta", "names", "tags", "texts", "memories", "files"):
             self._db.execute(f"DROP TABLE {table}")
         make(self._db, SCHEMA.tables)

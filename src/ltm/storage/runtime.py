@@ -1,6 +1,6 @@
 """Which Python can do the work that a hook leaves for later.
 
-A hook runs on whatever `python3` the client finds, with no package installed. Whoever runs from an
+A hook runs on whatever `python3` the client finds, with no package installed. Any process in an
 environment that has everything notes it in `<home>/runtime.json`, and hooks start the drain with
 it. Imports the standard library and `durable`, and little of it: hooks load this.
 """

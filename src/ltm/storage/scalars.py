@@ -22,7 +22,7 @@ _RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "nul
 
 
 def scalar(text: str) -> str:
-    """A text as a plain scalar where nobody can misread it, else in double quotes."""
+    """A text as a plain scalar where it cannot be misread, else in double quotes."""
     return text if _is_plain(text) else quoted(text)
 
 

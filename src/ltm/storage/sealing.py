@@ -37,7 +37,7 @@ class Seals:
         return self.new(vault, memory) if stood else memory
 
     def adopted(self, vault: Vault, memory: Memory) -> Memory:
-        """A memory from elsewhere: whoever brings it vouches for it, unless it says that this key
+        """Sign a memory from elsewhere: its importer vouches for it, unless it says that this key
         did, and does not fit."""
         if self._key is None or self._key.state(memory) is not SignatureState.UNSIGNED:
             return memory

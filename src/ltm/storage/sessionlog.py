@@ -52,7 +52,7 @@ class Session:
     """Which session of its project it is, counted from 1."""
     started: str
     ended: str
-    """When it ended; '' while it goes on, or when nobody saw it end."""
+    """When it ended; '' while it goes on, or when its end was not seen."""
     reason: str
     cwd: str
     transcript: str
@@ -83,7 +83,7 @@ class SessionLog:
         return transaction(self._db)
 
     def relax(self) -> None:
-        """From now on changes survive a crash of ours, and a power cut only once `settle` is done.
+        """From now on changes survive a crash of ltm, and a power cut only once `settle` is done.
 
         Each by itself waits for the disk, which takes longer than all that is to be noted.
         """
@@ -136,7 +136,7 @@ class SessionLog:
         )
 
     def end(self, session: str, reason: str, at: datetime) -> None:
-        """Note that a session ended; one that nobody saw begin is no session."""
+        """Note that a session ended; one without a known beginning is ignored."""
         self._db.execute(
             "UPDATE sessions SET ended = ?, reason = ? WHERE id = ?", (iso(at), reason, session)
         )
@@ -251,7 +251,7 @@ class TurnsRead:
 
 
 def _kept(path: str) -> str | bytes:
-    """A path as SQLite takes it: one that is no valid UTF-8 as the bytes it stands for."""
+    """A path as SQLite takes it: one that is not valid UTF-8 as the bytes it stands for."""
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:

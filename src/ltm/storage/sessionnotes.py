@@ -99,7 +99,7 @@ class SessionNotes:
                 if read_plain(path, follow=False) == data:
                     return path
             except OSError:
-                pass  # not there yet, or something else has its name: it is written anew
+                pass  # not there yet, or something else has its name: it is written again
             write_file(path, data)
         return path
 
@@ -177,7 +177,7 @@ class SessionNotes:
         return count
 
     def _take_back(self, path: str, where: str) -> None:
-        """Put a cleared file back beside what has taken its name since."""
+        """Put a cleared file back next to what has taken its name since."""
         name = os.path.basename(path)
         stem = name.removesuffix(".md")
         here = os.path.join(self.folder, where, name)
@@ -185,7 +185,7 @@ class SessionNotes:
             os.rename(path, here)
         elif where == ARCHIVE:
             self._fold(stem, list(notes_in(path)))
-        elif name != SUMMARY:  # which is made anew from the notes
+        elif name != SUMMARY:  # which is made again from the notes
             begun = _NAME.match(stem)
             os.rename(path, self._path(self._free(begun[1] if begun else stem)))
 
@@ -274,7 +274,7 @@ def _drop_lines(path: str, keep: Callable[[str], bool]) -> int:
     try:
         lines = read_plain(path, limit=LARGEST, follow=False).decode().splitlines(True)
     except (OSError, UnicodeDecodeError):
-        return 0  # not a note of ours, or one we could not have written
+        return 0  # not one of our notes, or one we could not have written
     kept = [line for line in lines if keep(line)]
     if len(kept) < len(lines):
         write_file(path, "".join(kept).encode())

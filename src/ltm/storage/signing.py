@@ -8,7 +8,7 @@ Each memory carries two, both HMAC-SHA256 over canonical JSON (sorted keys, mome
   is the text that is really told, and whatever decides whether and how it is told.
 
 The key is one file under LTM_HOME, readable by its owner only. A change through the store signs
-anew if what it changed was signed; what somebody changed elsewhere stays visible until a person
+again if what it changed was signed; what was changed elsewhere stays visible until a person
 signs it. Imports core and `fields`; cryptography is loaded when there is a key, since hooks ask.
 """
 
@@ -39,7 +39,7 @@ class SignatureState(StrEnum):
 
     OK = "ok"
     UNSIGNED = "unsigned"
-    """Nobody with this key vouched for it."""
+    """It is not signed with this key."""
     CHANGED = "changed"
     """It was signed with this key, and is not what was signed."""
 
@@ -152,12 +152,12 @@ def _there_already(path: str) -> Refused:
     return Refused(
         "there is a key already, and what it signed needs it",
         path=path,
-        hint="to begin anew, move that file away yourself, then run: ltm keygen, ltm sign --all",
+        hint="to start over, move that file away yourself, then run: ltm keygen, ltm sign --all",
     )
 
 
 def _refuse_repository(home: str) -> None:
-    """A key that is committed is no secret any more."""
+    """Refuse a home in a repository: a committed key is no longer secret."""
     from ltm.storage.gitfiles import is_ignored
     from ltm.storage.repository import find
 
@@ -174,7 +174,7 @@ def _refuse_repository(home: str) -> None:
 
 
 def _hide_from_git(home: str) -> None:
-    """For whoever keeps the folder above under git: this file never goes along."""
+    """Keep the key out of git if the folder above is under git."""
     from ltm.storage.durable import write_file
 
     path, line = os.path.join(home, ".gitignore"), f"/{FILE}*"

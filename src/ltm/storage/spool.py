@@ -1,4 +1,4 @@
-"""Events a client told us, kept until somebody has time for them, in small files.
+"""Events from clients, kept in small files until they are processed.
 
 Owns the folder `<home>/spool`, the second place for when that cannot be written, and the names of
 the files. An event's key is unique, sorts by time, and is its name at every attempt; a file is
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FOLDER = "spool"
 MOST = 5_000
-"""Files that may wait. A spool this full means that nobody drains it; what more would tell is in
+"""Files that may wait. A spool this full is not being drained; what more would tell is in
 the transcripts anyway."""
 
 _LIMIT = 256 * 1024  # bytes of a file: an event has three paths at the most, of 4 kB
@@ -70,7 +70,7 @@ def put(
 
     `key` is the event's key if it has one already: kept twice under one key, it is one event.
 
-    `home` is '' when nobody knows it. If its spool cannot be written (read-only, full, a file in
+    `home` is '' when unknown. If its spool cannot be written (read-only, full, a file in
     its place), the event waits in a folder of this user outside it, from where a later drain
     fetches it. `StorageFailed` when there is no room anywhere.
     """
@@ -276,7 +276,7 @@ def is_event(path: str) -> bool:
 
 
 def _adopt(folder: str, name: str) -> bool:
-    """Give a whole event its name, if whoever wrote it is dead."""
+    """Give a whole event its name, if the process that wrote it is dead."""
     path = os.path.join(folder, name)
     key = _key(name[1:])
     if name == f".{key}.tmp" and time.time() - os.stat(path).st_mtime < _UNLOCKED:
@@ -313,7 +313,7 @@ def _write_all(folder: str, together: Sequence[tuple[str, Mapping[str, object]]]
 def _write(folder: str, key: str, record: Mapping[str, object]) -> None:
     _take_room(folder)
     name = f"{key}.{record.get('event', _SEVERAL)}{_SUFFIX}"
-    # ASCII, so that a path that is no valid UTF-8 comes back as it was.
+    # ASCII, so that a path that is not valid UTF-8 comes back as it was.
     write_file(os.path.join(folder, name), write(dict(record)).encode("ascii"))
 
 

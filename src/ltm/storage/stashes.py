@@ -1,9 +1,9 @@
 """Stashes: what sessions put aside in `.claude/stash`, and which of them were remembered since.
 
 Owns the names (never a path, never over another file), the list, and the manifest, which lies
-outside the repository: for every stash of ours the hash it was written with, and the hash with
+outside the repository: for each of our stashes the hash it was written with, and the hash with
 which it was remembered. So an edited stash waits again, and a file that came with a clone is known
-to be none of ours. Imports the standard library and `storage`'s small readers, because hooks count
+not to be ours. Imports the standard library and `storage`'s small readers, because hooks count
 what waits.
 """
 
@@ -24,7 +24,7 @@ FOLDER = os.path.join(".claude", "stash")
 MANIFEST = "stashes.json"
 
 MANY = 5
-"""Waiting stashes from which somebody is told of them."""
+"""From how many waiting stashes on the user is told of them."""
 
 LONGEST = 60
 """Letters of a name."""
@@ -90,7 +90,7 @@ class Stashes:
 
             def check() -> None:
                 if os.path.lexists(path):
-                    raise Refused("somebody made this file just now", path=path, hint="try again")
+                    raise Refused("this file was made just now", path=path, hint="try again")
 
             write_file(path, data, mode=0o600, check=check)
         return Stash(free, path, text, sha=hash_of(data), ours="written")

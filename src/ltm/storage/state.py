@@ -227,7 +227,7 @@ class State:
         self._note(ids, 0, None, "DO NOTHING", looking_at=project)
 
     def stepped(self, memory_id: str) -> None:
-        """Note that a memory changed its phase: its idle time begins anew. This is no use."""
+        """Note that a memory changed its phase: its idle time begins again. Not a use."""
         self._note(
             [memory_id],
             0,
@@ -337,7 +337,7 @@ class State:
 
 
 def open_log(path: str) -> sqlite3.Connection:
-    """The database for whoever must know that what they note is kept, also after a power cut.
+    """The database for callers whose notes must be kept, also after a power cut.
 
     Raises `StorageFailed` or `sqlite3.Error` where it cannot be.
     """

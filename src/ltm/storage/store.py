@@ -110,11 +110,11 @@ class Store(Protocol):
         ...
 
     def used(self, ids: Iterable[str]) -> None:
-        """Count a use of memories: somebody asked for them and got them."""
+        """Count a use of memories: they were asked for and shown."""
         ...
 
     def seen(self, ids: Iterable[str]) -> None:
-        """Note the first sight of memories, from which their idle time counts. This is no use."""
+        """Note the first sight of memories, from which their idle time counts. Not a use."""
         ...
 
     def sessions(self) -> int:

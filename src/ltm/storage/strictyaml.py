@@ -88,7 +88,7 @@ def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:
         if isinstance(event, yaml.ScalarEvent):
             _refuse_magic(event, at)
             if event.style == '"' and not is_text(event.value):  # only escapes can make one
-                raise Flaw(at, "a value holds a character that is no text", "remove the escape")
+                raise Flaw(at, "a value holds a character that is not text", "remove the escape")
             if depth == 0:
                 raise _no_map(at)
             if depth == 1 and key is None:

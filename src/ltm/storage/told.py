@@ -61,7 +61,7 @@ def _path(home: str, session: str) -> str:
 
 
 def _sweep(folder: str) -> None:
-    """Let go of sessions nobody will resume."""
+    """Remove sessions that will not be resumed."""
     before = time.time() - _KEPT
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -3,7 +3,7 @@
 Owns one small file per project, `<home>/projects/<id>/trust.json`: for each shared vault the answer
 that was given, `true` or `false`, under a name made of the repository's place on this machine and
 the vault's place in it. So all work trees of a repository share the answer, what is pulled later is
-covered by it, and another copy of the repository, wherever it came from, is asked about anew. It is
+covered by it, and another copy of the repository, wherever from, is asked about again. It is
 never in the repository. Imports the standard library and storage's small readers; hooks use it.
 """
 
@@ -17,18 +17,18 @@ from ltm.storage.project import Project
 
 FILE = "trust.json"
 ASIDE = "untrusted-"
-"""How the folders begin in which the indexes of untrusted vaults are, beside that file."""
+"""Prefix of the folders, next to that file, with the indexes of untrusted vaults."""
 
 
 def answer(private: str, project: Project, shared: str) -> bool | None:
-    """What was said about a vault; None when nobody was asked yet, or the file is not readable."""
+    """What was said about a vault; None when not asked yet, or the file is not readable."""
     said = _read(private).get(_name(project, shared))
     return said if isinstance(said, bool) else None
 
 
 def of_repository(private: str, project: Project) -> bool | None:
     """Whether any vault of a repository is trusted, and so those who can commit to it; None when
-    nobody was asked yet."""
+    not asked yet."""
     place = _name(project, "")
     said = [each for name, each in _read(private).items() if name.startswith(place)]
     return any(said) if said else None
@@ -48,7 +48,7 @@ def record(private: str, project: Project, shared: str, trusted: bool | None) ->
         answers = _read(private)
         before = answers.pop(_name(project, shared), None)
         if trusted and not before:
-            # An index that came with the files says what somebody else wants it to say.
+            # An index that came with the files says what others want it to say.
             for name in ("index.db", VECTORS):
                 discard(os.path.join(shared, name))
         for name in os.listdir(private):

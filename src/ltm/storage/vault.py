@@ -58,7 +58,7 @@ class Vault:
     """One folder with `memories/` and `archives/` in it."""
 
     def __init__(self, name: str, folder: str, *, shared: bool = False, aside: str = "") -> None:
-        """`aside` makes it one that nobody said they trust: nothing of ours is kept in it, and what
+        """`aside` makes it one that is not trusted yet: nothing is written into it, and what
         it brought along for us to read is not read; index and lock are in the folder `aside`."""
         self.name = name
         self.folder = folder
@@ -172,7 +172,7 @@ class Vault:
                 same = False
             if not same:
                 raise Conflict(
-                    "the file was changed by somebody else at this moment",
+                    "the file was changed by another process at this moment",
                     path=path,
                     hint="look at it, then run the same command again",
                 )
@@ -212,7 +212,7 @@ class Vault:
                 try:
                     kept = int(match["version"]), os.lstat(path).st_mtime, path
                 except FileNotFoundError:
-                    continue  # somebody purged it at this moment
+                    continue  # it was purged at this moment
                 except OSError as error:
                     raise failed(error, "look at the file", path) from error
                 found.setdefault(memory_id, []).append(kept)
@@ -251,15 +251,15 @@ class Vault:
         return _read_regular(path)
 
     def purge(self, name: str, memory_id: str) -> None:
-        """Delete every kept version of a memory, then its file: whoever finds the file after a
-        crash can say it again, and nothing is left that nobody would ever look for."""
+        """Delete every kept version of a memory, then its file: if the file is left after a
+        crash, purging can be repeated, and nothing is left that cannot be found."""
         self.list_anew()  # others may have kept a version since the archive was listed
         for _, path in self.archived(memory_id):
             remove_file(path)
         remove_file(self.path(name))
 
     def leftovers(self) -> Iterator[str]:
-        """Paths of unfinished writes: with the write lock held, nobody is still at work on them."""
+        """Paths of unfinished writes: with the write lock held, none is still in progress."""
         for folder in (self.folder, self.memories, self.archives):
             try:
                 names = os.listdir(folder)
@@ -280,7 +280,7 @@ def _is_memory_name(name: str) -> bool:
 
 
 def _read_regular(path: str) -> bytes:
-    """The bytes of a memory file; what is no small plain file is a bad one, not a failing disk."""
+    """The bytes of a memory file; anything but a small plain file is a `BadFile`."""
     try:
         return read_plain(path, limit=MAX_FILE, follow=False)
     except OSError as error:

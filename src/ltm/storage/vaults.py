@@ -1,7 +1,7 @@
 """The vaults a store sees, each with its index: finding a memory among them, and locking them.
 
 Owns which index belongs to which vault, that it is up to date when it is asked, and that a vault
-nobody said they trust is asked only by whoever wants that, unless our own key vouches for a memory
+that is not trusted yet is read only when wanted, unless our own key vouches for a memory
 in it. What is read and what is changed is `filestore`'s and `changing`'s business.
 """
 
@@ -67,7 +67,7 @@ class Vaults:
             self.look_again()
 
     def look_again(self) -> None:
-        """Somebody else changed something, as a change found out: ask the disk before going on."""
+        """Ask the disk before going on, as a change found that a file has changed."""
         self._looked.clear()
         for vault in (*self.trusted, *self.untrusted):
             vault.list_anew()
@@ -152,7 +152,7 @@ class Vaults:
 
     @contextmanager
     def locked(self, *vaults: Vault) -> Iterator[Sequence[Index]]:
-        """The write locks of vaults, taken in one order everywhere so that nobody waits in a ring,
+        """The write locks of vaults, taken in one order everywhere so that there is no deadlock,
         and their indexes, brought up to date under the locks."""
         with ExitStack() as stack:
             for folder in sorted({vault.folder for vault in vaults}):

@@ -1,7 +1,7 @@
 """A block of vectors: a run of rows, each a direction in signed bytes, and its bytes on the disk.
 
 Owns how a vector is rounded and how like another it is. A row is scaled so that its largest part is
-127; the length of what that gives is kept beside it, so that likeness is a cosine whatever the
+127; the length of what that gives is kept with it, so that likeness is a cosine whatever the
 rounding did. Imports numpy.
 """
 

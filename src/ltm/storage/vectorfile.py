@@ -1,4 +1,4 @@
-"""Where vectors are kept, and taking some out, for whoever has no use for vectors themselves.
+"""Where vectors are kept, and deleting some without importing numpy.
 
 A purge must reach them also where numpy is not installed any more: then the file goes as a whole,
 since all of it can be derived again. Imports the standard library and `database` only.

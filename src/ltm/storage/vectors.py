@@ -1,4 +1,4 @@
-"""Vectors of texts beside the database they were made from: appended, dropped, scanned exactly.
+"""Vectors of texts, stored next to their database: appended, dropped, scanned exactly.
 
 Owns a SQLite file of blocks, each a run of rows with its checksum, and the loaded form of it. All
 of it can be derived again: a file that is broken, or was made by another model or from another
@@ -48,7 +48,7 @@ BLOCK = 1024
 _KEPT = 8  # files whose blocks a process keeps loaded
 _LOADED: dict[str, dict[int, Block]] = {}
 # By path and number; a block is as good as its stamp, which no two writes share. A server opens
-# its stores anew for every call, and is not to read everything again.
+# its stores for every call, and is not to read everything again.
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -70,7 +70,7 @@ def starting_over(method: _F) -> _F:
 class Vectors:
     """The vectors one model made of one source, by row. Used by one thread at a time.
 
-    `source` names what the rows are rows of: where that is made anew, so are the vectors.
+    `source` names what the rows are rows of: where that is rebuilt, so are the vectors.
     """
 
     def __init__(self, path: str, model: str, dimensions: int, source: str = "") -> None:
@@ -290,7 +290,7 @@ def vectors_of(path: str, model: str, dimensions: int) -> Vectors:
 
 
 def keep_only(path: str, rows: Collection[int]) -> None:
-    """Leave no trace of any but these rows in the vectors at a path, whoever made them."""
+    """Leave no trace of any but these rows in the vectors at a path, of whatever model."""
     vectors = Vectors(path, "", 0)
     try:
         vectors.keep_only(rows)

@@ -21,9 +21,9 @@ class Waiting(NamedTuple):
     """How many memories wait, and for what."""
 
     quarantined: int
-    """For `ltm approve`: nobody vouches for where they came from."""
+    """For `ltm approve`: their source is not trusted."""
     untrusted: int
-    """For `ltm trust`: they came with the repository, and nobody said whether they trust it."""
+    """For `ltm trust`: they came with the repository, which is not trusted yet."""
 
 
 def waiting(store: "Store", places: "Places") -> Waiting:

@@ -56,7 +56,7 @@ def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.en
 
 
 def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) -> str:
-    """Make the text for sessions in a folder anew, and keep it ready if it is up to date."""
+    """Compose the text for sessions in a folder, and cache it if it is up to date."""
     from ltm.core.model import now
     from ltm.inject.loaded import has_agents_md
     from ltm.inject.tell import tell

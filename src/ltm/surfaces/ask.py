@@ -16,7 +16,7 @@ from ltm.storage.places import Places
 from ltm.storage.store import Store
 
 PATIENCE = 60.0
-"""Seconds somebody waits for an answer; after that the evidence must do."""
+"""Seconds to wait for an answer; after that only the evidence is shown."""
 
 
 def ask(

@@ -30,7 +30,7 @@ LEAST = 20_000_000
 
 
 class Beside:
-    """Keeps what was said in sessions, beside whoever uses it if there is much to read."""
+    """Keeps what was said in sessions; with much to read, in parallel to the caller."""
 
     def __init__(self, transcripts: Sequence[str]) -> None:
         self._given: list[str] = []

@@ -1,7 +1,7 @@
 """The time limit of a hook: it ends when its time is up, even if a disk hangs, and loses no event.
 
 Owns who does the work of a hook. A process that waits for a disk which hangs cannot be ended, not
-even by itself, and whoever reads its output waits as long. So the process a client started touches
+even by itself, and the reader of its output waits as long. So the process a client started touches
 no disk: a child does, and tells it through a pipe, in lines, the event, that it is kept, and the
 answer. When time is up before the event is kept, the event goes to a place outside of home, and the
 child goes on: under one key it is one event. Standard library and `receive` only.
@@ -122,7 +122,7 @@ def _forked(work: Callable[[Tell], object]) -> tuple[int, int]:
             try:
                 os.write(1, line.encode("ascii") + b"\n")
             except OSError:
-                pass  # time was up, and nobody listens any more
+                pass  # time was up, and the parent no longer listens
 
         work(tell)
         status = 0

@@ -1,7 +1,7 @@
 """Starting the drain as a process of its own, which lives on when the hook and its client end.
 
-Owns how it is let go: a session of its own, no pipe of ours in its hands, no signal ignored. At
-most one runs: if somebody holds the lock of the drain there is nothing to start. Standard library
+Owns how it is let go: a session of its own, none of our pipes in its hands, no signal ignored. At
+most one runs: if the lock of the drain is held, there is nothing to start. Standard library
 and `storage.runtime` only: hooks load this.
 """
 
@@ -42,7 +42,7 @@ def start_drain(home: str) -> bool:
 
 
 def is_draining(home: str) -> bool:
-    """Whether somebody drains this home at the moment. Never waits."""
+    """Whether a drain of this home is running. Never waits."""
     try:
         import fcntl
 

@@ -45,7 +45,7 @@ class Drained:
     events: int = 0
     errors: int = 0
     folders: dict[str, None] = field(default_factory=dict)
-    """Where sessions ran, whose text for the next start is made anew at the end."""
+    """Where sessions ran, whose text for the next start is composed at the end."""
 
 
 def drain(
@@ -59,10 +59,10 @@ def drain(
     """Do what every waiting event asks for, then return; at once when another drain is at it.
 
     What cannot be done now (a full disk, a locked database) stays where it is for the next time.
-    So does what came meanwhile for somebody who looks `again` anyway.
+    So does what came meanwhile if the caller looks `again` anyway.
     """
     done = Drained()
-    # Somebody may have put an event between our last look and our letting go of the lock, seen
+    # A hook may have put an event between our last look and our letting go of the lock, seen
     # the lock, and left it to us: so look again without it.
     while spool.is_waiting(home, environ):
         before = done.events

@@ -1,6 +1,6 @@
 """Vectors for what a project has new: its memories and what was said in its sessions.
 
-Owns putting together what `embed.keeping` needs, after a session or a turn, when nobody waits.
+Owns putting together what `embed.keeping` needs, after a session or a turn, when no user waits.
 Imports embed and storage; numpy is loaded only where there is an embedder.
 """
 
@@ -26,7 +26,7 @@ SECONDS = 10.0
 def embed_new(folder: str, environ: Mapping[str, str]) -> None:
     """Give vectors to what the project of a folder has new.
 
-    A model that cannot be asked now is no error: search goes by words, and the next time is soon.
+    A model that cannot be asked now is not an error: search goes by words until the next time.
     """
     found = places(folder, environ=environ)
     config = load(found.home, found.settings)

@@ -1,7 +1,7 @@
 """What a memory was learned from, as it was said.
 
 Owns where to look: in the session's transcript while the client keeps it, else among the passages
-we kept of it ourselves. `ltm show` and whoever else shows a memory use it.
+we kept of it ourselves. `ltm show` and all else that shows a memory use it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ltm.storage.places import Places
 from ltm.storage.sessionlog import SessionLog
 
 MOST = 20
-"""Lines that are shown; whoever wants all of them opens the transcript."""
+"""Lines that are shown; all of them are in the transcript."""
 
 _LOOKED_AT = 1_000
 _LONG = 500

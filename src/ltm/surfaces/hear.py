@@ -61,7 +61,7 @@ def hear_due(home: str, environ: Mapping[str, str] = os.environ) -> Captured:
     """Let the model read what is due, then return; at once when another process is at it."""
     done, replaceable = Captured(), Replaceable()
     lock = Lock(os.path.join(home, LOCK))
-    # Somebody may have noted a session and left it to us while we were letting go of the lock.
+    # Another process may have noted a session for us while we released the lock.
     while not done.llm_error and is_due(home) and lock.acquire(patience=_TURN):
         before = done.llm_calls
         try:

@@ -35,7 +35,7 @@ def main() -> None:
             _hand_over()
         else:
             done = _begin()
-    except BaseException:  # noqa: S110  # there is nobody to tell: the client must not notice
+    except BaseException:  # noqa: S110  # no one to tell: the client must not notice
         pass
     finally:
         os._exit(int(not done and OR_NEXT in sys.argv))

@@ -99,7 +99,7 @@ def _installed(environ: Mapping[str, str]) -> str:
     found = python(noted)
     if not found or numbers(noted.get("version")) < numbers(__version__):
         return ""
-    # What was noted may be gone from there: a Python without us is no better than none.
+    # What was noted may be gone from there: a Python without ltm cannot be used.
     quiet = subprocess.DEVNULL
     done = subprocess.call([found, "-I", "-c", _CAN_RUN], stdin=quiet, stdout=quiet, stderr=quiet)
     return "" if done else found

@@ -116,7 +116,7 @@ def _is_time(log: SessionLog, project: str, store: Store) -> bool:
 def begin(
     log: SessionLog, path: str, session: str, project: str, cwd: str, started: str
 ) -> Session:
-    """Note a session nobody told us of, from its transcript, with its figures."""
+    """Note a session that no hook reported, from its transcript, with its figures."""
     try:
         at = utc(started)
     except ValueError:

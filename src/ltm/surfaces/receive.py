@@ -69,7 +69,7 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
     try:
         home = find_home(environ)
     except LtmError:
-        home = ""  # a session that nobody can place is kept all the same
+        home = ""  # a session whose home is unknown is kept all the same
     keep(record, home, environ, key=key)
     tell("")
     if not home:
@@ -152,7 +152,7 @@ def _is_plugins(event: str, record: dict[str, object], environ: Mapping[str, str
 
 
 def _read(handle: int) -> str:
-    """What the client wrote, to its end; or as far as it came, if nobody closes the other end."""
+    """What the client wrote, to its end; or as far as it came, if the other end stays open."""
     chunks: list[bytes] = []
     size = 0
     until = time.monotonic() + PATIENCE
@@ -176,7 +176,7 @@ def _read(handle: int) -> str:
 
 
 def _text(chunks: list[bytes]) -> str:
-    # A path that is no valid UTF-8 must come back as it was when it is used.
+    # A path that is not valid UTF-8 must come back as it was when it is used.
     return b"".join(chunks).decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 

@@ -1,6 +1,6 @@
 """Everything that was put aside, heard or observed becomes memory: `ltm consolidate --all`.
 
-Owns the order: sessions nobody read on, stashes, preferences, repetitions, views. Each stash is
+Owns the order: unread parts of sessions, stashes, preferences, repetitions, views. Each stash is
 marked only after what it holds is on the disk, every count is set and not added to, and one such
 run is at work in a project at a time; so one that is killed can simply be started again.
 """
@@ -44,7 +44,7 @@ from ltm.upkeep.consolidate import apply as merge
 from ltm.upkeep.consolidate import plan as repetitions
 
 Tell = Callable[[int], object]
-"""Told after each part how many there are, for whoever shows a bar."""
+"""Called after each part with how many there are, for a progress bar."""
 
 _SESSIONS = 200
 _TRUST = {"written": Trust.ASSISTANT, "edited": Trust.ASSISTANT, "": Trust.TOOL}

@@ -95,7 +95,7 @@ class _StandIn:
         while not python:
             pause.wait(_INTERVAL)
             if self._hello and state(self._data).get("state") == "ready":
-                # Somebody may have changed the code while it was built.
+                # The code may have changed while it was built.
                 python = ready(self._data, self._root) or outdated(self._data)
         server = subprocess.Popen(
             [python, "-I", "-m", "ltm", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE

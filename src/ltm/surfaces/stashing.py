@@ -1,6 +1,6 @@
 """Putting a session aside in a stash: which session is meant, its outline, and the file.
 
-Owns finding the session somebody is in, from the client's own word, else from the log. A model that
+Owns finding the current session, from the client's own word, else from the log. A model that
 is switched on may word the outline better; without one, or when it fails, the rules stand.
 """
 

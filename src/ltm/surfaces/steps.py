@@ -46,7 +46,7 @@ def log_event(work: StepContext) -> None:
     event, log = work.event, work.log
     moment = begun = datetime.fromtimestamp(event.at, UTC)
     cwd, is_end = event.cwd, event.event == "SessionEnd"
-    # Looked up before: nobody may wait for a disk while the database is held.
+    # Looked up before: no disk may be waited for while the database is held.
     if is_end and log.get(event.session) is None:
         # The only event of it that arrived: the transcript has what the others would have told.
         if not os.path.isfile(event.transcript):

@@ -60,10 +60,10 @@ class Bringing:
 
 
 def bring_export(work: Bringing) -> None:
-    """Take in an export of ours, or a vault that lies elsewhere, every field as it is there.
+    """Import an export of ltm, or a vault that lies elsewhere, every field as it is there.
 
     Without `merge`, a memory that is here and different is refused, and so is a file that brings
-    nothing new; what a run that was cut short has written is no obstacle. A file in which most of
+    nothing new; what a run that was cut short has written is accepted. A file in which most of
     the memories here were forgotten or archived needs consent.
     """
     export = VaultFolder(work.origin) if work.origin.is_folder else native.Export(work.origin)

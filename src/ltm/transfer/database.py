@@ -1,4 +1,4 @@
-"""Reading a foreign SQLite file without leaving a trace beside it.
+"""Read a foreign SQLite file without leaving a trace next to it.
 
 Owns how it is opened and walked: read-only and immutable, a copy when a writer left a log, and from
 both ends when a page in its middle is broken. Imports storage's database and this package's origin.

@@ -6,8 +6,8 @@
     {…}
     ], "count": 2}
 
-Owns the format. It is one JSON value for whoever reads it whole, and a memory per line for whoever
-reads it as a stream. Version 1 is the export of LTM/Anima. Keys are no memories, so none is ever
+Owns the format. It is one JSON value to those who read it whole, and a memory per line to those
+who stream it. Version 1 is the export of LTM/Anima. Keys are no memories, so none is ever
 in it. Imports core and the store's port.
 """
 
@@ -107,9 +107,9 @@ def has_history(memory: Memory) -> bool:
 def export_file(path: str, staging: str = "") -> Iterator[TextIO]:
     """A file to export to, packed if its name ends in `.gz`: there whole or not at all.
 
-    Readable by its owner only, and never in the place of a file that is no export. A link is
-    followed, and what is no file (a pipe, `/dev/stdout`) is written to as it is. `staging` is a
-    folder of ours for the moment between having a name and replacing another file, if it is on the
+    Readable by its owner only, and never in the place of a file that is not an export. A link is
+    followed, and what is not a file (a pipe, `/dev/stdout`) is written to as it is. `staging` is a
+    folder for the moment between having a name and replacing another file, if it is on the
     same disk.
     """
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
@@ -215,7 +215,7 @@ def _refuse_foreign(path: str) -> None:
         head = b"?"
     if head and not is_export(head):
         raise Refused(
-            "is there already and is no export", path=path, hint="name another file, or delete it"
+            "exists already and is not an export", path=path, hint="name another file, or delete it"
         )
 
 

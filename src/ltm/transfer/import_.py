@@ -40,7 +40,7 @@ class ImportRequest:
     merge: bool = False
     dry_run: bool = False
     remap_agent: str = ""
-    """The agent that gets what belongs to an agent, whoever's it was."""
+    """The agent that gets what belongs to an agent, whichever it was."""
     source_project: str = ""
     """Only what belongs to this project of the source, taken into the current one."""
     large: bool = False
@@ -107,7 +107,7 @@ def _imported(
 
 
 def _held_back(wish: ImportRequest, where: Places) -> HeldBack:
-    """Whoever imports vouches for what they name, unless they say otherwise, said so about the
+    """A user who imports vouches for what they name, unless they say otherwise, said so about the
     repository it lies in, or never said anything about it and others put it there. What their own
     key signed is theirs in any case."""
     there = None if wish.path == "-" else places(os.path.abspath(wish.path), where.agent)

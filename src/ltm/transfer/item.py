@@ -130,7 +130,7 @@ def as_copy(
     at: datetime,
     resolve: Callable[[str], str],
 ) -> Copy:
-    """The memory an item is here, with the whole text beside it if it had been shortened.
+    """The memory an item is here, with its whole text if it had been shortened.
 
     `source` is the importer's name, `resolve` gives our id for one of the source's, or ''.
     """

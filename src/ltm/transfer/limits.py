@@ -68,7 +68,7 @@ class Budget:
 
 
 def too_large(path: str, limits: SourceLimits) -> Refused:
-    """What to tell somebody whose source is larger than may be read."""
+    """The error for a source that is larger than may be read."""
     return Refused(
         f"holds more than {limits.total // _MIB:,} MiB",
         path=path,

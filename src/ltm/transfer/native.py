@@ -1,7 +1,7 @@
 """Reading our own export, memory by memory, whatever happened to it on the way.
 
 Owns the way back from `export`'s format. A file as it was written is read as a stream; one that was
-formatted anew by another tool is read whole, within the limits. A memory that cannot be read is a
+reformatted by another tool is read whole, within the limits. A memory that cannot be read is a
 problem with its line, and hides no other. Imports core and this package.
 """
 
@@ -27,7 +27,7 @@ _OPENING = b'"memories":['
 
 
 def finds(origin: Origin) -> bool:
-    """Whether a file is an export of ours."""
+    """Whether a file is an export of ltm."""
     return not origin.is_folder and is_export(origin.head(origin.path))
 
 

@@ -268,7 +268,7 @@ class Origin:
             return b""
 
     def copy(self, *paths: str) -> str:
-        """Copies of files, side by side in a folder of ours; the path of the first."""
+        """Copies of files, side by side in a temporary folder; the path of the first."""
         folder = self._scratch()
         for path in paths:
             if os.path.getsize(path) > self.budget.left:

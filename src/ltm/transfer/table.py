@@ -108,7 +108,7 @@ def named(name: str) -> Importer:
     for importer in IMPORTERS:
         if importer.name == name.strip().lower():
             return importer
-    raise WrongUsage(f"'{name}' is no source of memories", hint=f"use one of: {', '.join(NAMES)}")
+    raise WrongUsage(f"'{name}' is not a known source", hint=f"use one of: {', '.join(NAMES)}")
 
 
 def detect(origin: Origin) -> list[Importer]:

@@ -1,4 +1,4 @@
-"""Reading a vault of ours that lies somewhere else: a backup, or another machine's folder.
+"""Read a vault that lies somewhere else: a backup, or another machine's folder.
 
 Owns the way from such a folder to copies, for `bring_export`, which takes them like those of an
 export. The folder is only read. Imports core, storage's codec and this package.
@@ -23,7 +23,7 @@ _ARCHIVED = re.compile(r"(mem_.+)\.v\d+\.[0-9a-f]{12}\.md\Z")
 
 
 def finds(origin: Origin) -> bool:
-    """Whether a folder is a vault of ours."""
+    """Whether a folder is a vault of ltm."""
     memories = origin.folder("memories")
     paths = origin.files(memories, ".md") if memories else []
     return any(_KEYS.match(origin.head(path)) for path in paths)

@@ -31,7 +31,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Told how many of how many memories are dealt with."""
 
 HeldBack: TypeAlias = Callable[[Memory, str], bool]
-"""Whether nobody vouches for a memory that stands in a file, so that it starts in quarantine."""
+"""Whether a memory in a file has no trusted source, so that it starts in quarantine."""
 
 
 @dataclass(frozen=True, slots=True)

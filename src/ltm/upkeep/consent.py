@@ -1,7 +1,7 @@
 """What of a plan may be done without asking: all of it, but no mass of memories at once.
 
 Owns what counts as leaving: a memory that is archived, or taken in by another, is no longer active.
-Shortening is no leaving. Imports core and the store's port.
+Shortening does not count. Imports core and the store's port.
 """
 
 from __future__ import annotations

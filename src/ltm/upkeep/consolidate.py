@@ -108,7 +108,7 @@ def apply(store: Store, steps: Iterable[ConsolidationStep]) -> list[Consolidatio
             try:
                 store.apply(step.decision)
             except (Conflict, NotFound, Refused):
-                continue  # somebody changed one of them: the next run sees what it says now
+                continue  # one of them has changed: the next run sees what it says now
             done.append(step)
     return done
 
@@ -199,7 +199,7 @@ def worth(memory: Memory) -> tuple[bool, bool, int, int, int, datetime, str]:
 
 
 def _is_outdated(memory: Memory, used: datetime | None, store: Store, now: datetime) -> bool:
-    """Whether a memory of a fading kind is hidden, and nobody needed it for twice the time it took
+    """Whether a memory of a fading kind is hidden, and was not used for twice the time it took
     to fade."""
     kind = store.kinds[memory.kind]
     if not kind.fades_days or is_spared(memory) or not is_hidden(memory, kind, now):

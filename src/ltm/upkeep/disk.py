@@ -51,7 +51,7 @@ _SET_ASIDE = (
 _OTHERS = 0o077
 _WRITERS = 0o022
 _FINISHED = 3600.0
-# Seconds after which nobody is still at work on a write outside the vaults, where no lock tells.
+# Seconds after which a write outside the vaults, where no lock tells, has surely ended.
 
 
 def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
@@ -63,7 +63,7 @@ def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
         if not vault.exists():
             continue
         try:
-            # With the lock in hand nobody is writing, so what is there will not be finished.
+            # With the lock held no one else is writing, so what is there will not be finished.
             alone = vault.lock.acquire(patience=2.0)
         except LtmError:
             continue  # a disk that cannot be written has no new leftovers
@@ -102,7 +102,7 @@ def modes(home: str, shared: str = "") -> list[Finding]:
 
 
 def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
-    """Damaged SQLite files; an index and vectors are derived and made anew, any other is set
+    """Damaged SQLite files; an index and vectors are derived and rebuilt, any other is set
     aside. And those that cannot be used or were set aside, which is for a person to mend."""
     derived = {vault.folder for vault in vaults}
     folders = {folder for folder, _, _ in os.walk(home)} | derived
@@ -127,7 +127,7 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
                 found.append(Finding(problem, lambda: None))
             elif name.endswith(VECTORS):
                 problem = Problem(path, f"the file of vectors is damaged: {damage}")
-                found.append(Finding(problem, partial(discard, path)))  # made anew from the texts
+                found.append(Finding(problem, partial(discard, path)))  # rebuilt from the texts
             else:
                 problem = Problem(path, f"the database is damaged: {damage}")
                 found.append(Finding(problem, partial(set_aside, path)))
@@ -143,7 +143,7 @@ def _of_others(home: str) -> set[str]:
 
 def stranded(home: str) -> list[Finding]:
     """Events that wait outside of another home, which could not be written when they came. Of a
-    home that is gone nobody could do anything about them."""
+    home that is gone they are past help."""
     waiting: dict[str, list[str]] = {}
     for path, whose in spool.for_others(home):
         if os.path.lexists(whose):
@@ -201,7 +201,7 @@ def _is_reachable(info: os.stat_result) -> bool:
 def _is_writable_by_strangers(info: os.stat_result) -> bool:
     if info.st_mode & stat.S_IWOTH:
         return True
-    # Many systems give every user a group of their own and let it write: nobody else is in it.
+    # Many systems give every user a group of their own and let it write: no one else is in it.
     return bool(info.st_mode & stat.S_IWGRP) and not _is_own_group(info)
 
 

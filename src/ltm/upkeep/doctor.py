@@ -1,6 +1,6 @@
 """Finding what is wrong and putting it right, without ever deleting what a person wrote.
 
-Owns the round of all checks, the order of a repair (mend, index anew, look again) and the shape of
+Owns the round of all checks, the order of a repair (mend, reindex, look again) and the shape of
 the report. The checks themselves are in `disk`, `records`, `sharing` and `standing`.
 Imports core and storage.
 """
@@ -63,7 +63,7 @@ def examine(store: Store, places: Places, config: Config) -> DoctorReport:
 
 
 def mend(store: Store, places: Places, config: Config) -> DoctorReport:
-    """Repair what can be repaired, index anew, and say what is mended and what still is wrong."""
+    """Repair what can be repaired, reindex, and say what is mended and what still is wrong."""
     first = found = _look(store, places, config)
     for _ in range(_ROUNDS):
         for finding in found:

@@ -4,7 +4,7 @@ Owns the contract `{keep, merge: [{content, tags, sources}], drop}`. An answer i
 ids it was given: an unknown id is ignored, one that is missing or named twice is kept, a merge of
 one is none, and no run drops, takes in or rewords more than a fifth of all memories, however many
 kinds it asks about. Dropping only archives. Memories are data in the prompt, fenced with marks
-nobody can foresee. Imports core, the store's port, `llm` and this package.
+that cannot be foreseen. Imports core, the store's port, `llm` and this package.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Four rules, in this order, and at most one step for a memory in one run:
    anyway in this run takes that one step; one that revives does not give way in this session.
 
 Critical and pinned memories are spared by 2 to 4, though they count for the size of the vault.
-Looking is no use: nothing here counts as one. Imports core, the store's port and `eviction`.
+Nothing here counts as a use of a memory. Imports core, the store's port and `eviction`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Action:
     reason: str
     vault: str
     etag: str
-    """The memory as it was looked at: if somebody changes it meanwhile, the step is not taken."""
+    """The memory as it was looked at: if it changes meanwhile, the step is not taken."""
     scope: Scope
 
     @property

@@ -46,7 +46,7 @@ def records(store: FileStore, home: str) -> list[Finding]:
             archived = vault.archived_of()
         except LtmError as error:
             found.append(Finding(told(error, vault.archives)))
-            lost.append(vault.archives)  # whose memories may be in it, nobody can say
+            lost.append(vault.archives)  # whose memories may be in it is unknown
             continue
         elsewhere |= archived.keys()
         found += _archives(store, vault, archived, here)
@@ -65,13 +65,13 @@ def _unreadable(compared: Iterable[Compared]) -> list[Finding]:
 
 
 def _cannot_be_read(each: Compared) -> bool:
-    """Whether a file says nothing: it is no memory, or the disk does not give it out now."""
+    """Whether a file is unreadable: it is not a memory, or the disk fails at the moment."""
     failed = isinstance(each.said, StorageFailed) and os.path.lexists(each.vault.path(each.name))
     return failed or (isinstance(each.said, LtmError) and each.held is None)
 
 
 def _out_of_step(store: FileStore, compared: Sequence[Compared]) -> list[Finding]:
-    """Where the index says something else than the files; making it anew is part of any repair."""
+    """Where the index says something else than the files; rebuilding it is part of any repair."""
     holders = {(each.vault.folder, each.held.memory.id) for each in compared if each.held}
     names: dict[str, list[str]] = {}
     for each in compared:
@@ -174,7 +174,7 @@ def _half_done(store: FileStore, held: Iterable[Stored]) -> list[Finding]:
 def _loose_ends(
     store: FileStore, held: Iterable[Stored], here: set[str], elsewhere: set[str], *, sure: bool
 ) -> list[Finding]:
-    """Memories that name ids nobody has. An agent's may name those of any project: not checked."""
+    """Memories that name unknown ids. An agent's may name those of any project: not checked."""
     known = here | elsewhere
     found: list[Finding] = []
     for each in held:

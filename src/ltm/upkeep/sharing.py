@@ -38,6 +38,6 @@ def sharing(places: Places) -> list[Finding]:
         message = "git on this machine does not merge memories with ltm (run 'ltm init')"
         found.append(Finding(Problem(places.shared, message), init))
     if gitfiles.is_ignored(root):
-        message = "git is told to leave this folder out, so nobody else gets these memories"
+        message = "git is told to leave this folder out, so no one else gets these memories"
         found.append(Finding(Problem(places.shared, message)))
     return found

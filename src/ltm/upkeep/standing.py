@@ -1,6 +1,6 @@
 """What a person should know: signatures that do not fit, conflicts, what waits, other tools.
 
-Only what somebody changed behind our back is an illness; the rest is worth knowing. Imports core
+Only what was changed outside ltm is a fault; the rest is worth knowing. Imports core
 and storage.
 """
 

@@ -53,7 +53,7 @@ SECTIONS = {
         "config": "List, print or set options.",
     },
     "Trust": {
-        "approve": "Approve memories that nobody vouches for.",
+        "approve": "Approve memories whose source is not trusted.",
         "trust": "Trust the memories that came with this repository.",
         "keygen": "Make the key that memories are signed with.",
         "sign": "Sign memories.",
@@ -75,7 +75,7 @@ COMMANDS = (*(name for section in SECTIONS.values() for name in section), "drain
 
 
 class _Unread(Exception):
-    """Nobody reads on. The library would make an error of it; how commands end is not its say."""
+    """The reader of the output is gone. Raised so that the library does not report it."""
 
 
 class Commands(click.Group):

@@ -21,7 +21,7 @@ _LONG = 500
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "everything", is_flag=True, help="All that wait.")
 def command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
-    """Approve memories that wait because nobody vouches for their source; without ID, list them.
+    """Approve memories that wait because their source is not trusted; without ID, list them.
 
     \b
     ltm approve
@@ -77,7 +77,7 @@ def _waiting(work: Work, memory_id: str) -> Stored:
     stored = work.store.read(memory_id)
     if not stored.trusted:
         raise Refused(
-            f"{stored.memory.id} came with this repository, which nobody said they trust",
+            f"{stored.memory.id} came with this repository, which is not trusted yet",
             path=stored.path,
             hint="look at what it brought with 'ltm list', then type: ltm trust",
         )

@@ -69,7 +69,7 @@ def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
         say("\n3. The next session is told at its start:\n")
         told = tell(store, where, config, now())
         say("\n".join(f"   {line}" for line in told.text.splitlines()))
-        say(f"\n4. Later somebody asks: {_ASKED}\n")
+        say(f"\n4. Later, a question: {_ASKED}\n")
         found = recall(store, _ASKED, Filter(), 1)
         for hit in found.memories:
             say("\n".join(f"   {line}" for line in hit.stored.memory.text.splitlines() if line))

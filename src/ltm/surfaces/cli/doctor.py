@@ -55,7 +55,7 @@ def command(work: Work, fix: bool, audited: bool) -> None:
         if vectors.hint:
             output.note(f"Vectors are {vectors.said}. For what says the same in other words, type:")
             output.note(f"  {vectors.hint}")
-        if trouble:  # whoever uses the command line alone may want no client
+        if trouble:  # not wanted by those who only use the command line
             output.note("Sessions have no memory:")
         for problem in trouble:
             output.note(f"  {problem.message}")

@@ -1,4 +1,4 @@
-"""`ltm drain`: do what hooks left for later. Hooks start it; nobody needs to."""
+"""`ltm drain`: do what hooks left for later. Hooks start it, so users need not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(work: Work) -> None:
     if os.path.isdir(folder):
         os.chdir(folder)  # the folder a session ran in may be deleted while we work
     if hasattr(os, "nice"):
-        os.nice(10)  # somebody is working on this machine
+        os.nice(10)  # the user is working on this machine
     done = drain(folder)
     heard = hear_due(folder)  # last: a model may take minutes
     if work.as_json:

@@ -119,7 +119,7 @@ def _open_editor(path: str) -> None:
     if not editor:
         if not sys.stdin.isatty():
             raise WrongUsage(
-                "nobody is here to use an editor",
+                "no terminal for an editor",
                 hint="say what to change: --title, --content …; or set EDITOR",
             )
         editor = "notepad" if os.name == "nt" else "vi"

@@ -78,7 +78,7 @@ def _telling(text: str) -> str:
 
 def _say(case: Case) -> None:
     day = case.error.at[:10] or "at an unknown time"
-    end = "solved" if case.passed else "nobody saw it pass"
+    end = "solved" if case.passed else "not seen to pass"
     output.say(f"session {one_line(case.error.session)}  {day}, {end}")
     say_passage("", case.error)
     for label, passages in (

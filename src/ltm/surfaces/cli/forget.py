@@ -68,8 +68,8 @@ def command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
 
 
 def confirm(question: str) -> None:
-    """Ask before something is gone; where nobody can answer, say how to do without."""
+    """Ask before something is deleted; without a terminal, say which option confirms."""
     asked = one_line(question)
     if not sys.stdin.isatty():
-        raise WrongUsage(f"nobody is here to answer: {asked}", hint="if so, add --yes")
+        raise WrongUsage(f"no terminal to confirm: {asked}", hint="if so, add --yes")
     click.confirm(asked, abort=True, err=True)

@@ -277,7 +277,7 @@ def _moment(text: str) -> datetime:
         return utc(text)
     except (ValueError, OverflowError):
         raise WrongUsage(
-            f"'{text}' is no date", hint="try: --since 2026-11-01, or --since 2w"
+            f"'{text}' is not a valid date", hint="try: --since 2026-11-01, or --since 2w"
         ) from None
 
 

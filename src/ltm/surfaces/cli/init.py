@@ -24,7 +24,7 @@ from ltm.surfaces.cli.work import command as make
 def command(work: Work, move: bool, claude_md: bool) -> None:
     """Keep this project's memories in .claude/ltm/, to be committed and merged with the code.
 
-    Until then nothing of ours is in your repository. Run it in each clone once, so that git there
+    Until then ltm keeps nothing in your repository. Run it in each clone once, so that git there
     merges memories field by field.
     """
     from ltm.storage import gitfiles, trust
@@ -35,7 +35,7 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
 
     root = work.places.project.root
     record(work.places.project, work.places.home)
-    # Whoever shares memories from here trusts what is there. Noted first: a vault that is only
+    # Sharing memories from here means trusting those there. Noted first: a vault that is only
     # half made when the machine dies is ours to clean up and to finish.
     here = (work.places.private, work.places.project, os.path.join(root, SHARED))
     before = trust.answer(*here)
@@ -85,7 +85,7 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
         block = " CLAUDE.md" if claude_md else ""
         output.note(f"Commit it with: git add .claude/ltm{block} && git commit")
     else:
-        output.note("This is no git repository; to share them, type 'git init' and commit.")
+        output.note("This is not a git repository; to share them, type 'git init' and commit.")
 
 
 def _place_block(work: Work) -> list[str]:

@@ -12,7 +12,7 @@ def command(work: Work) -> None:
     """Make the key that memories are signed with from now on. A key that is there is kept.
 
     It is one file under LTM_HOME that only you can read. It is never in a repository and never in
-    an export; whoever has it can sign in your name.
+    an export; with it, anyone can sign in your name.
     """
     from ltm.storage import keyfile, signing
 

@@ -34,8 +34,8 @@ def command(port: int, host: str, project: str | None, allow_remote: bool, as_js
     \b
     ltm serve --port 8765
 
-    Nobody needs this on their own machine: hooks and `ltm mcp` work without a server. It is for a
-    memory in a container. Address and token are in server.json under LTM_HOME as long as it runs.
+    You do not need this on your own machine: hooks and `ltm mcp` work without a server. It is for
+    a memory in a container. Address and token are in server.json under LTM_HOME as long as it runs.
     """
     from ltm.surfaces.http.serve import serve
 

@@ -18,7 +18,7 @@ from ltm.surfaces.cli.work import command as make
 @click.option("--all", "everything", is_flag=True, help="Also those that were changed.")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 def command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bool) -> None:
-    """Sign memories: those named, else all that nobody signed yet.
+    """Sign memories: those named, else all that are not signed yet.
 
     \b
     ltm sign

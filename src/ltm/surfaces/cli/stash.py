@@ -126,7 +126,7 @@ def _list(work: Work) -> None:
 
 
 def _is_shared(work: Work, path: str) -> bool:
-    """Whether git would take a stash along, because somebody's own rules say so."""
+    """Whether git would take a stash along, because the user's own rules say so."""
     from ltm.storage.gitfiles import is_ignored
 
     project = work.places.project

@@ -80,7 +80,7 @@ def command(
 
 
 def _day(said: str) -> DateSpan:
-    """The days somebody means by a date or a phrase."""
+    """The days that a date or a phrase stands for."""
     try:
         first = date.fromisoformat(said.strip())
         return DateSpan(first, first + timedelta(days=1), said)

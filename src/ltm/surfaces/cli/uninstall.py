@@ -22,7 +22,7 @@ from ltm.surfaces.cli.work import Work
 from ltm.surfaces.cli.work import command as make
 
 # By name, never the folder as a whole: LTM_HOME may have been pointed at anything. Keys stay even
-# when memories go: nobody can make them again.
+# when memories go: they cannot be made again.
 _LOCKS = (".lock", "drain.lock", "import.lock", "llm.lock", "server.lock")
 _OURS = (*_LOCKS, "briefs", "told", "hook.log", "hook.log.1", "runtime.json", "setup")
 _MEMORIES = ("agents", "config.toml", "foreign.json", "projects", "spool")
@@ -38,7 +38,7 @@ _MEMORIES = ("agents", "config.toml", "foreign.json", "projects", "spool")
 def command(work: Work, name: str | None, dry_run: bool, purge_memories: bool, yes: bool) -> None:
     """Take our hooks, servers and merge settings out again, here and in your own settings.
 
-    A file that nobody changed since `ltm setup` gets every byte back; from any other only our
+    A file that is unchanged since `ltm setup` gets every byte back; from any other only our
     entries go. Memories stay, unless you ask otherwise; those in repositories stay in any case.
     """
     if name and purge_memories:
@@ -108,7 +108,7 @@ def _ask(home: str, yes: bool) -> None:
         except click.Abort:
             if sys.stdin.isatty():
                 raise
-            raise WrongUsage("nobody is here to answer", hint="if so, add --yes") from None
+            raise WrongUsage("no terminal to confirm", hint="to delete them, add --yes") from None
         if not agreed:
             raise click.Abort
 

@@ -27,8 +27,8 @@ def command(work: Work, memory_id: str | None) -> None:
     ltm verify
     ltm verify 4kqtxqcl
 
-    ok: as it was signed; unsigned: nobody with your key vouched for it; changed: somebody changed
-    it outside ltm. Exit code 1 means that one of them is not ok.
+    ok: as it was signed; unsigned: not signed with your key; changed: it was changed
+    outside ltm. Exit code 1 means that one of them is not ok.
     """
     from ltm.storage.signing import SignatureState
 

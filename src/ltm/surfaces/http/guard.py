@@ -1,7 +1,7 @@
-"""Who is served: nobody without the token, no web page, no message that is no JSON or too long.
+"""Refuse requests without the token, from a web page, too long, or not JSON.
 
 Owns every check that holds for all routes, as one wrapper around the whole application: a route
-added later is behind it, whoever adds it. A refusal is a bare status and tells nothing. Each check
+added later is behind it, too. A refusal is a bare status and tells nothing. Each check
 is there for an attack that a token alone, or a header alone, does not stop: Host against names that
 were made to lead here, Origin and Content-Type against pages that post without asking first.
 """

@@ -2,7 +2,7 @@
 
 Owns the order: the lock, the socket, the note for hooks once requests are answered; and at the end,
 whatever ends it, the note away and the lock free. The lock is held for life and released by the
-kernel, so a server that was killed is in nobody's way.
+kernel, so a server that was killed blocks nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def serve(
 ) -> None:
     """Answer requests until a signal ends us; `ready` is called once they are answered."""
     for name in _OF_A_SESSION:
-        os.environ.pop(name, None)  # whoever started us in a session: we serve all of them
+        os.environ.pop(name, None)  # if started in a session: we serve all of them
     home = find_home()
     make_folder(home)
     lock = Lock(os.path.join(home, LOCK))
@@ -52,7 +52,7 @@ def serve(
         raise _taken(running.load(home))
     try:
         noted = running.load(home)
-        # The lock says nobody is there; on a disk shared with another machine it may not know.
+        # The lock says that none runs; on a disk shared with another machine it may not know.
         if noted is not None and running.answers(noted):
             raise _taken(noted)
         listening = bind(host, port, allow_remote=allow_remote)

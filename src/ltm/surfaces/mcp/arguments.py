@@ -90,7 +90,7 @@ def _has_half_characters(text: str) -> bool:
 
 def _is(value: Any, wanted: str) -> bool:
     if isinstance(value, bool):
-        return wanted == "boolean"  # to Python true is a number, to nobody else
+        return wanted == "boolean"  # only Python takes true for a number
     return isinstance(value, _TYPES[wanted][0])
 
 

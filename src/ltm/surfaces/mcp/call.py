@@ -1,7 +1,7 @@
 """One call of a tool: the project it is about and the store behind it, opened when first needed.
 
 A store is opened for each call and closed after it. That costs a few milliseconds and means that a
-call always sees the files, the options and the vaults as they are, whoever changed them since.
+call always sees the files, the options and the vaults as they are now.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which calls wait for which: one at a time with its like, beside all others.
+"""Which calls wait for which: one at a time in each lane, lanes in parallel.
 
-Owns the three lanes. Each call has a store of its own, so what one thread may do beside another is
-what one process may do beside another. One call at a time in each keeps what a server takes of the
+Owns the three lanes. Each call has a store of its own, so two threads may do at once what
+two processes may. One call at a time in each keeps what a server takes of the
 memory small, and what one writes in the order it was asked to.
 """
 
@@ -24,7 +24,7 @@ class Lanes:
         self._slow = anyio.CapacityLimiter(1)
 
     def of(self, tool: str) -> anyio.CapacityLimiter:
-        """The lane of a tool; nobody knows what those of other packages do, so they may write."""
+        """The lane of a tool; those of other packages may write, as far as we know."""
         if tool in SLOW:
             return self._slow
         return self._reading if tool in _READING else self._writing

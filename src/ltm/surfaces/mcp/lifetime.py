@@ -31,7 +31,7 @@ class Lifetime:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """For whoever must not be cut off lightly."""
+        """Count a running call, which the end of the process waits for."""
         with self._change:
             self._calls += 1
         try:
@@ -43,7 +43,7 @@ class Lifetime:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody is at work."""
+        """Whether no call is running."""
         return not self._calls
 
     def end_with_client(self) -> None:

@@ -16,7 +16,7 @@ from ltm.surfaces.mcp import page
 from ltm.surfaces.mcp.call import Call
 from ltm.surfaces.mcp.telling import passage_head
 
-_UNVOUCHED = "A tool printed this: anybody may have written it, and nobody vouches for it."
+_UNVOUCHED = "A tool printed this: it may come from anyone, and is not verified."
 
 
 def get_memory(call: Call, id: str, offset: int = 0) -> str:  # noqa: A002
@@ -62,11 +62,11 @@ def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = Fals
     if memory.status is Status.FORGOTTEN:
         return "\n".join([*lines, "It was forgotten; restore brings its text back."])
     if doubtful:
-        lines.append("⚠ It was changed outside ltm, or nobody signed it: check it first.")
+        lines.append("⚠ It was changed outside ltm, or is not signed: check it first.")
     if not stored.trusted:
         lines.append("Untrusted: it came with this repository, and the user did not vouch for it.")
     if memory.status is Status.QUARANTINED:
-        lines.append("Quarantined: it came from an untrusted source and nobody confirmed it.")
+        lines.append("Quarantined: it came from an untrusted source and is not confirmed.")
     if memory.phase is not Phase.FULL:
         lines.append(
             f"Its text was shortened ({memory.phase.name.lower()}); restore brings it back whole."

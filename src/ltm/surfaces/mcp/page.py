@@ -1,7 +1,7 @@
 """The text of a result: short, safe to show, and never longer than a client passes on whole.
 
 What comes from a memory is data. On one line it goes through `harmless`; a whole text is quoted,
-every line of it behind `> `, so that nothing in it can pass for a word of ours.
+every line of it behind `> `, so that nothing in it can pass for our own words.
 """
 
 from __future__ import annotations

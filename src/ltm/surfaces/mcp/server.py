@@ -58,7 +58,7 @@ async def _serve(answers: Answers, lifetime: Lifetime) -> None:
         try:
             await server.run(incoming, outgoing, server.create_initialization_options())
         except anyio.get_cancelled_exc_class():
-            # Nobody reads our answers any more. The SDK would go on waiting for its next question.
+            # The client reads no more answers. The SDK would go on waiting for its next question.
             lifetime.leave()
 
 

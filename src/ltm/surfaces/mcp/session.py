@@ -24,7 +24,7 @@ _RECENT = 20
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """A session, and how hard it has been; None where nobody counted."""
+    """A session, and how hard it has been; None where that was not counted."""
 
     id: str = ""
     difficulty: float | None = None

@@ -264,7 +264,7 @@ def tools() -> Tools:
             problems.append(f"the extension '{name}' of {GROUP} wanted to end the program")
             continue
         if not isinstance(offered, Tool):
-            problems.append(f"the extension '{name}' of {GROUP} is no Tool, so it is left out")
+            problems.append(f"the extension '{name}' of {GROUP} is not a Tool, so it is left out")
         elif offered.name in found:
             problems.append(
                 f"the extension '{name}' of {GROUP} brings a tool '{offered.name}', which is there"

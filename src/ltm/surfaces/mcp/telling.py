@@ -1,8 +1,8 @@
 """What was said in sessions, as results of tools: a hit, a line, a timeline.
 
 Owns how passages look to an agent. They are data twice over: what a person typed, an agent wrote or
-a tool printed, in that order of trust, and each says which it is. Nobody vouches for what a tool
-printed.
+a tool printed, in that order of trust, and each says which it is. What a tool printed is not
+verified.
 """
 
 from __future__ import annotations
@@ -103,4 +103,4 @@ def _day(said: str, name: str) -> date | None:
     try:
         return date.fromisoformat(said.strip()[:10])
     except ValueError:
-        raise WrongUsage(f"{name} is no day: '{said}'", hint="write it as 2026-03-01") from None
+        raise WrongUsage(f"{name} is not a day: '{said}'", hint="write it as 2026-03-01") from None

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 PATIENCE = 2.0
-"""Seconds a client has to name its roots; whoever announces them and does not answer has none."""
+"""Seconds a client has to name its roots; one that announces them and does not answer has none."""
 
 _log = logging.getLogger(__name__)
 

@@ -51,7 +51,7 @@ case $home in
     *) home='' ;;
 esac
 
-# -- the message: to its end, or as far as it came if nobody closes the other end -------------------
+# -- the message: to its end, or as far as it came if the other end stays open ---------------------
 
 exec 3<&0
 payload=$(
@@ -224,7 +224,7 @@ keep() {
         case $top in /*) ;; *) continue ;; esac
         [ -w "$top" ] || continue
         folder=$top/ltm-spool-$user
-        # A folder of somebody else's in its place is no reason to look for another.
+        # A folder of another user in its place ends the search.
         mkdir -m 700 "$folder" || [ -e "$folder" ] || continue
         is_ours "$folder" "$user" || return
         put "$folder" "$line" && return

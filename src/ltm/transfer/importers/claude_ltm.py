@@ -34,7 +34,7 @@ from ltm.transfer.notes import Front, front
 from ltm.transfer.origin import Origin
 from ltm.transfer.values import count, listed, mapping, text_of
 
-_ID = re.compile(r"[A-Za-z0-9_-]+\Z")  # our own files beside theirs have dots in their names
+_ID = re.compile(r"[A-Za-z0-9_-]+\Z")  # our own files next to theirs have dots in their names
 # What it writes in the place of a text it shortened.
 _MARKS = re.compile(
     r"^\*\[(?:Content reduced|Full content archived)[^\n]*\]\*[ \t]*$", re.MULTILINE
@@ -58,7 +58,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     memories = _by_id(origin, os.path.join(root, "memories"))
     for memory_id, path in memories.items():
         if not _is_theirs(origin, path):
-            continue  # one of ours: both tools use this folder
+            continue  # written by ltm: both tools use this folder
         yield from _item(origin, memory_id, path, archives.get(memory_id), index, stats)
     for memory_id, path in archives.items():
         if memory_id not in memories and _is_theirs(origin, path):

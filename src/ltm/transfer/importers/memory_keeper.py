@@ -17,8 +17,8 @@
 | `*.raw.jsonl`                            | left out: `ltm capture FILE` reads transcripts      |
 | (none)                                   | impact medium, confidence 1, scope project          |
 
-Its ids start anew when its facts are cleared, so a fact is known by id and day. A `facts.json` that
-is cut off is refused as a whole.
+Its ids start again when its facts are cleared, so a fact is known by id and day. A `facts.json`
+that is cut off is refused as a whole.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LISTS = {"decisions", "patterns", "issues"}
 _SESSION = re.compile(r"\d{4}-\d{2}-\d{2}_\d{4}")
 _PAGES = {"architecture": "architecture", "conventions": "pattern", "project": "fact"}
 _STATE = re.compile(r"\s*[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
-# The lines of its template, to the letter: "[WIP] …" is somebody's own words.
+# The lines of its template, to the letter: "[WIP] …" is the user's own words.
 _PLACEHOLDER = re.compile(
     r"\[?(?:what was accomplished|decision(?: \d+)?|pattern(?: discovered)?|issue(?: found)?)\]?"
     r"(?:: \[?(?:reason|why|open|resolved|open/resolved|open\|resolved)\]?)?\Z",

@@ -14,7 +14,7 @@
 | id                               | legacy_id                                                   |
 | (none)                           | impact medium, scope project                                |
 
-`cursor.json` is not needed: transcripts are read anew with `ltm capture`.
+`cursor.json` is not needed: transcripts are read again with `ltm capture`.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from ltm.transfer.origin import Origin
 
 FILES = (".claude/memory/MEMORY.md", "memory/MEMORY.md", "MEMORY.md")
 SMALL = (".claude/memory/memory.md", "memory/memory.md", "memory.md")
-"""On some disks this is the same file; it belongs to whoever's headings it has."""
+"""On some disks this is the same file; it belongs to the tool whose headings it has."""
 
 _SECTIONS = {"facts", "episodes", "preferences", "recent episodes"}
 _TIERS = {"high": 5, "medium": 3, "low": 1}
@@ -76,7 +76,7 @@ def memory_file(origin: Origin) -> str | None:
 
 
 def is_theirs(text: str) -> bool:
-    """Whether a text has the headings of this tool, and is not a view of ours."""
+    """Whether a text has the headings of this tool, and is not one of our views."""
     if is_ours(text.encode("utf-8", "replace")):
         return False
     found = {each.heading.lower() for each in sections(text)} & _SECTIONS

@@ -58,7 +58,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
         for name in {start, end}:
             said[name].append(f"{start} {how.replace('_', ' ')} {end}")
         for name in {start, end} - entities.keys():
-            origin.problem(path, f"a relation names '{name}', which is no entity")
+            origin.problem(path, f"a relation names '{name}', which is not an entity")
     at = origin.modified(path)
     for name, (number, word, observations) in entities.items():
         lines = dict.fromkeys((*observations, *said[name]))
