@@ -151,7 +151,7 @@ def test_both_the_plugin_and_setup_is_one_too_many(person: Person) -> None:
     person.settle(enabledPlugins={"ltm@ltm": True}, hooks=person.hooks())
 
     (only,) = person.why()
-    assert "beside the plugin" in only
+    assert "besides the plugin" in only
 
 
 def test_a_noted_python_that_is_gone_is_named(person: Person) -> None:

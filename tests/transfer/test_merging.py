@@ -266,7 +266,7 @@ def test_a_path_that_is_not_there_is_told(machine: Machine, tmp_path: Path) -> N
         machine.take(tmp_path / "nothing.json")
     with pytest.raises(Refused, match="neither a file nor a folder"):
         machine.take("/dev/null")
-    with pytest.raises(WrongUsage, match="no source of memories") as refused:
+    with pytest.raises(WrongUsage, match="not a known source") as refused:
         machine.take(write(tmp_path / "x.json", "{}"), "chatgpt")
     assert "claude-mem" in refused.value.hint
     with pytest.raises(Refused, match="no memories that ltm knows"):

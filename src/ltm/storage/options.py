@@ -123,7 +123,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "sessions.days",
         0,
-        "Days after which a session's words are let go; 0 keeps them.",
+        "Days after which a session's words are deleted; 0 keeps them.",
         most=36_500,
     ),
     Option(
