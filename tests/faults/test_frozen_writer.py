@@ -318,6 +318,6 @@ def test_a_writer_that_stopped_does_not_undo_what_a_person_saved_meanwhile(scene
         path.write_text(by_hand)
         code, errors = frozen.go_on()
     assert code == 1
-    assert "the file was changed by another process" in errors
+    assert "the file was changed elsewhere" in errors
     assert path.read_text() == by_hand
     assert "in ten" in scene.memories()[plain]["content"]

@@ -273,7 +273,7 @@ def test_what_was_saved_at_the_last_moment_is_not_overwritten(tmp_path: Path) ->
     store = open_store(vault, tmp_path)
     kept = store.create(make("a title", "some content"))
     vault.text = b"\nsaved a moment ago\n"
-    with pytest.raises(Conflict, match="changed by another process"):
+    with pytest.raises(Conflict, match="changed elsewhere"):
         store.update(kept.memory.id, {"content": "ours"})
     assert Path(kept.path).read_bytes().endswith(vault.text)
     assert "saved a moment ago" in store.read(kept.memory.id).memory.content

@@ -110,7 +110,7 @@ class TestWritingOver:
     ) -> None:
         if now is not None:
             vault.write("a.md", now)
-        with pytest.raises(Conflict, match="changed by another process") as caught:
+        with pytest.raises(Conflict, match="changed elsewhere") as caught:
             vault.write("a.md", b"new", over=b"old")
         assert caught.value.path == vault.path("a.md")
         assert os.path.exists(vault.path("a.md")) == (now is not None)

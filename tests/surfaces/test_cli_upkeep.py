@@ -88,7 +88,7 @@ def test_a_memory_that_was_edited_meanwhile_is_left_alone_and_that_is_said(
     done = ltm.run("upkeep", PYTHONPATH=str(site))
     assert done.returncode == 0, done.stderr
     assert "was left as it is:" in done.stderr
-    assert "was changed by another process meanwhile" in done.stderr
+    assert "was changed elsewhere meanwhile" in done.stderr
     left = [ltm.json("show", each) for each in crowded]
     assert {each["phase"] for each in left} == {0}
     assert all(each["content"].endswith("By hand.") for each in left)

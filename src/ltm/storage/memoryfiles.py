@@ -35,7 +35,7 @@ class MemoryFiles:
         data = vault.read(name)
         if expected and etag(data) != expected:
             raise Conflict(
-                f"{memory_id} was changed by another process meanwhile",
+                f"{memory_id} was changed elsewhere meanwhile",
                 path=stored.path,
                 hint=f"look at it with 'ltm show {memory_id}', then make your change again",
             )

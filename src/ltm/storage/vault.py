@@ -172,7 +172,7 @@ class Vault:
                 same = False
             if not same:
                 raise Conflict(
-                    "the file was changed by another process at this moment",
+                    "the file was changed elsewhere at this moment",
                     path=path,
                     hint="look at it, then run the same command again",
                 )
