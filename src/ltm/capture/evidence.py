@@ -118,7 +118,7 @@ class Evidence:
     ) -> list[Candidate]:
         """The candidates, each with the trust of the one who really said it.
 
-        `waiting` are the texts of memories that are not confirmed yet: a user who quotes one among
+        `waiting` are the texts of memories that are not confirmed yet: a quote of one among
         other words is not enough. With `strictly` less of a text makes a repetition, where little
         is lost by leaving it out.
         """

@@ -142,8 +142,8 @@ def _of_others(home: str) -> set[str]:
 
 
 def stranded(home: str) -> list[Finding]:
-    """Events that wait outside of another home, which could not be written when they came. Of a
-    home that is gone they are past help."""
+    """Events that wait outside of another home, which could not be written when they came. For
+    a home that is gone there is nothing to be done."""
     waiting: dict[str, list[str]] = {}
     for path, whose in spool.for_others(home):
         if os.path.lexists(whose):
