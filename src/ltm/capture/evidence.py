@@ -52,7 +52,7 @@ _OWN = 20_000
 _ANSWERS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools whose results are the user's answers."""
 
-_CALL_MARKS = (b'<command-', b'"AskUserQuestion"', b'"ExitPlanMode"', b"git commit")
+_CALL_MARKS = (b"<command-", b'"AskUserQuestion"', b'"ExitPlanMode"', b"git commit")
 _RUN = 4
 _NAMED = 2
 """Words that must be shared besides the share, where a name is one of them."""
