@@ -118,6 +118,19 @@ def test_a_field_that_makes_no_sense_costs_that_field_only(value: Any) -> None:
     assert record == {"event": "Stop", "session": COMMON["session_id"], "cwd": "/p"}
 
 
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [
+        *(("clear", True), ("prompt_input_exit", True), ("a" * 40, True)),
+        *(("a" * 41, False), ("password=hunter2", False), ("two words", False), ("Other", False)),
+    ],
+)
+def test_a_reason_is_kept_if_it_is_one_short_word(reason: str, kept: bool) -> None:
+    record = understand({**COMMON, "hook_event_name": "SessionEnd", "reason": reason})
+    assert record is not None
+    assert record.get("reason") == (reason if kept else None)
+
+
 def test_a_path_of_any_bytes_is_kept_and_a_name_of_any_bytes_is_not() -> None:
     odd = b"caf\xe9".decode("utf-8", "surrogateescape")
     record = understand({**COMMON, "hook_event_name": "SessionEnd", "cwd": odd, "reason": odd})

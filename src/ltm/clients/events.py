@@ -17,6 +17,8 @@ TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")
 
 _LONGEST = 4096  # what a path may have; names and ids are far shorter
 _PATHS = ("transcript", "cwd", "agent_transcript")
+# A reason is one word of the client's; a sentence could hold anything, also a secret.
+_LONGEST_REASON = 40
 
 # Our name of a field to the client's. `*` holds for all events of the client.
 _CLAUDE_CODE: dict[str, dict[str, str]] = {
@@ -49,7 +51,9 @@ def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[st
     record: dict[str, object] = {"event": event}
     for ours, theirs in (table["*"] | table[event]).items():
         value = payload.get(theirs)
-        if isinstance(value, str) and _makes_sense(value, is_path=ours in _PATHS):
+        if not isinstance(value, str) or not _makes_sense(value, is_path=ours in _PATHS):
+            continue
+        if ours != "reason" or _is_word(value):
             record[ours] = value
     if "session" not in record:
         return None
@@ -67,6 +71,17 @@ def _makes_sense(value: str, *, is_path: bool) -> bool:
     except UnicodeEncodeError:
         return False
     return 0 < len(value) <= _LONGEST and "\0" not in value
+
+
+def _is_word(value: str) -> bool:
+    """Whether this is one word of small letters, such as `prompt_input_exit`."""
+    letters = value.replace("_", "")
+    return (
+        len(value) <= _LONGEST_REASON
+        and letters.isascii()
+        and letters.isalpha()
+        and letters.islower()
+    )
 
 
 def _says_failed(response: object) -> bool:
