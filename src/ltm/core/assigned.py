@@ -23,6 +23,7 @@ from ltm.core.looks import (
     is_random,
     is_reference,
     is_wordy,
+    oddness,
 )
 
 _LONGEST_NAME = 64
@@ -38,7 +39,8 @@ _SCHEME = (
 )
 # What makes a value of the text in it: `String::from("…")`, `bytes.fromhex("…")`.
 _MADE_OF = (
-    r"(?:(?:new[ ])?(?:String(?:::from)?|str|bytes(?:\.fromhex)?|Buffer\.from|Some|unhexlify|atob"
+    r"(?:(?:new[ ])?(?:String(?:::from)?|\[\]byte|str|bytes(?:\.fromhex)?|Buffer\.from|Some"
+    r"|unhexlify|atob"
     r"|Secret\w{0,8}(?:(?:::|\.)(?:new|of|from))?|(?:base64\.)?b64decode)\([ ]?(?=b?[\"']))?"
 )
 # `|` and the like of YAML, and the first line of what it holds.
@@ -75,7 +77,7 @@ class _Tie:
 _ASSIGNED = _Tie(
     re.compile(
         _CLOSE + r"[ \t]{0,20}(?:\[[^\]\n]{0,24}\])?[ \t]{0,4}"
-        r"(?:=3D(?=[\"'])|=>|={1,3}|[:?+|]{1,2}=|!==?|<-|:|：|%3[DdAa])"
+        r"(?:=3D(?=[\"'])|\#?[ ]?=>|={1,3}|[:?+|]{1,2}=|!==?|<-|:|：|%3[DdAa])"
         r"[ \t]{0,20}(?:"
         + _BLOCK
         + "|!!\\w{1,12}[ ]|"
@@ -102,7 +104,13 @@ _SAID = _Tie(
     loose=True,
 )
 # The next cell or line; nearly anything may stand there.
-_NEXT = _Tie(re.compile(r"[\"'`*]{0,3}(?:,|(?:[ \t]{0,4}\r?\n[ \t]{0,8}){1,2})"), loose=True)
+_NEXT = _Tie(
+    re.compile(
+        r"[\"'`*]{0,3}\)?;?(?:,|(?:[ \t]{0,4}\r?\n[ \t]{0,8}){1,2})(?:(?:[<>]|=>|->|→)[ ])?"
+    ),
+    loose=True,
+)
+_QUOTED_NEXT = _Tie(re.compile(r"[ \t]{1,8}(?=[\"'])"), only_quoted=True)
 _TIES = (
     # `password: str = "…"`, `var password string = "…"`
     _Tie(
@@ -130,17 +138,33 @@ _TIES = (
         )
     ),
     _ELEMENT,
+    # `<property name="password">…</property>`, `<Password><Value>…</Value>`
+    _Tie(re.compile(r"(?:\\{0,15}[\"'][ ]?>|>\s{0,40}<\w{1,20}>)(?=[^<>\n]{4,512}</)")),
+    # `$("#password").fill("…")`
+    _Tie(
+        re.compile(r"[\"'`]\]?\)\.(?:type|fill|send_?[kK]eys|setValue|set)\((?=[\"'`])"),
+        only_quoted=True,
+    ),
+    # `ALTER USER me PASSWORD '…'`, `requirepass "…"`
+    _QUOTED_NEXT,
     _SAID,
     _NEXT,
 )
 _CELL_ENDS = ("", "\n", "\r", ",", "`")
-_OF_WHICH = re.compile(r" (?:as|is|was) (?:(?:the|my|our|your|its|a) )?\Z")
+_OF_WHICH = re.compile(
+    r"(?:[\"'`*]{0,2} (?:as|is|was|=|für|als|comme|como|come) |[\"'`*]{0,2},? \()"
+    r"(?:(?:the|my|our|your|its|a|an|das|le|la|el|il|new|old) ){0,2}(?:[\w-]{1,20} ){0,3}?\Z"
+)
 _FOR_WHICH = re.compile(
     r"\b[Ii]t(?:['’]s| is) ([^\s\"'`,;:]{6,64}) for "
     r"(?:(?:the|my|our|your) )?(?:[\w-]{1,20} ){0,2}\Z"
 )
 # A line of a properties file: nothing but a name with dots and its value.
 _PROPERTY = re.compile(r"(?!(?:self|this|cls)\.)[a-z][a-z0-9-]*(?:\.[a-zA-Z0-9-]+)+\Z")
+_COINED = re.compile(r"[A-Za-z]{3,}(?:-[A-Z][a-z]{2,}){1,4}\Z|[a-z]{3,}(?:-[a-z]{3,}){2,5}\Z")
+_ENDS_IN_HASH = re.compile(r"[A-Za-z]{3,}[-_.:/][0-9a-f]{32,}\Z")
+_TITLES = re.compile(r"[A-Z][a-z]{2,}(?:[-+][A-Z][a-z]{2,}){1,4}\Z")
+_OTHER_NAME = re.compile(r"[A-Za-z][\w.-]{0,40}=")
 _APART = ("", " ", "\t", "\n", "\r")
 _PHRASE = re.compile(r"[a-z]{2,12}(?:[ -][a-z0-9]{1,12}){3,7}[ \t]{0,4}(?=\r?\n|[.\"'*}]|\Z)")
 _PHRASE_NOT = re.compile(
@@ -155,9 +179,78 @@ _ANOTHER = re.compile(
 )
 _LINK = frozenset(
     (
-        *("is", "ist", "lautet", "heißt", "est", "es", "é", "è", "är", "er", "on", "je", "jest"),
-        *("to", "este", "είναι", "هي", "היא", "là", "adalah", "คือ", "şu", ":", "：", "—", "–", "-"),
+        *("is", "was", "are", "be", "its", "it's", "it’s", "that's", "now", "still", "to", "ist"),
+        *("lautet", "heißt", "war", "est", "c'est", "c’est", "était", "es", "era", "son", "é", "è"),
+        *("är", "er", "on", "je", "jest", "este", "είναι", "هي", "היא", "là", "adalah", "คือ", "şu"),
+        *(
+            "это",
+            "yra",
+            "ir",
+            "nu",
+            "jetzt",
+            "=",
+            ":",
+            "：",
+            "—",
+            "–",
+            "-",
+            "->",
+            "→",
+            "=>",
+            "|",
+            "/",
+        ),
     )
+)
+"""Words and marks that stand right before what something is."""
+_USE = frozenset(
+    (
+        *(
+            "with",
+            "use",
+            "using",
+            "type",
+            "enter",
+            "try",
+            "then",
+            "from",
+            "as",
+            "and",
+            "mit",
+            "auf",
+        ),
+        *(
+            "und",
+            "dann",
+            "avec",
+            "en",
+            "et",
+            "con",
+            "com",
+            "y",
+            "e",
+            "med",
+            "och",
+            "og",
+            "met",
+            "z",
+        ),
+        *("с", "и", "pass", "password", "pw", "pwd"),
+    )
+)
+_FAR, _NEAR, _SURE = range(3)
+"""How near a word is to what the sentence says of the name."""
+_TOLD = ("password", "passphrase", "secret", "token", "key", "login", "credential")
+# What no sentence of mere words has: saves reading it word by word.
+_MADE_UP = re.compile(r"[^\W_][-_.]?\d|[!#$%^&*~+][^\W_]|[a-z]{2}[-_][A-Z][a-z]")
+_LOGINS = ("login", "credential")
+_SENTENCE = ("", " ", ":", "'", "’", ")", '"', ",", "`", "*")
+_PAIR = re.compile(r"[\w.@+-]{2,40}[/:](?!/)(\S{5,64})\Z")
+_CODE = re.compile(r"[={}<>\\|\[\]]|::|//")
+_CALL = re.compile(r"\w\(")
+_OR_THIS = re.compile(
+    r"[\"'`*]{0,2},?[ ](?:to|or|and|now|then|oder|und|auf|ou|et|o|y|e|или|и)[ ][\"'`*]{0,2}"
+    r"([^\s\"'`,;()*]{5,63}[^\s\"'`,;()*.:?!])"
 )
 _STRONG = re.compile(r"[!#$%^&*?~]")
 _AROUND = "\"'`*„“”«»‹›「」『』()"
@@ -185,7 +278,7 @@ _FRAME = " \t\"'`*"
 _LONGEST_HEADING = 30
 _SHORTEST = 4
 _LONGEST_SENTENCE = 120
-_MOST_WORDS = 8
+_MOST_WORDS = 10
 _LETTER = re.compile("[A-Za-z]")
 _SMALL = re.compile("[a-z]{2}")
 _CAPITAL = re.compile("[A-Z]")
@@ -209,16 +302,28 @@ def assigned(text: str) -> Iterator[tuple[int, int, str]]:
         held: Promise | None
         if said := spoken_promise(lowered, found):
             start, (done, held) = found.start(), said
-            value = _value(text, start, done, held) or _later(text, done, held)
+            value = None if held.kind == "login" else _value(text, start, done, held)
+            value = value or _later(text, done, held, spoken=True)
         else:
             start, done = _name_around(text, found.start(), found.end())
             before = _WORD_BEFORE.match(text[max(0, start - 24) : start][::-1])
             held = promise(text[start:done], before[1][::-1] if before else "")
             value = _value(text, start, done, held) if held else None
+            if held and not value and text[done : done + 1] in _SENTENCE:
+                value = _later(text, done, held)
+                held = _PASSWORD if held.kind in _LOGINS else held
         while held and value:
-            yield (*value, held.kind)
+            yield (*value, "password" if held.kind == "login" else held.kind)
             done = value[1]
-            value = _another(text, done) if held.kind == "password" else None
+            if held.kind != "password":
+                break
+            value = _another(text, done) or _or_this(text, done)
+
+
+def _or_this(text: str, at: int) -> tuple[int, int] | None:
+    """Where the next value stands in `from … to …` and `… or …`."""
+    found = _OR_THIS.match(text, at)
+    return found.span(1) if found and oddness(found[1]) > 1 else None
 
 
 def _another(text: str, at: int) -> tuple[int, int] | None:
@@ -229,24 +334,55 @@ def _another(text: str, at: int) -> tuple[int, int] | None:
     return found.span(1)
 
 
-def _later(text: str, end: int, held: Promise) -> tuple[int, int] | None:
+def _later(text: str, end: int, held: Promise, *, spoken: bool = False) -> tuple[int, int] | None:
     """Where the value stands in a sentence that says more about the name before it."""
     until = text.find("\n", end, end + _LONGEST_SENTENCE)
-    linked = True
-    colon = False
-    for word in islice(_LATER.finditer(text, end, until if until >= 0 else end + 120), _MOST_WORDS):
+    until = until if until >= 0 else end + _LONGEST_SENTENCE
+    simple = held.kind not in _TOLD or _MADE_UP.search(text, end, until) is None
+    if simple and (not spoken or held.kind == "login"):
+        return None
+    link, colon = _NEAR, False
+    for word in islice(_LATER.finditer(text, end, until), _MOST_WORDS):
         value = _trimmed(word[0].strip(_AROUND)).strip(_AROUND)
-        if _is_said(value, held, linked=linked, colon=colon):
+        pair = _PAIR.match(value) if held.kind in _LOGINS else None
+        value = pair[1] if pair else value
+        if _CALL.search(word[0]):
+            return None
+        quoted = text[word.start() - 1] in "\"'`"
+        trust = _SURE if pair or (quoted and link) else link
+        told = _is_told(value, held, trust)
+        if told or (spoken and _is_said(value, held, linked=link == _SURE, colon=colon)):
             begin = text.index(value, word.start())
             return begin, begin + len(value)
-        if word[0][-1] in ".!?;。":
+        if word[0][-1] in ".!?;。" or (_CODE.search(word[0]) and word[0] not in _LINK):
             return None
         colon = word[0][-1] in ":：="
-        linked = colon or word[0].lower() in _LINK
+        known = word[0].lower()
+        if known == "=" and held.kind not in ("password", "passphrase"):
+            return None
+        link = _SURE if colon or known in _LINK else _NEAR if known in _USE else _FAR
     return None
 
 
+def _is_told(value: str, held: Promise, link: int) -> bool:
+    """Whether this is what a sentence about a password or a login is about."""
+    odd = oddness(value)
+    if odd < 2 or is_label(value):
+        return False
+    if held.kind in _LOGINS:
+        return link == _SURE or (link == _NEAR and has_digit(value))
+    if held.kind in ("password", "passphrase"):
+        if link == _FAR:
+            return odd == 3 and not value.isalnum() and not held.weak
+        return odd + link - held.weak >= 3
+    if held.kind not in ("key", "token", "secret") or held.weak:
+        return False
+    return link == _SURE and has_digit(value) and len(value) >= 8
+
+
 def _is_said(value: str, held: Promise, *, linked: bool, colon: bool) -> bool:
+    if held.kind in _LOGINS:
+        return False
     if held.kind != "password":
         return linked and _is_secret(value, held, loose=True, quoted=False)
     if not has_digit(value) or not _LETTER.search(value):
@@ -287,6 +423,8 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
                 return phrase.start(), phrase.start() + len(phrase[0].rstrip())
         quoted = _QUOTED.match(text, tied.end())
         if quoted is not None:
+            if tie is _QUOTED_NEXT and not (_COINED.match(quoted[2]) or oddness(quoted[2]) > 1):
+                continue
             if _is_secret(quoted[2], held, loose=loose, quoted=True):
                 return quoted.span(2)
             continue
@@ -300,6 +438,8 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
             # In a shell, an .env file or a flag every value is a text, quotes or not.
             env = text[start:end].isupper() and tied[0] == "="
             env = env or (flag and ("=" in tied[0] or not is_wordy(value)))
+            # `--set admin.password=Tee-Kanne-Blau`; no name of a program has a dash
+            env = env or ((flag or tied[0] == "=") and _COINED.match(value) is not None)
             env = env or (
                 tied[0] == "="
                 and not held.weak
@@ -309,14 +449,16 @@ def _value(text: str, start: int, end: int, held: Promise) -> tuple[int, int] | 
                 and text[until : until + 1] in (*_APART, '"', "\\")
             )
             argument = "=" in tied[0] and text[until : until + 1] in (",", ")")
-            if argument and not env and is_wordy(value):
+            if argument and not env and is_wordy(value) and oddness(value) < 3:
                 continue  # `login(password=password1)`
+            if tie.loose and _OTHER_NAME.match(value):
+                continue
             if tie is _NEXT and not (
-                (is_random(value) or _MARKED.search(value))
+                (is_random(value) or _MARKED.search(value) or oddness(value) == 3)
                 and text[until : until + 1] in _CELL_ENDS
             ):
                 continue
-            if _is_secret(value, held, loose=loose, quoted=tie is _ELEMENT, env=env):
+            if _is_secret(value, held, loose=loose, quoted=tied[0].endswith(">"), env=env):
                 more = _SOFT_BREAK.match(text, until) if tied[0].endswith("=3D") else None
                 return plain.start(), more.end() if more else until
     return _value_before(text, start, held)
@@ -330,11 +472,12 @@ def _value_before(text: str, start: int, held: Promise) -> tuple[int, int] | Non
         said = _FOR_WHICH.search(before, max(0, len(before) - 140))
         if said and has_digit(said[1]) and _is_secret(said[1], held, loose=True, quoted=False):
             return since + said.start(1), since + said.end(1)
-    words = _OF_WHICH.search(before, max(0, len(before) - 16))
+    words = _OF_WHICH.search(before, max(0, len(before) - 60))
     if words is None:
         return None
     value = before[: words.start()].rpartition(" ")[2].rpartition("\n")[2].strip("\"'`(),:")
-    if not is_random(value) or not _is_secret(value, held, loose=True, quoted=True):
+    told = held.kind in ("password", "passphrase") and oddness(value) > 1
+    if not (told or (is_random(value) and _is_secret(value, held, loose=True, quoted=True))):
         return None
     begin = since + before.rindex(value)
     return begin, begin + len(value)
@@ -342,7 +485,12 @@ def _value_before(text: str, start: int, held: Promise) -> tuple[int, int] | Non
 
 def _is_argument(text: str, start: int, tied: str) -> bool:
     """Whether this is `set_password("…` or `"password", "…`, and not the end of another text."""
-    return "(" in tied or (start > 0 and text[start - 1] == tied.lstrip("\\")[0])
+    if "(" in tied:
+        return True
+    quote = (
+        text[start - 2 : start - 1] if text[start - 1 : start] in ("#", ".") else text[start - 1]
+    )
+    return start > 0 and quote == tied.lstrip("\\")[0]
 
 
 def _trimmed(value: str) -> str:
@@ -371,7 +519,8 @@ def _may_be_secret(value: str, held: Promise, *, loose: bool, quoted: bool, env:
     if " " in value or len(value) < 8 or is_number(value):
         return False
     if held.weak:
-        return len(value) >= 16 and is_random(value) and (text or not is_hash(value))
+        plain = not text and (is_hash(value) or _ENDS_IN_HASH.search(value) is not None)
+        return len(value) >= 16 and is_random(value) and not plain
     if is_random(value) or (len(value) >= 16 and is_hash(value)):
         return not loose or len(value) >= 16
     if loose or (not text and value.isidentifier()):
@@ -397,8 +546,11 @@ def _is_password(value: str, held: Promise, *, digit: bool, loose: bool, text: b
         single = value.isalnum() or not is_wordy(value)
         return digit and single and not loose and not is_number(value) and len(value) >= 6
     if loose:
-        return len(value) >= 6 and not is_number(value) and (digit or is_random(value))
+        odd = digit or is_random(value) or oddness(value) > 1
+        return len(value) >= 6 and not is_number(value) and odd
     if not digit and is_wordy(value):
+        if oddness(value) > 1 or _TITLES.match(value):
+            return True
         return text and "passw" not in value.lower()  # which would be a label
     return digit or text or (len(value) >= 6 and value.isascii())
 

@@ -21,15 +21,22 @@ _NAMED = (
 """What every such name in English has in it, in small letters."""
 _SPOKEN = {
     "password": (
-        "kennwort|mot de passe|mot_de_passe|motdepasse|palavra-passe|palavra passe|contraseñ|senha"
+        "kennwort|zugangscode|mot de passe|code d'accès|code d’accès|código de acceso"
+        "|codice di accesso|mot_de_passe|motdepasse|palavra-passe|palavra passe|contraseñ|senha"
         "|wachtwoord|lösenord|adgangskode|passord|salasan|hasł|hasel|hesl|jelsz|şifre|parol"
-        "|kata sandi|mật khẩu|парол|密码|密碼|口令|パスワード|비밀번호|비번|암호|पासवर्ड|κωδικ"
+        "|kata sandi|mật khẩu|парол|密码|密碼|口令|パスワード|비밀번호|비번|암호|पासवर्ड"
+        "|κωδικ"
         "|كلمة المرور|كلمة السر|סיסמ|รหัสผ่าน|mdp|clave|lozink|geslo|slaptažod|лозинк"
+        "|contrasenya|pasahitz|lykilorð|parool|parole ir|adgangskod|koden|kodeord|pääsykood|sandi"
     ),
     "key": (
         "schlüssel|clé|clef|klucz|anahtar|キー|키|ключ|chiave|chave|密钥|密鑰|金鑰|sleutel|nyckel|nøgle"
         "|nøkkel|avain|klíč|kľúč|kulcs|cheie|κλειδί|مفتاح|מפתח|कुंजी|khóa|kunci|คีย์|jeton|токен"
         "|トークン|토큰|令牌"
+    ),
+    "login": (
+        "login|log in|logged in|sign in|ssh in|zugang|anmeld|identifiant|credenzial|credencial"
+        "|wifi|wi-fi|wlan|wachtwoorden|логин|вход|учётн|учетн|dane logowania|inlogg|tunnukse"
     ),
 }
 """Words for a password or a key in other languages, in small letters and without their endings."""
@@ -63,12 +70,13 @@ def names(lowered: str) -> Iterator[re.Match[str]]:
 _ENDING = re.compile(r"[a-z\u00df-\u024f\u0370-\u03ff\u0400-\u04ff\u05d0-\u05ea\u0620-\u064a]{0,8}")
 _WHOLE = frozenset(
     (
+        *("koden", "kodeord", "sandi", "parole ir", "parool", "login", "log in", "sign in"),
         *("clave", "mdp", "clé", "clef", "parol", "hesl", "senha", "chave", "avain", "geslo"),
         *("kulcs", "hasel", "kunci"),
     )
 )
 _INSIDE = re.compile(r"[^\W_]|[+/]")
-_MANY = frozenset(("clave", "parol", "κωδικ"))
+_MANY = frozenset(("clave", "parol", "κωδικ", "koden", "sandi", "parole ir"))
 """Words that mean other things as well."""
 _WIRELESS = re.compile(r"wlan|wi-?fi|wpa|wep\b|hotspot")
 
@@ -133,9 +141,9 @@ FAMILIES: tuple[Family, ...] = (
         "password",
         _words(
             "password passwd passcode pass pwd pw userpass storepass keypass requirepass sshpass"
-            " psk passwort bindpw rootpw adminpw dbpw masterauth"
+            " psk passwort bindpw rootpw adminpw dbpw masterauth authtok"
         ),
-        ("password", "passwd"),
+        ("password", "passwd", "passwort", "pass", "pwd", "pw"),
         (
             'password = "hunter2"',
             "password: hunter2",
@@ -300,6 +308,10 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
+# They end as a password does, and are none.
+_NO_PASS = _words("bypass compass encompass surpass trespass overpass underpass onepass lastpass")
+# A key of these is made up by a person, as a password is.
+_SHARED = _words("shared preshared wpa wpa2 wep wifi wlan")
 _PASSWORDS = next(family.words for family in FAMILIES if family.kind == "password")
 
 
@@ -328,8 +340,11 @@ def spoken_promise(lowered: str, found: re.Match[str]) -> tuple[int, Promise] | 
     end = ending.end() if ending else end
     if found[0].isascii() and _INSIDE.match(lowered[end : end + 1]):
         return None
+    if kind == "login":
+        return end, Promise(kind, weak=True)
     around = lowered[max(0, start - 8) : end + 24]
-    if kind == "key" and _WIRELESS.search(around):
+    line = lowered[max(lowered.rfind("\n", 0, start), start - 80) + 1 : end + 24]
+    if kind == "key" and _WIRELESS.search(line):
         kind = "password"
     weak = found[0] in _MANY if kind == "password" else "api" not in around
     return end, Promise(kind, weak)
@@ -356,8 +371,10 @@ def promise(name: str, word_before: str = "") -> Promise | None:
     if last in ("hash", "hashed", "digest") and _PASSWORDS.intersection(words):
         return Promise("password-hash", weak=True)
     before = words[-2] if len(words) > 1 else word_before.lower() if len(last) < 6 else ""
-    if before in _HARMLESS:
+    if before in _HARMLESS or last in _NO_PASS:
         return None
+    if last == "key" and before in _SHARED:
+        return Promise("password", weak=False)
     for family in FAMILIES:
         ends = family.endings and last.endswith(family.endings)
         if last in family.words or ends:

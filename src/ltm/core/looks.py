@@ -40,12 +40,13 @@ _CODE = re.compile(
 _ATTRIBUTE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+\Z")
 # `String?`, `Int32?`, `user?.name`, `a ?? b`, `a?b:c`
 _QUESTION = re.compile(
-    r"(?:[A-Za-z_.<>]*|[Uu]?[Ii]nt\d+|[Ff]loat\d+)\?\Z|[^?]*\?[.?]|[A-Za-z_.]*\?[\w.]*:|\w?\?\w?\Z"
+    r"(?:String|ID|Int|Boolean|Float)!\Z|(?:[A-Za-z_.<>]*|[Uu]?[Ii]nt\d+|[Ff]loat\d+)\?\Z|[^?]*\?[.?]|[A-Za-z_.]*\?[\w.]*:|\w?\?\w?\Z"
 )
 # `${NAME:?NAME must be set}`
 _REQUIRED = re.compile(r"\?[A-Za-z_]+\Z")
 _PATH = re.compile(
-    r"(?:[~.]{0,2}/|[A-Za-z]:\\)?(?:[\w.@ -]+[/\\])*[\w.@-]+\.[A-Za-z]{1,5}\Z|[~.]{0,2}/"
+    r"(?:[~.]{0,2}/|[A-Za-z]:\\)?(?:[\w.@ -]+[/\\])*[\w.@-]+\.(?:[a-z][A-Za-z]{0,4}|[A-Z]{1,5})\Z"
+    r"|[~.]{0,2}/"
 )
 _REGEX = re.compile(
     r"\^.*\$\Z|\.[*+]|(?:required|nullable|sometimes)\||.*(?:a-zA|A-Za|A-Z0|a-z0|0-9[aA]-|\[[aA0]-|\\[dws][+*{])"
@@ -62,6 +63,30 @@ _JOINT = re.compile(r"[-_./:=+@,&\\ ]+")
 _DIGIT = re.compile("[0-9]")
 _LETTERS = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
+_MARK = re.compile(r"(?<=[^\W_])[!#$%^&*?~+](?=\w)|(?<=\d)[!#$%^&*~+]+\Z|(?<=[a-z])[#$%^&*~+]\d*\Z")
+_CAPITALS = re.compile("[A-Z]")
+_SMALL = re.compile("[a-z]")
+_LETTER = re.compile(r"[^\W\d_]")
+_BETWEEN = re.compile(r"[^\W\d_]\d+[^\W\d_]")
+_WORDS = re.compile(r"[^\W\d_]+")
+_JOINED = re.compile(r"\w[-_.]\w")
+_ADDRESS = re.compile(r"[\w.+-]*@[\w.-]+\Z|(?:[a-z0-9-]+\.)+[a-z]{2,8}(?::\d+)?\Z|\d+(?:\.\d+){2,}")
+_CODE_MARK = re.compile(r"[(){}'’\[\]<>|\\\"`=;…]|::|//|\.\.|&&|->")
+# `8-char`, `128-bit`, `2nd`, `C++17`, `AES-256-GCM`, `ACME-48213`, `Python-3.11`, `gpt-4o`
+_TERM = re.compile(
+    r"\d+[-.]?[a-z]{1,12}s?\Z|[A-Z]\+\+\d*\Z|[A-Z0-9]+(?:[-_./#][A-Z0-9]+)*\Z"
+    r"|(?:[A-Za-z]+[-_])*[A-Za-z]*[-_]?v?\d+(?:\.\d+)+[\w.-]*\Z"
+    r"|(?i:oauth|sha|aes|utf|base|pbkdf|argon|ipv|http|python|py|node|claude|gpt|gemini|llama|mistral"
+    r"|qwen|iphone|ubuntu|debian|windows|win|linux|postgres|mysql|redis|java|php|ruby|web|rfc|iso"
+    r"|cve|arm|amd|x|ed|rs|hs|es|curve|secp|step|phase|part|section|line|page|chapter|figure|table)"
+    r"[-_]?(?:[a-z]+[-_])*v?\d[\w.-]*\Z",
+)
+_PREFIX = frozenset(
+    (
+        *("non", "pre", "post", "anti", "sub", "mid", "semi", "multi", "self", "cross", "pro"),
+        *("inter", "trans", "pseudo", "over", "under", "like", "super", "meta", "mini", "all"),
+    )
+)
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 
 
@@ -83,7 +108,9 @@ def is_reference(value: str, quoted: bool) -> bool:
     """Whether this is a word of a language, an address or a path rather than a secret itself."""
     if _URL.match(value) or _VERSION.match(value) or _DATE.match(value) or _REGEX.match(value):
         return True
-    if (_PATH.match(value) or (not quoted and _ATTRIBUTE.match(value))) and not is_random(value):
+    # `Schloss.Graben7` is none of both: no file or attribute of a program is called so.
+    made_up = is_random(value) or (has_digit(value[-1]) and oddness(value) > 1)
+    if not made_up and (_PATH.match(value) or (not quoted and _ATTRIBUTE.match(value))):
         return True
     if quoted:
         return False
@@ -92,6 +119,42 @@ def is_reference(value: str, quoted: bool) -> bool:
     if is_random(value):
         return False
     return any(mark in value for mark in "(){}[]") or _QUESTION.match(value) is not None
+
+
+def oddness(value: str) -> int:
+    """How far this is from a word, a name or a term: 0 it may be one, 3 it can only be made up.
+
+    `hunter2` is 1, `Regenrinne-48` and `cobalt_Yak_Sledge` are 2, `kyo-2214-Scan` is 3.
+    """
+    if not 5 <= len(value) <= 64 or _CODE_MARK.search(value) or not _LETTER.search(value):
+        return 0
+    if value[0] in "-/@.~:" or ("/" in value and not _MARK.search(value)):
+        return 0
+    if is_placeholder(value) or _VERSION.match(value) or _DATE.match(value) or _URL.match(value):
+        return 0
+    if _ADDRESS.match(value) or _TERM.match(value) or is_hash(value):
+        return 0
+    digit = has_digit(value)
+    both = _CAPITALS.search(value) is not None and _SMALL.search(value) is not None
+    if _MARK.search(value) and (digit or both):
+        return 3
+    if is_named(value):
+        return int(digit)
+    words = [word for word in _WORDS.findall(value) if len(word) > 1]
+    uneven = _is_uneven(words) and _JOINED.search(value) is not None
+    if not digit:
+        uneven = uneven and "." not in value
+        return 2 if uneven and words[0].lower() not in _PREFIX and len(words[0]) > 2 else 0
+    if is_random(value) or (uneven and len(words) > 1):
+        return 3
+    both = both and _CAPITALS.search(value, 1) is not None
+    return 2 if both or _BETWEEN.search(value) or (_JOINED.search(value) and words) else 1
+
+
+def _is_uneven(words: list[str]) -> bool:
+    """Whether some of these words begin with a capital and some do not."""
+    begins = {word[0].isupper() for word in words}
+    return len(begins) > 1 and all(word[1:].islower() for word in words)
 
 
 def is_named(value: str) -> bool:

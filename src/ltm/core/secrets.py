@@ -35,6 +35,8 @@ class Shape:
     middle: str = ""
     """A part of the pattern that begins with its hint, where the hint stands in nearly every text:
     where this is not found, the pattern is not looked for, which would take much longer."""
+    made_up: bool = False
+    """Whether the secret must look made up, because any word could stand in its place."""
 
     def regex(self) -> re.Pattern[str]:
         """The compiled pattern, made when a text first calls for it: imports stay quick."""
@@ -82,6 +84,12 @@ def _after(kind: str, hints: tuple[str, ...], rest: str, *samples: str) -> Shape
     return Shape(kind, hints, pattern, row.finds, row.leaves)
 
 
+def _maybe(hints: tuple[str, ...], rest: str, *samples: str) -> Shape:
+    """A row for what may be a password after one of these words, if it looks made up."""
+    row = _after("password", hints, rest, *samples)
+    return Shape(row.kind, hints, row.pattern, row.finds, row.leaves, made_up=True)
+
+
 def _option(programs: str, option: str, *samples: str) -> Shape:
     """A row for the password that one of these programs takes after an option."""
     hints = tuple(f"{program} " for program in programs.split(", "))
@@ -95,7 +103,8 @@ _MIDDLE = "T3Blbk" + "FJ"
 _PART = r"[^\s/@\"'`<>\\]"
 _QUOTED = r"\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'"
 # One argument of a command; a variable or a redirection is none.
-_ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'$|&;<>(-][^\s\"'|&;<>]{{2,128}}))"
+_ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'`$|&;<>(-][^\s\"'`|&;<>]{{2,128}}))"
+_PLAIN_ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'$|&;<>(-][^\s\"'$|&;<>]{{2,128}}))"
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _ACCOUNT = r"(?:admin|administrator|root|test|guest|demo|sa|postgres|[\w.+-]{1,40}@[\w.-]{1,40})"
 _HASH = "[./A-Za-z0-9]"
@@ -113,6 +122,7 @@ SHAPES: tuple[Shape, ...] = (
     _token("xai-key", "xai-", r"%A{60,}", "xai-{a80}"),
     _token("perplexity-key", "pplx-", r"%A{40,}", "pplx-{a48}", "- pplx-70b-online"),
     _token("replicate-token", "r8_", r"%A{37,40}", "r8_{a37}"),
+    _token("mapbox-token", "sk.eyJ", r"%W{8,}\.%W{16,}", "sk.eyJ{a60}.{w22}", "- sk.eyJ"),
     _token("huggingface-token", "hf_ api_org_", r"[A-Za-z]%A{33,39}" + _END, "hf_{t34}",
            "api_org_{t34}", "- hf_hub_download", "- hf_model_name_or_path_for_the_run"),
     _token("langsmith-key", "lsv2_pt_ lsv2_sk_", r"%H{32}_%H{10}", "lsv2_pt_{h32}_{h10}"),
@@ -339,6 +349,69 @@ SHAPES: tuple[Shape, ...] = (
     _after("password", ("docker login ",),
            r"[^\n]{0,200}?(?:-p|--password)[ =][\"']?([^\s\"'-][^\s\"']{2,128})",
            "docker login -u ci -p {a20} x.org", "- docker login -u ci --password-stdin"),
+    # A password wherever there is an option for the user
+    _maybe(("-u", "-U", "-l ", "--user", "-user"),
+           rf"(?:name)?[ =:]?[^\s-]\S{{0,64}} (?:[^\n]{{0,120}}? )?"
+           rf"-{{1,2}}(?:p|P|pw|w|a|A|passwd|pwd)[ =:]?{_ARGUMENT}",
+           "racadm -r x -u root -p Rad-Kappe-{d3} info", "tool -U me -PRad-Kappe-{d3}",
+           "- docker run -u root -p 8080:80 nginx", "- ssh -l me -p 2222 host",
+           "- cp -u a -p b", "- docker run -u me -p 127.0.0.1:80:80 x"),
+    _maybe(("-p ", "-P ", "-pw "), rf"{_ARGUMENT}(?= (?:[^\n]{{0,120}}? )?-{{1,2}}(?:u|U|user)\b)",
+           "tool -p Rad-Kappe-{d3} -u root", "- docker run -p 80:80 -u root x"),
+    _maybe(("-u ", "-u", "--user ", "--user=", "--auth ", "--auth=", "-user ", "-u="),
+           r"[\"']?[^\s:\"'\[/]{1,64}[:,]([^\s\"']{5,128})",
+           "xh --auth me:Rad-Kappe-{d3} x.org", "curl --proxy-user me:Rad-Kappe-{d3} x.org",
+           "- docker run -u 1000:1000 x", "- docker run -u node:node x"),
+    _maybe(("-U ", "-U", "--user=", "--user "),
+           r"[\"']?[\w./\\;-]{1,64}%(?:([^\s\"'%]{5,64})|(?<=%)([^\"'\n]{5,64})(?=[\"']))",
+           "winexe -U CORP/me%Rad-Kappe-{d3} //x cmd", "- date -u +%H"),
+    # Windows
+    _maybe(("/p ", "/P ", "/p:", "/rp ", "/RP ", "/pw:", "/pwd:", "/pass:", "/PASS:", "/pass ",
+            "-p:", "/password:", "/passwd:"), _ARGUMENT,
+           "schtasks /create /ru me /rp Rad-Kappe-{d3}", "cmdkey /user:me /pass:Rad-Kappe-{d3}",
+           "- /p:Configuration=Release", "- cmd /p hello", "- msbuild /p:Platform=x64"),
+    _option("certutil, steghide, signtool, security unlock-keychain, security create-keychain,"
+            " security set-key-partition-list, xcrun, ibmcloud login, wbadmin, racadm, cadaver,"
+            " kinit, smbmap, medusa, ncrack, pkcs11-tool, yubico-piv-tool, ssh-keygen, openconnect,"
+            " zip, pdfcrack, fastlane, sentry-cli, gitlab-runner, snowsql, beeline, sqoop, impala",
+            r"(?:-p|-k|/p|--pin|--so-pin|-P|-N)[ =](?!\d{2,5}(?:[:\s]|\Z))",
+            "security unlock-keychain -p {a10} x.keychain", "ssh-keygen -t rsa -N '{a10}' -f x",
+            "- ssh-keygen -p -f x", "- security unlock-keychain x.keychain"),
+    _option("security add-generic-password, security add-internet-password", "-w ",
+            "security add-generic-password -a me -w {a10}",
+            "- security add-generic-password -a me"),
+    _option("security import", "-P ", "security import x.p12 -P {a10}", "- security import x.p12"),
+    _option("ccrypt, ccencrypt, ccdecrypt", "-K ", "ccrypt -e -K {a10} x",
+            "- ccrypt -e x"),
+    _option("ldappasswd, slappasswd, smbpasswd", "-[sS] ", "slappasswd -s {a10}",
+            "- slappasswd -h x"),
+    _option("snmpwalk, snmpget, snmpset, snmpbulkwalk, snmpbulkget, snmptable, snmptrap,"
+            " snmpstatus,"
+            " snmpgetnext, snmpusm, snmpinform, snmpdf", r"-[AXc] ?(?!public\b|private\b)",
+            "snmpget -v3 -A {a10} x", "- snmpget -v2c -c public x"),
+    _maybe(("snmpwalk ", "snmpget ", "snmpset ",
+            "snmpbulkwalk "),
+           rf"(?:[^\n]{{0,200}} )?-X ?{_ARGUMENT}", "snmpwalk -X Rad-Kappe-{d3} x",
+           "- snmpwalk x"),
+    _maybe(("ssh-keygen ",), rf"(?:[^\n]{{0,200}} )?-N ?{_ARGUMENT}",
+           "ssh-keygen -N Rad-Kappe-{d3}",
+           "- ssh-keygen -f x"),
+    _maybe(("wpa_passphrase ", "bw login ", "isql ", "radtest "),
+           rf"\S{{1,64}} (?:[a-z]\w{{1,20}} )?"
+           rf"{_ARGUMENT}", "wpa_passphrase Net Rad-Kappe-{d3}", "- wpa_passphrase Net"),
+    _maybe(("vault login ", "bw unlock ", "cookieParser(", "caddy hash-password --plaintext ",
+            "runas /user:me ", "secret-set-value ", "iwconfig wlan0 key s:"),
+           rf"(?:token=)?{_ARGUMENT}", "bw unlock Rad-Kappe-{d3}", "- vault login -method=x"),
+    _maybe(("radtest ",), r"(?:\S{1,64} ){4}([^\s\"'`]{5,64})", "radtest a b c 0 Rad-Kappe-{d3}",
+           "- radtest a b"),
+    _maybe(("qpdf --encrypt ",), r"\S{1,64} (\S{5,64}) ", "qpdf --encrypt a Rad-Kappe-{d3} 256",
+           "- qpdf --encrypt a b 256"),
+    _maybe(("qpdf --encrypt ",), r"(\S{5,64}) ", "qpdf --encrypt Rad-Kappe-{d3} b 256",
+           "- qpdf --encrypt a b 256"),
+    _maybe(("htpasswd ", "mosquitto_passwd "),
+           r"(?:-\w{1,5} ){0,3}(?:\S*[/.]\S* )?[\w.@-]{1,64} ([^\s\"'`]{5,64})",
+           "htpasswd -nb me Rad-Kappe-{d3}", "mosquitto_passwd -b /etc/pw me Rad-Kappe-{d3}",
+           "- htpasswd -c .htpasswd me"),
     _option("redis-cli", "-a ", "redis-cli -h cache -a {a10} ping", "- redis-cli -a $PASS ping"),
     _option("mongo, mongosh, mongodump, mongorestore, mongoexport, mongoimport, mongostat, twine,"
             " ncftp, ncftpput, ncftpget, ncftpls, cqlsh, cypher-shell, arangosh, az login,"
@@ -411,23 +484,61 @@ SHAPES: tuple[Shape, ...] = (
           ("echo 'me:{a10}' | chpasswd",), ("echo me:$PASS | chpasswd",)),
     _after("password", ("lftp ",), r"(?:[^\n]{0,200}? )?-u [\"']?[^\s,\"']{1,64},([^\s\"']{3,128})",
            "lftp -u me,{a10} sftp://x.org", "- lftp -u me x.org"),
-    _command(("http ", "https "),
+    _command(("http ",
+            "https "),
           r"https? (?:[^\n]{0,200}? )?(?:-a|--auth)[ =][\"']?[^\s:\"'\[]{1,64}:([^\s\"']{3,128})",
-          ("http -a admin:{a10} x.org",), ("http -a $AUTH x.org", "http -v x.org:8080")),
+          ("http -a admin:{a10} x.org",), ("http -a $AUTH x.org",
+                  "http -v x.org:8080")),
     _command(("echo ", "printf "),
-          rf"(?:echo|printf) (?:-[a-z]{{1,3}} |[\"']%s(?:\\n)?[\"'] )?{_ARGUMENT} ?\| ?"
-          r"(?:sudo [^\n]{0,60}?-(?:[A-Za-z]{0,4}S|-stdin)"
-          r"|docker login [^\n]{0,200}?--password-stdin)",
+          rf"(?:echo|printf) (?:-[a-zA-Z]{{1,3}} "
+          rf"|[\"']%s(?:\\n)?[\"'] ){{0,2}}{_PLAIN_ARGUMENT} ?\| ?"
+          r"(?:sudo [^\n]{0,60}?-(?:[A-Za-z]{0,4}S|-stdin)|[^\n|]{0,200}?--(?:pass\w{0,8}"
+          r"|token)-stdin"
+          r"|[^\n|]{0,200}?--with-token|[^\n|]{0,60}?passphrase-fd 0"
+          r"|(?:sudo )?(?:passwd|chpasswd|smbpasswd|kinit|cryptsetup|su|vncpasswd|gpg|ssh-add"
+          r"|openconnect"
+          r"|htpasswd|ecryptfs-\S{1,40}|veracrypt|zfs|keepassxc-cli|mosquitto_passwd)\b)",
           ("echo {a10} | sudo -S ls", "echo '{a10}' | docker login -u ci --password-stdin"),
           ("echo $PASS | sudo -S ls", "echo {a10} | sudo tee x")),
+    _maybe(("su ", "passwd ", "kinit ", "cryptsetup ", "vncpasswd ", "gpg ", "openconnect ",
+            "smbpasswd ", "docker login ", "gh auth ", "veracrypt "),
+           rf"[^\n<]{{0,160}}<<< ?{_ARGUMENT}", "cryptsetup open x y <<< Rad-Kappe-{d3}",
+           "- su - <<< $PW"),
+    Shape("password", ("<(echo ", "<(printf "),
+          rf"(?i:pass|key|token|secret)[\w-]{{0,40}}[ =]<\((?:echo|printf)(?: -n)? {_ARGUMENT}",
+          ("wg set x private-key <(echo {a10})",), ("x --key <(cat y)",), starts=False),
     _command(("sudo ",), rf"sudo [^\n<]{{0,60}}?-S[^\n<]{{0,100}}<<< ?{_ARGUMENT}",
           ("sudo -S ls <<< {a10}",), ('sudo -S ls <<< "$PASS"',)),
     _after("secret", ("from-literal",), rf"[= ][\w.-]{{1,64}}={_ARGUMENT}",
-           "kubectl create secret generic x --from-literal=a={a10}", "- --from-literal=a=$A"),
+           "kubectl create secret generic x --from-literal=a={a10}",
+                   "- --from-literal=a=$A"),
     # Devices and daemons
     _after("password", ("snmp-server community ",),
            r"(?!public\b|private\b)(\S{4,64})(?= (?:RO|RW|ro|rw|view)\b|\s{0,2}\n|\Z)",
            "snmp-server community {a10} RW", "- snmp-server community public RO"),
+    _maybe(("-server ", "isakmp key ", "key-string ", "digest-key ", "authentication-key ",
+            "pre-shared-key ", "psk ", "shared-secret ", "authentication-password ",
+                    "snmp community ",
+            "community ", "privacy-password ", "community-name ", "psksecret ", "md5 ",
+            "chap password "),
+           r"(?:[^\n]{0,60}? )??(?:(?:key|md5|community|ascii|ascii-text|hexadecimal|sha\d*"
+           r"|name) )?"
+           rf"(?:[05-9]\d? )?{_ARGUMENT}(?=[ ;`\"']|\s{{0,2}}(?:\n|\Z))",
+           "tacacs-server key Rad-Kappe-{d3}", "crypto isakmp key Rad-Kappe-{d3} address 0.0.0.0",
+           "- tacacs-server host 10.0.0.1 port 49", "- snmp community public"),
+    _after("password", ("isakmp key ", "key-string ", "psksecret ", "crypto isakmp key "),
+           r"(?:[0-9] )?(\S{5,64})(?= address|\s{0,2}(?:\n"
+           r"|\Z))", "key-string {a10}", "- key-string"),
+    _maybe(("createUser ",), r"\S{1,64} (?:MD5|SHA\S{0,4}) \"?([^\s\"]{5,64})",
+           'createUser me SHA "Rad-Kappe-{d3}" AES', "- createUser me"),
+    _maybe(("createUser ",),
+           r"\S{1,64} (?:MD5|SHA\S{0,4}) \"?[^\s\"]{5,64}\"? (?:AES|DES)\S{0,4} \"?([^\s\"]{5,64})",
+           'createUser me SHA "x1234567" AES "Rad-Kappe-{d3}"', "- createUser me"),
+    Shape("password", (" *  ", "\t*\t", "pptpd", "l2tpd"),
+          r"(?<![\w*])[\"']?[\w.@-]{1,64}[\"']?[ \t]{1,40}(?:\*|pptpd|pppd|l2tpd)[ \t]{1,40}"
+          r"[\"']?([^\s\"']{5,128})[\"']?[ \t]{1,40}(?:\*|\d)",
+          ("me *  Rad-Kappe-{d3} *",), ("a * b * c", "x * count * 2"), starts=False,
+          middle=r"[ \t](?:\*|pptpd|pppd|l2tpd)[ \t]{1,40}\S{5,128}[ \t]{1,40}[*\d]", made_up=True),
     Shape("password", ("]:",),
           r"\[[\w.-]{3,128}\]:\d{2,5}[ \t]{1,8}[^\s:]{1,64}:([^\s\"'$]{4,128})",
           ("[mail.x.org]:587 me:{a10}",), ("[::1]:587 a:b", "[2024]: x"), starts=False),
@@ -449,6 +560,22 @@ SHAPES: tuple[Shape, ...] = (
            rf"(?:{_QUOTED})",
            'getConnection("jdbc:x", "me", "{a10}")', "new PDO('mysql:x', 'me', '{a10}')",
            "- getConnection(url, user, pw)", '- getConnection("jdbc:x", "me", "password")'),
+    _maybe(("login(", "Login(", "Credentials(", "Credential(", "asicAuth(", "uthenticate(",
+            "connect(", "WiFi.begin(", "begin(", "basic_auth(", "signIn(", "sign_in("),
+           r"(?:\s{0,8}[\"'][^\"'\n]{0,64}[\"'],){1,2}?\s{0,8}"
+           r"(?:\"([^\"\n]{5,64})\"|'([^'\n]{5,64})')[,)]", 'ftp.login("me", "Rad-Kappe-{d3}")',
+           '- connect("host", "user")', '- login("me", "Password")'),
+    _after("secret", ("jwt.sign(", "jwt.encode(", "jwt.verify(", "jwt.decode("),
+           r"[^\n]{1,80}?,\s{0,8}[\"']((?=[^\s\"']{0,128}[\d!#$%^&*+])[^\s\"']{8,128})[\"']",
+           "jwt.sign(payload, '{a16}7')", "- jwt.sign(payload, key, 'HS256')"),
+    _after("secret", ("Fernet(", "AES.new(", "SecretKeySpec(", "SecretBox("),
+           r"b?[\"']((?=[^\"'\n]{0,128}\d)[^\"'\n]{8,128})[\"']", 'Fernet(b"{a16}7")',
+           "- Fernet(key)"),
+    _after("secret", ("otpauth://",), r"[^\s\"']{0,200}?[?&]secret=([A-Za-z2-7]{16,})",
+           "otpauth://totp/a:b?secret=" + "MZXW6YTB" * 3, "- otpauth://totp/a"),
+    _after("secret", ("dig -y ", "nsupdate -y ", "hmac-sha256:", "hmac-sha512:", "hmac-md5:"),
+           r"(?:[\w-]{1,64}:){1,2}?([A-Za-z0-9+/]{16,}={0,2})(?![\w:])", "dig -y hmac-md5:k:{b24}",
+           "- hmac-sha256:key"),
     _after("secret", ("hmac.new(", "createHmac(", "hash_hmac("),
            r"(?:\s{0,8}[\"'][\w-]{3,12}[\"'],)?(?:[^,\"'\n]{1,80},)?\s{0,8}"
            r"b?[\"']((?=[^\s\"']{0,128}\d)[^\s\"']{8,128})[\"']",
@@ -524,12 +651,28 @@ SHAPES: tuple[Shape, ...] = (
            r"(?:[^\n]{0,80}[-|+][^\n]{0,80}\n){0,2}?[^\n|]{0,80}\|[ ]{0,20}(%H{32,128})(?!%A)",
            "SELECT user, password FROM t;\n erin | {h32}", "- select password from t;\n(0 rows)"),
     _token("password-hash", "{SHA} {SSHA}", r"([A-Za-z0-9+/]{27,64}={0,2})", "a:{SHA}{b27}="),
-    _command(("PIN", "Pin", "pin"),
-          r"(?:PIN|[Pp]in)(?:[ -]?[Cc]ode|[ -]?[Nn]ummer|[ -]number)?(?:[ ][\w'’.-]{1,24}){0,5}?"
-          r"(?:[ ]?[:=][ ]?|[ ](?:is|ist|lautet|was|est|es|é|è|to|är|er|on|je|jest)[ ](?:now )?)"
-          r"[\"'`*]{0,2}(\d{4,8})(?![\w:/%-]|\.\d|[ ](?:ms|bytes|px|times|seconds))",
+    # A number in the place of a password
+    _command(("PIN", "Pin", "pin", "PUK", "passcode", "Passcode", "door code", "Door code",
+              "alarm code", "Alarm code", "access code", "Access code", "unlock code",
+                      "safe code",
+              "gate code", "entry code", "Türcode", "Zugangscode", "code d'accès", "one-time code",
+              "verification code", "security code", "login code", "OTP", "2FA code", "TAN"),
+          r"(?:(?:PIN|[Pp]in)(?:[ -]?[Cc]ode|[ -]?[Nn]ummer|[ -]number)?|PUK|OTP|TAN|[Pp]asscode"
+          r"|(?:[Dd]oor|[Aa]larm|[Aa]ccess|unlock|safe|gate|entry|one-time|verification|security|login"
+          r"|2FA) code|Türcode|Zugangscode|code d'accès)(?:[ ][\w'’.-]{1,24}){0,5}?"
+          r"(?:['’]s[ ]|[ ]?[:=][ ]?|(?<=PIN|PUK)[ ]|(?<=ith pin)[ ]"
+          r"|[ ](?:is|ist|lautet|was|est|es|é|è|to|är|er|on|je|jest|still|now)[ ](?:now )?)"
+          r"[\"'`*]{0,2}(\d{4,8}|\d{2,4}(?:-\d{2,4}){1,3})\#?(?![\w:/%-]|\.\d|[ ](?:ms|bytes"
+          r"|px|times|seconds))",
           ("PIN: {d6}", "The PIN for the alarm panel is {d5}.", "Le code PIN est {d6}, merci",
            "De pincode is {d8}."), ("PIN: 12", "pin: v1.2.3", "GPIO PIN is high"), "pin"),
+    Shape("pin", ("PIN =", "PIN=", "PIN:", 'PIN"', "pin =", "pin=", "pin:", 'pin"', "Pin=", 'Pin"'),
+          r"(?:PIN|[pP]in)(?<![A-Z][A-Z]PIN)(?<![a-z]pin)[\"']?[ ]?[:=][ ]?[\"']?"
+          r"(\d{4,8})(?![\w.:-])",
+          ("ADMIN_PIN = {d5}", '"pin": "{d4}"'), ("LED_PIN = 13", "pin=12"), starts=False),
+    _maybe(("recovery code", "backup code", "Recovery code", "Backup code", "recovery key",
+            "safe combination"), r"s?(?:[ ]is|[ ]are|:|[ ]=)?[ ]((?:\w{2,8}-){1,7}\w{2,8})",
+           "recovery code 4f8a-9b2c-{d4}", "- recovery code-path"),
     # A name and a password where the talk is of a login
     Shape("password", ("login", "Login", "LOGIN", "credentials", "Credentials", "creds", "Creds",
                        "log in", "Log in", "logged in", "sign in", "Sign in", "Zugangsdaten"),

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ltm.core.keynames import any_of
-from ltm.core.looks import is_placeholder, is_random
+from ltm.core.looks import is_placeholder, is_random, oddness
 from ltm.core.secrets import SHAPES, Shape
 
 Span = tuple[int, int, str]
@@ -23,8 +23,12 @@ Span = tuple[int, int, str]
 _MOST_LINES = 6
 _LONGEST_BLOCK = 32_000
 _LONGEST_LOOK = 1024
+_TRAIL = ".,:;)]}*\\"
 _BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _BODY = re.compile(r"(?:[A-Za-z0-9+/=:,\s>|→]|\\[nr]|[\"'+])*+")
+_END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+# Lines of a key, from its last one upwards.
+_BODY_BEFORE = re.compile(r"(?:(?:[\s>|+\"']|n\\|r\\){1,60}[A-Za-z0-9+/=]{16,128})*+")
 _KEY_DATA = re.compile(r"[A-Za-z0-9+/]{32}")
 _RUN = re.compile(r"[A-Za-z0-9_.~+/=%:$-]{1,1024}")
 _BREAK = re.compile(r"(?:[\"']?\s?[\\+]?\r?\n|\\n)[ \t>|+]{0,40}[\"']?")
@@ -58,7 +62,7 @@ def by_shape(text: str) -> Iterator[Span]:
         if needed in text and shape.may_be_in(text):
             for match in shape.regex().finditer(text):
                 start, end = match.span(match.lastindex or 0)
-                if not _is_example(text[start:end]):
+                if not _is_example(text[start:end], shape):
                     yield start, end, shape.kind
     if "asic" in text:
         yield from _basic(text)
@@ -99,7 +103,8 @@ def _beginnings() -> tuple[dict[str, list[Shape]], dict[str, list[Shape]]]:
     }
     encoded: dict[str, list[Shape]] = {_stem(_ARMOUR): []}
     for hint in rows:
-        if len(hint) >= 3 and " " not in hint:
+        named = all(shape.made_up for shape in rows[hint])  # what follows such a word is no token
+        if len(hint) >= 3 and " " not in hint and not named:
             encoded.setdefault(_stem(hint), []).extend(shapes[hint])
     return shapes, encoded
 
@@ -128,7 +133,11 @@ def _shape_at(text: str, at: int, shape: Shape) -> Span | None:
     match = regex.match(text, at)
     if match is not None:
         start, end = match.span(match.lastindex or 0)
-        return None if _is_example(text[start:end]) else (start, continued(text, end), shape.kind)
+        return (
+            None
+            if _is_example(text[start:end], shape)
+            else (start, continued(text, end), shape.kind)
+        )
     joined = ""
     places: list[tuple[int, int]] = []
     there = at
@@ -139,7 +148,7 @@ def _shape_at(text: str, at: int, shape: Shape) -> Span | None:
         places.append((len(joined), there))
         joined += run[0]
         whole = regex.match(joined) if len(places) > 1 else None
-        if whole is not None and not _is_example(whole[0]):
+        if whole is not None and not _is_example(whole[0], shape):
             start, end = whole.span(whole.lastindex or 0)
             return _place(places, start), continued(text, _place(places, end - 1) + 1), shape.kind
         broken = _BREAK.match(text, run.end())
@@ -167,13 +176,14 @@ def _encoded_at(text: str, at: int, shapes: list[Shape] | None) -> Span | None:
         return (*run.span(), "private-key")
     for shape in shapes or ():
         match = shape.regex().match(plain)
-        if match is not None and not _is_example(match[0]):
+        if match is not None and not _is_example(match[0], shape):
             return (*run.span(), shape.kind)
     return None
 
 
-def _is_example(value: str) -> bool:
-    return is_placeholder(value)
+def _is_example(value: str, shape: Shape) -> bool:
+    """Whether this only stands for a secret, or is a word where a secret may be."""
+    return is_placeholder(value) or (shape.made_up and oddness(value.rstrip(_TRAIL)) < 2)
 
 
 def _key_blocks(text: str) -> Iterator[Span]:
@@ -194,6 +204,16 @@ def _key_blocks(text: str) -> Iterator[Span]:
         if _KEY_DATA.search(text, at, end):
             yield begin.start(), end, "private-key"
             at = end
+    yield from _ends_of_keys(text)
+
+
+def _ends_of_keys(text: str) -> Iterator[Span]:
+    """What is left of private keys that are cut off at the beginning."""
+    for end in _END.finditer(text):
+        lines = _BODY_BEFORE.match(text[max(0, end.start() - _LONGEST_BLOCK) : end.start()][::-1])
+        start = end.start() - (lines.end() if lines else 0)
+        if _KEY_DATA.search(text, start, end.start()):
+            yield start, end.end(), "private-key"
 
 
 def _basic(text: str) -> Iterator[Span]:
