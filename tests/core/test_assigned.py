@@ -97,6 +97,19 @@ def test_a_passphrase_is_four_words_in_quotes() -> None:
     check("passphrase: {}", [], ["one two three four"])
 
 
+@pytest.mark.parametrize(
+    "way",
+    [
+        *("the password of that old box is still {}", "use {} as the password", "login: root / {}"),
+        *("he changed the pw from {}", "creds are root:{}"),
+    ],
+)
+def test_in_a_sentence_about_a_password_what_looks_made_up_is_one(way: str) -> None:
+    check(
+        way, ["Regen-Rinne48", "kyo-2214-Scan", "cobalt_Yak_Sledge"], ["AES-256", "utf-8", "words"]
+    )
+
+
 def test_a_type_an_address_and_an_argument_are_no_values() -> None:
     assert kinds(f'"AWS::IAM::AccessKey": "{HEX}"') == []
     assert kinds(f"arn:aws:us-west:secret:{RANDOM}") == []

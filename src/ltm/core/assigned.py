@@ -93,7 +93,10 @@ _CALLED = _Tie(
     only_quoted=True,
     loose=True,
 )
-_ELEMENT = _Tie(re.compile(r"[ ]{0,3}>(?=[^<>\n]{4,512}</)"))
+# `<password>…</password>`, `<property name="password">…`, `<Password><Value>…</Value>`
+_ELEMENT = _Tie(
+    re.compile(r"(?:[ ]{0,3}>|\\{0,15}[\"'][ ]?>|>\s{0,40}<\w{1,20}>)(?=[^<>\n]{4,512}</)")
+)
 _SAID = _Tie(
     re.compile(
         rf"[\"'`*]{{0,3}}(?:{_OF_WHAT}(?:{_IS}|[ ]?[:=]\s{{1,12}})|['’]s[ ]"
@@ -121,8 +124,14 @@ _TIES = (
         only_quoted=True,
     ),
     _ASSIGNED,
-    # `TOKEN || "…"`
-    _Tie(re.compile(r"[\"'\])]{0,3}[ ]?(?:\|\||\?\?|or|OR)[ ]?(?=[\"'`])"), only_quoted=True),
+    # `TOKEN || "…"`, `$("#password").fill("…")`
+    _Tie(
+        re.compile(
+            r"[\"'`\])]{0,3}(?:[ ]?(?:\|\||\?\?|or|OR)[ ]?"
+            r"|\.(?:type|fill|send_?[kK]eys|setValue|set)\()(?=[\"'`])"
+        ),
+        only_quoted=True,
+    ),
     # `enable secret 9 …`: the number says in which form
     _Tie(re.compile(r"[ ][05-9][ ](?=[^\s]{6})")),
     _CALLED,
@@ -138,13 +147,6 @@ _TIES = (
         )
     ),
     _ELEMENT,
-    # `<property name="password">…</property>`, `<Password><Value>…</Value>`
-    _Tie(re.compile(r"(?:\\{0,15}[\"'][ ]?>|>\s{0,40}<\w{1,20}>)(?=[^<>\n]{4,512}</)")),
-    # `$("#password").fill("…")`
-    _Tie(
-        re.compile(r"[\"'`]\]?\)\.(?:type|fill|send_?[kK]eys|setValue|set)\((?=[\"'`])"),
-        only_quoted=True,
-    ),
     # `ALTER USER me PASSWORD '…'`, `requirepass "…"`
     _QUOTED_NEXT,
     _SAID,
@@ -152,9 +154,10 @@ _TIES = (
 )
 _CELL_ENDS = ("", "\n", "\r", ",", "`")
 _OF_WHICH = re.compile(
-    r"(?:[\"'`*]{0,2} (?:as|is|was|=|für|als|comme|como|come) |[\"'`*]{0,2},? \()"
+    r"(?:[\"'`*]{0,2} (?:as|is|was|als|comme|como|come) |[\"'`*]{0,2},? \()"
     r"(?:(?:the|my|our|your|its|a|an|das|le|la|el|il|new|old) ){0,2}(?:[\w-]{1,20} ){0,3}?\Z"
 )
+_BEFORE_NAME = (" as ", " is ", " was ", " (", " als ", " com")
 _FOR_WHICH = re.compile(
     r"\b[Ii]t(?:['’]s| is) ([^\s\"'`,;:]{6,64}) for "
     r"(?:(?:the|my|our|your) )?(?:[\w-]{1,20} ){0,2}\Z"
@@ -179,7 +182,22 @@ _ANOTHER = re.compile(
 )
 _LINK = frozenset(
     (
-        *("is", "was", "are", "be", "its", "it's", "it’s", "that's", "now", "still", "to", "ist"),
+        *(
+            "is",
+            "was",
+            "are",
+            "be",
+            "its",
+            "it's",
+            "it’s",
+            "that's",
+            "'s",
+            "’s",
+            "now",
+            "still",
+            "to",
+            "ist",
+        ),
         *("lautet", "heißt", "war", "est", "c'est", "c’est", "était", "es", "era", "son", "é", "è"),
         *("är", "er", "on", "je", "jest", "este", "είναι", "هي", "היא", "là", "adalah", "คือ", "şu"),
         *(
@@ -235,7 +253,7 @@ _USE = frozenset(
             "met",
             "z",
         ),
-        *("с", "и", "pass", "password", "pw", "pwd"),
+        *("с", "и", "pass", "password", "pw", "pwd", "key", "code", "schlüssel", "clave", "clé"),
     )
 )
 _FAR, _NEAR, _SURE = range(3)
@@ -278,6 +296,7 @@ _FRAME = " \t\"'`*"
 _LONGEST_HEADING = 30
 _SHORTEST = 4
 _LONGEST_SENTENCE = 120
+_LONGEST_TITLE = 60
 _MOST_WORDS = 10
 _LETTER = re.compile("[A-Za-z]")
 _SMALL = re.compile("[a-z]{2}")
@@ -295,25 +314,33 @@ _JSON_ENTRY = re.compile(r"\"[\w.-]{1,128}\"\s{0,8}:\s{0,8}\"([^\"\n]*)\"")
 def assigned(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of every secret that stands by its name."""
     lowered = _lowered(text)
-    done = 0
+    done = odd = 0
     for found in names(lowered):
         if found.start() < done:
             continue
         held: Promise | None
+        value: tuple[int, int] | None = None
         if said := spoken_promise(lowered, found):
             start, (done, held) = found.start(), said
-            value = None if held.kind == "login" else _value(text, start, done, held)
-            value = value or _later(text, done, held, spoken=True)
+            spoken = held.kind != "login"
+            if spoken:
+                value = _value(text, start, done, held)
         else:
+            spoken = False
             start, done = _name_around(text, found.start(), found.end())
             before = _WORD_BEFORE.match(text[max(0, start - 24) : start][::-1])
             held = promise(text[start:done], before[1][::-1] if before else "")
             value = _value(text, start, done, held) if held else None
-            if held and not value and text[done : done + 1] in _SENTENCE:
-                value = _later(text, done, held)
+        if held and not value and held.kind in _TOLD:
+            if odd < done:
+                next_odd = _MADE_UP.search(text, done)
+                odd = next_odd.start() if next_odd else len(text) + _LONGEST_SENTENCE
+            near = odd < done + _LONGEST_SENTENCE and text[done : done + 1] in _SENTENCE
+            if spoken or near:
+                value = _later(text, done, held, spoken=spoken)
                 held = _PASSWORD if held.kind in _LOGINS else held
         while held and value:
-            yield (*value, "password" if held.kind == "login" else held.kind)
+            yield (*value, held.kind)
             done = value[1]
             if held.kind != "password":
                 break
@@ -338,11 +365,13 @@ def _later(text: str, end: int, held: Promise, *, spoken: bool = False) -> tuple
     """Where the value stands in a sentence that says more about the name before it."""
     until = text.find("\n", end, end + _LONGEST_SENTENCE)
     until = until if until >= 0 else end + _LONGEST_SENTENCE
-    simple = held.kind not in _TOLD or _MADE_UP.search(text, end, until) is None
-    if simple and (not spoken or held.kind == "login"):
-        return None
     link, colon = _NEAR, False
     for word in islice(_LATER.finditer(text, end, until), _MOST_WORDS):
+        if word[0].isalpha():
+            known = word[0].lower()
+            link = _SURE if known in _LINK else _NEAR if known in _USE else _FAR
+            colon = False
+            continue
         value = _trimmed(word[0].strip(_AROUND)).strip(_AROUND)
         pair = _PAIR.match(value) if held.kind in _LOGINS else None
         value = pair[1] if pair else value
@@ -472,7 +501,11 @@ def _value_before(text: str, start: int, held: Promise) -> tuple[int, int] | Non
         said = _FOR_WHICH.search(before, max(0, len(before) - 140))
         if said and has_digit(said[1]) and _is_secret(said[1], held, loose=True, quoted=False):
             return since + said.start(1), since + said.end(1)
-    words = _OF_WHICH.search(before, max(0, len(before) - 60))
+    title = max(0, len(before) - _LONGEST_TITLE)
+    last = max([before.rfind(mark, title) for mark in _BEFORE_NAME])
+    if last < 0:
+        return None
+    words = _OF_WHICH.search(before, max(0, last - 3))
     if words is None:
         return None
     value = before[: words.start()].rpartition(" ")[2].rpartition("\n")[2].strip("\"'`(),:")

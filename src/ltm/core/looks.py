@@ -6,6 +6,7 @@ Standard library only; no I/O.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Written where a secret would stand: from its first character on, or anywhere.
 _PLACEHOLDER = re.compile(
@@ -121,6 +122,7 @@ def is_reference(value: str, quoted: bool) -> bool:
     return any(mark in value for mark in "(){}[]") or _QUESTION.match(value) is not None
 
 
+@lru_cache(maxsize=1024)
 def oddness(value: str) -> int:
     """How far this is from a word, a name or a term: 0 it may be one, 3 it can only be made up.
 

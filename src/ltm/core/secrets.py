@@ -106,7 +106,6 @@ _QUOTED = r"\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'"
 _ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'`$|&;<>(-][^\s\"'`|&;<>]{{2,128}}))"
 _PLAIN_ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'$|&;<>(-][^\s\"'$|&;<>]{{2,128}}))"
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
-_ACCOUNT = r"(?:admin|administrator|root|test|guest|demo|sa|postgres|[\w.+-]{1,40}@[\w.-]{1,40})"
 _HASH = "[./A-Za-z0-9]"
 SHAPES: tuple[Shape, ...] = (
     # Models
@@ -351,7 +350,7 @@ SHAPES: tuple[Shape, ...] = (
            "docker login -u ci -p {a20} x.org", "- docker login -u ci --password-stdin"),
     # A password wherever there is an option for the user
     _maybe(("-u", "-U", "-l ", "--user", "-user"),
-           rf"(?:name)?[ =:]?[^\s-]\S{{0,64}} (?:[^\n]{{0,120}}? )?"
+           rf"(?:name)?[ =:]?[^\s-]\S{{0,64}} (?:[^\n]{{0,80}}? )?"
            rf"-{{1,2}}(?:p|P|pw|w|a|A|passwd|pwd)[ =:]?{_ARGUMENT}",
            "racadm -r x -u root -p Rad-Kappe-{d3} info", "tool -U me -PRad-Kappe-{d3}",
            "- docker run -u root -p 8080:80 nginx", "- ssh -l me -p 2222 host",
@@ -441,7 +440,7 @@ SHAPES: tuple[Shape, ...] = (
            "useradd -p $(openssl passwd -6 '{a10}') me", "- openssl passwd -6 -stdin",
            "- openssl passwd -6 $PW"),
     _after("password", ("net use ", "NET USE "),
-           r"(?:\S{1,200} ){1,2}?(?:([^\s/*\"'%$-][^\s\"'%$]{3,64}) (?i:/user:)"
+           r"(?:\S{1,200} ){1,2}?(?:([^\s/\\*\"'%$-][^\s\"'%$]{3,64}) (?i:/user:)"
            r"|(?i:/user:)\S{1,64} ([^\s/*\"'%$-][^\s\"'%$]{3,64}))",
            "net use Z: //nas/share {a10} /user:me", "net use Z: //nas/share /user:me {a10}",
            "- net use Z: //nas/share /user:me *", "- net use Z: /delete"),
@@ -673,12 +672,4 @@ SHAPES: tuple[Shape, ...] = (
     _maybe(("recovery code", "backup code", "Recovery code", "Backup code", "recovery key",
             "safe combination"), r"s?(?:[ ]is|[ ]are|:|[ ]=)?[ ]((?:\w{2,8}-){1,7}\w{2,8})",
            "recovery code 4f8a-9b2c-{d4}", "- recovery code-path"),
-    # A name and a password where the talk is of a login
-    Shape("password", ("login", "Login", "LOGIN", "credentials", "Credentials", "creds", "Creds",
-                       "log in", "Log in", "logged in", "sign in", "Sign in", "Zugangsdaten"),
-          rf"\w{{3,12}}[^\n/]{{0,80}}?[\s:(`\"'*](?:{_ACCOUNT}[`\"'*]{{0,2}} ?/ ?"
-          r"|[\w.-]{2,40}[`\"'*]{0,2} / (?=[^\s/]{0,40}[A-Z])(?=[^\s/]{0,40}[a-z]))[`\"'*]{0,2}"
-          r"((?=[^\s/]{0,40}\d)[^\s/\"'`,;()*]{5,63}[^\s/\"'`,;()*.:])(?![/\w])",
-          ("login is admin / {a10}7", "Credentials: root/{a10}7"),
-          ("login: GET /api/v2/token", "credentials in config / secrets2.yml")),
 )  # fmt: skip
