@@ -157,7 +157,7 @@ def test_what_a_session_met_on_its_way_is_told_to_no_later_one(
     heard = [words for words in benign if words in json.dumps(active, ensure_ascii=False)]
     count("S11", benign_said=len(benign), benign_promoted=len(heard))
     assert len(heard) >= 0.95 * len(benign), f"not promoted: {set(benign) - set(heard)}"
-    if channel in ("a commit", "a repetition"):
+    if channel in ("a failing command", "a commit", "a repetition"):
         assert len(kept) >= 10, "these do reach the store, and wait there"
 
 

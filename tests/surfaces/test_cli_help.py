@@ -144,7 +144,7 @@ def test_ltm_hook_keeps_the_event_for_the_next_drain(ltm: Ltm) -> None:
 def test_ltm_hook_loads_no_command_line(ltm: Ltm) -> None:
     done = ltm.run("hook", stdin=start(ltm), PYTHONPROFILEIMPORTTIME="1")
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "ltm.surfaces.receive" in names
+    assert "ltm.surfaces.deadline" in names
     assert not names & {"click", "ltm.surfaces.cli", "yaml"}
 
 

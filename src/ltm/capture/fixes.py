@@ -150,6 +150,8 @@ class Fixes:
                 yield replace(_other_command(failure, passing, source), at=each.at)
             elif _teaches_something(failure, passing):
                 yield replace(_fix(failure, passing, source), at=each.at)
+            if speaks(failure.error):
+                yield replace(_quotation(failure, source._replace(trust=Trust.TOOL)), at=each.at)
 
     def _failed(self, run: Run) -> None:
         if not teaches(run.command):
@@ -238,6 +240,12 @@ def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
         observed=f"`{command}` {failed}",
         done=how,
     )
+
+
+def _quotation(failure: Failure, source: Source) -> Candidate:
+    """An error that says more than what went wrong: kept to wait, and so found by no search."""
+    why = f"`{shortened(core_of(failure.command), 100)}` failed with it"
+    return Candidate("gotcha", failure.error, 0.4, source, reason=why)
 
 
 def _quotable(failure: Failure) -> str:
