@@ -103,7 +103,7 @@ def _beginnings() -> tuple[dict[str, list[Shape]], dict[str, list[Shape]]]:
     }
     encoded: dict[str, list[Shape]] = {_stem(_ARMOUR): []}
     for hint in rows:
-        named = all(shape.made_up for shape in rows[hint])  # what follows such a word is no token
+        named = all(shape.made_up for shape in rows[hint])  # such a word precedes no token
         if len(hint) >= 3 and " " not in hint and not named:
             encoded.setdefault(_stem(hint), []).extend(shapes[hint])
     return shapes, encoded
