@@ -31,7 +31,7 @@ from ltm.storage.filestore import FileStore
 from ltm.storage.sessionlog import SessionLog
 from ltm.surfaces.drain import drain
 from ltm.upkeep import consolidate
-from tests.faults.scene import Scene
+from tests.faults.scene import Scene, make_repository
 from tests.figures import count
 
 SEED = 3
@@ -186,11 +186,7 @@ def cut(top: Path, work: str, cuts: int, chance: random.Random) -> dict[str, int
         mounted(formatted(copies / "disk", "128M", "mkfs.ext4", "-q"), top / "disk") as disk,
     ):
         scene = Scene(disk)
-        scene.project.mkdir()
-        subprocess.run(["git", "init", "-q", str(scene.project)], check=True)
-        address = "https://example.invalid/team/scene.git"
-        asked = ["git", "-C", str(scene.project), "remote", "add", "origin", address]
-        subprocess.run(asked, check=True)
+        make_repository(scene.project, scene.env)
         os.sync()
         said: list[str] = []
         program = [sys.executable, "-m", __spec__.name, "--write", work, str(disk)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -92,20 +93,23 @@ class Scene:
         ]
 
 
+def make_repository(folder: Path, env: Mapping[str, str]) -> None:
+    """A repository that is known by its remote and its history, wherever a copy of it lies."""
+    folder.mkdir(parents=True)
+    address = "https://example.invalid/team/scene.git"
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.invalid"]
+    for words in (
+        ["init", "-q", "--template="],
+        ["remote", "add", "origin", address],
+        [*who, "commit", "-q", "--allow-empty", "-m", "Start"],
+    ):
+        subprocess.run(["git", "-C", str(folder), *words], check=True, env=env)
+
+
 def make_scene(top: Path) -> Scene:
     """A git repository whose private vault has seen some life."""
     scene = Scene(top)
-    scene.project.mkdir(parents=True)
-    git = ["git", "-C", str(scene.project)]
-    subprocess.run(
-        ["git", "init", "-q", "--template=", str(scene.project)], check=True, env=scene.env
-    )
-    # Known by its remote and its history, a copy of the scene is the same project wherever it lies.
-    address = "https://example.invalid/team/scene.git"
-    subprocess.run([*git, "remote", "add", "origin", address], check=True, env=scene.env)
-    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.invalid"]
-    first = [*git, *who, "commit", "-q", "--allow-empty", "-m", "Start"]
-    subprocess.run(first, check=True, env=scene.env)
+    make_repository(scene.project, scene.env)
 
     from ltm.capture.remember import RememberRequest, remember
 
