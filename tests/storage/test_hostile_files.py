@@ -71,7 +71,7 @@ TRAPS: dict[str, tuple[bytes | str, int | None, str]] = {
     "two documents": (f"---\n{GOOD}--- x\n---\n", 4, "more than one YAML document"),
     "document end": (f"---\n{GOOD}...\n---\n", 4, "ends before its last line"),
     "directive": ("---\n%YAML 1.1\n---\n", None, ""),
-    "escaped NUL": (f'---\n{GOOD}reason: "a\\0b"\n---\n', 4, "no text"),
+    "escaped NUL": (f'---\n{GOOD}reason: "a\\0b"\n---\n', 4, "not text"),
     "escaped surrogate": (f'---\n{GOOD}reason: "\\ud800"\n---\n', 4, ""),
     "control character": (f"---\n{GOOD}reason: a\x1bb\n---\n", 4, "U+001B"),
     "line separator": (f"---\n{GOOD}reason: a\u2028b\n---\n", 4, "U+2028"),
