@@ -75,7 +75,7 @@ def _reliability() -> str:
         "# Reliability and security\n",
         _NOTE,
         "What is promised, what was measured, and the command that measures it again. R rows are"
-        " about losing nothing, S rows about letting nobody in. `python -m benchmarks.soak` runs"
+        " about losing nothing, S rows about letting no one in. `python -m benchmarks.soak` runs"
         " what CI runs too, `--full` all of it.\n",
         "| row | tried | goal | held | measured | on |",
         "|---|---|---|---|---|---|",

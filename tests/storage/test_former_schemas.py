@@ -167,7 +167,7 @@ def test_what_was_said_is_found_again(form: str, readonly: bool, tmp_path: Path)
     views = said.find_views(query_terms("five times"), 5, user=True)
     assert len(views) == 1
     assert said.naming_file("src/pay.py") == [one[2]]
-    assert [each.row for each in said.beside([2], 1)] == [1, 2, 3]
+    assert [each.row for each in said.neighbours([2], 1)] == [1, 2, 3]
     assert [(each.id, each.turns, each.passages, each.size) for each in said.sessions()] == [
         ("one", 3, 4, 120),
         ("two", 2, 1, 28),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ltm.core.errors import Busy
 from ltm.storage import vectors as module
 from ltm.storage.vectorblock import best, packed
-from ltm.storage.vectorfile import FILE, beside, keep_only
+from ltm.storage.vectorfile import FILE, keep_only, vectors_path
 from ltm.storage.vectors import BLOCK, Vectors, vectors_of
 from tests.storage.directions import DIMENSIONS, MODEL, direction, directions
 from tests.storage.vectorwriter import EACH
@@ -241,7 +241,7 @@ def test_a_database_in_the_place_of_another_has_no_vectors_yet(tmp_path: Path) -
     source.write_bytes(b"two")
     with closing(vectors_of(str(source), MODEL, DIMENSIONS)) as second:
         assert (rows_in(second), second.last()) == ([], 0)
-    assert beside(str(source)) == str(tmp_path / "sessions-vectors.db")
+    assert vectors_path(str(source)) == str(tmp_path / "sessions-vectors.db")
 
 
 def damage_tail(path: Path) -> None:

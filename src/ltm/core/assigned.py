@@ -1,4 +1,4 @@
-"""Secrets that only the name beside them gives away: `password = "…"`, `--token …`, `API_KEY: …`.
+"""Secrets that only the name next to them gives away: `password = "…"`, `--token …`, `API_KEY: …`.
 
 Finds names that promise a secret, what ties them to a value, and judges the value. The name may
 also head a column of a table, or the `data` of a Kubernetes Secret. Every step is bounded, so that

@@ -1,6 +1,6 @@
 """Names that promise a secret: `DB_PASSWORD`, `apiKey`, `--auth-token`, `aws.secret-access-key`.
 
-A name is read by its words, not its letters: a `tokenizer` is no token, a `password_file` is a
+A name is read by its words, not its letters: a `tokenizer` is not a token, a `password_file` is a
 file, and a `primary_key` opens nothing. Words of other languages are known by how they begin:
 `contraseña`, `şifresi`. One row a family of names; each carries texts in which a
 secret must be found and texts to leave, as templates like those of `core.secrets`. Standard library
@@ -336,7 +336,7 @@ def spoken_promise(lowered: str, found: re.Match[str]) -> tuple[int, Promise] | 
     if found[0] == "mdp":
         ending = None
     if found[0] in _WHOLE and _INSIDE.match(lowered[start - 1 : start]):
-        return None  # an enclave is no `clave`
+        return None  # an enclave is not a `clave`
     end = ending.end() if ending else end
     if found[0].isascii() and _INSIDE.match(lowered[end : end + 1]):
         return None

@@ -1,4 +1,4 @@
-"""What a value looks like: random, a placeholder, or something that is no value but stands for one.
+"""What a value looks like: random, a placeholder, or a reference to one.
 
 Standard library only; no I/O.
 """

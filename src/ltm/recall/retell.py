@@ -21,7 +21,7 @@ from ltm.recall.search import MOST, recall
 from ltm.storage.passagelookups import line_range
 from ltm.storage.store import Store
 
-BESIDE = 3
+REACH = 3
 """Turns before and after a hit that are told."""
 
 _CITATION = re.compile(r"(?P<session>[\w.-]+):(?P<lines>\d+(?:-\d+)?)\Z")
@@ -68,7 +68,7 @@ def session_named(said: SessionSearch, name: str) -> str:
     return known[0]
 
 
-def around(store: Store, said: SessionSearch, name: str, beside: int = BESIDE) -> Told:
+def around(store: Store, said: SessionSearch, name: str, reach: int = REACH) -> Told:
     """What was said around a hit: a citation's lines, or those a memory came from."""
     if is_citation(name):
         passages = cited(store, said, name)
@@ -86,9 +86,7 @@ def around(store: Store, said: SessionSearch, name: str, beside: int = BESIDE) -
             )
     first_turn, last_turn = passages[0].turn, passages[-1].turn
     near = said.shown(
-        said.passages.around(
-            passages[0].session, first_turn, beside, beside + last_turn - first_turn
-        )
+        said.passages.around(passages[0].session, first_turn, reach, reach + last_turn - first_turn)
     )
     return Told(tuple(TimelineEvent(each.at, each) for each in near), len(near))
 

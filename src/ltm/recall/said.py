@@ -153,7 +153,7 @@ class SessionSearch:
         found = {each.row: each for each in matches.candidates}
         others = [row for row in (*near, *named) if row not in found]
         best = [*list(found)[:WIDENED], *list(near)[:WIDENED]]
-        for each in (*self.passages.beside(others, 0), *self.passages.beside(best, _REACH)):
+        for each in (*self.passages.neighbours(others, 0), *self.passages.neighbours(best, _REACH)):
             found.setdefault(each.row, each)
         if self.left_out:
             gone = self.left_out.rows(self.passages, {each.session for each in found.values()})

@@ -92,7 +92,7 @@ def loads_agents_md(environ: Mapping[str, str] | None = None) -> bool:
     """Whether the client of this session loads AGENTS.md where a project has no CLAUDE.md.
 
     Claude Code tells hooks its version (`AI_AGENT=claude-code_2-1-325_harness`). Where that cannot
-    be read the answer is no: then a memory is told twice at worst, and never left out.
+    be read the answer is "no": then a memory is told twice at worst, and never left out.
     """
     environ = os.environ if environ is None else environ
     name, _, rest = environ.get("AI_AGENT", "").partition("_")

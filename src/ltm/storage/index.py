@@ -103,7 +103,7 @@ class Index(Lookups):
         """
         try:
             if self._db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
-                self._update(anew=True)
+                self._update(rebuild=True)
                 return
         except DAMAGE as error:
             if isinstance(error, sqlite3.Error) and is_busy(error):
@@ -253,15 +253,15 @@ class Index(Lookups):
         self._place = known[-1][0] if len(known) == SLICE else ""
         return True
 
-    def _update(self, *, anew: bool = False) -> None:
+    def _update(self, *, rebuild: bool = False) -> None:
         # A long writer keeps the index up to date itself; but one that was never filled would
         # answer that there is nothing.
         filled = self._db.execute("SELECT count(*) FROM meta").fetchone()[0]
         patience = 0.0 if self._in_vain else _SHORT
-        with self._locked(patience if filled and not anew else PATIENCE) as held:
-            if not held and (anew or not filled):
+        with self._locked(patience if filled and not rebuild else PATIENCE) as held:
+            if not held and (rebuild or not filled):
                 raise self._vault.lock.busy()
             self._in_vain = not held
             # The last holder of the lock may have done the work.
-            if held and (anew or not filled or not self._unchanged()):
-                take_in(self._db, self._rows, self._vault, self._kinds, anew=anew)
+            if held and (rebuild or not filled or not self._unchanged()):
+                take_in(self._db, self._rows, self._vault, self._kinds, rebuild=rebuild)

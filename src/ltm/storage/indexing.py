@@ -23,18 +23,18 @@ neither its time nor its size would tell: its time is not trusted until a later 
 
 
 def take_in(
-    db: sqlite3.Connection, rows: Rows, vault: Vault, kinds: Kinds, *, anew: bool = False
+    db: sqlite3.Connection, rows: Rows, vault: Vault, kinds: Kinds, *, rebuild: bool = False
 ) -> None:
     """Make an index equal to the files of its vault, all or nothing. Lock held.
 
-    Only files that look changed are read; with `anew` all of them, into empty tables.
+    Only files that look changed are read; with `rebuild` all of them, into empty tables.
     """
     sweep(vault.memories)
-    known = {} if anew else rows.known_files()
+    known = {} if rebuild else rows.known_files()
     stamp, started = vault.stamp(), time.time_ns()
     seen = vault.scan()
     with transaction(db):
-        if anew:
+        if rebuild:
             rows.empty()
         for name in known.keys() - {each.name for each in seen}:
             rows.remove(name)

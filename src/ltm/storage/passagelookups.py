@@ -104,10 +104,10 @@ class PassageLookups(ABC):
         return passagequery.find_views(self._db, words, limit, _span(since, until), user=user)
 
     @_mending
-    def beside(self, rows: Sequence[int], reach: int) -> list[PassageMatch]:
+    def neighbours(self, rows: Sequence[int], reach: int) -> list[PassageMatch]:
         """The passages at these rows, and those kept up to `reach` rows before and after each in
         the same session: what was said just before and after. None of them has a cost."""
-        return passagequery.beside(self._db, rows, reach)
+        return passagequery.neighbours(self._db, rows, reach)
 
     @_mending
     def holders(self, word: str) -> int:

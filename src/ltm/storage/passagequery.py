@@ -136,7 +136,7 @@ def find_views(
     return list(found.values())[:limit]
 
 
-def beside(db: sqlite3.Connection, rows: Sequence[int], reach: int) -> list[PassageMatch]:
+def neighbours(db: sqlite3.Connection, rows: Sequence[int], reach: int) -> list[PassageMatch]:
     """The passages at these rows and up to `reach` rows away in the same session."""
     found = db.execute(
         "SELECT DISTINCT n.row, s.id, n.turn, n.part, n.role, n.at, w.text FROM passages p"

@@ -43,7 +43,7 @@ from ltm.storage.passagerows import (
     message_number,
     message_of,
 )
-from ltm.storage.vectorfile import beside, keep_only
+from ltm.storage.vectorfile import keep_only, vectors_path
 
 _ROOM = 0.9  # of what may be kept: pruning to less than the limit makes it rare
 _PURGED = "purged"
@@ -160,7 +160,7 @@ class Passages(PassageLookups):
         try:
             if self._rows.has_traces():
                 self._rows.wipe()
-                keep_only(beside(self.path), self._rows.all())
+                keep_only(vectors_path(self.path), self._rows.all())
                 self._rows.note_wiped()
         except sqlite3.Error as error:
             raise self._failed(error) from None

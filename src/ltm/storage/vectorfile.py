@@ -27,7 +27,7 @@ def forget_memory(folder: str, memory_id: str) -> None:
             discard(path)
 
 
-def beside(path: str) -> str:
+def vectors_path(path: str) -> str:
     """Where the vectors of a database's rows are kept."""
     return f"{os.path.splitext(path)[0]}-{FILE}"
 

@@ -29,7 +29,7 @@ from ltm.storage.database import (
     transaction,
 )
 from ltm.storage.vectorblock import Block, Floats, Integers, best, packed, unpacked
-from ltm.storage.vectorfile import beside
+from ltm.storage.vectorfile import vectors_path
 
 _TABLES = """
 CREATE TABLE blocks(
@@ -286,7 +286,7 @@ def vectors_of(path: str, model: str, dimensions: int) -> Vectors:
     """The vectors a model made of the rows of the database at a path."""
     # A database that took the place of another gives its rows the same numbers.
     source = str(os.stat(path).st_ino) if os.path.exists(path) else ""
-    return Vectors(beside(path), model, dimensions, source)
+    return Vectors(vectors_path(path), model, dimensions, source)
 
 
 def keep_only(path: str, rows: Collection[int]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ltm.storage.sessionnotes import SessionNotes
 
 
-def beside(listing: click.Command) -> click.Group:
+def with_notes(listing: click.Command) -> click.Group:
     """A command that still does its work when no command below it is meant."""
 
     def call(**arguments: Any) -> None:

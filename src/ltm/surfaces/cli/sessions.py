@@ -11,7 +11,7 @@ from ltm.core.model import Filter, Status
 from ltm.core.sentences import shortened
 from ltm.surfaces.cli import output
 from ltm.surfaces.cli.forget import confirm
-from ltm.surfaces.cli.notes import beside
+from ltm.surfaces.cli.notes import with_notes
 from ltm.surfaces.cli.work import Work, limit_option
 from ltm.surfaces.cli.work import command as make
 
@@ -106,4 +106,4 @@ def _purge(work: Work, session: str, *, yes: bool) -> None:
         output.note(f"The client's own transcript stays until the client deletes it: {transcript}")
 
 
-command = beside(command)
+command = with_notes(command)
