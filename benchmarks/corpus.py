@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pydoc_data.topics import topics
 
-from ltm.core.model import Impact, Memory, new_id
+from ltm.model import Impact, Memory, new_id
 
 _KINDS = ("fact", "decision", "gotcha", "pattern", "architecture", "preference")
 _TAGS = ("python", "http", "database", "testing", "deploy", "cache", "auth", "build", "docs", "cli")

@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from ltm.capture.remember import RememberRequest, remember
-from ltm.core.decision import Forget, Reinforce, Restore, Revise
-from ltm.core.errors import Conflict
-from ltm.core.model import Filter, Status
-from ltm.storage.config import load
-from ltm.storage.filestore import FileStore
-from ltm.storage.opening import open_files
-from ltm.storage.places import places
-from ltm.surfaces.http import running
+from ltm.config.config import load
+from ltm.decisions import Forget, Reinforce, Restore, Revise
+from ltm.errors import Conflict
+from ltm.http import address
+from ltm.model import Filter, Status
+from ltm.project.layout import places
+from ltm.store.file_store import FileStore
+from ltm.store.open import open_files
 from tests.faults.person import LTM
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.mcp_wire import Wire
+from tests.hook.runner import Hooks
+from tests.mcp.wire import Wire
 
 SHARED, COUNTER = "shared", "counter"
 """Tags of the memories that everybody confirms, and of the one whose number all raise."""
@@ -246,7 +246,7 @@ class Http(Agent):
     """An agent that uses the server which runs already."""
 
     def __init__(self, world: World) -> None:
-        server = running.load(str(world.hooks.home))
+        server = address.load(str(world.hooks.home))
         assert server is not None
         self.wire = HTTPConnection(server.host, server.port, timeout=120)
         self.headers = {

@@ -23,13 +23,13 @@ from typing import Any
 
 from benchmarks.corpus import memories
 from benchmarks.report import keep, percentile, table
-from ltm.clients.hooks import hook_entries, new_launcher
+from ltm.clients.clients import hook_entries, new_launcher
 from ltm.clients.settings import carry_out
-from ltm.core.model import Filter
-from ltm.storage.config import load
-from ltm.storage.opening import open_files
-from ltm.storage.places import places
-from ltm.surfaces import hook
+from ltm.config.config import load
+from ltm.hook import main as hook
+from ltm.model import Filter
+from ltm.project.layout import places
+from ltm.store.open import open_files
 from tests.figures import worst
 
 MEMORIES = 1_000

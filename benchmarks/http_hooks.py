@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import keep, percentile, spawned, table, timed
-from ltm.storage.sessionlog import SessionLog
+from ltm.state.session_log import SessionLog
 
 HOOK = str(files("ltm.surfaces").joinpath("sh", "ltm-hook.sh"))
 LIMIT_MS = 1_200.0

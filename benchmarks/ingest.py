@@ -145,8 +145,8 @@ def measure(how: str, path: str) -> None:
         for _ in read(path):
             count += 1
     else:
-        from ltm.capture.rules import Listener
-        from ltm.core.kinds import Kinds
+        from ltm.capture.extract import Listener
+        from ltm.kinds import Kinds
         from ltm.sessions.transcript import read
 
         listener = Listener("s", Kinds())
@@ -165,11 +165,11 @@ def command(how: str, path: str) -> None:
     environ = {**os.environ, "LTM_HOME": os.path.join(folder, how, "home")}
     words = ["capture", path]
     if how == "drain":
-        from ltm.storage import spool
+        from ltm.spool import events
 
         record = {"session": "session", "cwd": project, "transcript": path}
         for event in ("SessionStart", "Stop", "SessionEnd"):
-            spool.put(environ["LTM_HOME"], {"event": event, **record}, environ)
+            events.put(environ["LTM_HOME"], {"event": event, **record}, environ)
         words = ["drain"]
     used = used_by(words, Path(project), environ)
     with open(path, "rb") as file:

@@ -22,16 +22,16 @@ from typing import Any
 
 from benchmarks.corpus import questions, sentences
 from benchmarks.report import keep, peak_mb, percentile, spawned, table
-from ltm.core.model import Filter
-from ltm.core.passage import ASSISTANT, USER, Header, Passage
-from ltm.embed.choosing import open_embedder
-from ltm.embed.keeping import keep_passages
+from ltm.config.config import load
+from ltm.embed.choose import open_embedder
+from ltm.embed.update import keep_passages
+from ltm.history.db import Passages
+from ltm.history.passage import ASSISTANT, USER, Header, Passage
+from ltm.model import Filter
+from ltm.project.layout import Places, places
+from ltm.recall.passages import said_of
 from ltm.recall.search import recall
-from ltm.storage.config import load
-from ltm.storage.opening import open_store
-from ltm.storage.passages import Passages
-from ltm.storage.places import Places, places
-from ltm.surfaces.asking import said_of
+from ltm.store.open import open_store
 
 PER_SESSION = 50
 
@@ -106,7 +106,7 @@ def _embed(where: Places, seconds: float) -> None:
     embedder = open_embedder(load(where.home, where.settings))
     if embedder is None:
         return
-    from ltm.storage.vectors import vectors_of
+    from ltm.index.vectors import vectors_of
 
     with (
         closing(Passages(where.sessions_db)) as passages,

@@ -24,7 +24,7 @@ from benchmarks.redaction_benign import families, lines
 from benchmarks.redaction_contexts import CONTEXTS, Context
 from benchmarks.redaction_kinds import KINDS, Kind
 from benchmarks.report import keep, table
-from ltm.core.redact import redact
+from ltm.redact.redact import redact
 from tests import figures as noted
 
 SPLIT = 4

@@ -13,14 +13,14 @@ from typing import Any
 
 from benchmarks.corpus import memories, questions
 from benchmarks.report import keep, percentile, spawned, table, timed
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Scope
+from ltm.kinds import Kinds
+from ltm.model import Filter, Scope
+from ltm.project.layout import places
 from ltm.recall.search import recall as recalled
-from ltm.storage import codec
-from ltm.storage.filestore import FileStore
-from ltm.storage.places import places
-from ltm.storage.state import State
-from ltm.storage.vault import Vault
+from ltm.state.usage import State
+from ltm.store.file_store import FileStore
+from ltm.vault import codec
+from ltm.vault.vault import Vault
 
 
 def measure(count: int, folder: Path, runs: int) -> dict[str, Any]:

@@ -22,8 +22,7 @@ import numpy as np
 
 from benchmarks.report import keep, peak_mb, percentile, table
 from ltm.embed.embedder import unit
-from ltm.storage.vectorblock import Floats
-from ltm.storage.vectors import Vectors
+from ltm.index.vectors import Floats, Vectors
 
 DIMENSIONS = 256
 _SLICE = 20_480

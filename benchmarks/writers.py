@@ -25,11 +25,11 @@ from benchmarks.hands import COUNTER, SHARED, WAYS, World
 from benchmarks.report import keep, table
 from benchmarks.together import begin, let_go, wait_for_start
 from ltm.capture.remember import RememberRequest, remember
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Memory, Status
-from ltm.storage import codec, frontmatter
+from ltm.kinds import Kinds
+from ltm.model import Filter, Memory, Status
+from ltm.vault import codec, frontmatter
 from tests.figures import count
-from tests.surfaces.http_runner import Server
+from tests.http.runner import Server
 
 SPREAD = (
     *("library", "MCP", "HTTP", "command line") * 2,

@@ -22,23 +22,22 @@ from typing import Any
 from benchmarks.corpus import sentences
 from benchmarks.report import keep as keep_figures
 from benchmarks.report import percentile, table
-from ltm.capture.candidate import Candidate
-from ltm.capture.evidence import Evidence
+from ltm.capture.decide import Candidate
 from ltm.capture.pipeline import Captured, keep
-from ltm.core.decision import Restore
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Impact, Phase, Scope, Source, Trust
-from ltm.core.policy import Limits
-from ltm.core.tokens import estimate
-from ltm.inject.compose import MAX_CHARS, Injection, compose
-from ltm.inject.said import units
-from ltm.storage.filestore import FileStore
-from ltm.storage.sessionlog import SessionLog
-from ltm.storage.state import State
-from ltm.storage.vault import Vault
+from ltm.capture.provenance import Evidence
+from ltm.decisions import Restore
+from ltm.inject.render import units
+from ltm.inject.session_start import MAX_CHARS, Injection, compose
+from ltm.kinds import Kinds
+from ltm.model import Filter, Impact, Phase, Scope, Source, Trust
+from ltm.policy import Limits
+from ltm.state.session_log import SessionLog
+from ltm.state.usage import State
+from ltm.store.file_store import FileStore
+from ltm.text.display import estimate
 from ltm.upkeep import consolidate
-from ltm.upkeep.apply import run
-from ltm.upkeep.plan import ACTIVE
+from ltm.upkeep.plan import ACTIVE, run
+from ltm.vault.vault import Vault
 
 SEED = 7
 BUDGET = 20_000

@@ -13,10 +13,10 @@ import click
 
 from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Row, read
-from ltm.core.kinds import Kind, Kinds
-from ltm.core.model import Memory
-from ltm.storage.options import OPTIONS
-from ltm.surfaces.cli.app import COMMANDS, ltm
+from ltm.cli.app import COMMANDS, ltm
+from ltm.config.options import OPTIONS
+from ltm.kinds import Kind, Kinds
+from ltm.model import Memory
 
 FOLDER = Path(__file__).parent / "reference"
 _NOTE = "<!-- Made by `python -m docs.generate`; edit the code, not this page. -->\n"

@@ -13,15 +13,15 @@ if [ $# = 0 ]; then
 fi
 
 # shellcheck source=/dev/null
-. "$root/src/ltm/surfaces/sh/pythons.sh"
+. "$root/src/ltm/hook/pythons.sh"
 
 if [ "$1" = hook ]; then
   begin_hook
-  each_python run_hook "$root/src/ltm/surfaces/hook.py"
+  each_python run_hook "$root/src/ltm/hook/main.py"
   exit 0
 fi
 
-launch=$root/src/ltm/surfaces/launch.py
+launch=$root/src/ltm/plugin/launch.py
 each_python start_python "$launch" "$@"
 command -v uv >/dev/null && exec uv run --quiet --no-project --python '>=3.11' python -I -S "$launch" "$@"
 echo "LTM needs Python 3.11 or newer, or uv: install one of them and start again" >&2

@@ -8,13 +8,13 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Memory, Scope, new_id, now
-from ltm.storage.database import connect, transaction
-from ltm.storage.durable import make_folder
-from ltm.storage.filestore import FileStore
-from ltm.storage.state import SCHEMA, State, note_session
-from ltm.storage.vault import Vault
+from ltm.files.atomic import make_folder
+from ltm.index.sqlite import connect, transaction
+from ltm.kinds import Kinds
+from ltm.model import Memory, Scope, new_id, now
+from ltm.state.usage import SCHEMA, State, note_session
+from ltm.store.file_store import FileStore
+from ltm.vault.vault import Vault
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.kinds import Kinds
+from ltm.kinds import Kinds
 
 SOURCE = Path(__file__).parent.parent / "src" / "ltm"
 TABLE = SOURCE / "core" / "kinds.py"

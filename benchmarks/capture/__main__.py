@@ -21,11 +21,11 @@ from benchmarks.capture.script import read as scripts_in
 from benchmarks.capture.speed import hostile, ordinary
 from benchmarks.capture.writing import Transcript
 from benchmarks.report import keep, table
-from ltm.capture.candidate import as_memory
-from ltm.capture.evidence import Evidence
-from ltm.capture.rules import Listener
-from ltm.core.kinds import Kinds
-from ltm.core.model import Trust
+from ltm.capture.decide import as_memory
+from ltm.capture.extract import Listener
+from ltm.capture.provenance import Evidence
+from ltm.kinds import Kinds
+from ltm.model import Trust
 from ltm.sessions.transcript import read
 from ltm.sessions.turns import Turn
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.capture.script import Script
 from benchmarks.capture.writing import Transcript
-from ltm.capture.rules import Listener
-from ltm.core.kinds import Kinds
+from ltm.capture.extract import Listener
+from ltm.kinds import Kinds
 from ltm.sessions.transcript import read
 from ltm.sessions.turns import AssistantText, ToolResult, ToolUse, Turn, UserText
 

@@ -22,14 +22,13 @@ from typing import Any
 from benchmarks.capture.script import FRESH, LATER, SCRIPTS, read_all
 from benchmarks.capture.writing import Transcript
 from benchmarks.report import table
-from ltm.friction.analyse import Analysis, analyse
+from ltm.friction.analysis import Analysis, analyse
 from ltm.friction.learn import learn
-from ltm.friction.ruleset import rules
+from ltm.friction.signals import rules
 from ltm.friction.sources import find, group
-from ltm.sessions.packed import unpacked
-from ltm.sessions.transcript import read
+from ltm.sessions.transcript import read, unpacked
 from ltm.sessions.turns import ToolResult, UserText
-from ltm.storage.ledger import opened
+from ltm.state.corrections import opened
 
 LABELS = Path(__file__).parent / "labels.json"
 GOAL = 0.9

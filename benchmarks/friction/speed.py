@@ -38,12 +38,12 @@ def measure(how: str, folder: str) -> None:
     else:
         from datetime import UTC, datetime
 
-        from ltm.friction.analyse import analyse
+        from ltm.friction.analysis import analyse
         from ltm.friction.learn import learn
-        from ltm.friction.ruleset import rules
+        from ltm.friction.report import write as write_files
+        from ltm.friction.signals import rules
         from ltm.friction.sources import find, group
-        from ltm.friction.write import write as write_files
-        from ltm.storage.ledger import opened
+        from ltm.state.corrections import opened
 
         for _ in range(_TIMES):
             with tempfile.TemporaryDirectory(prefix="ltm-friction-") as out:

@@ -17,17 +17,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.retrieval.data import Asked, Group, Ranking, Session, Turn
-from ltm.core.model import Filter, iso
-from ltm.embed.choosing import open_embedder
+from ltm.config.config import load
+from ltm.embed.choose import open_embedder
 from ltm.embed.embedder import Embedder
-from ltm.recall.quote import Quote
-from ltm.recall.said import SessionSearch
+from ltm.history.ingest import keep_session
+from ltm.model import Filter, iso
+from ltm.project.layout import Places, places
+from ltm.recall.passages import Quote, SessionSearch
 from ltm.recall.search import recall
-from ltm.storage.config import load
-from ltm.storage.opening import open_store
-from ltm.storage.places import Places, places
-from ltm.storage.sessionlog import Session as Logged
-from ltm.surfaces.said import keep_session
+from ltm.state.session_log import Session as Logged
+from ltm.store.open import open_store
 
 ASKED_FOR = 100
 """Hits a question may have."""
@@ -98,9 +97,9 @@ class Ours:
         self._embed(where)
 
     def _embed(self, where: Places) -> None:
-        from ltm.embed.keeping import keep_passages
-        from ltm.storage.passages import Passages
-        from ltm.storage.vectors import vectors_of
+        from ltm.embed.update import keep_passages
+        from ltm.history.db import Passages
+        from ltm.index.vectors import vectors_of
 
         embedder = self._embedder(where)()
         if embedder is None:

@@ -23,11 +23,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from ltm.storage import spool
+from ltm.spool import events
 from tests.faults.scene import Scene
 from tests.figures import count
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import Server
+from tests.hook.runner import Hooks
+from tests.http.runner import Server
 
 HOSTS = ("127.0.0.1", "localhost", "0.0.0.0", "evil.test")
 PATHS = ("/health", "/hook/session_start", "/hook/stop", "/hook/session_end", "/mcp")
@@ -170,7 +170,7 @@ def run(top: Path) -> dict[str, int]:
         read = attack(server.port, message, top / "profile")
         rebound = browse(f"http://{_EVIL}:{server.port}/health", top / "profile")
         working = server.tell("stop", hooks.payload("Stop")).status  # it was there all the time
-        told = [spool.load(path) for _, path in spool.waiting(str(hooks.home), hooks.environ)]
+        told = [events.load(path) for _, path in events.waiting(str(hooks.home), hooks.environ)]
     strange = [each for each in told if each.get("event") != "Stop"]
     scene = Scene(hooks.user_home)
     return {

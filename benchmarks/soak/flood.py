@@ -19,9 +19,9 @@ from pathlib import Path
 
 from benchmarks.report import percentile
 from tests.figures import count, worst
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import JSON, Server
-from tests.surfaces.mcp_wire import INITIALIZE
+from tests.hook.runner import Hooks
+from tests.http.runner import JSON, Server
+from tests.mcp.wire import INITIALIZE
 
 SLOW = 200
 _WARM = 1_000  # handshakes after which everything was met once

@@ -12,13 +12,11 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from ltm.clients.events import CLAUDE_CODE, CLIENTS
-from ltm.surfaces.http.app import application
-from ltm.surfaces.http.doors import Doors
-from ltm.surfaces.http.hooks import KEY
-from ltm.surfaces.http.running import Running
-from ltm.surfaces.mcp.lifetime import Lifetime
-from ltm.surfaces.mcp.table import tools
+from ltm.clients.wire import CLAUDE_CODE, CLIENTS
+from ltm.http.address import Doors, Running
+from ltm.http.app import KEY, application
+from ltm.mcp.server import Lifetime
+from ltm.mcp.tools import tools
 
 _REFUSALS = (400, 401, 403, 404, 405, 406, 408, 413, 415)
 _ANSWERS = (200, 202, 204, *_REFUSALS)

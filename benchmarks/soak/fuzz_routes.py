@@ -16,8 +16,8 @@ from typing import Any
 from benchmarks.soak.environments import programs
 from benchmarks.soak.fuzz_openapi import description
 from tests.figures import count
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import Server
+from tests.hook.runner import Hooks
+from tests.http.runner import Server
 
 HANG = 10
 """Seconds after which a request hangs."""

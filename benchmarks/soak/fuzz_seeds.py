@@ -7,13 +7,13 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.soak.fuzz_targets import DIVIDER
-from ltm.clients.events import CLAUDE_CODE, CLIENTS
-from ltm.storage.codec import to_bytes
-from ltm.storage.fields import FIELDS
+from ltm.clients.wire import CLAUDE_CODE, CLIENTS
+from ltm.vault.codec import to_bytes
+from ltm.vault.fields import FIELDS
 from tests.sessions.writing import Transcript
-from tests.storage.strategies import memory
-from tests.storage.test_hostile_files import GOOD as FRONT
-from tests.storage.test_hostile_files import ODD, TRAPS
+from tests.vault.strategies import memory
+from tests.vault.test_hostile_files import GOOD as FRONT
+from tests.vault.test_hostile_files import ODD, TRAPS
 
 LONGEST = 4_096
 """Bytes an input may have: enough for every rule of every format, and quick to try."""

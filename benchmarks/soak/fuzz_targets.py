@@ -15,28 +15,28 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ltm.capture.candidate import as_memory
-from ltm.capture.cutting import Cutter
-from ltm.capture.outline import outline_of
-from ltm.capture.rules import Listener
-from ltm.clients.events import understand
-from ltm.core.errors import BadFile, LtmError
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Memory
-from ltm.core.passage import USER, Header, Passage
-from ltm.core.quickjson import is_whole, read_object, write
-from ltm.friction.analyse import analyse
-from ltm.friction.ruleset import rules
+from ltm.capture.decide import as_memory
+from ltm.capture.extract import Listener
+from ltm.clients.wire import understand
+from ltm.errors import BadFile, LtmError
+from ltm.files.fastjson import is_whole, read_object, write
+from ltm.friction.analysis import analyse
+from ltm.friction.signals import rules
 from ltm.friction.sources import group
-from ltm.recall.said import SessionSearch
+from ltm.history.db import Passages
+from ltm.history.passage import USER, Header, Passage
+from ltm.history.split import Cutter
+from ltm.kinds import Kinds
+from ltm.model import Filter, Memory
+from ltm.notes.outline import outline_of
+from ltm.recall.passages import SessionSearch
 from ltm.recall.search import recall
 from ltm.sessions.digest import chunks, digest
-from ltm.sessions.tally import Tally
+from ltm.sessions.stats import Tally
 from ltm.sessions.transcript import read
-from ltm.storage import codec, frontmatter
-from ltm.storage.filestore import FileStore
-from ltm.storage.merge import merge
-from ltm.storage.passages import Passages
+from ltm.store.file_store import FileStore
+from ltm.vault import codec, frontmatter
+from ltm.vault.merge import merge
 from tests.stores import START, file_store, make
 
 DIVIDER = b"\n%%%%\n"

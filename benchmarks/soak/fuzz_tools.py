@@ -23,7 +23,7 @@ import jsonschema  # type: ignore[import-untyped]
 from benchmarks.soak import fuzz_tap
 from benchmarks.soak.environments import programs
 from tests.figures import count, worst
-from tests.surfaces.hook_runner import Hooks
+from tests.hook.runner import Hooks
 
 GOAL = 0.99
 """The share of arguments outside of the schema that must be refused."""

@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.writers import words
-from ltm.storage import spool
-from ltm.storage.sessionlog import SessionLog
+from ltm.spool import events
+from ltm.state.session_log import SessionLog
 from tests.faults.person import LTM
 from tests.faults.scene import Scene
 from tests.figures import count
-from tests.surfaces.hook_runner import PROGRAM
+from tests.hook.runner import PROGRAM
 
 SEED = 2
 WORKERS = 4
@@ -161,7 +161,7 @@ def examine(world: World) -> dict[str, int]:
     lost_events = sum(log.get(session) is None for session in world.sessions)
     log.close()
     # An unfinished event stays for an hour: a hook in sh cannot lock it, so only its age tells.
-    temporary = [path for path in world.scene.temporary() if path.parent.name != spool.FOLDER]
+    temporary = [path for path in world.scene.temporary() if path.parent.name != events.FOLDER]
     return {
         "kills": world.killed.total(),
         "memories_acknowledged": len(world.memories),

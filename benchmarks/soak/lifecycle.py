@@ -21,10 +21,10 @@ import time
 from pathlib import Path
 
 import ltm
-from ltm.surfaces.http.running import FILE
+from ltm.http.address import FILE
 from tests.figures import count
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import Server
+from tests.hook.runner import Hooks
+from tests.http.runner import Server
 
 TOGETHER = 50
 _JITTER = 2  # open files by which two moments differ; one left behind a life would be a hundred

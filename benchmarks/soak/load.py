@@ -20,8 +20,8 @@ from itertools import count as counting
 from benchmarks.corpus import questions
 from benchmarks.http_hooks import Server, drained, exchange, load
 from benchmarks.report import percentile
-from ltm.storage import spool
-from ltm.storage.sessionlog import SessionLog
+from ltm.spool import events as spool
+from ltm.state.session_log import SessionLog
 from tests.figures import count, worst
 
 RATE, ASKED = 200, 5

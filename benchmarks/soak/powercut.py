@@ -25,12 +25,12 @@ from pathlib import Path
 
 from benchmarks.writers import words
 from ltm.capture.remember import RememberRequest, remember
-from ltm.core.decision import Revise
-from ltm.storage import spool
-from ltm.storage.filestore import FileStore
-from ltm.storage.sessionlog import SessionLog
-from ltm.surfaces.drain import drain
+from ltm.decisions import Revise
+from ltm.spool import events as spool
+from ltm.state.session_log import SessionLog
+from ltm.store.file_store import FileStore
 from ltm.upkeep import consolidate
+from ltm.worker.drain import drain
 from tests.faults.scene import Scene, make_repository
 from tests.figures import count
 

@@ -29,7 +29,7 @@ ROWS: tuple[Row, ...] = (
         "R2",
         "commands, hooks, the MCP server and the drain killed at random under load",
         "500 kills: 0 acknowledged lost, 0 duplicates",
-        quick=(tried("tests/storage/test_filestore_processes.py", words="killed"),),
+        quick=(tried("tests/store/test_processes.py", words="killed"),),
         full=(program("benchmarks.soak.kills", minutes=20),),
     ),
     Row(
@@ -58,9 +58,7 @@ ROWS: tuple[Row, ...] = (
         " is stopped in the middle of its work",
         "4,000 acknowledged, 0 lost, 0 reverted, 0 duplicate ids, 0 'database is locked', 0 hang",
         quick=(
-            tried(
-                "tests/storage/test_filestore_processes.py", "tests/faults/test_mixed_writers.py"
-            ),
+            tried("tests/store/test_processes.py", "tests/faults/test_mixed_writers.py"),
             tried("tests/faults/test_frozen_writer.py", more=True),
         ),
         full=(program("benchmarks.writers", minutes=15),),
@@ -70,7 +68,11 @@ ROWS: tuple[Row, ...] = (
         "a model that thinks for minutes while 200 changes land",
         "0 lost, 0 reverted",
         quick=(
-            tried("tests/capture/test_llm.py", "tests/faults/test_slow_model.py", words="slow"),
+            tried(
+                "tests/capture/test_model_extract.py",
+                "tests/faults/test_slow_model.py",
+                words="slow",
+            ),
         ),
     ),
     Row(
@@ -87,13 +89,13 @@ ROWS: tuple[Row, ...] = (
         "R9",
         "two branches and five clones that change the same memories",
         "0 conflicts, 0 markers, 0 facts lost, all readable, with our driver and without",
-        quick=(tried("tests/storage/test_git_merge.py", more=True),),
+        quick=(tried("tests/vault/test_git_merge.py", more=True),),
     ),
     Row(
         "R10",
         "200 damages to the index",
         "100 % seen or harmless, rebuilt by itself, the same answers; 10,000 memories in 10 s",
-        quick=(tried("tests/faults/test_damage.py", "tests/storage/test_index.py", more=True),),
+        quick=(tried("tests/faults/test_damage.py", "tests/index/test_index.py", more=True),),
         most={"rebuild_of_10000_cpu_s": 10},
         alone=True,
     ),
@@ -102,7 +104,7 @@ ROWS: tuple[Row, ...] = (
         "300 damages to memory files, and hostile ones",
         "0 crashes; the file is named and left as it is; all others load",
         quick=(
-            tried("tests/storage/test_hostile_files.py"),
+            tried("tests/vault/test_hostile_files.py"),
             tried("tests/faults/test_damaged_files.py", more=True),
         ),
     ),
@@ -112,9 +114,9 @@ ROWS: tuple[Row, ...] = (
         "exit 0 always, nothing or valid JSON, 1 s at the most (0.5 s at a session's end),"
         " 0 events lost; 150 ms for 99 of 100 when all is well",
         quick=(
-            tried("tests/surfaces/test_hook_worlds.py"),
-            tried("tests/surfaces/test_http_worlds.py", more=True),
-            tried("tests/surfaces/test_http_sh.py"),
+            tried("tests/hook/test_worlds.py"),
+            tried("tests/http/test_worlds.py", more=True),
+            tried("tests/http/test_sh.py"),
         ),
         full=(program("benchmarks.hooks", "--turns", "100"),),
         instead="a frozen file system is not among them: that is R26",
@@ -125,7 +127,7 @@ ROWS: tuple[Row, ...] = (
         "R13",
         "a hook whose background work goes on",
         "it returns at once and holds no pipe",
-        quick=(tried("tests/surfaces/test_hook.py", words="drain or stdin"),),
+        quick=(tried("tests/hook/test_hook.py", words="drain or stdin"),),
         most={"returned_after_ms": 200},
         alone=True,
     ),
@@ -134,7 +136,7 @@ ROWS: tuple[Row, ...] = (
         "servers started, killed and restarted together",
         "of 50 exactly one serves; in 200 lives ended, killed and upgraded 0 orphans, 0 inherited"
         " listeners, open files flat",
-        quick=(tried("tests/surfaces/test_http_serve.py", "tests/surfaces/test_mcp_lifetime.py"),),
+        quick=(tried("tests/http/test_serve.py", "tests/mcp/test_lifetime.py"),),
         full=(program("benchmarks.soak.lifecycle", minutes=15),),
     ),
     Row(
@@ -168,8 +170,8 @@ ROWS: tuple[Row, ...] = (
         quick=(
             tried(
                 "tests/llm",
-                "tests/surfaces/test_models.py",
-                "tests/capture/test_llm.py",
+                "tests/worker/test_models.py",
+                "tests/capture/test_model_extract.py",
                 "tests/upkeep/test_partition.py",
             ),
         ),
@@ -179,7 +181,7 @@ ROWS: tuple[Row, ...] = (
         "clocks that are wrong by decades, jump and go back",
         "0 negative ages, unique ids, order kept, the same memories give way; a jump of 10 years"
         " archives nothing by itself",
-        quick=(tried("tests/faults/test_clocks.py", "tests/upkeep/test_fuse.py"),),
+        quick=(tried("tests/faults/test_clocks.py", "tests/upkeep/test_mass_limit.py"),),
     ),
     Row(
         "R20",
@@ -194,8 +196,8 @@ ROWS: tuple[Row, ...] = (
         " put 30 % of a store out of use needs consent",
         quick=(
             tried("tests/transfer/test_round_trip.py", "tests/transfer/test_merging.py"),
-            tried("tests/storage/test_newer_schema.py", "tests/storage/test_index.py"),
-            tried("tests/upkeep/test_fuse.py", "tests/surfaces/test_masses.py"),
+            tried("tests/index/test_newer_schema.py", "tests/index/test_index.py"),
+            tried("tests/upkeep/test_mass_limit.py", "tests/upkeep/test_masses.py"),
         ),
     ),
     Row(
@@ -224,8 +226,8 @@ ROWS: tuple[Row, ...] = (
         " right outcome for 90 % of 780 pairs in nine languages",
         quick=(
             tried(
-                "tests/surfaces/test_statement_pairs.py",
-                "tests/surfaces/test_nothing_lost.py",
+                "tests/capture/test_statement_pairs.py",
+                "tests/capture/test_nothing_lost.py",
                 more=True,
             ),
         ),
@@ -252,15 +254,15 @@ ROWS: tuple[Row, ...] = (
         "0 events lost that were written whole, 0 done twice, 0 transcripts unread",
         quick=(
             tried("tests/faults/test_killed_hooks.py"),
-            tried("tests/surfaces/test_drain.py", words="little_arrived"),
-            tried("tests/surfaces/test_launch.py", words="broken_python"),
+            tried("tests/worker/test_drain.py", words="little_arrived"),
+            tried("tests/plugin/test_launch.py", words="broken_python"),
         ),
     ),
     Row(
         "S1",
         "every route × Host × Origin × token × content type × method",
         "only allowed cells answer; 0 routes without the guard",
-        quick=(tried("tests/surfaces/test_http_guard.py"),),
+        quick=(tried("tests/http/test_guard.py"),),
     ),
     Row(
         "S2",
@@ -280,7 +282,7 @@ ROWS: tuple[Row, ...] = (
         "loopback only, and only where a server was asked for; 0 connections to anybody",
         quick=(
             tried("tests/security/test_listening.py", "tests/security/test_offline.py"),
-            tried("tests/surfaces/test_http_serve.py", words="listen"),
+            tried("tests/http/test_serve.py", words="listen"),
         ),
     ),
     Row(
@@ -290,7 +292,7 @@ ROWS: tuple[Row, ...] = (
         quick=(
             tried("tests/security/test_paths.py", more=True),
             tried(
-                "tests/security/test_fuzz.py", "tests/storage/test_index.py", words="path or links"
+                "tests/security/test_fuzz.py", "tests/index/test_index.py", words="path or links"
             ),
         ),
         most={"slowest_call_s": 1, "slowest_trap_s": 1},
@@ -299,7 +301,7 @@ ROWS: tuple[Row, ...] = (
         "S6",
         "bombs and nonsense for every parser",
         "1 s and 100 MB at the most, a typed error",
-        quick=(tried("tests/security/test_parsers.py", "tests/storage/test_hostile_files.py"),),
+        quick=(tried("tests/security/test_parsers.py", "tests/vault/test_hostile_files.py"),),
         alone=True,
     ),
     Row(
@@ -326,7 +328,7 @@ ROWS: tuple[Row, ...] = (
             tried("tests/security/test_modes.py"),
             tried(
                 "tests/faults/test_surroundings.py",
-                "tests/surfaces/test_http_serve.py",
+                "tests/http/test_serve.py",
                 words="umask",
             ),
         ),
@@ -338,10 +340,10 @@ ROWS: tuple[Row, ...] = (
         "recall 0.97 of the first (each family 0.95) and 0.98 of the others (each kind 0.90),"
         " precision 0.97, benign 0.1 %, 2 MB/s, 0 of all and of 1,000 canaries found in any file",
         quick=(
-            tried("tests/surfaces/test_canaries.py", more=True),
-            tried("tests/surfaces/test_secret_doors.py", more=True, minutes=20),
-            tried("tests/core/test_secret_set.py"),
-            tried("tests/core/test_redact.py"),
+            tried("tests/security/test_canaries.py", more=True),
+            tried("tests/security/test_secret_doors.py", more=True, minutes=20),
+            tried("tests/redact/test_secret_set.py"),
+            tried("tests/redact/test_redact.py"),
         ),
         full=(program("benchmarks.redaction"),),
         alone=True,
@@ -368,7 +370,7 @@ ROWS: tuple[Row, ...] = (
         quick=(
             tried("tests/security/test_terminal.py"),
             tried(
-                "tests/core/test_screen.py",
+                "tests/text/test_display.py",
                 "tests/surfaces",
                 words="control or shellcheck or neutral or hostile",
             ),
@@ -380,7 +382,7 @@ ROWS: tuple[Row, ...] = (
         "0 hits in any file, also after the session it came from is read once more",
         quick=(
             tried("tests/security/test_purge.py"),
-            tried("tests/storage/test_index.py", "tests/storage/test_passages.py", words="purged"),
+            tried("tests/index/test_index.py", "tests/history/test_db.py", words="purged"),
         ),
     ),
     Row(
@@ -396,7 +398,7 @@ ROWS: tuple[Row, ...] = (
         "0 high, 0 dangerous calls, 0 strange files, every pin with its hash and none stale",
         quick=(
             tried("tests/security/test_supply.py"),
-            tried("tests/surfaces/test_launch.py", words="pins"),
+            tried("tests/plugin/test_launch.py", words="pins"),
         ),
         full=(program("benchmarks.soak.supply"),),
         instead="advisories are looked up online: what could not be is counted as not audited",
@@ -438,7 +440,7 @@ ROWS: tuple[Row, ...] = (
         "neither the token nor a word of an event is told it; 0 events lost",
         quick=(
             tried(
-                "tests/surfaces/test_http_strangers.py",
+                "tests/http/test_strangers.py",
                 words="stranger_at or stranger_hears",
                 more=True,
             ),
@@ -450,9 +452,7 @@ ROWS: tuple[Row, ...] = (
         "300 clients that never finish their head or body, 128 handles, then none",
         "others are answered, slow ones ended, 1 line in the log, a tenth of a processor, served"
         " again when there are handles",
-        quick=(
-            tried("tests/surfaces/test_http_strangers.py", words="slow or handle or none_fill"),
-        ),
+        quick=(tried("tests/http/test_strangers.py", words="slow or handle or none_fill"),),
         most={"log_lines": 1, "processor_share": 0.1},
         alone=True,
     ),

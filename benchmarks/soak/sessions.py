@@ -21,13 +21,13 @@ from pathlib import Path
 
 from benchmarks.corpus import sentences
 from benchmarks.used import used_by
-from ltm.core.tokens import estimate
-from ltm.inject.compose import MAX_CHARS
-from ltm.inject.said import units
-from ltm.storage import spool
-from ltm.storage.config import load
-from ltm.surfaces.answer import at_start
-from ltm.surfaces.drain import drain
+from ltm.config.config import load
+from ltm.hook.answer import at_start
+from ltm.inject.render import units
+from ltm.inject.session_start import MAX_CHARS
+from ltm.spool import events as spool
+from ltm.text.display import estimate
+from ltm.worker.drain import drain
 from tests.figures import count, worst
 from tests.sessions.writing import Transcript
 

@@ -23,12 +23,12 @@ from pathlib import Path
 
 from benchmarks.ingest import write
 from benchmarks.used import used_by
-from ltm.core.model import now
-from ltm.storage import spool
-from ltm.storage.places import places
-from ltm.storage.sessionlog import SessionLog
-from ltm.surfaces.learn import begin, learn_from
-from ltm.surfaces.said import keep_session
+from ltm.history.ingest import keep_session
+from ltm.model import now
+from ltm.project.layout import places
+from ltm.spool import events
+from ltm.state.session_log import SessionLog
+from ltm.worker.steps import begin, learn_from
 from tests.figures import count, worst
 from tests.sessions.writing import Transcript
 
@@ -100,7 +100,7 @@ def large(top: Path, megabytes: int) -> bool:
     drained = Home(top / "drain")
     told = {"session": "session", "cwd": str(drained.project), "transcript": str(transcript)}
     for event in ("SessionStart", "Stop", "SessionEnd"):
-        spool.put(str(drained.home), {"event": event, **told}, drained.environ)
+        events.put(str(drained.home), {"event": event, **told}, drained.environ)
     drained.run("drain")
     differing = len(set(home.passages()) ^ set(drained.passages()))
     understood = _understood(transcript)

@@ -1,5 +1,5 @@
 """`python -m ltm` is `ltm`."""
 
-from ltm.surfaces.start import main
+from ltm.cli.main import main
 
 main()

@@ -13,8 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ltm.core.kinds import Kinds
-from ltm.storage import codec, frontmatter
+from ltm.kinds import Kinds
+from ltm.vault import codec, frontmatter
 
 ENOUGH = 0.9
 """Share of pairs with the right outcome, of all and of every sort that has at least twenty."""

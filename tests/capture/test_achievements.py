@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.capture.achievements import MOST, achievement
-from ltm.capture.rules import Listener
-from ltm.core.model import Impact
-from tests.capture.hearing import BY_AGENT, KINDS, commits, heard
+from ltm.capture.discoveries import MOST, achievement
+from ltm.capture.extract import Listener
+from ltm.model import Impact
+from tests.capture.samples import BY_AGENT, KINDS, commits, heard
 
 
 def impact(subject: str) -> Impact | None:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.capture.contract import MOST, ask_about, candidates_in
-from ltm.core.errors import BadAnswer
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Scope, Trust
-from ltm.core.screen import visible
+from ltm.capture.model_extract import MOST, ask_about, candidates_in
+from ltm.errors import BadAnswer
+from ltm.kinds import Kinds
+from ltm.model import Impact, Scope, Trust
 from ltm.sessions.digest import Chunk
+from ltm.text.display import visible
 from tests.stores import make
 
 KINDS = Kinds()

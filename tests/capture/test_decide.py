@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ltm.capture.decide import BEFORE, Choice, Outcome, decide, decide_warily
-from ltm.core.decision import Add, Contradict, Reinforce, Supersede
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Memory, Scope, Source, Status, Stored, Trust
+from ltm.decisions import Add, Contradict, Reinforce, Supersede
+from ltm.kinds import Kinds
+from ltm.model import Impact, Memory, Scope, Source, Status, Stored, Trust
 from tests.stores import make
 
 KINDS = Kinds()

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from ltm.capture.candidate import Candidate
-from ltm.capture.rules import Listener
-from ltm.core.model import Trust
-from tests.capture.hearing import KINDS, agent, edits, fails, heard, ran, texts, user
+from ltm.capture.decide import Candidate
+from ltm.capture.extract import Listener
+from ltm.model import Trust
+from tests.capture.samples import KINDS, agent, edits, fails, heard, ran, texts, user
 
 ERROR = "E   OSError: port 5432 refused the connection"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ltm.capture.gitlog import from_git
-from ltm.core.errors import LtmError, WrongUsage
-from tests.surfaces.cli_runner import Ltm
+from ltm.capture.discoveries import from_git
+from ltm.errors import LtmError, WrongUsage
+from tests.cli.runner import Ltm
 
 
 def commit(folder: Path, subject: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.capture.__main__ import measured, parts, rules
 from benchmarks.capture.score import Heard, Placed, Score, bad_title
 from benchmarks.capture.script import Label, Script, read, read_all, split
-from ltm.core.kinds import Kinds
+from ltm.kinds import Kinds
 
 
 def test_there_are_enough_of_them() -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from ltm.capture.extract import Listener
 from ltm.capture.pipeline import READER, Captured, capture
-from ltm.capture.rules import Listener
-from ltm.core.decision import Forget
-from ltm.core.errors import LtmError
-from ltm.core.model import Filter, Status, Trust
+from ltm.decisions import Forget
+from ltm.errors import LtmError
+from ltm.model import Filter, Status, Trust
 from ltm.sessions.turns import ToolResult, Turn
-from ltm.storage.sessionlog import SessionLog
+from ltm.state.session_log import SessionLog
 from tests.sessions.writing import Transcript
 from tests.stores import file_store
 
@@ -209,7 +209,7 @@ import os, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from ltm.capture.pipeline import capture
-from ltm.storage.sessionlog import SessionLog
+from ltm.state.session_log import SessionLog
 from tests.stores import file_store
 
 class Dying(SessionLog):
@@ -227,7 +227,7 @@ import os, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from ltm.capture.pipeline import capture
-from ltm.storage.sessionlog import SessionLog
+from ltm.state.session_log import SessionLog
 from tests.stores import file_store
 
 home, transcript, session = sys.argv[1:]

@@ -11,14 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm.capture import preferences
-from ltm.capture.corrected import wordings
-from ltm.capture.preferences import PreferenceChange, Reword
-from ltm.core.decision import Forget
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Memory, Phase, Status, iso
-from ltm.core.rulestate import Conversation, RuleEvidence
-from ltm.storage.filestore import FileStore
-from ltm.storage.ledger import Ledger, opened
+from ltm.capture.preferences import PreferenceChange, Reword, wordings
+from ltm.decisions import Forget
+from ltm.kinds import Kinds
+from ltm.model import Filter, Memory, Phase, Status, iso
+from ltm.state.corrections import Conversation, Ledger, RuleEvidence, opened
+from ltm.store.file_store import FileStore
 from tests.stores import file_store, make
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.capture.progress import from_tasks, from_user, from_words, is_complete
+from ltm.capture.agent_claims import from_tasks, from_user, from_words, is_complete
 from ltm.sessions.turns import ToolUse
-from tests.capture.hearing import BY_AGENT, BY_USER, agent, heard, user
+from tests.capture.samples import BY_AGENT, BY_USER, agent, heard, user
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ltm.capture.remember import MAX_TEXT, RememberRequest, remember
-from ltm.core.errors import LtmError, NotFound, Refused, WrongUsage
-from ltm.core.model import Filter, Impact, Scope, Status
-from ltm.storage.filestore import FileStore
+from ltm.errors import LtmError, NotFound, Refused, WrongUsage
+from ltm.model import Filter, Impact, Scope, Status
+from ltm.store.file_store import FileStore
 from tests.stores import file_store
 
 

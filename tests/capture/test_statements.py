@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.core.model import Impact, Scope
-from tests.capture.hearing import says, texts
+from ltm.model import Impact, Scope
+from tests.capture.samples import says, texts
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ltm import __version__
-from ltm.clients.entries import is_our_hook, is_our_server
-from ltm.clients.plugin import EVENTS, UNLESS_PLUGIN, is_active
+from ltm.clients.clients import EVENTS, UNLESS_PLUGIN, is_active
+from ltm.clients.settings import is_our_hook, is_our_server
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -95,8 +95,8 @@ def test_the_manifests_say_the_same_as_the_package() -> None:
 
 
 def test_each_command_may_use_exactly_the_tools_it_names() -> None:
-    from ltm.surfaces.cli.app import COMMANDS
-    from ltm.surfaces.mcp.table import TOOLS
+    from ltm.cli.app import COMMANDS
+    from ltm.mcp.tools import TOOLS
 
     names = {tool.name for tool in TOOLS}
     run = 'sh "${CLAUDE_PLUGIN_ROOT}/plugin/run.sh" '

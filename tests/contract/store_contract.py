@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from ltm.core.decision import (
+from ltm.decisions import (
     DISPUTED,
     Add,
     Adopt,
@@ -27,18 +27,9 @@ from ltm.core.decision import (
     Settle,
     Supersede,
 )
-from ltm.core.errors import Ambiguous, Conflict, NotFound, Refused
-from ltm.core.model import (
-    Filter,
-    Impact,
-    Phase,
-    Scope,
-    Source,
-    Status,
-    Trust,
-    new_id,
-)
-from ltm.storage.store import Store
+from ltm.errors import Ambiguous, Conflict, NotFound, Refused
+from ltm.model import Filter, Impact, Phase, Scope, Source, Status, Trust, new_id
+from ltm.store.store import Store
 from tests.stores import START, make
 
 Open = Callable[[], Store]

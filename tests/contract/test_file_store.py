@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage.store import Store
+from ltm.store.store import Store
 from tests.contract.store_contract import Open, StoreContract
 from tests.stores import file_store
 

@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from ltm.core.decision import Add, Decision, Forget, Purge, Reinforce, Restore, Revise, Supersede
-from ltm.core.errors import Conflict, NotFound
-from ltm.core.model import Filter, Memory, Status
-from ltm.storage.filestore import FileStore
+from ltm.decisions import Add, Decision, Forget, Purge, Reinforce, Restore, Revise, Supersede
+from ltm.errors import Conflict, NotFound
+from ltm.model import Filter, Memory, Status
+from ltm.store.file_store import FileStore
 from tests.figures import count
 from tests.stores import file_store, make
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ltm import __version__
-from ltm.storage.sessionlog import Session as Logged
-from ltm.storage.sessionlog import SessionLog
+from ltm.state.session_log import Session as Logged
+from ltm.state.session_log import SessionLog
 
 from .client import Harness, PrintSession, Request, wait_until
 

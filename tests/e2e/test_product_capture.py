@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.surfaces.test_imported_stay import ALIKE, memory_mcp
+from tests.transfer.test_imported_stay import ALIKE, memory_mcp
 
 from .client import Harness, ToolUse, use
 from .product import assert_quiet, logged, ltm, memories, told

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ltm.core.errors import ModelFailed
-from ltm.llm.claude import Claude
+from ltm.errors import ModelFailed
+from ltm.llm.claude_cli import Claude
 
 from .client import Harness, PrintSession, Reply, Rule, Script, wait_until
 from .client.api import Channel

@@ -9,11 +9,11 @@ import sys
 import threading
 from pathlib import Path
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Memory, new_id, now
-from ltm.storage import codec
-from ltm.storage.places import places
-from ltm.storage.vault import Vault
+from ltm.kinds import Kinds
+from ltm.model import Impact, Memory, new_id, now
+from ltm.project.layout import places
+from ltm.vault import codec
+from ltm.vault.vault import Vault
 
 from .client import Harness, Reply, Script, use, wait_until
 from .conftest import InstallPlugin, MakeHarness

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ltm.core.kinds import Kinds
-from ltm.core.markers import END, START, import_block, import_line, place_block
-from ltm.core.model import Memory, Stored
-from ltm.inject.loaded import loaded_text
-from ltm.inject.views import block, memory_md
+from ltm.files.block import END, START, import_block, import_line, place_block
+from ltm.inject.memory_md import block, memory_md
+from ltm.inject.session_start import loaded_text
+from ltm.kinds import Kinds
+from ltm.model import Memory, Stored
 
 from .conftest import InstallPlugin, MakeHarness
 from .product import ltm

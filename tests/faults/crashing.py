@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ltm.core.errors import LtmError
-from ltm.core.kinds import Kinds
-from ltm.storage import codec, frontmatter
+from ltm.errors import LtmError
+from ltm.kinds import Kinds
+from ltm.vault import codec, frontmatter
 from tests.faults.scene import Scene
 from tests.faults.tracing import Ended, Starter
 

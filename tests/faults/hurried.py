@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import sys
 
-from ltm.storage import database, lock
+from ltm.files import lock
+from ltm.index import sqlite
 
 
 def main() -> None:
     """Be `ltm`, in a hurry."""
     seconds = float(sys.argv.pop(1))
     lock.PATIENCE = seconds
-    database.PATIENCE_MS = int(seconds * 1000)
-    from ltm.storage import index  # whoever is loaded from here on takes over what was set
+    sqlite.PATIENCE_MS = int(seconds * 1000)
+    from ltm.index import index  # whoever is loaded from here on takes over what was set
 
-    index._SHORT = seconds
-    from ltm.surfaces.start import main as start
+    index._SHORT_WAIT = seconds
+    from ltm.cli.main import main as start
 
     start()
 

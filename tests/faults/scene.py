@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ltm.core.model import Filter, Status, new_id, now
-from ltm.core.record import as_record
-from ltm.storage.config import load
-from ltm.storage.durable import is_temporary
-from ltm.storage.filestore import FileStore
-from ltm.storage.opening import open_files
-from ltm.storage.places import places
+from ltm.config.config import load
+from ltm.files.atomic import is_temporary
+from ltm.model import Filter, Status, as_record, new_id, now
+from ltm.project.layout import places
+from ltm.store.file_store import FileStore
+from ltm.store.open import open_files
 from tests.sessions.writing import Transcript
 
 ANY = Filter(statuses=tuple(Status))

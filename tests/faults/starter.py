@@ -76,7 +76,7 @@ def _shorten(most: int) -> None:
 
 def _run(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> int:
     """Be the `ltm` command."""
-    from ltm.surfaces.cli.app import run
+    from ltm.cli.app import run
 
     os.chdir(cwd)
     os.environ.clear()

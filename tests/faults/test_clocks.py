@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Impact, Scope, new_id
-from ltm.core.policy import Limits, confidence
-from ltm.storage.filestore import FileStore
-from ltm.upkeep.apply import run
-from ltm.upkeep.plan import EVICT
+from ltm.kinds import Kinds
+from ltm.model import Filter, Impact, Scope, new_id
+from ltm.policy import Limits, confidence
+from ltm.store.file_store import FileStore
+from ltm.upkeep.plan import EVICT, run
 from tests.faults.person import Person
 from tests.figures import count
 from tests.stores import begin, file_store, make

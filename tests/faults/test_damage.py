@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.corpus import sentences
-from ltm.core.model import Filter
-from ltm.storage import codec
+from ltm.model import Filter
+from ltm.vault import codec
 from tests.figures import count, worst
 from tests.stores import file_store, make
 

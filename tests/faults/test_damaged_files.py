@@ -1,6 +1,6 @@
 """Memory files that were damaged: each is named and left alone, and all others work (R11).
 
-What a single file may hold is tried in `tests/storage/test_hostile_files`; here it lies in a vault
+What a single file may hold is tried in `tests/vault/test_hostile_files`; here it lies in a vault
 among others, and everything that happens to a vault happens.
 """
 
@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import LtmError
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Memory, Status
-from ltm.inject.publish import write_views
-from ltm.storage import codec, frontmatter
-from ltm.storage.config import load
-from ltm.storage.filestore import FileStore
-from ltm.storage.opening import open_files, vaults_of
-from ltm.storage.places import Places, places
+from ltm.config.config import load
+from ltm.errors import LtmError
+from ltm.inject.memory_md import write_views
+from ltm.kinds import Kinds
+from ltm.model import Filter, Memory, Status
+from ltm.project.layout import Places, places
+from ltm.store.file_store import FileStore
+from ltm.store.open import open_files, vaults_of
 from ltm.upkeep import consolidate
-from ltm.upkeep.apply import run
 from ltm.upkeep.doctor import examine, mend
+from ltm.upkeep.plan import run
+from ltm.vault import codec, frontmatter
 from tests.figures import count
 from tests.stores import make
 

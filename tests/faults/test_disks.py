@@ -16,10 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import LtmError
-from ltm.core.kinds import Kinds
-from ltm.storage import codec, frontmatter, spool
-from ltm.surfaces import hook
+from ltm.errors import LtmError
+from ltm.hook import main
+from ltm.kinds import Kinds
+from ltm.spool import events as spool
+from ltm.vault import codec, frontmatter
 from tests.faults.person import LTM, Person
 from tests.figures import count
 
@@ -337,7 +338,7 @@ def test_an_event_that_home_cannot_take_is_kept_though_tmpdir_cannot_either(
     if unusable.is_mount() and os.access(unusable, os.W_OK):
         fill(unusable)
     told = {"hook_event_name": "Stop", "session_id": "s1", "cwd": str(tmp_path)}
-    sh = ["sh", str(Path(hook.__file__).parent / "sh" / "ltm-hook.sh"), "Stop"]
+    sh = ["sh", str(Path(main.__file__).parent / "sh" / "ltm-hook.sh"), "Stop"]
     done = subprocess.run(
         [f"{LTM}-hook"] if script == "python" else sh,
         input=json.dumps(told),

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.model import Status
-from ltm.core.screen import one_line
-from ltm.storage.vault import Vault
+from ltm.model import Status
+from ltm.text.display import one_line
+from ltm.vault.vault import Vault
 from tests.faults.test_outside_edits import WORDS, Outsider, read_all
 from tests.figures import count
-from tests.storage.repos import git
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import Server
-from tests.surfaces.mcp_wire import Wire
+from tests.hook.runner import Hooks
+from tests.http.runner import Server
+from tests.mcp.wire import Wire
+from tests.project.repos import git
 
 SEED = 20_261_117
 EDITS = 500 if os.environ.get("LTM_FAULTS") == "all" else 60

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage.spooled import in_order
-from ltm.surfaces.drain import drain
+from ltm.spool.events import in_order
+from ltm.worker.drain import drain
 from tests.e2e.client import wait_until
 from tests.figures import count, worst
+from tests.hook.runner import Hooks
+from tests.hook.test_hook import EVENTS
 from tests.sessions.writing import Transcript
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.test_hook import EVENTS
 
 _TOOLS = {"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
 _LONGEST = 20.0  # seconds after which a frozen disk goes on even if a test does not

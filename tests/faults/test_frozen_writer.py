@@ -19,17 +19,17 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage import spool
-from ltm.storage.lock import ADVICE
-from ltm.storage.sessionlog import SessionLog
-from ltm.surfaces.drain import TRIES
+from ltm.files.lock import ADVICE
+from ltm.spool import events
+from ltm.state.session_log import SessionLog
+from ltm.worker.drain import TRIES
 from tests.faults.person import LTM
 from tests.faults.scene import Scene, make_scene
 from tests.faults.tracing import strace_or_outcome
 from tests.figures import count
-from tests.surfaces.hook_runner import PROGRAM
-from tests.surfaces.http_runner import until
-from tests.surfaces.mcp_wire import Wire
+from tests.hook.runner import PROGRAM
+from tests.http.runner import until
+from tests.mcp.wire import Wire
 
 HURRY = 0.5
 """Seconds of patience of everybody else."""
@@ -240,7 +240,7 @@ def examine(scene: Scene) -> None:
     sessions = [log.get(each) for each in ("session-before", SESSION)]
     log.close()
     assert all(sessions)
-    assert spool.waiting(str(scene.home), scene.env) == []
+    assert events.waiting(str(scene.home), scene.env) == []
     assert scene.temporary() == []
 
 
@@ -252,7 +252,7 @@ def test_nobody_hangs_for_a_writer_that_stopped_and_nothing_is_lost(
         (scene.home / "runtime.json").unlink(missing_ok=True)  # or the hook starts a drain
         tell(scene, "SessionStart", SESSION)
         tell(scene, "SessionEnd", SESSION)
-        assert spool.waiting(str(scene.home), scene.env)
+        assert events.waiting(str(scene.home), scene.env)
         refused = beside(scene, *command)
         assert not {"recall", "list", "drain"} & {words[0] for words in refused}
         assert frozen.go_on() == (0, "")
@@ -282,13 +282,13 @@ def test_what_a_session_taught_waits_as_long_as_a_writer_is_stopped(scene: Scene
                 check=True,
             )
             assert json.loads(done.stdout)["errors"] == 1
-        waiting = [spool.load(path) for _, path in spool.waiting(str(scene.home), scene.env)]
+        waiting = [events.load(path) for _, path in events.waiting(str(scene.home), scene.env)]
         assert [each["session"] for each in waiting] == ["session-before"]
         assert frozen.go_on() == (0, "")
     subprocess.run([LTM, *DRAIN], cwd=scene.project, env=scene.env, check=True, capture_output=True)
     texts = [each["content"] for each in scene.memories().values()]
     assert sum("linter" in text for text in texts) == 1
-    assert spool.waiting(str(scene.home), scene.env) == []
+    assert events.waiting(str(scene.home), scene.env) == []
 
 
 def test_an_agent_is_told_of_a_writer_that_stopped_and_can_still_ask(scene: Scene) -> None:

@@ -6,9 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
+from tests.cli.runner import Ltm
 from tests.faults.test_disks import Mount, mount
 from tests.figures import count
-from tests.surfaces.cli_runner import Ltm
 
 __all__ = ["mount"]
 

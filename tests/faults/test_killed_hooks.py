@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage import spool
-from ltm.surfaces.drain import drain
+from ltm.spool import events as spool
+from ltm.worker.drain import drain
 from tests.faults.tracing import strace_or_outcome
 from tests.figures import count
+from tests.hook.runner import PROGRAM, Hooks
 from tests.sessions.writing import Transcript
-from tests.surfaces.hook_runner import PROGRAM, Hooks
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="kills what /proc lists")
 

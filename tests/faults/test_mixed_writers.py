@@ -13,10 +13,10 @@ import pytest
 
 from benchmarks.writers import SPREAD, WRONG, held, run_writers
 from ltm.capture.remember import RememberRequest, remember
-from ltm.core.decision import Reinforce, Revise
-from ltm.core.model import Filter, Memory, Status
-from ltm.storage.filestore import FileStore
-from ltm.storage.store import Matches
+from ltm.decisions import Reinforce, Revise
+from ltm.model import Filter, Memory, Status
+from ltm.store.file_store import FileStore
+from ltm.store.store import Matches
 from tests.stores import file_store
 
 CHANGES = 14

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.decision import Revise
-from ltm.core.errors import Conflict, LtmError
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Memory, Scope, Status
-from ltm.storage import codec, frontmatter
-from ltm.storage.filestore import FileStore
-from ltm.storage.state import State
-from ltm.storage.vault import Vault, etag
+from ltm.decisions import Revise
+from ltm.errors import Conflict, LtmError
+from ltm.kinds import Kinds
+from ltm.model import Filter, Memory, Scope, Status
+from ltm.state.usage import State
+from ltm.store.file_store import FileStore
+from ltm.vault import codec, frontmatter
+from ltm.vault.vault import Vault, etag
 from tests.figures import count
-from tests.storage.repos import git, make_repo
+from tests.project.repos import git, make_repo
 from tests.stores import make
 
 ANY = Filter(statuses=tuple(Status))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage import spool
+from ltm.spool import events
 from tests.faults.crashing import OPERATIONS, Operation, is_json, remains, saying, spread, torn
 from tests.faults.scene import Scene
 from tests.faults.tracing import CALLS, Ended, Starter
@@ -66,7 +66,7 @@ def leave_event(scene: Scene) -> None:
         "transcript": str(scene.top / "session.jsonl"),
     }
     for event in ("SessionStart", "SessionEnd"):
-        spool.put(str(scene.home), {**record, "event": event}, scene.env)
+        events.put(str(scene.home), {**record, "event": event}, scene.env)
 
 
 def lose_index(scene: Scene) -> None:

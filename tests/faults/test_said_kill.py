@@ -7,9 +7,9 @@ import os
 import shutil
 from pathlib import Path
 
-from ltm.core.passage import Passage
-from ltm.storage.passages import Passages
-from ltm.storage.places import places
+from ltm.history.db import Passages
+from ltm.history.passage import Passage
+from ltm.project.layout import places
 from tests.faults.tracing import Starter
 from tests.sessions.writing import Transcript
 

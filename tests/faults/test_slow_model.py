@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from ltm.capture.remember import RememberRequest, remember
-from ltm.core.decision import Revise
-from ltm.core.model import Filter, Memory
-from ltm.storage import spool
-from ltm.storage.filestore import FileStore
+from ltm.decisions import Revise
+from ltm.model import Filter, Memory
+from ltm.spool import events
+from ltm.store.file_store import FileStore
 from tests.faults.person import Person
 from tests.faults.scene import Scene
 from tests.figures import count
@@ -141,8 +141,8 @@ def test_what_changed_while_a_model_read_a_session_stays_and_what_it_found_is_ke
     transcript.user(f"{found}. {talk}", cwd=str(desk.scene.project))
     transcript.says("Understood, the importer comes first.")
     event = {"session": "s1", "cwd": str(desk.scene.project), "transcript": str(transcript.path)}
-    spool.put(str(desk.scene.home), {**event, "event": "SessionStart"}, desk.scene.env)
-    spool.put(str(desk.scene.home), {**event, "event": "SessionEnd"}, desk.scene.env)
+    events.put(str(desk.scene.home), {**event, "event": "SessionStart"}, desk.scene.env)
+    events.put(str(desk.scene.home), {**event, "event": "SessionEnd"}, desk.scene.env)
     answer = [
         {"kind": "decision", "content": found, "tags": [], "supersedes_content": named.content}
     ]

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from benchmarks.friction.corpus import SCENARIOS, write
-from ltm.core.signals import BY_NAME
-from ltm.friction.analyse import Analysis, analyse
-from ltm.friction.ruleset import rules
+from ltm.config.options import SIGNALS_BY_NAME
+from ltm.friction.analysis import Analysis, analyse
+from ltm.friction.signals import rules
 from ltm.friction.sources import find, group
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -39,7 +39,9 @@ def test_a_session_gives_exactly_its_signals(
         seen = Counter(signal.name for signal in scored.heard.signals)
         wanted = scenario.classic if classic else scenario.now
         assert seen == wanted
-        weights = {name: kind.classic if classic else kind.weight for name, kind in BY_NAME.items()}
+        weights = {
+            name: kind.classic if classic else kind.weight for name, kind in SIGNALS_BY_NAME.items()
+        }
         assert scored.peak == sum((weights[name] or 0) * times for name, times in wanted.items())
         assert scored.quality == scenario.quality[classic]
 

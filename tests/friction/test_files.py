@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ltm.core.errors import Refused
-from ltm.friction.write import write
-from tests.friction.hearing import heard, talk
+from ltm.errors import Refused
+from ltm.friction.report import write
+from tests.friction.samples import heard, talk
 
 FILES = {
     "friction_raw.jsonl",

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage.ledger import opened
-from tests.friction.hearing import Talk, talk
-from tests.surfaces.cli_runner import Ltm
+from ltm.state.corrections import opened
+from tests.cli.runner import Ltm
+from tests.friction.samples import Talk, talk
 
 
 @pytest.fixture

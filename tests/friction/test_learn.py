@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.rulestate import Rule
 from ltm.friction.learn import learn, project_finder
-from ltm.friction.ruleset import rules
-from ltm.storage.ledger import Ledger, opened
-from tests.friction.hearing import NOW, Talk, heard, talk
+from ltm.friction.signals import rules
+from ltm.state.corrections import Ledger, Rule, opened
+from tests.friction.samples import NOW, Talk, heard, talk
 
 P = "p"
 

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import NotFound, StorageFailed
-from ltm.core.model import iso
-from ltm.core.rulestate import Conversation, Rule, RuleEvidence
-from ltm.storage.ledger import FILE, Ledger, opened
+from ltm.errors import NotFound, StorageFailed
+from ltm.model import iso
+from ltm.state.corrections import FILE, Conversation, Ledger, Rule, RuleEvidence, opened
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 P = "project"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.friction.reactions import is_correction, is_curse, is_pasted
+from ltm.friction.detect import is_correction, is_curse, is_pasted
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.friction.hearing import Talk, only, signals, talk
+from tests.friction.samples import Talk, only, signals, talk
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import NotFound
+from ltm.errors import NotFound
 from ltm.friction.sources import find, group
-from tests.friction.hearing import Talk, heard, only, signals, talk
+from tests.friction.samples import Talk, heard, only, signals, talk
 
 A = "aaaaaaaa-2222-4333-8444-555555555555"
 B = "bbbbbbbb-2222-4333-8444-555555555555"

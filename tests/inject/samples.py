@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Memory, Phase, Scope, Status, Stored
-from ltm.inject.compose import Injection, composed
+from ltm.inject.session_start import Injection, composed
+from ltm.kinds import Kinds
+from ltm.model import Impact, Memory, Phase, Scope, Status, Stored
 
 KINDS = Kinds()
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.core import policy
-from ltm.core.model import Impact, Phase, Scope, Status, Stored, Usage
-from ltm.core.sameness import Sameness, judge
-from ltm.core.similar import jaccard, tokens_of
-from ltm.core.tokens import estimate
-from ltm.inject.said import units
+from ltm import policy
+from ltm.inject.render import units
 from ltm.inject.select import LEAST, Precedence, Selection, select, showable
+from ltm.model import Impact, Phase, Scope, Status, Stored, Usage
+from ltm.text.display import estimate
+from ltm.text.sameness import Sameness, judge
+from ltm.text.similarity import jaccard, tokens_of
 from tests.inject.samples import KINDS, NOW, any_stored, stored
 
 BIG = 1_000_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage.modellog import ModelLog
+from ltm.state.model_log import ModelLog
 from tests.llm.scripted import ScriptedApi
 
 

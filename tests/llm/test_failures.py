@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from ltm.capture.llm import Replaceable
-from tests.capture.test_llm import BAD, Desk, talk
+from ltm.capture.model_extract import Replaceable
+from tests.capture.test_model_extract import BAD, Desk, talk
 from tests.figures import count
 from tests.llm.scripted import Reply, ScriptedApi
-from tests.surfaces.test_models import ANSWER, FOUND
-from tests.surfaces.test_models import Desk as Person
+from tests.worker.test_models import ANSWER, FOUND
+from tests.worker.test_models import Desk as Person
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import ModelFailed
-from ltm.llm.key import find_key
+from ltm.errors import ModelFailed
+from ltm.llm.http_api import find_key
 
 
 class Keys:

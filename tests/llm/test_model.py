@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import BadAnswer, CapReached, ModelBusy, ModelFailed
+from ltm.config.config import load, set_option
+from ltm.errors import BadAnswer, CapReached, ModelBusy, ModelFailed
 from ltm.llm.backend import Answer
 from ltm.llm.model import LONGEST, PAUSES, Model, open_model
-from ltm.storage.config import load, set_option
-from ltm.storage.modellog import ModelLog, Spent
+from ltm.state.model_log import ModelLog, Spent
 from tests.llm.scripted import Reply, ScriptedApi
 
 
@@ -224,7 +224,7 @@ class TestOpening:
         ],
     )
     def test_what_makes_no_sense_is_refused(self, home: Path, name: str, value: str) -> None:
-        from ltm.core.errors import WrongUsage
+        from ltm.errors import WrongUsage
 
         with pytest.raises(WrongUsage):
             set_option(str(home / "config.toml"), name, value)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.model import Memory, Status
-from ltm.llm.api import MessagesApi
+from ltm.llm.http_api import MessagesApi
 from ltm.llm.model import Model
+from ltm.model import Memory, Status
 from ltm.recall.answer import EVIDENCE, Answered, answer
-from ltm.recall.quote import cited_as
-from ltm.storage.modellog import ModelLog
+from ltm.recall.passages import cited_as
+from ltm.state.model_log import ModelLog
 from tests.llm.scripted import Reply, ScriptedApi
 from tests.stores import file_store, make
 

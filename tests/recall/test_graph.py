@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from ltm.core.model import Memory, Status
-from ltm.recall.graph import FORMS, Edge, as_dot, as_mermaid, as_text, graph
+from ltm.model import Memory, Status
+from ltm.recall.related import FORMS, Edge, as_dot, as_mermaid, as_text, graph
 from tests.stores import make
 
 

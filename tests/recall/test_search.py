@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.model import Filter, Scope, Status
+from ltm.model import Filter, Scope, Status
 from ltm.recall.related import related
 from ltm.recall.search import recall
-from ltm.storage.filestore import FileStore
+from ltm.store.file_store import FileStore
 from tests.stores import START, file_store, make
 
 

@@ -17,13 +17,13 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from ltm.core.model import Filter, Memory
-from ltm.storage.config import load
-from ltm.storage.opening import open_store
-from ltm.storage.places import places
-from ltm.storage.sessionlog import SessionLog
-from ltm.surfaces.learn import learn_from
-from ltm.surfaces.noting import note_session
+from ltm.config.config import load
+from ltm.model import Filter, Memory
+from ltm.notes.session_notes import note_session
+from ltm.project.layout import places
+from ltm.state.session_log import SessionLog
+from ltm.store.open import open_store
+from ltm.worker.steps import learn_from
 from tests.sessions.writing import Transcript
 
 FOLDER = Path(__file__).parent

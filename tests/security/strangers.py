@@ -7,12 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ltm.core.model import Memory
-from ltm.storage.codec import file_name, to_bytes
-from ltm.storage.gitfiles import init_shared
-from ltm.surfaces import hook
-from tests.storage.repos import git, make_repo
-from tests.surfaces.cli_runner import Ltm
+from ltm.hook import main
+from ltm.model import Memory
+from ltm.store.share import init_shared
+from ltm.vault.codec import file_name, to_bytes
+from tests.cli.runner import Ltm
+from tests.project.repos import git, make_repo
 
 
 def publish(folder: Path, *memories: Memory) -> Path:
@@ -37,7 +37,7 @@ def session_start(person: Ltm, folder: Path) -> str:
     """What the real hook tells a session that begins there."""
     event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}
     done = subprocess.run(
-        [sys.executable, "-I", "-S", hook.__file__],
+        [sys.executable, "-I", "-S", main.__file__],
         env={"PATH": "/usr/bin:/bin", "HOME": str(person.home)},
         input=json.dumps({**event, "cwd": str(folder)}),
         capture_output=True,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.cli.runner import Ltm
 from tests.security.strangers import session_start, tree
-from tests.surfaces.cli_runner import Ltm
 
 
 def write(path: Path, text: str) -> None:

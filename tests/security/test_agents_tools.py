@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.runner import Ltm
+from tests.mcp.wire import Wire
 from tests.security.strangers import clone, publish
 from tests.stores import make
-from tests.surfaces.cli_runner import Ltm
-from tests.surfaces.mcp_wire import Wire
 
 THEIRS = make("Deploy with make ship", "Deploy with make ship, on Mondays.")
 

@@ -22,15 +22,13 @@ from benchmarks.soak.fuzz_openapi import description
 from benchmarks.soak.fuzz_seeds import seeds
 from benchmarks.soak.fuzz_targets import OF_JSON, TARGETS
 from benchmarks.soak.fuzz_tools import judged
-from ltm.core.errors import LtmError, WrongUsage
-from ltm.surfaces.mcp.arguments import checked
-from ltm.surfaces.mcp.call import Call
-from ltm.surfaces.mcp.server import _answer
-from ltm.surfaces.mcp.table import tools
-from ltm.surfaces.mcp.tool import Tool
+from ltm.errors import LtmError, WrongUsage
+from ltm.mcp.call import Call
+from ltm.mcp.server import _answer
+from ltm.mcp.tools import Tool, checked, tools
 from tests.figures import VARIABLE, count
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import JSON, Server
+from tests.hook.runner import Hooks
+from tests.http.runner import JSON, Server
 
 ALL = os.environ.get("LTM_FAULTS") == "all"
 TOOLS = sorted(tools().by_name)

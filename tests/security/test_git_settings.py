@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage.githistory import CameAlong
+from ltm.store.share import CameAlong
+from tests.cli.runner import Ltm
 from tests.figures import count
-from tests.storage.repos import git, make_repo
-from tests.surfaces.cli_runner import Ltm
+from tests.project.repos import git, make_repo
 
 SOURCE = Path(__file__).parents[2] / "src" / "ltm"
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from ltm.clients.events import CLAUDE_CODE, CLIENTS
-from ltm.clients.hooks import WANTED
-from ltm.clients.table import CLIENTS as TABLE
-from tests.surfaces.cli_runner import Ltm
+from ltm.clients.clients import CLIENTS as TABLE
+from ltm.clients.clients import WANTED
+from ltm.clients.wire import CLAUDE_CODE, CLIENTS
+from tests.cli.runner import Ltm
 
 ROOT = Path(__file__).parents[2]
 SHELLS = sorted({found for name in ("sh", "dash", "bash") if (found := shutil.which(name))})

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from tests.cli.runner import Ltm
 from tests.figures import count
+from tests.project.repos import git, make_repo
 from tests.security.strangers import clone, session_start, tree
-from tests.storage.repos import git, make_repo
-from tests.surfaces.cli_runner import Ltm
 
 HUB = "https://github.com/org/app.git"
 SECRET = "The payroll job runs on the blue cluster"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.figures import count
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import Server
-from tests.surfaces.mcp_wire import Wire
+from tests.hook.runner import Hooks
+from tests.http.runner import Server
+from tests.mcp.wire import Wire
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/net/tcp"), reason="needs /proc/net")
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ltm.storage import hooklog
+from ltm.spool import hook_log
 from tests.figures import count
+from tests.hook.runner import Hooks
+from tests.http.runner import Server, nobody_drains
 from tests.sessions.writing import Transcript
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import Server, nobody_drains
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there are no modes")
 
@@ -39,7 +39,7 @@ def test_everything_private_is_the_users_alone(tmp_path: Path, umask: int) -> No
     try:
         for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
             hooks.fire(event, source="startup")
-        hooklog.note(str(hooks.home), "Stop", ValueError("an error to be kept in the log"))
+        hook_log.note(str(hooks.home), "Stop", ValueError("an error to be kept in the log"))
     finally:
         os.umask(before)
     for words in (

@@ -12,13 +12,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ltm.surfaces.cli.app import COMMANDS
+from ltm.cli.app import COMMANDS
+from tests.cli.runner import Ltm
 from tests.faults.tracing import strace_or_outcome
 from tests.figures import count
+from tests.mcp.wire import INITIALIZE
+from tests.project.repos import git
 from tests.sessions.writing import Transcript
-from tests.storage.repos import git
-from tests.surfaces.cli_runner import Ltm
-from tests.surfaces.mcp_wire import INITIALIZE
 
 SERVED = {"serve"}
 """Commands that were asked to listen: `test_listening` looks at those."""
@@ -80,7 +80,7 @@ def test_nothing_of_ours_opens_a_connection(ltm: Ltm, tmp_path: Path) -> None:
     common = {"session_id": "s1", "cwd": str(ltm.project), "transcript_path": str(log.path)}
     for event in EVENTS:
         payload = {**common, "hook_event_name": event, "tool_name": "Bash", "prompt": "go on"}
-        me.run("hook", "-m", "ltm.surfaces.hook", said=json.dumps(payload))
+        me.run("hook", "-m", "ltm.hook.main", said=json.dumps(payload))
     calls: list[dict[str, object]] = [
         {"method": "initialize", "id": 1, "params": INITIALIZE},
         {"method": "notifications/initialized"},

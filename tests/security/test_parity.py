@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.model import Filter, Source, Status, Trust
-from ltm.storage.config import load
-from ltm.storage.filestore import FileStore
-from ltm.storage.opening import open_files
-from ltm.storage.places import places
-from ltm.surfaces.mcp.table import tools
+from ltm.config.config import load
+from ltm.mcp.tools import tools
+from ltm.model import Filter, Source, Status, Trust
+from ltm.project.layout import places
+from ltm.store.file_store import FileStore
+from ltm.store.open import open_files
 from tests.figures import count
-from tests.storage.repos import git, make_repo
+from tests.hook.runner import Hooks
+from tests.http.runner import JSON, Server
+from tests.mcp.wire import Wire
+from tests.project.repos import git, make_repo
 from tests.stores import make
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import JSON, Server
-from tests.surfaces.mcp_wire import Wire
 
 ANY = Filter(statuses=tuple(Status))
 IDS = {

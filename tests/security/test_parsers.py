@@ -72,18 +72,18 @@ def hostile(size: int) -> dict[str, str]:
 
 
 def front_matter(path: Path) -> None:
-    from ltm.core.kinds import Kinds
-    from ltm.storage.codec import decode
-    from ltm.storage.frontmatter import parse
-    from ltm.storage.plainfile import read_plain
-    from ltm.storage.vault import MAX_FILE
+    from ltm.files.atomic import read_plain
+    from ltm.kinds import Kinds
+    from ltm.vault.codec import decode
+    from ltm.vault.frontmatter import parse
+    from ltm.vault.vault import MAX_FILE
 
     data = read_plain(str(path), limit=MAX_FILE)
     decode(parse(data, "m.md"), "m.md", Kinds(), seen=datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def config(path: Path) -> None:
-    from ltm.storage.config import load
+    from ltm.config.config import load
 
     path.rename(path.with_name("config.toml"))
     load(str(path.parent))
@@ -98,9 +98,9 @@ def transcript(path: Path) -> None:
 
 def said_in_a_transcript(path: Path) -> None:
     """The text as what a user said, read, redacted, cut and listened to as after any session."""
-    from ltm.capture.cutting import Cutter
-    from ltm.capture.outline import outline_of
-    from ltm.core.kinds import Kinds
+    from ltm.history.split import Cutter
+    from ltm.kinds import Kinds
+    from ltm.notes.outline import outline_of
     from ltm.sessions.transcript import read
 
     text = path.read_text(errors="replace")[:200_000]
@@ -114,14 +114,14 @@ def said_in_a_transcript(path: Path) -> None:
 
 
 def event(path: Path) -> None:
-    from ltm.clients.events import understand
-    from ltm.core.quickjson import read_object
+    from ltm.clients.wire import understand
+    from ltm.files.fastjson import read_object
 
     understand(read_object(path.read_bytes().decode("utf-8", "surrogateescape")))
 
 
 def question(path: Path) -> None:
-    from ltm.core.question import understood
+    from ltm.recall.query import understood
 
     understood(path.read_text(errors="replace"), date(2026, 1, 1))
 
@@ -131,14 +131,14 @@ MOST = 500_000
 
 
 def redaction(path: Path) -> None:
-    from ltm.core.redact import redact
+    from ltm.redact.redact import redact
 
     redact(path.read_text(errors="replace")[:MOST])
 
 
 def merge_driver(path: Path) -> None:
-    from ltm.storage.merge import merge
-    from ltm.storage.plainfile import read_plain
+    from ltm.files.atomic import read_plain
+    from ltm.vault.merge import merge
 
     data = read_plain(str(path), limit=2 << 20)
     good = f"{GOOD}---\nbody\n".encode()
@@ -147,11 +147,10 @@ def merge_driver(path: Path) -> None:
 
 
 def imports(path: Path) -> None:
-    from ltm.core.errors import LtmError
-    from ltm.core.kinds import Kinds
-    from ltm.transfer.limits import USUAL
-    from ltm.transfer.origin import Origin
-    from ltm.transfer.table import IMPORTERS
+    from ltm.errors import LtmError
+    from ltm.kinds import Kinds
+    from ltm.transfer.importer import IMPORTERS
+    from ltm.transfer.source import USUAL, Origin
 
     folder = path.parent / "old"
     for name in (
@@ -173,7 +172,7 @@ def imports(path: Path) -> None:
 
 
 def model_answer(path: Path) -> None:
-    from ltm.llm.form import array_in, object_in
+    from ltm.llm.backend import array_in, object_in
     from ltm.llm.model import LONGEST
 
     text = path.read_text(errors="replace")[:LONGEST]
@@ -204,7 +203,7 @@ PARSERS: dict[str, Callable[[Path], None]] = {
 _RUN = """
 import json, resource, sys
 from pathlib import Path
-from ltm.core.errors import LtmError
+from ltm.errors import LtmError
 from tests.security.test_parsers import PARSERS
 parse, top = PARSERS[sys.argv[1]], Path(sys.argv[2])
 def used():

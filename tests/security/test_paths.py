@@ -22,17 +22,17 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from ltm.core.errors import LtmError, WrongUsage
-from ltm.core.model import Filter
-from ltm.storage.codec import to_bytes
-from ltm.surfaces.cli.app import ltm as app
-from ltm.surfaces.mcp.call import Call
-from ltm.surfaces.mcp.server import _answer
-from ltm.surfaces.mcp.table import tools
+from ltm.cli.app import ltm as app
+from ltm.errors import LtmError, WrongUsage
+from ltm.mcp.call import Call
+from ltm.mcp.server import _answer
+from ltm.mcp.tools import tools
+from ltm.model import Filter
+from ltm.vault.codec import to_bytes
 from tests.figures import count, worst
+from tests.hook.runner import Hooks
+from tests.http.runner import JSON, Server, nobody_drains
 from tests.stores import file_store, make
-from tests.surfaces.hook_runner import Hooks
-from tests.surfaces.http_runner import JSON, Server, nobody_drains
 
 ALL = os.environ.get("LTM_FAULTS") == "all"
 STOLEN = "stolen words from outside"

@@ -13,19 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Stored
-from ltm.core.record import as_record
-from ltm.inject.compose import composed
+from ltm.inject.memory_md import block, memory_md
 from ltm.inject.render import FORMATS
-from ltm.inject.views import block, memory_md
+from ltm.inject.session_start import composed
+from ltm.kinds import Kinds
+from ltm.model import Impact, Stored, as_record
+from tests.cli.runner import Ltm
 from tests.figures import count
+from tests.project.repos import git, make_repo
 from tests.security.payloads import BENIGN, FILED, SPOKEN, Payload, payloads
 from tests.security.strangers import clone, publish, session_start
 from tests.sessions.writing import Transcript
-from tests.storage.repos import git, make_repo
 from tests.stores import START, make
-from tests.surfaces.cli_runner import Ltm
 
 ALL = payloads()
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from ltm.storage import hooklog, spool
+from ltm.spool import events, hook_log
+from tests.cli.runner import Ltm
 from tests.figures import count
 from tests.security.strangers import session_start
 from tests.sessions.writing import Transcript
-from tests.surfaces.cli_runner import Ltm
 
 WORD = "zanzibarquokka"
 RULE = f"no, always build with the {WORD} compiler flag and not without it"
@@ -42,7 +42,7 @@ class Person:
             "transcript": str(self.path(name)),
         }
         environ = {"HOME": str(self.ltm.home), "LTM_HOME": str(self.home)}
-        spool.put(str(self.home), record, environ)
+        events.put(str(self.home), record, environ)
 
     def path(self, name: str) -> Path:
         return self.ltm.home / ".claude" / "projects" / "p" / f"{name}.jsonl"
@@ -99,7 +99,7 @@ def test_a_purged_text_is_nowhere_and_nothing_writes_it_down_again(person: Perso
     ltm.ok("restore", made["id"])
     ltm.ok("recall", "compiler flag")  # vectors, where a model for them is installed
     assert WORD in session_start(ltm, ltm.project)
-    hooklog.note(str(person.home), "Stop", ValueError("something else went wrong"))
+    hook_log.note(str(person.home), "Stop", ValueError("something else went wrong"))
     before = {os.path.basename(name) for name in person.hits()}
     for sink in ("index.db", "sessions.db", "friction.db", "summary.md", "build.md"):
         assert any(name.startswith(sink) for name in before), f"{sink} never had it"

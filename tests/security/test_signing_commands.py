@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.runner import Ltm
 from tests.security.strangers import session_start
-from tests.surfaces.cli_runner import Ltm
 
 WARNED = "⚠~FACT:MED| Ports begin at 9999"
 

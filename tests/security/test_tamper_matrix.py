@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.decision import Adopt, Copy
-from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Source, Status, Trust
-from ltm.inject.tell import tell
-from ltm.storage import body, frontmatter, signing
-from ltm.storage.checking import state_of
-from ltm.storage.config import load
-from ltm.storage.fields import FIELDS, Value
-from ltm.storage.filestore import FileStore
-from ltm.storage.opening import open_files
-from ltm.storage.places import places
-from ltm.storage.signing import Key, SignatureState
+from ltm.config.config import load
+from ltm.decisions import Adopt, Copy
+from ltm.inject.session_start import tell
+from ltm.model import Filter, Impact, Memory, Phase, Scope, Source, Status, Trust
+from ltm.project.layout import places
+from ltm.store.apply import state_of
+from ltm.store.file_store import FileStore
+from ltm.store.open import open_files
+from ltm.vault import body, frontmatter, signing
+from ltm.vault.fields import FIELDS, Value
+from ltm.vault.signing import Key, SignatureState
 from tests.stores import START, make
 
 TEXTS = ("summary", "content")

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.model import Status
-from ltm.storage.config import load
-from ltm.storage.opening import open_files
-from ltm.storage.places import places
+from ltm.config.config import load
+from ltm.model import Status
+from ltm.project.layout import places
+from ltm.store.open import open_files
+from tests.cli.runner import Ltm
 from tests.figures import count
 from tests.sessions.writing import Transcript
 from tests.stores import make
-from tests.surfaces.cli_runner import Ltm
 
 pytest.importorskip("pty")
 

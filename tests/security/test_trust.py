@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.markers import END, START
-from ltm.core.model import Impact
-from ltm.storage import signing, trust
-from ltm.storage.config import OPTIONS, Option, load
-from ltm.storage.places import places
+from ltm.config.config import OPTIONS, Option, load
+from ltm.files.block import END, START
+from ltm.model import Impact
+from ltm.project import trust
+from ltm.project.layout import places
+from ltm.vault import signing
+from tests.cli.runner import Ltm
+from tests.project.repos import git, make_repo
 from tests.security.strangers import clone, publish, session_start, tree
-from tests.storage.repos import git, make_repo
 from tests.stores import make
-from tests.surfaces.cli_runner import Ltm
 
 THEIRS = make("Deploy with make ship", "Deploy with make ship, on Mondays.", impact=Impact.CRITICAL)
 LATER = make("The gateway listens on port 8082", "The gateway listens on port 8082.")

@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.sessions.digest import DigestLine, chunks, digest
-from ltm.sessions.turns import (
-    Aside,
-    AssistantText,
-    Commit,
-    ToolResult,
-    ToolUse,
-    Turn,
-    UserText,
-)
+from ltm.sessions.turns import Aside, AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
 
 
 def test_every_turn_that_says_something_is_one_line() -> None:

@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.sessions import lines as lines_module
-from ltm.sessions.lines import Cursor, Lines, cursor_of
-from ltm.sessions.origin import all_transcripts
-from ltm.sessions.transcript import Recent, Unknown, read
+from ltm.sessions import transcript as lines_module
+from ltm.sessions.transcript import Cursor, Lines, Recent, Unknown, all_transcripts, cursor_of, read
 from ltm.sessions.turns import UserText
 from tests.sessions.writing import Transcript
 

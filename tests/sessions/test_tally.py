@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ltm.sessions import figures
-from ltm.sessions.tally import Tally
+from ltm.sessions import stats
+from ltm.sessions.stats import Tally
 from ltm.sessions.transcript import read
-from ltm.storage.sessionlog import SessionLog
+from ltm.state.session_log import SessionLog
 from tests.sessions.writing import Transcript
 
 
@@ -72,7 +72,7 @@ def test_the_session_log_counts_what_the_whole_transcript_says(
             transcript.compacted()
         session = log.get("s")
         assert session is not None
-        figures.update(log, session, at)
+        stats.update(log, session, at)
     session, counted = log.get("s"), tally(transcript)
     log.close()
     assert session is not None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.sessions.entries import holds_nothing, turns_of
+from ltm.sessions.claude_code import holds_nothing, turns_of
 from ltm.sessions.transcript import read
 from ltm.sessions.turns import (
     Aside,

@@ -9,14 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ltm.core.model import Filter, Memory
-from ltm.storage.config import load
-from ltm.storage.opening import open_store
-from ltm.storage.places import places
-from ltm.storage.store import Store
-from ltm.storage.trust import record
-from ltm.transfer.import_ import ImportRequest, import_memories
-from ltm.transfer.report import ImportReport
+from ltm.config.config import load
+from ltm.model import Filter, Memory
+from ltm.project.layout import places
+from ltm.store.open import open_store, record_trust
+from ltm.store.store import Store
+from ltm.transfer.import_ import ImportReport, ImportRequest, import_memories
 
 NOW = datetime(2026, 11, 15, 16, 22, tzinfo=UTC)
 
@@ -59,7 +57,7 @@ class Machine:
     def trust(self) -> None:
         """Say that the vault in the project's folder is trusted, as `ltm trust` does."""
         where = places(str(self.project))
-        record(where.private, where.project, where.shared, True)
+        record_trust(where.private, where.project, where.shared, True)
 
     def close(self) -> None:
         for store in self._open:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from ltm.core.decision import Restore
-from ltm.core.model import Impact, Scope, Status
+from ltm.decisions import Restore
+from ltm.model import Impact, Scope, Status
 from tests.transfer.importing import Machine, at, snapshot, write
 
 SCHEMA = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import Refused
+from ltm.errors import Refused
 from tests.transfer.importing import Machine, at, counts, snapshot, write
 
 NOTE = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ltm.core.decision import Restore
-from ltm.core.model import Phase, Trust
+from ltm.decisions import Restore
+from ltm.model import Phase, Trust
 from tests.stores import make
 from tests.transfer.importing import Machine, at, counts, snapshot, write
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from ltm.core.model import Impact, Scope
+from ltm.model import Impact, Scope
 from tests.transfer.importing import Machine, at, counts, mapped, snapshot
 
 NEW = """

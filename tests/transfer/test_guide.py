@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.transfer.table import IMPORTERS, Importer
+from ltm.transfer.importer import IMPORTERS, Importer
 
 GUIDE = Path(__file__).parent.parent.parent / "docs" / "guides" / "moving.md"
 

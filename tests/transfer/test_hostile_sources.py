@@ -12,15 +12,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.core.errors import LtmError, Refused
-from ltm.core.kinds import Kinds
-from ltm.storage import codec
+from ltm.errors import LtmError, Refused
+from ltm.kinds import Kinds
+from ltm.transfer.importer import IMPORTERS, named
 from ltm.transfer.item import as_copy, clean
-from ltm.transfer.limits import USUAL
-from ltm.transfer.origin import Origin
-from ltm.transfer.record import checked
-from ltm.transfer.table import IMPORTERS, named
-from tests.storage.strategies import texts
+from ltm.transfer.own_export import checked
+from ltm.transfer.source import USUAL, Origin
+from ltm.vault import codec
+from tests.vault.strategies import texts
 
 KINDS = Kinds()
 AT = datetime(2026, 11, 15, tzinfo=UTC)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.decision import Restore
-from ltm.core.model import Phase, Status, iso
+from ltm.decisions import Restore
+from ltm.model import Phase, Status, iso
 from tests.transfer.importing import Machine, write
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.core.errors import Refused
-from ltm.core.kinds import Kinds
-from ltm.core.model import Filter, Impact
-from ltm.inject.views import block, memory_md
+from ltm.errors import Refused
+from ltm.inject.memory_md import block, memory_md
+from ltm.kinds import Kinds
+from ltm.model import Filter, Impact
 from tests.stores import make
 from tests.transfer.importing import NOW, Machine, at, counts, snapshot, write
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from ltm.core.decision import Forget, Restore, Revise
-from ltm.core.errors import BadFile, NotFound, Refused, WrongUsage
-from ltm.core.model import Filter, Memory, Scope, Status
-from ltm.core.record import as_record
+from ltm.decisions import Forget, Restore, Revise
+from ltm.errors import BadFile, NotFound, Refused, WrongUsage
+from ltm.model import Filter, Memory, Scope, Status, as_record
 from tests.stores import START, file_store, make
 from tests.transfer.importing import Machine, counts, snapshot, write
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import Refused
-from ltm.core.model import Impact
+from ltm.errors import Refused
+from ltm.model import Impact
 from tests.transfer.importing import Machine, at, counts, snapshot, write
 
 

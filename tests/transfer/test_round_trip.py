@@ -17,24 +17,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.core.decision import Adopt, Copy, Forget, Reduce, Restore, Revise, Supersede
-from ltm.core.errors import NotFound, Refused
-from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Status
-from ltm.core.redact import redacted
-from ltm.core.screen import one_line
-from ltm.storage import codec
-from ltm.storage.filestore import FileStore
-from ltm.storage.store import Store
-from ltm.transfer.bring import Bringing, bring_export
+from ltm.decisions import Adopt, Copy, Forget, Reduce, Restore, Revise, Supersede
+from ltm.errors import NotFound, Refused
+from ltm.model import Filter, Impact, Memory, Phase, Scope, Status
+from ltm.redact.redact import redacted
+from ltm.store.file_store import FileStore
+from ltm.store.store import Store
+from ltm.text.display import one_line
 from ltm.transfer.export import ExportHeader, export, export_file
-from ltm.transfer.limits import USUAL, SourceLimits
-from ltm.transfer.origin import Origin
-from ltm.transfer.report import ImportReport
-from ltm.transfer.targets import Targets
+from ltm.transfer.import_ import Bringing, ImportReport, Targets, bring_export
+from ltm.transfer.source import USUAL, Origin, SourceLimits
+from ltm.vault import codec
 from tests.figures import count
-from tests.storage import strategies
 from tests.stores import START, file_store, make
 from tests.transfer.importing import NOW, Machine, write
+from tests.vault import strategies
 
 EVERYTHING = Filter(statuses=())
 MANY = 10_000
@@ -50,7 +47,7 @@ def exported(store: Store, *, versions: bool = True, wanted: Filter = EVERYTHING
 
 def imported(text: str, store: Store, where: Machine, limits: SourceLimits = USUAL) -> ImportReport:
     """Bring a text into a store, as `ltm import` does."""
-    from ltm.storage.places import places
+    from ltm.project.layout import places
 
     path = write(where.home.parent / "export.json", text)
     report = ImportReport()

@@ -18,9 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.errors import LtmError, Refused
-from ltm.transfer.limits import Budget, SourceLimits
-from ltm.transfer.unpack import is_packed, unpack
+from ltm.errors import LtmError, Refused
+from ltm.transfer.source import Budget, SourceLimits, is_packed, unpack
 from tests.figures import count, worst
 from tests.transfer.importing import Machine, counts, write
 from tests.transfer.test_memory_mcp import memory_mcp

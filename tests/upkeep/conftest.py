@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Memory, Scope, new_id
-from ltm.storage.filestore import FileStore
-from ltm.storage.state import State
-from ltm.storage.vault import Vault
+from ltm.kinds import Kinds
+from ltm.model import Memory, Scope, new_id
+from ltm.state.usage import State
+from ltm.store.file_store import FileStore
+from ltm.vault.vault import Vault
 from tests.stores import begin
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)

@@ -8,11 +8,10 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.core.decision import Forget, Reduce
-from ltm.core.likeness import pairs
-from ltm.core.model import Phase
-from ltm.core.similar import jaccard
-from ltm.upkeep.audit import UNUSED_DAYS, audit
+from ltm.decisions import Forget, Reduce
+from ltm.model import Phase
+from ltm.text.similarity import jaccard, pairs
+from ltm.upkeep.doctor import UNUSED_DAYS, audit
 from tests.upkeep.conftest import World
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)

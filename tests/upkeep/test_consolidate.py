@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.decision import Reduce, Restore
-from ltm.core.model import Filter, Impact, Memory, Phase, Scope, Source, Status, Trust
-from ltm.storage.filestore import FileStore
+from ltm.decisions import Reduce, Restore
+from ltm.model import Filter, Impact, Memory, Phase, Scope, Source, Status, Trust
+from ltm.store.file_store import FileStore
 from ltm.upkeep.consolidate import apply, plan
 from tests.stores import START, file_store, make
 

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from ltm.core.decision import Reduce, Restore, Supersede
-from ltm.core.model import Filter, Memory, Phase, Scope, Status, new_id
-from ltm.storage import spool, trust
-from ltm.storage.config import load
-from ltm.storage.filestore import FileStore
-from ltm.storage.gitfiles import init_shared
-from ltm.storage.opening import open_files
-from ltm.storage.places import places
-from ltm.storage.state import SCHEMA
+from ltm.config.config import load
+from ltm.decisions import Reduce, Restore, Supersede
+from ltm.model import Filter, Memory, Phase, Scope, Status, new_id
+from ltm.project.layout import places
+from ltm.spool import events
+from ltm.state.usage import SCHEMA
+from ltm.store.file_store import FileStore
+from ltm.store.open import open_files, record_trust
+from ltm.store.share import init_shared
 from ltm.upkeep.doctor import DoctorReport, examine, mend
-from tests.storage.repos import git, make_repo
+from tests.project.repos import git, make_repo
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 ALL = Filter(statuses=tuple(Status))
@@ -61,7 +61,7 @@ class Patient:
     def trust(self) -> None:
         """What `ltm trust` does."""
         where = places(str(self.repo), environ=self.environ)
-        trust.record(where.private, where.project, where.shared, True)
+        record_trust(where.private, where.project, where.shared, True)
 
     @property
     def vault(self) -> Path:
@@ -593,12 +593,12 @@ def test_events_kept_for_another_home_are_a_note_as_long_as_there_is_one(
     for home in (first, second):
         home.write_text("")  # no folder can be made there, not even by root
     for home in (first, first, second, first / "gone"):
-        spool.put(str(home), {"event": "Stop", "session": "s"})
-    spool.put("", {"event": "Stop", "session": "any home takes this one"})
+        events.put(str(home), {"event": "Stop", "session": "s"})
+    events.put("", {"event": "Stop", "session": "any home takes this one"})
     for report in (patient.examine(), patient.mend()):
         assert report.healthy
         (problem,) = report.problems
-        assert problem.path == spool.second_places()[0]
+        assert problem.path == events.second_places()[0]
         assert problem.message == (
             f"3 events kept here for {first} and 1 other home that could not be written"
             f" (once it can: LTM_HOME='{first}' ltm drain; forgotten after 60 days)"

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from ltm.core.errors import BadAnswer
-from ltm.core.model import Filter, Stored
-from ltm.storage.filestore import FileStore
-from ltm.upkeep.consolidate import apply
-from ltm.upkeep.partition import SHARE, partition, propose
+from ltm.errors import BadAnswer
+from ltm.model import Filter, Stored
+from ltm.store.file_store import FileStore
+from ltm.upkeep.consolidate import SHARE, apply, partition, propose
 from tests.figures import count
 from tests.stores import file_store, make
 

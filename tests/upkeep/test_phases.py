@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.core.decision import Forget, Reduce, Restore, Revise
-from ltm.core.errors import Conflict, Refused
-from ltm.core.model import Filter, Phase, Status
-from ltm.core.phases import shortened
-from tests.storage.strategies import texts
+from ltm.decisions import Forget, Reduce, Restore, Revise
+from ltm.errors import Conflict, Refused
+from ltm.model import Filter, Phase, Status
+from ltm.policy import shortened
 from tests.upkeep.conftest import World
+from tests.vault.strategies import texts
 
 SHORT = (Phase.HINT, Phase.ABSTRACT, Phase.ARCHIVED)
 

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.core.decision import Reduce, Reinforce, Restore
-from ltm.core.errors import LtmError
-from ltm.core.model import Impact, Phase, Scope, Status
-from ltm.core.policy import Limits, priority
-from ltm.storage.config import load
-from ltm.upkeep.apply import apply, due, run
-from ltm.upkeep.plan import ACTIVE, Action, limits_of, plan
+from ltm.config.config import load
+from ltm.decisions import Reduce, Reinforce, Restore
+from ltm.errors import LtmError
+from ltm.model import Impact, Phase, Scope, Status
+from ltm.policy import Limits, priority
+from ltm.upkeep.plan import ACTIVE, Action, apply, due, limits_of, plan, run
 from tests.upkeep.conftest import World
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 
-from ltm.core.decision import Restore
-from ltm.core.model import Filter, Impact, Memory, Phase, Scope
-from ltm.core.policy import Limits
-from ltm.upkeep.apply import run
-from ltm.upkeep.plan import ACTIVE
+from ltm.decisions import Restore
+from ltm.model import Filter, Impact, Memory, Phase, Scope
+from ltm.policy import Limits
+from ltm.upkeep.plan import ACTIVE, run
 from tests.upkeep.conftest import World
 
 MOST = 30

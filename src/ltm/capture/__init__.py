@@ -1,1 +1,1 @@
-"""What is said becomes memories: from a person's own words, later from whole sessions."""
+"""Capture: from what users and agents say to memories."""

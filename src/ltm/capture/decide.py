@@ -1,4 +1,10 @@
-"""What is to happen with a candidate, given what is known already. Pure.
+"""Candidate + neighbours → Decision; retry.
+
+What a session may have taught, before anybody decided about it.
+
+Owns the shape all extractors share and how it becomes a memory. Pure; imports `core`.
+
+What is to happen with a candidate, given what is known already. Pure.
 
 Owns what follows from each relation of `core.sameness`, for everything that becomes a memory:
 
@@ -12,21 +18,103 @@ Owns what follows from each relation of `core.sameness`, for everything that bec
 | is about something else                          | `added`     | it is a new memory             |
 
 May import `core` only.
+
+Making a decision happen among others who decide at the same time.
+
+A decision is made by what was known a moment before. Where it says which state of a memory it was
+made for and that is gone, it is made again, so that no change is undone by one that had not seen
+it. May import `core` and the store's port.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from ltm.core.decision import Add, Contradict, Decision, Reinforce, Supersede
-from ltm.core.kinds import Kinds
-from ltm.core.model import Memory, Status, Stored, Trust
-from ltm.core.sameness import Sameness, Verdict, judge, leaves_out
-from ltm.core.screen import one_line
-from ltm.core.sentences import shortened
-from ltm.core.similar import jaccard, tokens_of
+from ltm.decisions import Add, Applied, Contradict, Decision, Reinforce, Supersede
+from ltm.errors import Conflict, NotFound
+from ltm.kinds import Kinds
+from ltm.model import Impact, Memory, Scope, Source, Status, Stored, Trust, new_id, utc
+from ltm.store.store import Store
+from ltm.text.display import one_line
+from ltm.text.infer import auto_tags, infer_impact
+from ltm.text.sameness import Sameness, Verdict, judge, leaves_out
+from ltm.text.sentences import opens_with, short_title, shortened, summary_of, title_of
+from ltm.text.similarity import jaccard, tokens_of
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One thing worth considering, in plain words, with where it was said."""
+
+    kind: str
+    text: str
+    weight: float
+    """How sure we are that it is worth keeping, 0 to 1: the surest are kept when there are many."""
+    source: Source = field(default_factory=Source)
+    title: str = ""
+    impact: Impact | None = None
+    scope: Scope = Scope.PROJECT
+    reason: str = ""
+    state: str = ""
+    replaces: str = ""
+    """The text of the memory it says it replaces."""
+    changed: bool = False
+    """Whether a change was announced right before it was said."""
+    tags: tuple[str, ...] = ()
+    alone: bool = False
+    """Whether its message says nothing else, so that it is stated and not quoted."""
+    fleeting: bool = False
+    """Whether it says where the work stands, so that little is lost by leaving it out."""
+    observed: str = ""
+    """The part of the text that tells what was run, failed or listened, and is not a claim."""
+    done: str = ""
+    """What the agent did, as the text has it: a command, a change, the subject of a commit."""
+    at: str = ""
+    """When it was said, as the transcript has it."""
+
+
+def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> Memory:
+    """The memory a candidate would be, learned in a session this hard.
+
+    It is as old as what was said, so that what comes from an old transcript is not taken for new.
+    """
+    at = _moment(candidate.at, now)
+    return Memory(
+        id=new_id(at),
+        kind=candidate.kind,
+        title=_title(candidate),
+        summary=summary_of(candidate.text),
+        content=candidate.text,
+        created=at,
+        updated=now,
+        confirmed=at,
+        scope=candidate.scope,
+        tags=candidate.tags or auto_tags(f"{candidate.title} {candidate.text}"),
+        impact=candidate.impact or infer_impact(candidate.text),
+        difficulty=difficulty,
+        reason=candidate.reason,
+        state=candidate.state,
+        source=candidate.source,
+    )
+
+
+def _title(candidate: Candidate) -> str:
+    """A title of its own only where the text does not begin with it, so that others follow it."""
+    if candidate.title and not opens_with(candidate.text, candidate.title):
+        return short_title(candidate.title)
+    return title_of(candidate.text)
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    try:
+        return min(utc(text).replace(microsecond=0), now)
+    except ValueError:
+        return now
+
 
 REPLACES = 0.5
 """Overlap above which an existing memory is the one a candidate says it replaces."""
@@ -293,3 +381,21 @@ def _vouches(candidate: Memory, waiting: Stored) -> bool:
     """Whether a user says word for word what waits: much the same may mean something else."""
     one, other = (" ".join(each.text.casefold().split()) for each in (candidate, waiting.memory))
     return candidate.source.trust is Trust.USER and one == other
+
+
+ATTEMPTS = 10
+"""Times another change may come first."""
+
+
+def settle(
+    store: Store, memory: Memory, choose: Callable[[], Choice | None]
+) -> tuple[Applied, Choice] | None:
+    """Choose what is to happen with a candidate and make it happen; None if nothing is to."""
+    for _ in range(ATTEMPTS):
+        choice = choose()
+        try:
+            return None if choice is None else (store.apply(choice.decision), choice)
+        except (Conflict, NotFound):
+            continue
+    # Nothing is lost by keeping it as a memory of its own.
+    return store.apply(Add(memory)), Choice(Add(memory), Outcome.ADDED)

@@ -107,12 +107,12 @@ _ADDRESS = re.compile(
 )
 
 
-def _listed(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
 # These words address a reader or speak about one, or say what holds from now on.
-_READER = _listed(
+_READER = _word_set(
     """
     you your yours yourself please always never must mustn't should shouldn't shall ought
     ignore disregard remember memorize memorise instruction instructions prompt assistant
@@ -123,7 +123,7 @@ _READER = _listed(
     """
 )
 # A clause that begins with these asks for something.
-_ORDERS = _listed(
+_ORDERS = _word_set(
     """
     run rerun execute exec eval install uninstall download fetch bash sh pip ssh scp send post
     upload email mail forward report leak share reveal print echo cat paste open visit see read
@@ -139,7 +139,7 @@ _CLAUSE = re.compile(
     r"[\s\"'`]*([^\W\d_]+(?:'t)?)"
 )
 # What errors are made of, and words that say nothing by themselves.
-_ORDINARY = _listed(
+_ORDINARY = _word_set(
     """
     a an the of in on at by to for from with without into onto than then and or nor but as if is
     are was were be been being has have had it its this that these those there here when while

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ltm.capture.calls import FileEdit, Run
-from ltm.capture.candidate import Candidate
+from ltm.capture.agent_claims import cause_in, diagnosis_in
 from ltm.capture.commands import (
+    FileEdit,
+    Run,
     core_of,
     covers,
     is_installing,
@@ -24,19 +25,12 @@ from ltm.capture.commands import (
     teaches,
     works_around,
 )
-from ltm.capture.failures import (
-    AROUND,
-    WRONG_COMMAND,
-    in_words,
-    is_slip,
-    speaks,
-    telling_line,
-)
-from ltm.capture.lessons import cause_in, diagnosis_in
-from ltm.capture.plainwords import joined, opening
-from ltm.core.model import Source, Trust
-from ltm.core.redact import redacted
-from ltm.core.sentences import shortened
+from ltm.capture.decide import Candidate
+from ltm.capture.failures import AROUND, WRONG_COMMAND, in_words, is_slip, speaks, telling_line
+from ltm.capture.message import joined, opening
+from ltm.model import Source, Trust
+from ltm.redact.redact import redacted
+from ltm.text.sentences import shortened
 
 _SETTINGS = re.compile(
     r"(?:\.(?:toml|ya?ml|json|ini|cfg|conf|env|lock|gradle|properties|mod|xml|service|defaults)"
@@ -278,8 +272,8 @@ def _how(failure: Failure, passing: str) -> str:
     if _is_other_way(passing, failure):
         return f"It works as `{shortened(parse(passing).whole(), 160)}`."
     if not failure.files:
-        return f"Fixed by running {_listed([f'`{each}`' for each in failure.commands])}."
-    changed = f"Fixed by changing {_listed(failure.files)}"
+        return f"Fixed by running {_and_list([f'`{each}`' for each in failure.commands])}."
+    changed = f"Fixed by changing {_and_list(failure.files)}"
     return f"{changed}: {failure.change}." if failure.change else f"{changed}."
 
 
@@ -299,7 +293,7 @@ def _in_words(change: FileEdit) -> str:
     return f"`{old}` became `{new}`" if new else f"`{old}` was removed"
 
 
-def _listed(names: list[str]) -> str:
+def _and_list(names: list[str]) -> str:
     shown = names[-3:]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 

@@ -1,4 +1,16 @@
-"""From what users keep having to correct to preferences, promoted and demoted by counting.
+"""Corrections promoted to preferences.
+
+What a user keeps having to say, as a preference in their own words.
+
+"No, use pnpm" means "Use pnpm."; "undo that" means nothing without what came before, and no word of
+it becomes a memory. Pure; imports `core` and this package.
+
+Match a rule of the ledger with memories: its possible titles, and which one it is.
+
+Owns how a rule finds its memory again (by the message it was made from, else by what it says) and
+which rules say the contrary. Imports core, the ledger and this package.
+
+From what users keep having to correct to preferences, promoted and demoted by counting.
 
 Owns the rules: a preference is made only of users' own words; its observations are the
 conversations the ledger saw it in, less those that said the contrary since; it is registered in the
@@ -10,26 +22,155 @@ forgotten because it works. Imports core, the ledger, the store's port and this 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ltm.capture.candidate import Candidate
-from ltm.capture.decide import Outcome, decide_warily
-from ltm.capture.evidence import Evidence
+from ltm import policy
+from ltm.capture.decide import Candidate, Outcome, decide_warily
+from ltm.capture.message import repaired, said, tidy
 from ltm.capture.pipeline import waiting
-from ltm.capture.ruled import TOOL, RuleCase, cases_of
-from ltm.core import policy
-from ltm.core.counting import counted
-from ltm.core.decision import Decision, Reduce, Restore, Revise, Supersede
-from ltm.core.errors import Conflict, NotFound, Refused
-from ltm.core.infer import auto_tags, infer_impact
-from ltm.core.kinds import Kind
-from ltm.core.model import Filter, Memory, Phase, Source, Status, Stored, Trust, new_id, utc
-from ltm.core.sentences import summary_of, title_of
-from ltm.storage.ledger import Ledger
-from ltm.storage.store import Store
+from ltm.capture.provenance import Evidence
+from ltm.capture.statements import statements
+from ltm.decisions import Decision, Reduce, Restore, Revise, Supersede
+from ltm.errors import Conflict, NotFound, Refused
+from ltm.kinds import Kind, Kinds
+from ltm.model import Filter, Memory, Phase, Source, Status, Stored, Trust, new_id, utc
+from ltm.state.corrections import Ledger, Rule, RuleEvidence
+from ltm.store.store import Store
+from ltm.text.display import counted
+from ltm.text.infer import auto_tags, infer_impact
+from ltm.text.sameness import opposed, same
+from ltm.text.sentences import summary_of, title_of
+
+# Orders one can follow without knowing what came before.
+_VERBS = (
+    r"(?:always|never|don't|do not|stop \w+ing|avoid|prefer|use|keep|run|write|put|add|make|edit"
+    r"|create|name|call|start|commit|push|test|check|ask|read|leave)\b"
+)
+_ORDER = re.compile(rf"(?:{_VERBS}|no \w)", re.IGNORECASE)
+# "no, tabs" corrects, "no tabs" forbids.
+_BEFORE = re.compile(
+    rf"\A(?:no\b(?=\s*[,.:;!–—-]|\s+{_VERBS})[\s,.:;!–—-]*"
+    r"|(?:nope|nah|wrong|stop(?! \w+ing)|wait|again|undo(?: that| it)?|revert(?: that| it)?)"
+    r"\b[\s,.:;!–—-]*|(?:that's|this is|it's) (?:not|wrong)\b[^,.;:!]{0,60}[,.;:!]+\s*"
+    r"|(?:not what|didn't work|still broken)\b[^,.;:!]{0,40}[,.;:!]+\s*"
+    r"|(?:i|we)(?:'ve| have)? (?:already )?(?:said|told you|asked you)(?: (?:that|to|you))*\b"
+    r"[\s,:]*)+",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(r"\b(?:it|that|this|those|these|them|there|here|one)\b", re.IGNORECASE)
+_FEWEST, _MOST = 2, 30
+
+
+def wordings(texts: Iterable[str], kinds: Kinds) -> list[str]:
+    """The preferences users' words may stand for, the surest first, each once."""
+    found: list[tuple[float, str]] = []
+    for text in texts:
+        clear = [
+            (each.weight, tidy(_BEFORE.sub("", each.text)) or each.text)
+            for each in statements(text, kinds, Source())
+        ]
+        found += clear or [(0.0, each) for each in _orders(text)]
+    kept: list[str] = []
+    for _, text in sorted(found, key=lambda each: -each[0]):
+        if not any(same(text, other) for other in kept):
+            kept.append(text)
+    return kept
+
+
+def _orders(text: str) -> Sequence[str]:
+    """The sentences of a correction that are orders by themselves."""
+    left = []
+    for sentence in said(text)[:5]:
+        order = tidy(_BEFORE.sub("", repaired(sentence.text)))
+        words = order.split()
+        if not _FEWEST <= len(words) <= _MOST or order.endswith("?"):
+            continue
+        if _ORDER.match(order) and not _POINTS.search(order):
+            left.append(order)
+    return left
+
+
+TOOL = "friction"
+"""What stands as the tool of a preference made of a rule, before the message it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCase:
+    """A rule, all that was seen of it, and what it could be called."""
+
+    rule: Rule
+    evidence: Sequence[RuleEvidence]
+    words: Sequence[str]
+    against: int = 0
+    memory: Stored | None = None
+
+    @property
+    def count(self) -> int:
+        """Conversations it was seen in, less those that said the contrary since."""
+        return self.rule.observations - self.against
+
+    @property
+    def made_here(self) -> bool:
+        """Whether its memory was made of it, and not stated by the user."""
+        return self.memory is not None and self.memory.memory.source.tool.startswith(TOOL)
+
+
+def cases_of(
+    ledger: Ledger, project: str, kinds: Kinds, known: Sequence[Stored], now: datetime
+) -> list[RuleCase]:
+    """The rules of a project, each with its evidence, its words and its memory."""
+    cases = []
+    for rule in ledger.rules(project, now):
+        evidence = ledger.evidence(project, rule.id)
+        texts = [rule.statement, *(each.statement for each in evidence)]
+        cases.append(RuleCase(rule, evidence, wordings(texts, kinds)))
+    return [
+        replace(case, against=_against(case, cases), memory=_memory_of(case, known))
+        for case in cases
+    ]
+
+
+def _memory_of(case: RuleCase, known: Sequence[Stored]) -> Stored | None:
+    """The memory a rule is, or one that says the same; what took its place, if something did."""
+    by_id = {each.memory.id: each for each in known}
+    ours = {f"{TOOL} {each.message}" for each in case.evidence}
+    found = by_id.get(case.rule.memory) or next(
+        (each for each in known if each.memory.source.tool in ours), None
+    )
+    if found is None:
+        found = next((each for each in known if _says(each.memory, case)), None)
+    seen: set[str] = set()
+    while found is not None and found.memory.superseded_by and found.memory.id not in seen:
+        seen.add(found.memory.id)
+        found = by_id.get(found.memory.superseded_by, found)
+    return found
+
+
+def _says(memory: Memory, case: RuleCase) -> bool:
+    if memory.status is not Status.ACTIVE:
+        return False
+    return any(same(memory.text, each) for each in case.words)
+
+
+def _against(case: RuleCase, cases: Sequence[RuleCase]) -> int:
+    """Conversations that said the contrary after this was first said."""
+    contrary = {
+        each.conversation
+        for other in cases
+        if other.rule.id != case.rule.id and _are_contrary(case, other)
+        for each in other.evidence
+        if each.at > case.rule.first_seen
+    }
+    return len(contrary)
+
+
+def _are_contrary(one: RuleCase, other: RuleCase) -> bool:
+    return bool(one.words and other.words) and opposed(one.words[0], other.words[0])
+
 
 _SURE = (0.4, 0.6, 1.0)
 

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from ltm.capture.decide import Choice, Outcome, decide, replacing
-from ltm.capture.settle import settle
-from ltm.core.decision import TEXT, Add, Applied, Revise
-from ltm.core.errors import Refused, WrongUsage
-from ltm.core.infer import infer
-from ltm.core.kinds import Kinds
-from ltm.core.model import (
+from ltm.capture.decide import Choice, Outcome, decide, replacing, settle
+from ltm.decisions import TEXT, Add, Applied, Revise
+from ltm.errors import Refused, WrongUsage
+from ltm.kinds import Kinds
+from ltm.model import (
     Filter,
     Impact,
     Memory,
@@ -30,11 +28,12 @@ from ltm.core.model import (
     new_id,
     now,
 )
-from ltm.core.redact import redact_fields, without_marks
-from ltm.core.sameness import same
-from ltm.core.screen import one_line
-from ltm.core.sentences import shortened, summary_of, title_of
-from ltm.storage.store import Store
+from ltm.redact.redact import redact_fields, without_marks
+from ltm.store.store import Store
+from ltm.text.display import one_line
+from ltm.text.infer import infer
+from ltm.text.sameness import same
+from ltm.text.sentences import shortened, summary_of, title_of
 
 MAX_TEXT = 200_000
 _WANTED = Filter(statuses=(Status.ACTIVE, Status.QUARANTINED))

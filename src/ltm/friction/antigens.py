@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from ltm.core.phrases import alike, phrases
-from ltm.core.sameness import says_otherwise
-from ltm.friction.heard import Window
-from ltm.friction.ruleset import Rules
 from ltm.friction.score import Scored
+from ltm.friction.signals import Rules, Window
+from ltm.text.sameness import says_otherwise
+from ltm.text.similarity import alike, phrases
 
 # A value of the file's format, which other tools look for: no instruction is written yet.
 UNWRITTEN = "# TODO: Write prevention instruction based on pattern above"

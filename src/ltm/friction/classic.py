@@ -13,10 +13,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ltm.friction.heard import Heard, Signal, seconds_between
-from ltm.friction.ruleset import Rules
-from ltm.friction.window import MESSAGES, cut, window
-from ltm.sessions.entries import turns_of
+from ltm.friction.signals import MESSAGES, Heard, Rules, Signal, cut, seconds_between, window
+from ltm.sessions.claude_code import turns_of
 
 _CURSE = re.compile(r"\b(fuck|shit|damn)\b", re.IGNORECASE)
 _NEGATION = re.compile(r"\b(no|didn't work|still broken)\b", re.IGNORECASE)

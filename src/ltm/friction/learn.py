@@ -12,13 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ltm.core.model import iso, utc
-from ltm.core.phrases import alike, most_typical, overlap, phrases, says_something
-from ltm.core.rulestate import Conversation, RuleEvidence
-from ltm.core.sameness import says_otherwise
-from ltm.friction.heard import Heard
-from ltm.friction.ruleset import Rules
-from ltm.storage.ledger import Ledger
+from ltm.friction.signals import Heard, Rules
+from ltm.model import iso, utc
+from ltm.state.corrections import Conversation, Ledger, RuleEvidence
+from ltm.text.sameness import says_otherwise
+from ltm.text.similarity import alike, most_typical, overlap, phrases, says_something
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ def project_finder(here: str, home: str, own: str) -> Callable[[str], str]:
 
     Transcripts that were brought from elsewhere are about what the person looks at here.
     """
-    from ltm.storage.project import identify
+    from ltm.project.identity import identify
 
     found: dict[str, str] = {here: own}
 

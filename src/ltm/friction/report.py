@@ -1,20 +1,81 @@
-"""The whole analysis for a person to read: `report.md`.
+"""Report.md, review.md, JSON files.
+
+Text of strangers put into Markdown so that it stays text.
+
+What users typed and tools printed may hold anything: terminal escapes, markup, fences, our own
+markers. Imports `core.screen`.
+
+The whole analysis for a person to read: `report.md`.
 
 Pure; imports this package.
+
+The clusters for a person to read: `antigen_review.md`.
+
+Pure; imports this package.
+
+The files of an analysis, and that they stay private.
+
+Owns the folder: seven files, each replaced as a whole, readable by the user only, and a
+`.gitignore`, because they quote what people typed. Imports `storage.durable` and this package.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from ltm.core.counting import counted
-from ltm.core.rulestate import Rule
-from ltm.core.signals import SIGNALS
-from ltm.friction.aggregate import signal_counts, weigh
-from ltm.friction.analyse import Analysis
-from ltm.friction.markdown import code, header, plain, row
-from ltm.friction.score import QUALITIES
+from ltm.config.options import SIGNALS
+from ltm.errors import Refused
+from ltm.files.atomic import is_inside, make_folder, remove_file, write_file
+from ltm.friction.analysis import Analysis
+from ltm.friction.antigens import Cluster
+from ltm.friction.score import QUALITIES, signal_counts, weigh
+from ltm.state.corrections import Rule
+from ltm.text.display import counted, one_line, visible
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+_TICKS = re.compile(r"`+")
+
+
+def plain(text: str, most: int = 0) -> str:
+    """A text on one line in which nothing is markup."""
+    line = one_line(text)
+    return _MARKUP.sub(r"\\\1", line[:most] if most else line)
+
+
+def code(text: str, most: int = 0) -> str:
+    """A text as code on one line, also inside a table."""
+    line = one_line(text).replace("|", "¦")
+    line = line[:most] if most else line
+    fence = _fence(line, 1)
+    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`" if line else ""
+
+
+def block(lines: list[str]) -> str:
+    """Lines as a block of code that nothing inside can end."""
+    text = "\n".join(visible(line) for line in lines)
+    fence = _fence(text, 3)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def row(*cells: object) -> str:
+    """A row of a table."""
+    return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
+def header(*cells: str) -> str:
+    """The head of a table."""
+    return f"{row(*cells)}\n|{'|'.join(' --- ' for _ in cells)}|"
+
+
+def _fence(text: str, least: int) -> str:
+    longest = max((len(run) for run in _TICKS.findall(text)), default=0)
+    return "`" * max(least, longest + 1)
+
 
 _LEVELS = (("low", 0, 15), ("medium", 15, 50), ("high", 50, None))
 _SESSIONS = 20
@@ -186,3 +247,139 @@ def _glossary(found: Analysis) -> str:
             " in enough conversations.",
         ]
     )
+
+
+_SHOWN = 25
+
+
+def review(found: Analysis) -> str:
+    """The clusters that weigh most, with what users said and what failed."""
+    bad = sum(each.is_bad for each in found.sessions)
+    parts = [
+        "# Friction Antigen Clusters",
+        f"Generated: {found.summary['analyzed_at']}",
+        f"BAD sessions: {bad} | Raw candidates: {len(found.candidates)}"
+        f" | Clusters: {len(found.clusters)}",
+        "## Cluster Summary",
+        "\n".join(
+            [
+                header("#", "Signal", "Tool Pattern", "Count", "Sessions", "Score", "Median Peak"),
+                *(
+                    row(
+                        number,
+                        each.signal,
+                        code(each.pattern, 120),
+                        len(each.members),
+                        len(each.sessions),
+                        f"{each.score:g}",
+                        f"{each.median_peak:g}",
+                    )
+                    for number, each in enumerate(found.clusters[:_SHOWN], start=1)
+                ),
+            ]
+        ),
+        *(_cluster(number, each) for number, each in enumerate(found.clusters[:_SHOWN], start=1)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cluster(number: int, cluster: Cluster) -> str:
+    record = cluster.record()
+    parts = [
+        f"## Cluster {number}: {cluster.signal} | {code(cluster.pattern, 120)}",
+        f"Occurrences: {len(cluster.members)} in {counted(len(cluster.sessions), 'session')},"
+        f" score {cluster.score:g}, median peak {cluster.median_peak:g}",
+        "### User Context (what the user said)",
+        "\n>\n".join(f"> {plain(text, 300)}" for text in cluster.contexts[:3]) or "(nothing)",
+    ]
+    if record["errors"]:
+        parts += ["### Errors", block(record["errors"][:3])]
+    if record["top_files"]:
+        parts += ["### Files involved", "\n".join(f"- {code(f)}" for f in record["top_files"])]
+    if record["top_keywords"]:
+        parts.append(f"**Keywords:** {', '.join(map(plain, record['top_keywords']))}")
+    return "\n\n".join(parts)
+
+
+FOLDER = os.path.join(".claude", "friction")
+"""Where the files are written inside a project."""
+
+NAMES = (
+    "friction_raw.jsonl",
+    "friction_analysis.json",
+    "friction_summary.json",
+    "antigen_candidates.json",
+    "antigen_clusters.json",
+    "antigen_review.md",
+    "report.md",
+)
+"""The files of an analysis."""
+
+# Made once: `json.dumps` makes one for each call that does not want plain ASCII.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+IGNORE = "# What people typed is quoted here: not for the repository.\n*\n"
+
+
+def write(found: Analysis, folder: str, rules: Sequence[Rule] = (), root: str = "") -> list[str]:
+    """Write all files and give back their paths; with a `root` the folder must lie inside it."""
+    if root and not is_inside(folder, root):
+        raise Refused(
+            "this folder leads out of the project",
+            path=folder,
+            hint="replace the link with a folder, or name another one with --out",
+        )
+    fresh = not os.path.isdir(folder) or not os.listdir(folder)
+    make_folder(folder)
+    ignore = os.path.join(folder, ".gitignore")
+    written: list[str] = []
+    # Never into a folder of the user's that holds other things: it would hide them all from git.
+    if (fresh or root) and not os.path.lexists(ignore):
+        write_file(ignore, IGNORE.encode(), mode=0o644)
+        written.append(ignore)
+    for name, text in files(found, rules).items():
+        path = os.path.join(folder, name)
+        write_file(path, text.encode("utf-8", "backslashreplace"))
+        written.append(path)
+    return written
+
+
+def remove(root: str) -> int:
+    """Delete the files of a project's own folder, which can be made again; how many there were."""
+    folder = os.path.join(root, FOLDER)
+    if not is_inside(folder, root):
+        return 0
+    names = [name for name in NAMES if os.path.isfile(os.path.join(folder, name))]
+    for name in names:
+        remove_file(os.path.join(folder, name))
+    return len(names)
+
+
+def files(found: Analysis, rules: Sequence[Rule] = ()) -> dict[str, str]:
+    """The text of every file by its name."""
+    texts = (
+        "".join(
+            f"{_encode(signal.record(each.heard.name))}\n"
+            for each in found.sessions
+            for signal in each.heard.signals
+        ),
+        _list(each.record() for each in found.sessions),
+        _object(found.summary),
+        _list(each.record() for each in found.candidates),
+        _list(each.record() for each in found.clusters),
+        review(found),
+        report(found, rules),
+    )
+    return dict(zip(NAMES, texts, strict=True))
+
+
+def _list(records: Iterable[dict[str, Any]]) -> str:
+    """One record a line: quick to write, and a change shows where it is."""
+    lines = ",\n".join(map(_encode, records))
+    return f"[\n{lines}\n]\n" if lines else "[]\n"
+
+
+def _object(record: dict[str, Any]) -> str:
+    """One key a line."""
+    lines = ",\n".join(f"{_encode(key)}: {_encode(record[key])}" for key in record)
+    return f"{{\n{lines}\n}}\n"

@@ -13,11 +13,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ltm.core.errors import NotFound
-from ltm.sessions.origin import all_transcripts, origin
-from ltm.sessions.packed import unpacked
-from ltm.storage.plainfile import is_inside
-from ltm.storage.project import identify
+from ltm.errors import NotFound
+from ltm.files.atomic import is_inside
+from ltm.project.identity import identify
+from ltm.sessions.transcript import all_transcripts, origin, unpacked
 
 _ENDINGS = (".jsonl", ".jsonl.gz")
 _SKIPPED = "sessions-index"

@@ -1,18 +1,180 @@
-"""Memories as the text a session is told: `dsl` (a terse line each) or `markdown` (sections, ids).
+"""One memory → one line; formats; escaping.
+
+What is said of a memory: its words, as many as its phase leaves, and whether that is all.
+
+Owns the choice of words for every format and view, so that they never differ. Pure; imports core.
+
+Text of memories made unable to leave its place: one line, no markup, none of our own marks.
+
+A memory may hold anything, also what an enemy wrote. What is injected stands between `[LTM:…]` and
+`[/LTM]`, what goes into CLAUDE.md between two comments, each memory on one line; whatever could end
+a line, open or close markup, forge our marks, pull in a file or hide from the eye is replaced
+by something that looks alike and does nothing. Pure; imports `core.screen`.
+
+Memories as the text a session is told: `dsl` (a terse line each) or `markdown` (sections, ids).
 
 Owns the two formats and the fence they share: an opening mark, a line that says what this is, the
 memories, a closing mark, and how many more there are. Pure; imports core and this package.
 """
 
+from __future__ import annotations
+
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ltm.core.counting import counted
-from ltm.core.errors import WrongUsage
-from ltm.core.kinds import Kind, Kinds
-from ltm.core.model import Impact, Memory
-from ltm.inject.fence import CLOSE, OPEN, harmless, label
-from ltm.inject.said import MemoryLine, say, say_disputed, short_id
+from ltm.errors import WrongUsage
+from ltm.kinds import Kind, Kinds
+from ltm.model import Impact, Memory, Phase
+from ltm.policy import shortened
+from ltm.text.display import counted, visible
+from ltm.text.sentences import opens_with
+
+FULL = 500
+"""Characters of a memory that are shown at most; the rest is a question away."""
+
+SHORT_ID = 6
+"""The end of an id that is shown; any tool and command accepts it for the whole."""
+
+DATE = r"\d{4}-\d\d-\d\d"
+"""How a date before a line looks."""
+
+_ROUGH = 8
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+
+
+class MemoryLine(NamedTuple):
+    """One line about a memory."""
+
+    text: str
+    whole: bool
+    """Whether the line holds everything there is to say."""
+
+
+def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = FULL) -> MemoryLine:
+    """The line about a memory, of at most `most` characters, made safe by `harmless`."""
+    words = words_of(memory)
+    if memory.title and not opens_with(memory.text, memory.title):
+        words = f"{memory.title}: {words}" if words else memory.title
+    if kind.states and memory.state not in ("", kind.states[0]):
+        words = f"({memory.state}) {words}"
+    if memory.reason and memory.reason not in words:
+        words = (
+            f"{words} ({'' if memory.reason.startswith('before: ') else 'why: '}{memory.reason})"
+        )
+    # Escaping a megabyte to show five hundred characters of it would be a waste.
+    rough = words[: most * _ROUGH]
+    line = harmless(rough)
+    cut = shorten(line, most)
+    whole = cut == line and rough == words and memory.phase is Phase.FULL
+    return MemoryLine(cut, whole)
+
+
+def say_disputed(
+    memories: Sequence[Memory], kind: Kind, harmless: Callable[[str], str], most: int = FULL
+) -> MemoryLine:
+    """One line about memories that do not agree, each with its date, in the order given."""
+    room = max(_ROUGH, (most - 40) // len(memories))
+    said = [say(each, kind, harmless, room) for each in memories]
+    dated = [
+        f"{one.text} ({each.created:%Y-%m-%d})" for one, each in zip(said, memories, strict=True)
+    ]
+    return MemoryLine(" — but earlier: ".join(dated), whole=all(one.whole for one in said))
+
+
+def at_least(memory: Memory) -> int:
+    """A number of characters its line has for sure: known at once, where writing it takes time."""
+    if memory.phase is not Phase.FULL or len(memory.title + memory.state) > FULL:
+        return 0
+    # Blanks may be joined, and beyond ASCII much may go; nothing else gets shorter, and a cut
+    # leaves at least half of the room.
+    sure = memory.text[:FULL].encode("ascii", "ignore").translate(None, b" \t\r\n")
+    return min(len(sure), FULL // 2 - 1)
+
+
+def words_of(memory: Memory) -> str:
+    """A memory's own words, as many as its phase leaves."""
+    if memory.phase is Phase.FULL:
+        return memory.text
+    left = memory._replace(content=shortened(memory.content, memory.phase)).text
+    return left if memory.phase is Phase.HINT else _SENTENCE.split(left.strip(), maxsplit=1)[0]
+
+
+def shorten(text: str, most: int) -> str:
+    """The text if it fits, else its beginning up to a word border and an ellipsis."""
+    if len(text) <= most:
+        return text
+    room = max(0, most - 2)
+    head = text[:room]
+    if not text[room].isspace():
+        border = head.rfind(" ")
+        # A text without spaces, or with one endless word, is cut where the room ends.
+        head = head[:border] if border > room // 2 else head
+    return f"{head.rstrip()} …"[:most]
+
+
+def units(text: str) -> int:
+    """Length as the client counts it: in UTF-16 units, so that an emoji is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def short_id(memory: Memory) -> str:
+    """The end of a memory's id, enough to name it."""
+    return memory.id[-SHORT_ID:]
+
+
+OPEN = "[LTM:{agent}@{project}]"
+CLOSE = "[/LTM]"
+
+NEWLINE = " ⏎ "
+"""Stands for a line break inside a memory."""
+
+# Characters that are drawn as nothing, so that words or orders could hide between the letters. The
+# two joiners are kept beyond ASCII, where Persian, Hindi and emoji need them.
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065"
+    "\u206a-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
+    "|(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])"
+)
+_TAG = re.compile(r"<(?=\s*[/!?]|[^\W\d])")
+_MARK = re.compile(r"[\[【〔⟦](?=[\W_]{0,8}l[\W_]{0,3}t[\W_]{0,3}m)", re.IGNORECASE)
+_LINE_START = re.compile(r"~(?=\w{1,12}:(?:low|med|high|crit))", re.IGNORECASE)
+_IMPORT = re.compile(r"(?<!\w)@(?=\S)")
+_NOT_IN_LABEL = re.compile(r"[\[\]<>|@\s]+")
+
+
+def harmless(text: str) -> str:
+    """The text on one line, with nothing in it that could be taken for more than text."""
+    text = visible(text, keep_newlines=True)
+    if not text.isascii():
+        text = _without_disguise(text)
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    text = NEWLINE.join(line for line in lines if line)
+    text = _TAG.sub("‹", text)
+    text = _MARK.sub("(", text)
+    return _LINE_START.sub("∼", text)
+
+
+def _without_disguise(text: str) -> str:
+    """The text without unseen characters, and in plain letters if any imitate our marks."""
+    from unicodedata import normalize  # not needed for most texts
+
+    text = _UNSEEN.sub("", text)
+    plain = normalize("NFKC", text)
+    disguised = any(mark.search(plain) for mark in (_TAG, _MARK, _LINE_START))
+    return plain if disguised else text
+
+
+def harmless_in_file(text: str) -> str:
+    """The same for a file the client loads, where `@path` would pull in another file."""
+    return _IMPORT.sub("＠", harmless(text))
+
+
+def label(text: str, most: int = 40) -> str:
+    """A name as it may stand in the opening mark."""
+    return _NOT_IN_LABEL.sub("-", harmless(text))[:most].strip("-")
+
 
 UNSURE_BELOW = 0.7
 """Confidence below which a memory carries a question mark."""

@@ -10,12 +10,12 @@ from datetime import datetime
 from math import ceil
 from typing import NamedTuple
 
-from ltm.core import policy
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Memory, Phase, Scope, Status, Stored, Usage
-from ltm.core.similar import jaccard, tokens_of
-from ltm.core.tokens import estimate
-from ltm.inject.said import at_least, units
+from ltm import policy
+from ltm.inject.render import at_least, units
+from ltm.kinds import Kinds
+from ltm.model import Impact, Memory, Phase, Scope, Status, Stored, Usage
+from ltm.text.display import estimate
+from ltm.text.similarity import jaccard, tokens_of
 
 Writer = Callable[[Stored, bool], str]
 """A memory as it will be written; told whether it is the first of its kind, which may need a
@@ -148,7 +148,7 @@ class Precedence:
         }
         if not near:
             return False
-        from ltm.core.sameness import Sameness, judge  # rarely needed, and this is a hook's way
+        from ltm.text.sameness import Sameness, judge  # rarely needed, and this is a hook's way
 
         apart = (Sameness.ALIKE, Sameness.OTHER)
         return any(judge(each.text, memory.text).relation not in apart for each in near.values())

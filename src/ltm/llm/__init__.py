@@ -1,1 +1,1 @@
-"""Language models, for those who switch one on: one door, a daily cap, and two ways through it."""
+"""Optional language models: redaction, daily cap, and two backends."""

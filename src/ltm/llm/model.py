@@ -1,9 +1,13 @@
-"""The one door to a language model: redacted, counted, capped, patient.
+"""Ask a model: redact, cap, retry; spend.
+
+The one door to a language model: redacted, counted, capped, patient.
 
 Owns everything that must hold for every call whatever backend makes it: secrets are taken out
 before a word leaves the machine, the day's allowance is taken before the call and settled after it,
 and a model that is merely busy is asked again a moment later. Imports core, storage and this
 package.
+
+What the model costs and what it could not do, as `status`, `stats` and `ltm_status` tell it.
 """
 
 from __future__ import annotations
@@ -14,13 +18,16 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Any
 
-from ltm.core.errors import BadAnswer, CapReached, ModelBusy, ModelFailed
-from ltm.core.redact import redacted
-from ltm.core.tokens import estimate
+from ltm.config.config import Config
+from ltm.errors import BadAnswer, CapReached, ModelBusy, ModelFailed
 from ltm.llm.backend import GUARD, Backend
-from ltm.storage.config import Config
-from ltm.storage.modellog import ModelLog
+from ltm.model import now
+from ltm.project.layout import Places
+from ltm.redact.redact import redacted
+from ltm.state.model_log import ModelLog, spent_and_waiting
+from ltm.text.display import counted, estimate
 
 OFF = "none"
 MOST = 4_000
@@ -131,11 +138,52 @@ def open_model(
 def _backend(name: str, config: Config, home: str, environ: Mapping[str, str]) -> Backend:
     model = config.own("llm.model")
     if name == "claude":
-        from ltm.llm.claude import Claude
+        from ltm.llm.claude_cli import Claude
 
         return Claude(home, environ, model)
-    from ltm.llm.api import MessagesApi
-    from ltm.llm.key import find_key
+    from ltm.llm.http_api import MessagesApi, find_key
 
     base_url = config.own("llm.base_url") or environ.get("ANTHROPIC_BASE_URL", "")
     return MessagesApi(base_url, find_key(home, environ), model)
+
+
+def model_figures(places: Places, config: Config) -> dict[str, Any]:
+    """Calls and tokens today, their caps, and what waits or was given up."""
+    backend = config.own("llm.backend")
+    spent, unheard = spent_and_waiting(places.state_db, now())
+    on = backend != OFF
+    waiting = [note for note in unheard if not note.given_up]
+    return {
+        "backend": backend,
+        "calls_today": spent.calls,
+        "tokens_today": spent.tokens,
+        "cap": config.own("llm.daily_calls") if on else 0,
+        "tokens_cap": config.own("llm.daily_tokens") if on else 0,
+        "waiting": len(waiting),
+        "error": next((note.error for note in waiting if note.error), ""),
+        "given_up": [
+            {"session": note.session, "lines": note.lines, "error": note.error}
+            for note in unheard
+            if note.given_up
+        ],
+    }
+
+
+def model_lines(figures: dict[str, Any]) -> list[str]:
+    """The same for a reader: one line, and more only when something waits or failed."""
+    if figures["backend"] == OFF and not figures["calls_today"]:
+        return ["none configured, 0 calls today"]
+    lines = [
+        f"{figures['backend']}, {figures['calls_today']} of {figures['cap']} calls and"
+        f" {figures['tokens_today']:,} of {figures['tokens_cap']:,} tokens today"
+    ]
+    if figures["waiting"]:
+        why = f": {figures['error']}" if figures["error"] else ""
+        lines.append(f"{counted(figures['waiting'], 'session')} waiting to be read{why}")
+    for note in figures["given_up"]:
+        part = f"lines {note['lines']} of " if note["lines"] else ""
+        lines.append(
+            f"gave up on {part}session {note['session']}: {note['error']}"
+            " (ltm capture with its transcript tries again)"
+        )
+    return lines

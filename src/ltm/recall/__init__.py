@@ -1,1 +1,1 @@
-"""A question becomes hits: which memories answer it, how well, and why."""
+"""Recall: from a question to ranked hits with their reasons."""

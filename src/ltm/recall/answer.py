@@ -1,26 +1,34 @@
-"""A question answered from memories: by a model that must cite them, or by the evidence itself.
+"""Answer with citations.
+
+A question answered from memories: by a model that must cite them, or by the evidence itself.
 
 Owns the flow behind `ltm ask` and `memory_ask`. An answer counts only if it cites memories it was
 given; ids it invented are taken out. Without a model, or when the model fails, the ranked evidence
 is the answer, and `note` says why. Imports `core`, the store port, `llm` and this package.
+
+A question from a person or an agent, answered with the model that is switched on, if one is.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ltm.core.errors import ModelFailed
-from ltm.core.model import Filter, Hit
-from ltm.core.screen import one_line, visible
-from ltm.core.sentences import opens_with
-from ltm.llm.model import Model
-from ltm.recall.quote import Quote, cited_as
-from ltm.recall.said import SessionSearch
+from ltm.config.config import Config
+from ltm.errors import ModelFailed, StorageFailed, WrongUsage
+from ltm.llm.model import OFF, Model, open_model
+from ltm.model import Filter, Hit
+from ltm.project.layout import Places
+from ltm.recall.passages import Quote, SessionSearch, cited_as
 from ltm.recall.search import recall
-from ltm.storage.store import Store
+from ltm.state.model_log import ModelLog
+from ltm.store.store import Store
+from ltm.text.display import one_line, visible
+from ltm.text.sentences import opens_with
 
 EVIDENCE = 30
 """Memories an answer may rest on."""
@@ -132,3 +140,32 @@ def _without_answer(said: str) -> str:
     if said.strip().strip(".").upper() == _UNKNOWN:
         return "The model found no answer in the memories; this is the nearest evidence."
     return "The model's answer cited no memory, so this is the evidence."
+
+
+PATIENCE = 60.0
+"""Seconds to wait for an answer; after that only the evidence is shown."""
+
+
+def ask(
+    store: Store,
+    places: Places,
+    config: Config,
+    question: str,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    said: SessionSearch | None = None,
+) -> Answered:
+    """The answer with what it rests on; only the evidence where no model can be asked."""
+    if not question.strip():
+        raise WrongUsage("there is nothing to look for", hint="ask with some words")
+    if config.own("llm.backend") == OFF:
+        return answer(store, question, None, said)
+    try:
+        log = ModelLog(places.state_db)
+    except (sqlite3.Error, StorageFailed):
+        return answer(store, question, None, said)  # a call that cannot be counted is not made
+    try:
+        model = open_model(config, places.home, log, environ, at_most=PATIENCE)
+        return answer(store, question, model, said)
+    finally:
+        log.close()

@@ -1,1 +1,1 @@
-"""What an agent did: its transcripts, and the figures of a session."""
+"""Transcripts of an agent: reading them, and the statistics of a session."""

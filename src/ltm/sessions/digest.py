@@ -1,4 +1,6 @@
-"""A session in readable lines, and in chunks a model can take: who said what, which tools ran.
+"""Readable lines for a model or a person.
+
+A session in readable lines, and in chunks a model can take: who said what, which tools ran.
 
     USER: fix the login test
     CLAUDE: The cookie name changed.
@@ -8,15 +10,25 @@
 
 Owns the form of a line, and that a chunk begins and ends at the border of a turn. Pure; imports the
 turns.
+
+A few lines of a transcript as a person reads them: who, when, what, without secrets.
+
+Owns finding lines by their numbers, in a plain or a packed file, without holding more than is
+shown. Imports core and this package.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ltm.core.sentences import shortened
-from ltm.sessions.turns import AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
+from ltm.redact.redact import redacted
+from ltm.sessions.claude_code import turns_of
+from ltm.sessions.transcript import Lines, unpacked
+from ltm.sessions.turns import AssistantText, Commit, Summary, ToolResult, ToolUse, Turn, UserText
+from ltm.text.display import one_line
+from ltm.text.sentences import shortened
 
 CHUNK = 6_000
 OVERLAP = 500
@@ -45,7 +57,7 @@ class Chunk:
 def digest(turns: Iterable[Turn]) -> Iterator[DigestLine]:
     """Each turn that says something, in one line."""
     for turn in turns:
-        said = _said(turn)
+        said = _digest_line(turn)
         if said:
             yield DigestLine(said, turn.line)
 
@@ -69,7 +81,7 @@ def chunks(
         yield _chunk(held)
 
 
-def _said(turn: Turn) -> str:
+def _digest_line(turn: Turn) -> str:
     match turn:
         case UserText(text=text):
             return f"USER: {_one(text, _WORDS)}"
@@ -109,3 +121,69 @@ def _last(lines: list[DigestLine], most: int) -> list[DigestLine]:
 
 def _chunk(lines: list[DigestLine]) -> Chunk:
     return Chunk("\n".join(line.text for line in lines), lines[0].line, lines[-1].line)
+
+
+_READ = 20_000
+_LONG = 500
+_ABOUT = ("file_path", "path", "notebook_path", "command", "url", "pattern", "query")
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """What stands on one line of a transcript."""
+
+    line: int
+    role: str
+    """`user`, `agent`, `tool` (what was called), `output` or `error` (what it gave back)."""
+    at: str
+    """When, as the transcript has it."""
+    text: str
+    """On one line, no longer than a person wants to read, without secrets and control bytes."""
+
+
+def quoted(path: str, first: int, last: int) -> Iterator[Quoted]:
+    """What is said on these lines of the transcript at `path`, both counted from 1.
+
+    Lines that cannot be read, or say nothing to a person, are left out.
+    """
+    for number, line in _numbered(path):
+        if number > last:
+            return
+        if number < first:
+            continue
+        try:
+            entry = json.loads(line.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict):
+            for turn in turns_of(entry, number):
+                role, text = _quoted_text(turn)
+                # Secrets go before it is shortened: half of one looks like none.
+                plain = shortened(one_line(redacted(text[:_READ])), _LONG)
+                if plain:
+                    yield Quoted(number, role, turn.at, plain)
+
+
+def _numbered(path: str) -> Iterator[tuple[int, bytes]]:
+    try:
+        with unpacked(path) as plain:
+            lines = Lines(plain)
+            for line in lines:
+                yield lines.number, line
+    except OSError:  # a broken archive, or no room to unpack it
+        return
+
+
+def _quoted_text(turn: Turn) -> tuple[str, str]:
+    match turn:
+        case UserText(text=text):
+            return "user", text
+        case AssistantText(text=text) | Summary(text=text):
+            return "agent", text
+        case ToolUse(tool=tool, input=given):
+            about = next((str(given[key]) for key in _ABOUT if given.get(key)), "")
+            return "tool", f"{tool}: {about}" if about else tool
+        case ToolResult(failed=failed, text=text):
+            return "error" if failed else "output", text
+        case _:
+            return "", ""

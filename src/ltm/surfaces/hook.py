@@ -1,84 +1,12 @@
-"""The program behind `ltm-hook`: whatever happens, the client sees exit 0 and no noise, and soon.
-
-Owns the promise a hook makes to a session: no error output, no second life inside our own calls of
-a client, and a hard deadline, which `deadline` keeps. What it says and keeps is `receive`'s
-business. It also runs as a plain
-file, `python3 -I -S hook.py`, on a Python with nothing installed; so this file is short (it is
-compiled at each run) and every Python 3 can read it.
-"""
+"""Where launchers of version 0.1 find the hook; it is `ltm.hook.main` now."""
 
 import os
 import sys
 
-DEADLINE = 0.85
-"""Seconds after which the program ends, whatever it is doing; nothing that matters takes longer."""
+_FOLDER = os.path.dirname
+sys.path.insert(0, _FOLDER(_FOLDER(_FOLDER(os.path.abspath(__file__)))))
 
-END_DEADLINE = 0.35
-"""The same when a session ends: there a client gives all hooks together one second and a half."""
-
-LAST_WORDS = 0.05
-"""Seconds it then has to keep the event elsewhere and to leave a line in the log."""
-
-OR_NEXT = "--or-next"
-"""Said by a launcher that knows another Python: end with 1 if this one could not do it."""
-
-HANDED_OVER = "LTM_HOOK_HANDED_OVER"
-
-
-def main() -> None:
-    """Answer one event of a client, told on stdin, and leave with 0."""
-    done = False
-    try:
-        if os.environ.get("LTM_INSIDE"):
-            done = True  # this client is one we started ourselves
-        elif sys.version_info < (3, 11):  # noqa: UP036
-            _hand_over()
-        else:
-            done = _begin()
-    except BaseException:  # noqa: S110  # no one to tell: the client must not notice
-        pass
-    finally:
-        os._exit(int(not done and OR_NEXT in sys.argv))
-
-
-def _begin() -> bool:
-    """Have the event kept and answered in the time there is; False if this Python cannot do it."""
-    import gc
-
-    gc.disable()  # nothing lives long enough to become garbage, and looking for it takes time
-    _be_deaf()
-    from ltm.surfaces import deadline
-
-    work = deadline.by_a_child if hasattr(os, "fork") else deadline.by_a_thread
-    return work(DEADLINE, END_DEADLINE, LAST_WORDS)
-
-
-def _be_deaf() -> None:
-    """Signals meant for the client's whole group must not cut a write in half."""
-    try:
-        # `signal` itself costs as much as the interpreter's start.
-        import _signal as signal  # type: ignore[import-not-found]
-    except ImportError:
-        import signal
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
-def _hand_over() -> None:
-    """This Python is too old: let the one that does our other work be the hook, if there is one."""
-    if os.environ.get(HANDED_OVER):
-        return
-    from ltm.storage.home import home
-    from ltm.storage.runtime import python, runtime
-
-    newer = python(runtime(home()))
-    if newer:
-        os.environ[HANDED_OVER] = "1"
-        os.execv(newer, [newer, "-I", "-S", os.path.abspath(__file__), *sys.argv[1:]])  # noqa: S606
-
+from ltm.hook.main import main  # noqa: E402
 
 if __name__ == "__main__":
-    _FOLDER = os.path.dirname
-    sys.path.insert(0, _FOLDER(_FOLDER(_FOLDER(os.path.abspath(__file__)))))
     main()

@@ -25,10 +25,8 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TextIO
 
-from ltm.core.errors import NotFound, Refused
-from ltm.core.model import Filter, Memory, Phase, Status, Stored, iso
-from ltm.core.record import as_record
-from ltm.storage.durable import (
+from ltm.errors import NotFound, Refused
+from ltm.files.atomic import (
     failed,
     name_file,
     new_file,
@@ -37,7 +35,8 @@ from ltm.storage.durable import (
     unfinished_name,
     unnamed_file,
 )
-from ltm.storage.store import Store
+from ltm.model import Filter, Memory, Phase, Status, Stored, as_record, iso
+from ltm.store.store import Store
 
 FORMAT = "ltm"
 VERSION = 2

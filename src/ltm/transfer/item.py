@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ltm.core.decision import Copy, forgotten
-from ltm.core.errors import WrongUsage
-from ltm.core.infer import auto_tags, infer_kind
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Memory, Phase, Scope, Source, Status, Trust
-from ltm.core.phases import shortened
-from ltm.core.redact import redact
-from ltm.core.screen import one_line
-from ltm.core.sentences import summary_of, title_of
+from ltm.decisions import Copy, forgotten
+from ltm.errors import WrongUsage
+from ltm.kinds import Kinds
+from ltm.model import Impact, Memory, Phase, Scope, Source, Status, Trust
+from ltm.policy import shortened
+from ltm.redact.redact import redact
+from ltm.text.display import one_line
+from ltm.text.infer import auto_tags, infer_kind
+from ltm.text.sentences import summary_of, title_of
 
 LONGEST_TITLE = 200
 

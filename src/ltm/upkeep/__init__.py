@@ -1,1 +1,1 @@
-"""Upkeep: what is never needed fades, what matters stays, and what broke is found and mended."""
+"""Upkeep of memories: fading, eviction, consolidation, checks, purge."""

@@ -1,8 +1,15 @@
-"""Finding what is wrong and putting it right, without ever deleting what a person wrote.
+"""Run checks, repair, report, audit.
+
+Finding what is wrong and putting it right, without ever deleting what a person wrote.
 
 Owns the round of all checks, the order of a repair (mend, reindex, look again) and the shape of
 the report. The checks themselves are in `disk`, `records`, `sharing` and `standing`.
 Imports core and storage.
+
+How good a collection of memories is: shares of junk, repetition, staleness, disuse and secrets.
+
+Owns the measures that `ltm doctor --audit` prints. It only counts; what to do about it is upkeep's
+and a person's business. Imports core and the store's port.
 """
 
 from __future__ import annotations
@@ -10,22 +17,34 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ltm.core.errors import LtmError
-from ltm.core.model import Problem
-from ltm.storage.config import problems_in
-from ltm.storage.filestore import FileStore
-from ltm.upkeep.disk import databases, leftovers, modes, stranded
-from ltm.upkeep.finding import Finding
-from ltm.upkeep.records import records
-from ltm.upkeep.sharing import sharing
-from ltm.upkeep.standing import standing
+from ltm.config.config import problems_in
+from ltm.errors import LtmError
+from ltm.model import Memory, Problem, Usage
+from ltm.policy import is_hidden
+from ltm.store.file_store import FileStore
+from ltm.text.sameness import key
+from ltm.text.similarity import tokens_of
+from ltm.upkeep.checks import (
+    Finding,
+    databases,
+    leftovers,
+    modes,
+    records,
+    secrets_in,
+    sharing,
+    standing,
+    stranded,
+)
+from ltm.upkeep.plan import ACTIVE
 
 if TYPE_CHECKING:
-    from ltm.storage.config import Config
-    from ltm.storage.places import Places
-    from ltm.storage.store import Store
+    from ltm.config.config import Config
+    from ltm.project.layout import Places
+    from ltm.store.store import Store
+
 
 _ROUNDS = 3
 # One repair can be in the way of another on the same file, which then has its turn in the next.
@@ -109,3 +128,59 @@ def _report(findings: Iterable[Finding], fixed: Sequence[Problem]) -> DoctorRepo
     found = list(findings)
     healthy = not any(finding.problem.ill for finding in found)
     return DoctorReport((*fixed, *(finding.problem for finding in found)), healthy)
+
+
+UNUSED_DAYS = 7
+"""Active days after which a memory that was never used counts as unused."""
+
+_LEAST_WORDS = 2
+
+
+def audit(store: Store, now: datetime) -> dict[str, Any]:
+    """Of the active memories: how many there are, and how many, and which share, are of each sort.
+
+    junk: hardly a word in them. duplicate: says the same as an older one of its kind. stale: too
+    old to be told to a new session. unused: known for `UNUSED_DAYS` active days and never used.
+    secret: seems to hold one.
+    """
+    memories = [each.memory for each in store.list(ACTIVE).items]
+    usage = store.usage([memory.id for memory in memories])
+    sorts = {
+        "junk": [memory.id for memory in memories if _is_junk(memory)],
+        "duplicate": _repeated(memories),
+        "stale": [
+            memory.id for memory in memories if is_hidden(memory, store.kinds[memory.kind], now)
+        ],
+        "unused": [memory.id for memory in memories if _is_unused(usage.get(memory.id, Usage()))],
+        "secret": [memory.id for memory in memories if secrets_in(memory)],
+    }
+    return {
+        "memories": len(memories),
+        **{
+            name: {
+                "count": len(ids),
+                "rate": round(len(ids) / len(memories), 4) if memories else 0.0,
+                "ids": ids,
+            }
+            for name, ids in sorts.items()
+        },
+    }
+
+
+def _repeated(memories: Sequence[Memory]) -> list[str]:
+    known: set[tuple[str, ...]] = set()
+    found: list[str] = []
+    for memory in sorted(memories, key=lambda each: (each.created, each.id)):
+        said = (memory.kind, *key(memory.text))
+        if said in known:
+            found.append(memory.id)
+        known.add(said)
+    return sorted(found)
+
+
+def _is_junk(memory: Memory) -> bool:
+    return len(tokens_of(f"{memory.title} {memory.text}")) < _LEAST_WORDS
+
+
+def _is_unused(usage: Usage) -> bool:
+    return usage.uses == 0 and usage.known_days >= UNUSED_DAYS

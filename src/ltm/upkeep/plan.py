@@ -1,4 +1,12 @@
-"""What upkeep would do now: a list of actions, worked out from a store without changing anything.
+"""Fade, evict, archive, revive; apply; hold back masses.
+
+Which memories give way when a vault holds too many: the strategy, built in or plugged in.
+
+A strategy is any callable of the `Eviction` form. Another package offers one in the entry point
+group `ltm.eviction`, and a person chooses it with `ltm config eviction NAME`. Imports core and
+`storage.extensions`.
+
+What upkeep would do now: a list of actions, worked out from a store without changing anything.
 
 Four rules, in this order, and at most one step for a memory in one run:
 
@@ -15,23 +23,110 @@ Four rules, in this order, and at most one step for a memory in one run:
 
 Critical and pinned memories are spared by 2 to 4, though they count for the size of the vault.
 Nothing here counts as a use of a memory. Imports core, the store's port and `eviction`.
+
+What of a plan may be done without asking: all of it, but no mass of memories at once.
+
+Owns what counts as leaving: a memory that is archived, or taken in by another, is no longer active.
+Shortening does not count. Imports core and the store's port.
+
+Doing what a plan says: each action as one decision, unless the memory changed meanwhile.
+
+Imports core, the store's port, `plan` and `consent`.
+
+What was too much at once for a machine alone: noted by the drain, told by `status` and commands.
+
+Owns the note in the session log, one a command and project, and the words for a person. A run that
+holds nothing back, or has a person's consent, takes the note away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ltm.core.counting import counted
-from ltm.core.model import Filter, Phase, Scope, Stored, Usage
-from ltm.core.policy import Limits, idle_allowance, is_over, is_spared, priority
-from ltm.upkeep.eviction import EvictionCandidate, choose
+from ltm.config.extensions import named
+from ltm.decisions import Reduce
+from ltm.errors import Conflict, LtmError, NotFound, Refused, StorageFailed
+from ltm.model import Filter, Memory, Phase, Scope, Status, Stored, Usage
+from ltm.policy import (
+    FEW,
+    SHARE,
+    Limits,
+    Mass,
+    idle_allowance,
+    is_over,
+    is_spared,
+    masses,
+    priority,
+)
+from ltm.project.layout import Places
+from ltm.state.session_log import SessionLog
+from ltm.text.display import counted
 
 if TYPE_CHECKING:
-    from ltm.storage.config import Config
-    from ltm.storage.store import Store
+    from ltm.config.config import Config
+    from ltm.store.store import Store
+
+
+BUILT_IN = "lowest-priority"
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionCandidate:
+    """A memory that may give way, with what is known of its use and its priority at this moment."""
+
+    memory: Memory
+    usage: Usage
+    priority: float
+
+
+class Eviction(Protocol):
+    """Picks who gives way. It never sees what is pinned or critical."""
+
+    def __call__(self, candidates: Sequence[EvictionCandidate], how_many: int, /) -> Sequence[str]:
+        """At most `how_many` ids of the candidates, the first to go first."""
+        ...
+
+
+def lowest_priority(candidates: Sequence[EvictionCandidate], how_many: int) -> Sequence[str]:
+    """The lowest priorities of all; among equals the oldest."""
+    order = sorted(
+        candidates, key=lambda each: (each.priority, each.memory.created, each.memory.id)
+    )
+    return [each.memory.id for each in order[:how_many]]
+
+
+def strategy(name: str) -> Eviction:
+    """The strategy of a name; the built-in one when nothing installed offers it, as `ltm doctor`
+    then says."""
+    if name == BUILT_IN:
+        return lowest_priority
+    try:
+        found: Eviction = named("ltm.eviction", name)
+    except NotFound:
+        return lowest_priority
+    return found
+
+
+def choose(name: str, candidates: Sequence[EvictionCandidate], how_many: int) -> list[str]:
+    """The ids a strategy picks, held to its terms: candidates only, each once, not too many."""
+    pick = strategy(name)
+    try:
+        picked = list(pick(candidates, how_many))
+    except Exception as error:
+        raise LtmError(
+            f"the eviction strategy '{name}' failed: {error}",
+            hint=f"go back to the built-in one with 'ltm config eviction {BUILT_IN}'",
+        ) from error
+    known = {each.memory.id for each in candidates}
+    return [each for each in dict.fromkeys(picked) if each in known][:how_many]
+
 
 ACTIVE = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
 """The active set: in force, and not archived."""
@@ -212,3 +307,158 @@ def _step(stored: Stored, action: str, to: Phase, reason: str) -> Action:
     return Action(
         memory.id, action, memory.phase, to, reason, stored.vault, stored.etag, memory.scope
     )
+
+
+class Leaving(Protocol):
+    """A step of a plan, with how many memories it puts out of use, and whose."""
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memories they are."""
+        ...
+
+    @property
+    def leaving(self) -> int:
+        """How many memories the step puts out of use."""
+        ...
+
+    @property
+    def rationed(self) -> bool:
+        """Whether there are only so many of its kind in a session, whatever a clock says."""
+        ...
+
+
+S = TypeVar("S", bound=Leaving)
+
+
+def let_through(
+    store: Store, steps: Sequence[S], *, consent: bool = False
+) -> tuple[list[S], tuple[Mass, ...]]:
+    """The steps that may be taken, and the masses that wait for consent; with it, none waits."""
+    leaving: Counter[Scope] = Counter()
+    for step in steps:
+        leaving[step.scope] += step.leaving
+    if consent or not leaving.total():
+        return list(steps), ()
+    active: Counter[Scope] = Counter()
+    for _, scope, status, phase, count in store.counts():
+        if status == Status.ACTIVE and phase != Phase.ARCHIVED:
+            active[Scope(scope)] += count
+    held = masses(leaving, active)
+    waiting = {each.scope for each in held}
+    through: list[S] = []
+    # While a mass waits, a full vault must still be able to give way a little in each session.
+    left = dict.fromkeys(waiting, FEW)
+    for step in steps:
+        if step.leaving and step.scope in waiting:
+            if not step.rationed or left[step.scope] < step.leaving:
+                continue
+            left[step.scope] -= step.leaving
+        through.append(step)
+    return through, held
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What was done, and what was left alone with the reason why."""
+
+    done: tuple[Action, ...] = ()
+    skipped: tuple[tuple[Action, str], ...] = ()
+    held: tuple[Mass, ...] = ()
+    """What was too much at once, and waits for a person."""
+
+
+def apply(store: Store, actions: Iterable[Action]) -> Upkeep:
+    """Take each step if its memory is still as the plan saw it; what changed waits for the next."""
+    done: list[Action] = []
+    skipped: list[tuple[Action, str]] = []
+    given: set[str] = set()
+    for action in actions:
+        if action.action in (REVIVE, EVICT) and action.vault not in given:
+            # Noted before it happens: a crash in between makes the batch smaller, never larger.
+            # Also for what revives, or a second run could take back what the first one gave.
+            store.take_batch(action.vault)
+            given.add(action.vault)
+        try:
+            store.apply(Reduce(action.id, action.to_phase, expected=action.etag))
+        except (Conflict, NotFound, Refused) as error:
+            skipped.append((action, str(error)))
+        else:
+            done.append(action)
+    return Upkeep(tuple(done), tuple(skipped))
+
+
+def run(
+    store: Store,
+    *,
+    now: datetime,
+    limits: Mapping[Scope, Limits] | None = None,
+    consent: bool = False,
+) -> Upkeep:
+    """Upkeep as it happens at the end of a session: meet what is new, plan, and do it.
+
+    Without a person's consent no mass of memories leaves the active set at once.
+    """
+    with store.in_a_row():
+        actions, held = let_through(store, due(store, now=now, limits=limits), consent=consent)
+        return replace(apply(store, actions), held=held)
+
+
+def due(
+    store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None
+) -> list[Action]:
+    """Meet what is new, and plan: what `run` would do now."""
+    store.seen([each.memory.id for each in store.list(ACTIVE).items])
+    return plan(store, now=now, limits=limits)
+
+
+UPKEEP, CONSOLIDATE = COMMANDS = ("upkeep", "consolidate")
+"""The commands that a person gives consent with."""
+
+
+def note(log: SessionLog, project: str, command: str, held: Sequence[Mass]) -> None:
+    """Keep what a run held back, for `ltm status`."""
+    reader, said = f"held by {command}", ", ".join(map(str, held))
+    if log.cursor("", reader, project) != said:
+        with log.transaction():
+            log.keep_cursor("", reader, project, said)
+
+
+def note_in(places: Places, command: str, held: Sequence[Mass]) -> None:
+    """The same for who has no log open; where there is none, nothing was noted before."""
+    with _log(places) as log:
+        if log is not None:
+            note(log, places.project.id, command, held)
+
+
+def waiting(places: Places) -> dict[str, str]:
+    """By command, what waits for consent; nothing where there is no log."""
+    found: dict[str, str] = {}
+    with _log(places) as log:
+        if log is not None:
+            project = places.project.id
+            found = {each: log.cursor("", f"held by {each}", project) for each in COMMANDS}
+    return {command: said for command, said in found.items() if said}
+
+
+def told(command: str, said: str) -> str:
+    """What a person is told of it."""
+    return (
+        f"{said} would go out of use at once, which is more than {SHARE:.0%}: left alone."
+        f" See them with 'ltm {command} --dry-run'; if that is right: ltm {command} --yes"
+    )
+
+
+@contextmanager
+def _log(places: Places) -> Iterator[SessionLog | None]:
+    """The session log, or None where there is none: the note is for the next look, no more."""
+    try:
+        log = SessionLog(places.state_db) if os.path.exists(places.state_db) else None
+    except (sqlite3.Error, StorageFailed):
+        log = None
+    try:
+        with suppress(sqlite3.Error):
+            yield log
+    finally:
+        if log is not None:
+            log.close()

@@ -25,12 +25,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Scope, Status
-from ltm.transfer.database import BROKEN, is_database, open_database, rows, tables
+from ltm.kinds import Kinds
+from ltm.model import Impact, Scope, Status
 from ltm.transfer.item import Item
-from ltm.transfer.origin import Origin
-from ltm.transfer.values import count, items, mapping, share, text_of, when
+from ltm.transfer.parse import (
+    BROKEN,
+    count,
+    is_database,
+    items,
+    mapping,
+    open_database,
+    rows,
+    share,
+    tables,
+    text_of,
+    when,
+)
+from ltm.transfer.source import Origin
 
 _FILES = ("memories.db", "ltm.db", ".ltm/memories.db", ".ltm/ltm.db")
 _COLUMNS = {"region", "kind", "content"}

@@ -23,11 +23,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from ltm.core.errors import WrongUsage
-from ltm.core.kinds import Kinds
+from ltm.errors import WrongUsage
+from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.notes import Front, day, front
-from ltm.transfer.origin import Origin
+from ltm.transfer.parse import Front, day, front
+from ltm.transfer.source import Origin
 
 _OBSERVATION = re.compile(r"^[ \t]*[-*+][ \t]+\[([^\[\]\n]{1,60})\][ \t]+(\S.*)$", re.MULTILINE)
 _TAG = re.compile(r"(?<![\w/#&])#([\w][\w/-]*)")

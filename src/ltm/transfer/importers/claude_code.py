@@ -22,10 +22,10 @@ import os
 import re
 from collections.abc import Iterator
 
-from ltm.core.kinds import Kinds
+from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.notes import Front, day, front, sections
-from ltm.transfer.origin import Origin
+from ltm.transfer.parse import Front, day, front, sections
+from ltm.transfer.source import Origin
 
 _INDEX = "MEMORY.md"
 _KINDS = {

@@ -24,15 +24,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Phase
-from ltm.storage import body
-from ltm.storage.claudeltm import is_theirs
-from ltm.storage.fields import moment, number
+from ltm.kinds import Kinds
+from ltm.model import Phase
+from ltm.project.identity import is_theirs
 from ltm.transfer.item import Item
-from ltm.transfer.notes import Front, front
-from ltm.transfer.origin import Origin
-from ltm.transfer.values import count, listed, mapping, text_of
+from ltm.transfer.parse import Front, count, front, listed, mapping, text_of
+from ltm.transfer.source import Origin
+from ltm.vault import body
+from ltm.vault.fields import moment, number
 
 _ID = re.compile(r"[A-Za-z0-9_-]+\Z")  # our own files next to theirs have dots in their names
 # What it writes in the place of a text it shortened.

@@ -27,12 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact, Scope
-from ltm.transfer.database import BROKEN, Row, open_database, rows, tables
+from ltm.kinds import Kinds
+from ltm.model import Impact, Scope
 from ltm.transfer.item import Item
-from ltm.transfer.origin import Origin
-from ltm.transfer.values import listed, text_of, when
+from ltm.transfer.parse import BROKEN, Row, listed, open_database, rows, tables, text_of, when
+from ltm.transfer.source import Origin
 
 _FILES = ("claude-mem.db", ".claude-mem/claude-mem.db")
 _KINDS = {

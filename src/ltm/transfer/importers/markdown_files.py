@@ -24,12 +24,12 @@ import os
 import re
 from collections.abc import Iterator
 
-from ltm.core.errors import WrongUsage
-from ltm.core.kinds import Kinds
-from ltm.core.model import Impact
+from ltm.errors import WrongUsage
+from ltm.kinds import Kinds
+from ltm.model import Impact
 from ltm.transfer.item import Item
-from ltm.transfer.notes import Front, day, front, heading_of
-from ltm.transfer.origin import Origin
+from ltm.transfer.parse import Front, day, front, heading_of
+from ltm.transfer.source import Origin
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 

@@ -29,14 +29,22 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from ltm.core.kinds import Kinds
-from ltm.core.markers import is_ours
-from ltm.transfer.headings import kind_by_heading
+from ltm.files.block import is_ours
+from ltm.kinds import Kinds
 from ltm.transfer.importers import memory_md
 from ltm.transfer.item import Item
-from ltm.transfer.notes import at_end, day, sections
-from ltm.transfer.origin import Origin
-from ltm.transfer.values import items, listed, mapping, text_of, when
+from ltm.transfer.parse import (
+    at_end,
+    day,
+    items,
+    kind_by_heading,
+    listed,
+    mapping,
+    sections,
+    text_of,
+    when,
+)
+from ltm.transfer.source import Origin
 
 _FACTS = (".claude/memory/facts.json", "memory/facts.json", "facts.json")
 _LISTS = {"decisions", "patterns", "issues"}

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ltm.core.kinds import Kinds
-from ltm.core.model import Phase, Status
+from ltm.kinds import Kinds
+from ltm.model import Phase, Status
 from ltm.transfer.item import Item
-from ltm.transfer.origin import Origin
-from ltm.transfer.values import count, items, listed, mapping, share, text_of, when
+from ltm.transfer.parse import count, items, listed, mapping, share, text_of, when
+from ltm.transfer.source import Origin
 
 _FILES = (".memory/state.json", "state.json")
 _SUPERSEDED, _ARCHIVED = "superseded", "archived"

@@ -27,12 +27,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from ltm.core.kinds import Kinds
-from ltm.core.markers import TARGETS, find_block, is_ours
-from ltm.transfer.headings import kind_by_heading
+from ltm.files.block import TARGETS, find_block, is_ours
+from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.notes import Section, at_end, day, front, sections
-from ltm.transfer.origin import Origin
+from ltm.transfer.parse import Section, at_end, day, front, kind_by_heading, sections
+from ltm.transfer.source import Origin
 
 FILES = (".claude/memory/MEMORY.md", "memory/MEMORY.md", "MEMORY.md")
 SMALL = (".claude/memory/memory.md", "memory/memory.md", "memory.md")

@@ -17,11 +17,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from ltm.core.kinds import Kinds
-from ltm.transfer.headings import kind_by_heading
+from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.origin import Origin
-from ltm.transfer.values import listed, text_of
+from ltm.transfer.parse import kind_by_heading, listed, text_of
+from ltm.transfer.source import Origin
 
 _FILES = ("memory.jsonl", "memory.json")
 

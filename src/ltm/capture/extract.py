@@ -1,0 +1,259 @@
+"""All extractors over the turns of a session, in order: what it taught, without any model.
+
+Owns who is listened to and when: the user always, the agent in its last words before the user
+speaks again, commands while they run. Pure; imports `core`, the turns of `sessions` and this
+package.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ltm.capture.agent_claims import (
+    cause_in,
+    from_tasks,
+    from_user,
+    from_words,
+    is_complete,
+    lessons,
+)
+from ltm.capture.commands import Calls, FileEdit, Run
+from ltm.capture.decide import Candidate
+from ltm.capture.discoveries import Achieved, Surroundings
+from ltm.capture.fixes import Fixes
+from ltm.capture.message import opening, said
+from ltm.capture.provenance import Evidence
+from ltm.capture.statements import rejects, statements
+from ltm.capture.structured_notes import notes
+from ltm.kinds import Kinds
+from ltm.model import Source, Trust
+from ltm.redact.redact import redacted
+from ltm.sessions.turns import AssistantText, Command, Commit, ToolUse, Turn, UserText
+from ltm.text.sameness import announces, holds, same
+from ltm.text.similarity import tokens_of
+
+_TASK_LISTS = frozenset({"TodoWrite"})
+_WRITING = frozenset({"Write"})
+_PUTTING_AWAY = re.compile(r"\s*(?:cd \S+ && )?git (?:add|commit|push|tag|status)\b")
+MOST = 12
+"""Memories a stretch of a session may leave, and so many more for each further `_LONG` turns; the
+surest are kept."""
+_LONG = 500
+
+_LOOKED_AT = 50_000
+"""Characters of one message that are looked at. Secrets go first: a cut could hide half of one."""
+_AT_ONCE = 400
+_ANNOUNCEMENT = 6  # words of a sentence that only announces a change
+_NOT_TRIED, _CHANGED, _PROVEN = range(3)
+"""How far a cause the agent named went: nothing was done, something was changed, and it passed."""
+
+
+class Listener:
+    """Follows one session; `candidates` gives what is new since it was last asked."""
+
+    def __init__(
+        self, session: str, kinds: Kinds, state: str = "", *, evidence: Evidence | None = None
+    ) -> None:
+        """`state` is what `state()` gave at the end of the stretch before, if there was one.
+
+        `evidence` knows what the session was given; without it, only what is heard here counts.
+        """
+        self._session = session
+        self._kinds = kinds
+        former = _loaded(state)
+        self._calls = Calls(former.get("calls"))
+        self._fixes = Fixes(session, former.get("fixes"))
+        self._surroundings = Surroundings(session, former.get("runs"))
+        self._achieved = Achieved(former.get("achieved"))
+        self._evidence = evidence or Evidence()
+        self._answered = bool(former)
+        self._last: AssistantText | None = None
+        self._cause: AssistantText | None = None
+        self._tried, self._proven = _NOT_TRIED, 0
+        self._tasks: ToolUse | None = None
+        self._found: list[Candidate] = []
+        self._turns = 0
+
+    def hear(self, turns: Iterable[Turn]) -> None:
+        """Take more turns into account; what sub-agents say and do among themselves is left out."""
+        for turn in turns:
+            self._evidence.note(turn)
+            if turn.sidechain:
+                continue
+            self._turns += 1
+            if len(self._found) > _AT_ONCE:
+                self._found = _best(self._found, self._kinds, _AT_ONCE // 2)
+            self._from_tools(turn)
+            match turn:
+                case UserText():
+                    last = self._task_over()
+                    if rejects(turn.text):  # then nothing of it holds
+                        self._found = [e for e in self._found if not any(e is o for o in last)]
+                    self._fixes.next_task()
+                    self._from_user(turn)
+                case Command():
+                    self._task_over()
+                case AssistantText(broken_off=False):
+                    self._fixes.told(turn.text, turn.line)
+                    self._last = turn
+                    self._answered = True
+                    if cause_in(opening(turn.text, _LOOKED_AT), for_sure=True):
+                        self._cause, self._tried = turn, _NOT_TRIED  # the latest is the true one
+                case ToolUse():
+                    self._answered = True
+                    if not _is_closing(turn):
+                        self._last = None  # it was not the end yet
+                    if turn.tool in _TASK_LISTS:
+                        self._tasks = turn
+                    elif turn.tool in _WRITING:
+                        self._from_file(turn)
+                case Commit():
+                    source = self._by_agent(turn)
+                    if not turn.own:  # written elsewhere: git only printed it
+                        source = source._replace(trust=Trust.TOOL, tool="git")
+                    for each in self._achieved.committed(turn.subject, turn.hash, source):
+                        self._found.append(replace(each, at=turn.at))
+
+    def candidates(self, *, at_end: bool = True) -> list[Candidate]:
+        """What was learned so far; `at_end` says that the agent's last words may be its last.
+
+        Whose word each of it really is, the evidence has not been asked about yet.
+        """
+        if at_end:
+            self._task_over()
+            if self._tasks is not None:
+                source = self._by_agent(self._tasks)._replace(tool=self._tasks.tool)
+                for each in from_tasks(self._tasks, source):
+                    self._found.append(replace(each, at=self._tasks.at))
+                self._tasks = None
+        self._found += [*self._fixes.candidates(), *self._surroundings.candidates()]
+        most = MOST * (1 + self._turns // _LONG)
+        found, self._found = _best(self._found, self._kinds, most), []
+        self._turns = 0
+        return found
+
+    def state(self) -> str:
+        """What must be known when the session is read on: calls, failures, runs, achievements."""
+        kept = {
+            "calls": self._calls.state(),
+            "fixes": self._fixes.state(),
+            "runs": self._surroundings.state(),
+            "achieved": self._achieved.state(),
+        }
+        return json.dumps(kept, ensure_ascii=False)
+
+    def _from_tools(self, turn: Turn) -> None:
+        match self._calls.see(turn):
+            case Run() as run:
+                self._fixes.ran(run)
+                self._surroundings.ran(run)
+                if self._tried != _NOT_TRIED:
+                    self._tried = _CHANGED if run.failed else _PROVEN
+                    self._proven = run.line
+            case FileEdit() as change:
+                self._fixes.changed(change)
+                self._tried = _CHANGED
+
+    def _from_user(self, turn: UserText) -> None:
+        source = Source(Trust.USER, self._session, str(turn.line))
+        text = redacted(opening(turn.text, _LOOKED_AT))
+        heard = list(notes(text, self._kinds, source)) or [
+            *statements(text, self._kinds, source, answers=self._answered),
+            *from_user(text, source),
+        ]
+        marks = [each.text for each in said(text) if announces(each.text)]
+        for each in heard:
+            changed = any(_is_about(mark, each.text) for mark in marks)
+            alone = same(each.text, turn.text)
+            self._found.append(replace(each, at=turn.at, changed=changed, alone=alone))
+
+    def _from_file(self, turn: ToolUse) -> None:
+        """Notes the agent writes down, when it is told to keep them in a file."""
+        path, text = turn.input.get("file_path"), turn.input.get("content")
+        if not isinstance(path, str) or not isinstance(text, str) or not path.endswith(".md"):
+            return
+        noted = list(notes(redacted(opening(text, _LOOKED_AT)), self._kinds, self._by_agent(turn)))
+        if len({each.kind for each in noted}) > 1:  # one such heading may stand in any document
+            self._found += [replace(each, at=turn.at) for each in noted]
+
+    def _task_over(self) -> list[Candidate]:
+        """Listen to the agent's last words on a task, and give what they gave."""
+        turn, self._last = self._last, None
+        cause, self._cause = self._cause, None
+        if cause is not None and cause is not turn and self._tried == _PROVEN:
+            claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)), for_sure=True)
+            source = self._by_agent(cause)._replace(lines=f"{cause.line}-{self._proven}")
+            self._found.append(Candidate("gotcha", claim, 0.6, source, at=cause.at))
+        if turn is None:
+            return []
+        source = self._by_agent(turn)
+        text = redacted(opening(turn.text, _LOOKED_AT))
+        noted = list(notes(text, self._kinds, source))
+        steps = list(from_words(text, source))
+        if not steps and is_complete(text):  # then what was left before is done
+            self._found = [each for each in self._found if not self._kinds[each.kind].single]
+        words = [*(noted or lessons(text, source)), *steps]
+        last = [replace(each, at=turn.at) for each in words]
+        self._found += last
+        return last
+
+    def _by_agent(self, turn: Turn) -> Source:
+        return Source(Trust.ASSISTANT, self._session, str(turn.line))
+
+
+def _is_closing(turn: ToolUse) -> bool:
+    """Whether a call only puts away what is finished: then the words before it were the last."""
+    return turn.tool in _TASK_LISTS or bool(_PUTTING_AWAY.match(str(turn.input.get("command", ""))))
+
+
+def _loaded(state: str) -> dict[str, Any]:
+    try:
+        value = json.loads(state)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
+    """The surest of what was found, each thing once, in the order it was said.
+
+    Of where the agent says the work stands only the latest counts, what the user says of it stays;
+    of two that say the same, the surer.
+    """
+    latest: list[Candidate] = []
+    single: set[str] = set()
+    for candidate in reversed(found):
+        state = kinds[candidate.kind].single and candidate.source.trust is not Trust.USER
+        if state and candidate.kind in single:
+            continue
+        if state:
+            single.add(candidate.kind)
+        latest.append(candidate)
+    kept: list[Candidate] = []
+    for candidate in sorted(latest, key=lambda each: -each.weight):
+        if any(holds(known.text, candidate.text) for known in kept):
+            continue
+        less = [each for each in kept if _says_less(each, candidate)]
+        if less:  # the fuller one takes the place of what it holds
+            kept = [each for each in kept if not any(each is other for other in less[1:])]
+            kept[next(at for at, each in enumerate(kept) if each is less[0])] = candidate
+        elif len(kept) < most:
+            kept.append(candidate)
+    chosen = {id(candidate) for candidate in kept}
+    return [candidate for candidate in found if id(candidate) in chosen]
+
+
+def _says_less(former: Candidate, candidate: Candidate) -> bool:
+    """Whether a thing learned is wholly within another one of its sort, said by the same."""
+    alike = former.kind == candidate.kind and former.source.trust is candidate.source.trust
+    return alike and holds(candidate.text, former.text)
+
+
+def _is_about(mark: str, text: str) -> bool:
+    """Whether a sentence that announces a change speaks of a text, or of whatever comes next."""
+    words = tokens_of(mark)
+    return len(mark.split()) <= _ANNOUNCEMENT or 2 * len(words & tokens_of(text)) >= len(words)

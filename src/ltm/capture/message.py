@@ -1,0 +1,570 @@
+"""Which text of a message its author wrote.
+
+What of a message its writer said, sentence by sentence, and what was only pasted into it.
+
+Logs, code, quotations, tables, and documents handed over to be worked on are no speech: whatever
+they order or claim, it is not the writer who does. Pure; imports `core`.
+
+Turn hastily typed text into sentences that stand by themselves.
+
+Owns where the small words around a statement end, where its reason begins, and what common slips of
+the keyboard were meant to be. What of a message is speech at all is for `speech`. Pure; the
+standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ltm.text.sentences import sentences
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TAG = re.compile(r"<([A-Za-z][\w-]{0,40})\b[^<>]{0,400}>")
+# Lines that are not typed: of logs, stack traces, diffs, listings, prompts, quotations and tables.
+_PASTED = re.compile(
+    r"\s*(?:>|\$ |# \w+ |\+\+\+|---|@@|diff -|at \S+ ?\(|File \"|Traceback|\t\S|\|.*\|"
+    r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\d\d/\d\d/\d\d\b|\[\w+\] "
+    r"|(?:error|warning|warn|info|debug|fatal(?: error)?|note)(?:\[\w+\])?: ?\S+[:(]"
+    r"|(?:error|warning|warn|fatal|E) {2,}|WARN\[|(?-i:(?:ERROR|FATAL|INFO|WARN|DEBUG)\b)"
+    r"|(?-i:[A-Z])\w*(?:Error|Exception)\b|\w+(?:\.\w+)+(?:Error|Exception)\b"
+    r"|\S+:\d+:\d+|npm (?:ERR|error)|\(\w+\) |[-+*=_]{5,}|\d+ \| |[\w-]+\s+\| )",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"#{1,6}\s+\S")
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
+_OWN_RULES = re.compile(
+    r"\b(?:rules?|conventions?|preferences?|guidelines?|standards?|remember|keep in mind|note"
+    r"|from now on|house style|style|principles?|always|things|(?<!release )notes|remarks"
+    r"|reminders?|feedback"
+    r"|you should know|we decided"
+    r"|decisions?|facts?|how (?:we|i) (?:work|do))\b",
+    re.IGNORECASE,
+)
+_MATERIAL = re.compile(
+    r"\b(?:translate|implement|review|summari[sz]e|convert|rewrite|proofread|explain|parse|format"
+    r"|fix|check|this (?:ticket|issue|spec|file|text|error|log|message|task|prompt|readme)"
+    r"|what does|here(?:'s| is| are)|the (?:docs?|manual|readme|ticket|spec|error|log)\b.*\bsays?)",
+    re.IGNORECASE,
+)
+_REWORKED = re.compile(
+    r"\b(?:translate|rewrite|rephrase|reword|proofread|summari[sz]e|shorten|simplify|convert"
+    r"|correct)\b",
+    re.IGNORECASE,
+)
+# The same in one line: what follows the colon is not the writer's.
+_GIVEN = re.compile(
+    r"\s*[^:.!?]{0,60}\b(?:translate|rewrite|rephrase|reword|proofread|summari[sz]e|shorten|simplify"
+    r"|(?:answer|reply to|correct) (?:this|that|the|my|his|her|their)|version of|(?:message|error"
+    r"|output|answer|reply|mail|comment|ticket) (?:is|was|says?|said|reads))\b[^:.!?]{0,40}:\s",
+    re.IGNORECASE,
+)
+_ANOTHER = re.compile(
+    r"\b(?:next|this|another|last|second|third) (?:one|paragraph|text)\W*\Z", re.I
+)
+# Where a text by another author begins: the head of a mail, of a ticket or of a chat.
+_FIELD = re.compile(
+    r"\s*\**(?:from|to|cc|subject|sent|date|reply-to|von|an|betreff|gesendet|datum|de|à|objet|envoyé"
+    r"|para|asunto|assunto|enviado|da|a|oggetto|inviato|aan|onderwerp|verzonden|od|do|temat|wysłano"
+    r"|kimden|kime|konu|от|кому|тема|дата|发件人|收件人|主题|日期|寄件者|差出人|宛先|件名|日時"
+    r"|보낸 ?사람|받는 ?사람|제목|reporter|assignee|priority|severity|labels|ticket|issue|author"
+    r"|steps(?: to reproduce)?|expected|actual|environment|component|resolution(?: policy)?|summary"
+    r"|description|workaround|commit|status|prioridade|priorität|priorité|prioridad)\**\s?[:：]\**\s?\S",
+    re.IGNORECASE,
+)
+_CHAT = re.compile(
+    r"\s*(?:[-*•] )?(?:[\[(]?\d{1,2}[:.h]\d\d(?:[:.]\d\d)?(?: ?[ap]m)?[\])]?[ ,:–-]{1,3})?"
+    r"(?:<?@?[^\W\d][\w.'’ -]{0,30}>?)"
+    r"(?: ?[\[(,–-]? ?(?:(?:today|yesterday|heute|gestern|hier|ayer|hoy|\d{1,2}[./]\d{1,2})[ ,]*"
+    r"(?:at )?)?"
+    r"\d{1,2}[:.h]\d\d(?: ?[ap]m)?[\])]?)? ?[:：›>] ?\S",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\s*(?:please|can you|could you|find|check|explain|summari[sz]e|tell me|look"
+    r"|is (?:this|that|it)|does|do we|what|why|how|bitte|kannst|erklär|peux-tu|puedes|você pode"
+    r"|можешь|请|帮)",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(r"\d{1,2}[:.h]\d\d")
+_GREETING = re.compile(
+    r"\s*(?:hi|hello|hey|dear|hallo|liebe[rs]?|sehr geehrte\w*|guten tag|bonjour|salut|cher|chère"
+    r"|chers|hola|buenos d[ií]as|estimad\w+|ol[áa]|bom dia|prezad\w+|ciao|buongiorno|gentile|beste"
+    r"|cześć|dzień dobry|witam|merhaba|sayın|здравствуйте|добрый день|привет|уважаем\w+|你好|您好"
+    r"|各位|お疲れ様です|お世話になっております|皆さん|안녕하세요)\b.{0,40}[,，、!。:]?\s*\Z",
+    re.IGNORECASE,
+)
+# The same with the letter on one line: an agent is not addressed like this.
+_SALUTATION = re.compile(
+    r"\s*(?:dear (?!claude)\w+|(?:hello|hi|hey) (?:all|team|class|everyone|everybody|folks)"
+    r"|liebe (?:kolleg\w+|alle|kund\w+)|sehr geehrte\w* \w+|chers? (?:collègues|clients?|tous)"
+    r"|bonjour à tous|estimad[oa]s? \w+|hola a todos|prezad[oa]s? \w+|olá (?:pessoal|a todos)"
+    r"|gentili? \w+|beste collega\w*|drodzy \w+|szanown\w+ \w+|sayın \w+|değerli \w+"
+    r"|уважаем\w+ \w+|коллеги|各位(?:同事|用户)?|尊敬的\w+|関係者各位|各位|여러분|고객님)"
+    r"[,，、!！:：。 ]",
+    re.IGNORECASE,
+)
+_FAREWELL = re.compile(
+    r"\s*(?:(?:best|kind|warm)(?: regards| wishes)?|regards|cheers|thanks|thank you|many thanks|thx"
+    r"|sincerely|yours|viele grüße|(?:mit )?(?:freundlichen|besten|lieben) grüßen|beste grüße|lg|vg"
+    r"|mfg|cordialement|bien à vous|merci|saludos|un saludo|atentamente|gracias|abraços|obrigad[oa]"
+    r"|atenciosamente|cordiali saluti|saluti|grazie|met vriendelijke groet|groeten|pozdrawiam"
+    r"|saygılarımla|teşekkürler|с уважением|спасибо|此致|谢谢|以上、?よろしく.*|よろしくお願い.*"
+    r"|감사합니다)[\w ]{0,20}[,，.!。–-]*\s*\Z",
+    re.IGNORECASE,
+)
+# A line that says: what follows came from someone or somewhere else.
+_RECEIVED = re.compile(
+    r"\b(?:e-?mails?|mails?|messages?|msg|slack|teams|discord|chats?|threads?|tickets?|jira|issues?"
+    r"|logs?|output|traceback|stack ?trace|pages?|articles?|blog(?: ?post)?|posts?|docs?|wiki"
+    r"|documentation|readme|changelog|release notes|notice|newsletter|announcement|runbook|snippet"
+    r"|answer|stack ?overflow|reddit|forum|gist|excerpt|paste[ds]?|pasting|copied"
+    r"|forward(?:ed|ing)?|fwd|wrote|writes|sent|says|said|told|got"
+    r"|received|found|reads|replied|answered|commented|posted|claims|recommends|suggests"
+    r"|see (?:this|below)|look at this|below|this is what|what (?:do you|does)"
+    r"|nachricht|schrieb|schreibt|bekommen|gefunden|seite|protokoll|ausgabe|weitergeleitet|hier ist"
+    r"|courriel|reçu|écrit|trouvé|sortie|journal|transféré|voici|page|correo|mensaje|recib[ií]|escribió"
+    r"|encontré|registro|salida|reenviado|mensagem|recebi|escreveu|encontrei|saída|página|messaggio"
+    r"|ricevuto|scritto|trovato|bericht|ontvangen|schreef|gevonden|wiadomość|dostałem|dostałam|napisał"
+    r"|znalazłem|mesaj|geldi|aldım|yazdı|buldum|письмо|сообщение|получил\w*|написал\w*|пришло|лог"
+    r"|нашёл|нашел)\b|网页|写的|写着|文档|書いて|記載|邮件|消息|收到|日志|页面|公告|转发|メール|受け取|届い|ログ|ページ|通知|메일|메시지|받았|로그",
+    re.IGNORECASE,
+)
+# The same without a colon, where a message begins with it and a text follows.
+_HANDED = re.compile(
+    r"\b(?:(?:i |we |just )?(?:got|received|found)\b.{0,30}\b(?:this|mail|message|ticket|letter|in)"
+    r"|(?:sent|forwarded|mailed|pinged) (?:me|us|this)|came in|below\b|here(?:'s| is| are| comes)\b"
+    r"|(?:what does|what do|explain|summari[sz]e|read|check|about) this (?:log|e-?mail|mail|message"
+    r"|error|page|post|thread|text|notice|ticket|answer|advisory|snippet|output)"
+    r"|(?:e-?mail|mail|message|ticket|post|answer|announcement|notice|letter|reply|release notes"
+    r"|comment|review|advisory|feedback|quote|excerpt) (?:from|of|by|below)"
+    r"|from (?:the|a|an|our|my|their|some) (?:\w+ )?(?:forum|vendor|customer|client|support|list"
+    r"|site|website|blog|wiki|newsletter|slack|chat|channel|mail|manual|docs?|page|thread|ticket|boss)"
+    r"|(?:'s|s') (?:announcement|mail|e-?mail|message|post|reply|note|comment|answer|ticket)"
+    r"|cop(?:y|ied) from|is (?:it|this|that) (?:legit|real|spam|phishing|safe|true)|fwd|pasted?"
+    r"|(?:diese|folgende|die) (?:mail|nachricht|e-mail|meldung|seite)|kam (?:per|rein|an)"
+    r"|bekommen|erhalten|(?:mail|nachricht|ticket|post|antwort) (?:von|vom|aus)|siehe unten"
+    r"|j'ai reçu|reçu (?:ce|cet|ça)|(?:mail|message|courriel|ticket|billet|réponse) (?:de|du|d')"
+    r"|ci-dessous|me lleg|recib[ií]|(?:correo|mensaje|ticket|respuesta) (?:de|del)"
+    r"|recebi|(?:mensagem|e-mail|chamado|resposta) (?:de|do|da)|abaixo|ho ricevuto|mi è arrivat"
+    r"|(?:messaggio|ticket|risposta) (?:di|da|dal)|ontvangen|kreeg|(?:bericht|mail) van|hieronder"
+    r"|dostał[ae]m|przysz(?:ł|e)|(?:mail|wiadomość|zgłoszenie) od|poniżej"
+    r"|geldi|aldım|şu (?:mail|mesaj|e-posta)|aşağıda"
+    r"|пришл[оа]|получил|прислал|(?:письмо|сообщение|тикет) от|ниже)"
+    r"|收到|转发|这封|这条|如下|届い|もらっ|受け取|転送|以下|받았|왔는데|아래",
+    re.IGNORECASE,
+)
+_FROM = re.compile(
+    r"\s*(?:from|per|via|quoting|according to|aus|von|laut|de|selon|según|da|van)\b", re.I
+)
+_BACK = re.compile(
+    r"\s*(?:-{3,}\s*\Z|anyway|that aside|unrelated|on another note|separately|btw|by the way"
+    r"|as for us|for us\b|on our side|my (?:take|rule|preference|decision)|our (?:rule|policy)\b"
+    r"|i (?:want|prefer|decided|don't|do not)\b|we (?:decided|agreed)\b|from now on\b|end of )",
+    re.IGNORECASE,
+)
+_QUOTATION = re.compile(r"[\"“„«](?<![^\s(:].)(?=\S)[^\"“”„«»]{2,8000}+[\"”“»](?![^\s).,;:!?])")
+_SENTENCES = re.compile(r"[.!?…]\s")
+_LONG_LINE = 60
+_NEAR = 8
+_GLANCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a message."""
+
+    text: str
+    listed: bool = False
+    """Whether it is an item of a list that is not said to hold rules: most likely a task."""
+    ruled: bool = False
+    """Whether it is an item of a list that is said to hold rules."""
+    lead: str = ""
+    """The line above the list it is an item of."""
+
+
+@lru_cache(maxsize=4)
+def said(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a message that its writer wrote, without what was pasted into it."""
+    own = _without_tagged(_FENCE.sub("\n\n", text))
+    lines = _typed(_QUOTATION.sub(_without_quoted, own).split("\n"))
+    heading = next((n for n, line in enumerate(lines) if _HEADING.match(line)), len(lines))
+    found: list[Sentence] = []
+    lead = ""
+    for block in _blocks(lines[:heading]):
+        if _is_material(lead, block):
+            continue
+        found += _of_block(block, lead)
+        lead = block[-1].strip() if not _BULLET.match(block[-1]) else lead
+    return tuple(found)
+
+
+def pasted(text: str) -> str:
+    """What of a message its writer did not write: fenced, tagged, quoted, or received."""
+    own = _without_tagged(_FENCE.sub("\n\n", text))
+    lines = _QUOTATION.sub(_without_quoted, own).split("\n")
+    kept = {line.strip() for line in _typed(lines) if not _is_pasted(line[:_GLANCE])}
+    return "\n".join(line for line in text.split("\n") if line.strip() and line.strip() not in kept)
+
+
+def _typed(lines: list[str]) -> list[str]:
+    """The lines of a message without the mails, chats, tickets and pages that were put into it.
+
+    Such a text goes on to the end, or to a line with which the writer takes over again.
+    """
+    own: list[str] = []
+    received = False
+    lines = lines[_end_of_document(lines) :]
+    opening = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    farewell = max(
+        (n for n, line in enumerate(lines) if _FAREWELL.match(line[:_GLANCE])), default=0
+    )
+    for place, line in enumerate(lines):
+        if received and not (lines[place - 1].strip() == "" and _takes_over(lines, place)):
+            continue
+        handed = _introduces(line) or (place == opening and _hands_on(lines, place))
+        following = [each for each in lines[place + 1 : place + _NEAR] if each.strip()]
+        received = bool(following) and (
+            handed or _begins_received(line[:_GLANCE], following, place > opening, farewell > place)
+        )
+        if not received or handed:
+            own.append(line)
+    return own
+
+
+def _takes_over(lines: list[str], place: int) -> bool:
+    """Whether the writer speaks again: says so, or asks a question in the last lines."""
+    if _BACK.match(lines[place]):
+        return True
+    rest = [line for line in lines[place:] if line.strip()]
+    asked = re.match(r"[^.!。]{3,120}[?？]", lines[place].strip())
+    return len(rest) <= 2 and asked is not None
+
+
+def _end_of_document(lines: list[str]) -> int:
+    """Where the writer's own words begin, if a message opens with a document: under a title of its
+    own, line after line, and then a question about it."""
+    text = [line for line in lines[:_NEAR] if line.strip()]
+    blank = next((n for n in range(len(lines) - 1, 0, -1) if not lines[n].strip()), 0)
+    if len(text) < 4 or not blank or not any(line.strip() for line in lines[blank:]):
+        return 0
+    title = text[0].strip()
+    is_title = len(title.split()) <= 6 and not title.endswith((".", "!", "?", ",", ";", ":", "："))
+    head = [line for line in lines[:blank] if line.strip()]
+    asks = any("?" in line or "？" in line or _ASKS.match(line) for line in lines[blank:])
+    return blank if is_title and asks and len(head) >= 4 and not _OWN_RULES.search(title) else 0
+
+
+def _begins_received(line: str, following: list[str], inside: bool, farewell: bool) -> bool:
+    """Whether a line begins a text by another author, by its form: a mail, a ticket or a chat."""
+    if _FIELD.match(line) and any(map(_FIELD.match, following[:3])):
+        return True
+    if (_GREETING.match(line) and (inside or farewell)) or _SALUTATION.match(line):
+        return True
+    if _CHAT.match(line) and _CHAT.match(following[0]):
+        return bool(_CLOCK.search(line) or _CLOCK.search(following[0])) or _names(
+            [line, *following]
+        )
+    return False
+
+
+def _hands_on(lines: list[str], place: int) -> bool:
+    """Whether the first line of a message hands over the text below it."""
+    line = lines[place]
+    if _OWN_RULES.search(line):
+        return False
+    below = sum(len(each) for each in lines[place + 1 : place + _NEAR])
+    return bool(_HANDED.search(line[:_GLANCE])) and below >= _LONG_LINE
+
+
+def _introduces(line: str) -> bool:
+    """Whether a line hands over what came from elsewhere: "I got this mail:"."""
+    last = line.rstrip().rstrip("*_")
+    if not last.endswith((":", "：", "👇", "↓")):
+        return False
+    clause = re.split(r"[.!?。]\s", last)[-1]
+    received = _RECEIVED.search(clause) or _FROM.match(clause)
+    return bool(received) and not _OWN_RULES.search(clause)
+
+
+def _names(lines: list[str]) -> bool:
+    """Whether lines begin with names that take turns: "anna: …", "ben: …", "anna: …"."""
+    heads = [each.split(":", 1)[0].strip().lower() for each in lines if _CHAT.match(each)]
+    short = [head for head in heads if len(head.split()) <= 2]
+    return len(short) >= 3 and len(set(short)) < len(short)
+
+
+@lru_cache(maxsize=4)
+def told(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a report as agents write them: also below headings and in lists."""
+    found: list[Sentence] = []
+    lead = ""
+    block: list[str] = []
+    for line in [*_without_tagged(_FENCE.sub("\n\n", text)).split("\n"), ""]:
+        heading = _HEADING.match(line)
+        if line.strip() and not heading:
+            block.append(line)
+            continue
+        for each in _blocks(block):
+            found += _of_block(each, lead, report=True)
+            lead = each[-1].strip() if not _BULLET.match(each[-1]) else lead
+        block = []
+        lead = line if heading else lead
+    return tuple(found)
+
+
+def _without_quoted(quotation: re.Match[str]) -> str:
+    """Nothing where several sentences are quoted: they would be cut apart, and lose their marks."""
+    return "\n\n" if _SENTENCES.search(quotation[0]) else quotation[0]
+
+
+def _without_tagged(text: str) -> str:
+    """A text without what stands between `<tag>` and `</tag>`, in one pass."""
+    kept: list[str] = []
+    place = 0
+    unclosed: set[str] = set()
+    for tag in _TAG.finditer(text):
+        closing = f"</{tag[1]}>"
+        if tag.start() < place or closing in unclosed:
+            continue
+        end = text.find(closing, tag.end())
+        if end < 0:
+            unclosed.add(closing)
+            continue
+        kept += [text[place : tag.start()], "\n"]
+        place = end + len(closing)
+    return "".join(kept) + text[place:]
+
+
+def _blocks(lines: list[str]) -> Iterator[list[str]]:
+    """Lines between blank ones, up to the first in each that was pasted."""
+    block: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip():
+            block.append(line)
+        elif block:
+            typed = next(
+                (n for n, each in enumerate(block) if _is_pasted(each[:_GLANCE])), len(block)
+            )
+            if typed:
+                yield block[:typed]
+            block = []
+
+
+def _is_pasted(line: str) -> bool:
+    return bool(_PASTED.match(line) or (": " in line and _GIVEN.match(line)))
+
+
+def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[Sentence]:
+    """The sentences of one block; `lead` is the last line of the block before."""
+    paragraph: list[str] = []
+    material = False
+    for line in block:
+        bullet = _BULLET.match(line)
+        if bullet:
+            yield from _joined(paragraph)
+            lead = paragraph[-1] if paragraph else lead
+            paragraph = []
+            material = material or (not report and _hands_over(lead))
+            if not material:
+                ruled = bool(_OWN_RULES.search(lead))
+                for sentence in sentences(line[bullet.end() :]):
+                    yield Sentence(sentence, not ruled, ruled, lead)
+        elif not material:
+            paragraph.append(line.strip())
+    yield from _joined(paragraph)
+
+
+def _is_material(lead: str, block: list[str]) -> bool:
+    """Whether a block is what the line before it hands over, even if it is a single line."""
+    if not _hands_over(lead):
+        return lead.rstrip().endswith(":") and bool(_ANOTHER.search(lead))
+    return len(block) > 1 or bool(_REWORKED.search(lead))
+
+
+def _hands_over(lead: str) -> bool:
+    """Whether a line hands something over: "Translate this:", and there it follows."""
+    return lead.rstrip().endswith(":") and bool(_MATERIAL.search(lead))
+
+
+def _joined(lines: list[str]) -> Iterator[Sentence]:
+    """Lines as sentences: a line that was broken for its length goes on in the next."""
+    whole: list[str] = []
+    for line in lines:
+        if whole and not (len(whole[-1]) >= _LONG_LINE and line[:1].islower()):
+            yield from map(Sentence, sentences(" ".join(whole)))
+            whole = []
+        whole.append(line)
+    yield from map(Sentence, sentences(" ".join(whole)))
+
+
+# Small words that can stand before a statement, and those that only do so before a stop or comma:
+# "no, tabs" corrects, "no tabs" forbids.
+_LEAD = re.compile(
+    r"\A(?:(?:ok(?:ay)?|k|so|well|hey|hi|hello|yes|yeah|yep|nope|nah|lol|omg|wow|also|and|but|btw"
+    r"|by the way|oh|ah|hm+|ugh|please|pls|just|actually|seriously|thx|thanks|thank you|then|und"
+    r"|aber"
+    r"|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
+    r"|(?:no|right|sure|great|good|nice|cool|perfect|lovely|excellent|fantastic|awesome|super"
+    r"|now|again|first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|finally|last(?:ly)?"
+    r"|one (?:more |last )?(?:thing|request|note|point)|another thing"
+    r"|(?:is )?important(?: to know)?"
+    r"|note(?: to self)?|fyi|heads[- ]up|reminder|remember|before i forget|i said|i told you"
+    r"|as i said"
+    r"|like i said|listen|look|claude|very good|looks? good|got it|exactly|correct|true|agreed"
+    r"|understood|makes sense|fine|done|better|works|it works|i see|alright|great work|well done"
+    r"|for the record|[\w ]{0,30}\bso you know)\s*(?:[,.:;!–—-]+\s*|\Z))+",
+    re.IGNORECASE,
+)
+_UNSPACED = 0x2E80
+_SYMBOLS = re.compile(r"\A[^\w\s\"'`(<\[$./~@#*¿¡-]+\s+")
+_TAIL = re.compile(
+    r"(?:[\s,;–—-]*\b(?:please|pls|thanks|thank you|thx|btw|by the way|fyi|lol|in (?:the )?future"
+    r"|from now on|going forward|next time|just so you know|so you know|please stick to that)"
+    r"|[,.;!–—-]+\s*(?:ok(?:ay)?|alright|right|got it|understood|cheers))[\s!.?]*\Z",
+    re.IGNORECASE,
+)
+_STANDING = re.compile(
+    r"\A(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|next time|as a rule"
+    r"|in general|generally|for (?:the )?future(?: reference)?|for the record|for reference"
+    r"|for next time|for later)[\s,:–—-]+",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"[\s,;–—-]+(?:because(?: of(?! the fact))?|since(?! (?:the|last|then|yesterday|\d))"
+    r"|given that|due to(?: the fact that)?|as otherwise|the reason (?:is|being)(?: that)?)\s+",
+    re.IGNORECASE,
+)
+_DANGLING = re.compile(r"\s+(?:and|or|but|that|so|of|only|just)\Z", re.IGNORECASE)
+
+# How people write when they type fast, and what the rules look for.
+_SHORTHAND = {
+    "pls": "please",
+    "plz": "please",
+    "bc": "because",
+    "cuz": "because",
+    "coz": "because",
+    "w/": "with",
+    "w/o": "without",
+    "u": "you",
+    "ur": "your",
+    "dont": "don't",
+    "doesnt": "doesn't",
+    "cant": "can't",
+    "wont": "won't",
+    "isnt": "isn't",
+    "arent": "aren't",
+    "shouldnt": "shouldn't",
+    "mustnt": "mustn't",
+    "thats": "that's",
+    "i": "I",
+    "im": "I'm",
+    "ive": "I've",
+    "weve": "we've",
+    "youre": "you're",
+    "gonna": "going to",
+    "everytime": "every time",
+    "tmrw": "tomorrow",
+}
+_WORDS_LOOKED_FOR = (
+    "always never remember prefer because please decided instead should whenever everywhere without"
+    " before important convention forbidden tomorrow anything"
+)
+_KEYWORDS = frozenset(_WORDS_LOOKED_FOR.split())
+_WORDS_OF_THEIR_OWN = frozenset({"decide", "prefers", "pleas", "import", "alway", "shoul"})
+
+
+def _slips(word: str) -> set[str]:
+    """A word with two neighbouring letters swapped, one left out, or one doubled."""
+    swapped = {f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}" for i in range(1, len(word) - 1)}
+    short = {word[:i] + word[i + 1 :] for i in range(1, len(word))}
+    double = {word[:i] + word[i] + word[i:] for i in range(len(word))}
+    return swapped | short | double
+
+
+_MEANT = {
+    slip: word
+    for word in _KEYWORDS
+    for slip in _slips(word) - _WORDS_OF_THEIR_OWN
+    if slip not in _KEYWORDS
+}
+_TO_MEND = frozenset({*_SHORTHAND, *_MEANT})
+_WORD = re.compile(r"`[^`]*`|(?<![\w.'/-])(?:[A-Za-z]+|w/o?)(?![\w'/-]|\.\w)|\bi(?='[a-z])")
+
+
+def opening(text: str, most: int) -> str:
+    """The beginning of a text in at most so many characters, without half a word at its end."""
+    if len(text) <= most:
+        return text
+    head = text[:most]
+    return head[: max(head.rfind(" "), head.rfind("\n"), 0)]
+
+
+def repaired(sentence: str) -> str:
+    """A sentence with its shorthand and slips written out; code stays as it is.
+
+    Only words the rules look for are mended: "alwyas", "dont", "bc".
+    """
+    plain = sentence.replace("’", "'")
+    words = set(plain.lower().replace(",", " ").replace(".", " ").split())
+    if words.isdisjoint(_TO_MEND) and "i'" not in plain:
+        return plain
+    return _WORD.sub(_mended, plain)
+
+
+def _mended(found: re.Match[str]) -> str:
+    word = found[0].lower()
+    meant = _SHORTHAND.get(word) or _MEANT.get(word)
+    if meant is None:
+        return found[0]
+    return meant[0].upper() + meant[1:] if found[0][0].isupper() else meant
+
+
+def parted(sentence: str) -> tuple[str, str]:
+    """The small words in front of a sentence, and what is left without them."""
+    whole = sentence.strip()
+    former, left = "", _SYMBOLS.sub("", whole)
+    while former != left:
+        former = left
+        left = _STANDING.sub("", _LEAD.sub("", left))
+    return whole[: len(whole) - len(left)], left
+
+
+def without_lead(sentence: str) -> str:
+    """A sentence without the small words in front of it: "ok so please, use tabs" is "use tabs"."""
+    return parted(sentence)[1]
+
+
+def tidy(sentence: str) -> str:
+    """A statement without greetings, fillers and thanks, as one sentence with a capital and a stop.
+
+    "ok so from now on, always use pnpm please" becomes "Always use pnpm."
+    """
+    text = " ".join(sentence.split())
+    former = ""
+    while former != text:
+        former = text
+        text = _TAIL.sub("", without_lead(text)).strip(" ,;:–—-").rstrip("!.")
+    if not text:
+        return ""
+    first = text.split()[0]
+    if first.islower() and first.strip(",:;").replace("'", "").replace("’", "").isalpha():
+        text = text[0].upper() + text[1:]
+    unspaced = ord(text[-1]) >= _UNSPACED  # scripts that end sentences in another way
+    return text if unspaced or text[-1] in "?…)`\"'" else f"{text}."
+
+
+def with_reason(sentence: str) -> tuple[str, str]:
+    """A statement and the reason given for it in the same sentence, if any."""
+    parts = _REASON.split(sentence, maxsplit=1)
+    if len(parts) != 2:
+        return sentence, ""
+    return _DANGLING.sub("", parts[0]), parts[1].strip(" .!")
+
+
+def joined(*sentences: str) -> str:
+    """Sentences one after the other, each with its stop."""
+    ended = (each if each[-1] in ".!?…。！？" else f"{each}." for each in sentences if each)
+    return " ".join(ended)

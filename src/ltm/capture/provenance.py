@@ -1,0 +1,421 @@
+"""Whose word it is: what a session was given, and what of it the agent or the user only repeats.
+
+Owns what counts as given (results of tools, attachments, instruction files, what sub-agents and
+pasted texts say) and when a statement repeats it. The whole session counts, not the stretch that is
+read now: where an earlier stretch is needed, the transcript is read again, for the few statements
+that are in question. A statement that repeats what was given is the word of a tool and waits for a
+person. Whatever is in doubt waits. Imports `core`, `sessions` and this package.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ltm.capture.commands import MEMORY
+from ltm.capture.decide import Candidate
+from ltm.capture.message import pasted
+from ltm.errors import LtmError
+from ltm.files.atomic import read_plain
+from ltm.model import Source, Trust
+from ltm.sessions.transcript import read
+from ltm.sessions.turns import (
+    Aside,
+    AssistantText,
+    Command,
+    Summary,
+    ToolResult,
+    ToolUse,
+    Turn,
+    UserText,
+)
+from ltm.text import terms
+from ltm.text.sameness import same
+from ltm.text.similarity import COMMON_WORDS
+
+INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md")
+"""Files of a repository that the client loads: older clients do not note what stood in them."""
+
+_HELD = 4_000_000
+"""Characters that are held; beyond them the transcript is read again when there is a question."""
+
+_READ = 512 << 20
+"""Bytes of transcript that one reading may read again; beyond, what the agent says is in doubt."""
+
+_FILE = 4_000_000
+_CALLS = 2_000
+_OWN = 20_000
+_ANSWERS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+"""Tools whose results are the user's answers."""
+
+_CALL_MARKS = (b"<command-", b'"AskUserQuestion"', b'"ExitPlanMode"', b"git commit")
+_RUN = 4
+_NAMED = 2
+"""Words that must be shared besides the share, where a name is one of them."""
+
+_STEM = 6
+_WINDOW = 240
+_WORDS = re.compile(r"\w+")
+_PIECES = re.compile(r"(?<=[.!?。！？])\s+|[;\n；。]+|:\s+(?=\S+\s+\S+\s+\S+)|\s[–—-]\s")
+_NAMES = re.compile(
+    r"(?<![\w/])(?=[\w@$./:=-]*[a-z])(?:--?[a-z][\w-]{2,}|[@$]?\w+(?:(?:://|[./:=@_-]+)\w+)+/?)"
+)
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{5,}(?![\w'’-])")
+_TERMS = re.compile(r"[`'\"“„«「]([^\W\d_]\w{4,40})[`'\"”“»」]")
+"""Words that stand alone in quotes: the names of what is explained."""
+
+_QUOTES = re.compile(r"[\"“„«»‚‘'`「『]([^\"“”„«»‚‘’'`「」『』]{6,400})[\"”“»«’‘'`」』]")
+_JSON_SAFE = re.compile(r"[a-z0-9]{4,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One text that a session was given."""
+
+    line: int
+    text: str
+    """In small letters."""
+    own: str = ""
+    """What the agent itself put into the call that gave it, in small letters."""
+    waiting: bool = False
+    """Whether it is a memory that waits for a person."""
+    recalled: bool = False
+    """Whether it came from memory: then the user may say it again, but the agent taught nothing."""
+
+
+class Evidence:
+    """What one session was given, to tell whether a candidate is the word of who says it."""
+
+    def __init__(self, transcript: str = "", *, begun: bool = False, folder: str = "") -> None:
+        """`begun` says that an earlier stretch of the transcript was read before."""
+        self._transcript = transcript
+        self.begun = begun
+        self._folder = folder
+        self._collected = _Collector()
+        self._held: list[Given] = []
+        self._size = 0
+        self._to_read = _READ
+
+    def note(self, turn: Turn) -> None:
+        """Take one more turn into account."""
+        for given in self._collected.of(turn):
+            self._held.append(given)
+            self._size += len(given.text) + len(given.own)
+        if self._size > _HELD and self._transcript:
+            self._held.clear()
+            self._size, self.begun = 0, True
+
+    def judged(
+        self,
+        candidates: Iterable[Candidate],
+        *,
+        waiting: Iterable[str] = (),
+        strictly: bool = False,
+    ) -> list[Candidate]:
+        """The candidates, each with the trust of the one who really said it.
+
+        `waiting` are the texts of memories that are not confirmed yet: a quote of one among
+        other words is not enough. With `strictly` less of a text makes a repetition, where little
+        is lost by leaving it out.
+        """
+        found = list(candidates)
+        asked = [_Question(each, strictly) for each in found if each.source.trust is not Trust.TOOL]
+        self._answer(asked)
+        if any(each.candidate.source.trust is Trust.USER for each in asked):
+            for text in waiting:
+                for each in asked:
+                    each.look(Given(0, text.lower(), waiting=True))
+        given = {id(each.candidate) for each in asked if each.answered}
+        return [
+            replace(each, source=each.source._replace(trust=Trust.TOOL))
+            if id(each) in given
+            else each
+            for each in found
+        ]
+
+    def is_copied(self, text: str) -> bool:
+        """Whether a text stands in what was given, word for word."""
+        question = _Question(Candidate("", text, 0.0, Source(Trust.USER)))
+        self._answer([question])
+        return question.answered
+
+    def holds(self, text: str) -> bool:
+        """Whether a text of the agent's only repeats what was given."""
+        candidate = Candidate("", text, 0.0, Source(Trust.ASSISTANT))
+        return self.judged([candidate], strictly=True)[0].source.trust is Trust.TOOL
+
+    def _answer(self, asked: list[_Question]) -> None:
+        for given in (*self._held, *self._instructions()):
+            for each in asked:
+                each.look(given)
+        left = [each for each in asked if not each.answered and each.pieces]
+        if not left or not self.begun or not self._transcript:
+            return
+        self._to_read -= _size(self._transcript)
+        if self._to_read < 0:
+            for each in left:
+                each.doubt()
+            return
+        collected = _Collector()
+        for turns in read(self._transcript, only=_marks(left)).messages():
+            for turn in turns:
+                for given in collected.of(turn):
+                    for each in left:
+                        each.look(given)
+
+    def _instructions(self) -> Iterator[Given]:
+        for name in INSTRUCTIONS if self._folder else ():
+            try:
+                data = read_plain(os.path.join(self._folder, name), limit=_FILE)
+            except (OSError, LtmError):
+                continue
+            yield Given(0, data.decode("utf-8", "replace").lower())
+
+
+class _Collector:
+    """Finds what was given in the turns of a session, in their order."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, str] = {}
+        self._typed = ""
+
+    def of(self, turn: Turn) -> Iterator[Given]:
+        match turn:
+            case ToolUse():
+                if len(self._calls) >= _CALLS:
+                    self._calls.clear()
+                self._calls[turn.id] = "" if turn.tool in _ANSWERS else _own(turn.input)
+            case ToolResult():
+                own = self._calls.pop(turn.id, "")
+                if turn.tool not in _ANSWERS and turn.text:
+                    recalled = turn.tool.startswith(MEMORY)
+                    yield Given(turn.line, turn.text.lower(), own, recalled=recalled)
+            case UserText():
+                text = pasted(turn.text)
+                if text:
+                    yield Given(turn.line, text.lower())
+            case Aside(what="shell" | "error"):
+                return
+            case Command():
+                self._typed = turn.arguments.lower()
+            case Aside() | Summary():
+                # The body of a command repeats what the user typed after its name.
+                text = turn.text.lower()
+                text = text.replace(self._typed, " ") if self._typed else text
+                yield Given(turn.line, text, recalled="[LTM:" in turn.text)
+            case AssistantText(sidechain=True):
+                yield Given(turn.line, turn.text.lower())
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def _own(given: Mapping[str, Any]) -> str:
+    """The texts the agent put into a call."""
+    texts = (value for value in given.values() if isinstance(value, str))
+    return "\n".join(texts)[:_OWN].lower()
+
+
+@dataclass(slots=True)
+class _Question:
+    """A candidate, and whether it was found in what was given."""
+
+    candidate: Candidate
+    strictly: bool = False
+    answered: bool = False
+    pieces: list[_Piece] = field(default_factory=list)
+    _line: int = 0
+    _by_user: bool = False
+
+    def __post_init__(self) -> None:
+        candidate = self.candidate
+        self._by_user = candidate.source.trust is Trust.USER
+        last = candidate.source.lines.rpartition("-")[2]
+        self._line = int(last) if last.isdecimal() else 0
+        texts = [candidate.text, candidate.title, candidate.reason]
+        if candidate.observed:  # then its title is made of the same
+            claims = candidate.text.replace(candidate.observed, "").replace(candidate.done, "")
+            texts = [claims, candidate.reason]
+        parts = dict.fromkeys(
+            part for text in texts for part in (text, *_PIECES.split(text)) if part.strip()
+        )
+        measure = _LAST_WORDS if self.strictly or candidate.fleeting else _CLAIM
+        self.pieces = [_Piece(part, _PROMPT if self._by_user else measure) for part in parts]
+        if self._by_user:
+            quotes = (quote for text in texts for quote in _QUOTES.findall(text))
+            self.pieces += [_Piece(quote, _QUOTATION) for quote in quotes]
+        if candidate.done:
+            self.pieces.append(_Piece(candidate.done, _ACT))
+        self.pieces = [piece for piece in self.pieces if piece.is_telling]
+
+    def look(self, given: Given) -> None:
+        """Look for the candidate in a text that was given before it was said."""
+        late = self._line and given.line > self._line
+        if self.answered or late or (given.recalled and self._by_user):
+            return
+        if given.waiting and (not self._by_user or self._states(given.text)):
+            return
+        self.answered = any(
+            piece.stands_in(given.text) and not (given.own and piece.is_in(given.own))
+            for piece in self.pieces
+        )
+
+    def doubt(self) -> None:
+        """Mark it as unchecked: what the agent says waits, what the user says stands."""
+        self.answered = not self._by_user
+
+    def _states(self, text: str) -> bool:
+        """Whether a message says just this, and nothing about it."""
+        return self.candidate.alone and same(self.candidate.text, text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """How much of a text must stand in what was given to be a repetition of it."""
+
+    fewest: int
+    """Words that say something, below which nothing can be told; `exact` counts every word."""
+    share: float
+    named: float
+    """The share where both have a name in common: a host, a flag, a path, a package."""
+    exact: bool = False
+    """Whether runs of words are counted, and not words that stand close together."""
+
+
+_CLAIM = _Measure(3, 0.6, 0.3)
+_LAST_WORDS = _Measure(2, 0.3, 0.0)
+_PROMPT = _Measure(6, 0.6, 0.45, exact=True)
+_QUOTATION = _Measure(2, 0.6, 0.45, exact=True)
+_ACT = _Measure(4, 0.6, 2.0, exact=True)
+
+
+class _Piece:
+    """A sentence, an item or a quotation of a candidate."""
+
+    def __init__(self, text: str, measure: _Measure) -> None:
+        lowered = text.lower()
+        self._measure = measure
+        self.words = _words(lowered)
+        self.stems = frozenset(word[:_STEM] for word in self.words if _says_something(word))
+        self._names = frozenset(_NAMES.findall(terms.spaced(lowered))) | frozenset(
+            name.lower() for name in _PROPER.findall(text)
+        )
+        self._runs = _telling_runs(self.words)
+        self._window = max(_WINDOW, 2 * len(lowered))
+        self._pattern: re.Pattern[str] | None = None
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether there is enough to tell a repetition from chance."""
+        fewest = self._measure.fewest
+        if self._measure.exact:
+            return len(self.words) >= fewest
+        return len(self.stems) >= (min(fewest, _NAMED) if self._names else fewest)
+
+    def stands_in(self, text: str) -> bool:
+        """Whether it repeats a text, or enough of it where both have a name in common."""
+        if self.is_in(text):
+            return True
+        if self._share_in(text) < self._measure.named:
+            return False
+        named = any(name in text for name in self._names) or any(
+            term in self.words for term in _TERMS.findall(text)
+        )
+        return named and self._is_close(text, self._measure.named, _NAMED)
+
+    def is_in(self, text: str) -> bool:
+        """Whether it stands in a text: in the very words, or most of it close together."""
+        most = self._share_in(text) >= self._measure.share
+        if self._measure.exact:
+            return most and self._is_quoted(text)
+        close = most and self._is_close(text, self._measure.share, self._measure.fewest)
+        return close or any(self._has_run(text, run) for run in self._runs)
+
+    def _share_in(self, text: str) -> float:
+        return sum(stem in text for stem in self.stems) / max(1, len(self.stems))
+
+    def _is_close(self, text: str, share: float, fewest: int) -> bool:
+        """Whether so much of the words, and so many, stand within one window of the text."""
+        enough = max(fewest, math.ceil(share * len(self.stems))) if share else 1
+        last: dict[str, int] = {}
+        if self._pattern is None:
+            self._pattern = _any_of(self.stems)
+        for found in self._pattern.finditer(text):
+            last[found[1]] = found.start()
+            since = found.start() - self._window
+            if len(last) >= enough and sum(at >= since for at in last.values()) >= enough:
+                return True
+        return False
+
+    def _is_quoted(self, text: str) -> bool:
+        """Whether most runs of its words stand in the text."""
+        words = self.words
+        length = min(_RUN, len(words))
+        runs = {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
+        there = _words(text)
+        known = frozenset(words)
+        found = {
+            run
+            for at in range(len(there) - length + 1)
+            if there[at] in known and (run := tuple(there[at : at + length])) in runs
+        }
+        return len(found) >= self._measure.share * len(runs)
+
+    def _has_run(self, text: str, run: tuple[str, ...]) -> bool:
+        if not all(word in text for word in run):
+            return False
+        return re.search(r"\W+".join(map(re.escape, run)), text) is not None
+
+
+def _telling_runs(words: list[str]) -> list[tuple[str, ...]]:
+    """Three words in a row that all say something, or four of which three do."""
+    telling = [_says_something(word) and not terms.UNSPACED.match(word) for word in words]
+    found = []
+    for at in range(len(words)):
+        for length in (3, 4):
+            if at + length <= len(words) and sum(telling[at : at + length]) >= 3:
+                found.append(tuple(words[at : at + length]))
+                break
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in small letters; of scripts without spaces, pairs of characters."""
+    if text.isascii():
+        return _WORDS.findall(text)
+    found: list[str] = []
+    for word in terms.words(terms.spaced(text)):
+        found += terms.pairs(word) if terms.UNSPACED.match(word) else [word]
+    return found
+
+
+def _says_something(word: str) -> bool:
+    long = len(word) > 3 or any(char.isdigit() for char in word) or not word.isascii()
+    return long and len(word) > 1 and word not in COMMON_WORDS
+
+
+def _any_of(stems: Iterable[str]) -> re.Pattern[str]:
+    """A pattern that finds these at the beginning of words, of scripts without spaces anywhere."""
+    longest = sorted(stems, key=len, reverse=True)
+    marks = (
+        re.escape(stem) if terms.UNSPACED.match(stem) else rf"(?<!\w){re.escape(stem)}"
+        for stem in longest
+    )
+    return re.compile(f"(?=({'|'.join(marks)}))")
+
+
+def _marks(asked: Iterable[_Question]) -> tuple[bytes, ...]:
+    """Bytes one of which is in every line that can answer; none where no such bytes are known."""
+    stems = {stem for each in asked for piece in each.pieces for stem in piece.stems}
+    if not all(_JSON_SAFE.fullmatch(stem) for stem in stems):
+        return ()  # letters beyond ASCII may be written in several ways
+    cased = {form for stem in stems for form in (stem, stem.capitalize(), stem.upper())}
+    return (*(form.encode() for form in sorted(cased)), *_CALL_MARKS)

@@ -1,0 +1,1 @@
+"""The `ltm` command: one module per command or group of commands."""

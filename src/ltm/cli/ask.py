@@ -1,0 +1,60 @@
+"""`ltm ask`: a question, answered from memories."""
+
+from __future__ import annotations
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.cli.output import hit_record, nothing_found
+from ltm.recall.passages import Quote, cited_as, quote_title
+from ltm.text.display import one_line
+
+_SHOWN = 10
+
+
+@make("ask")
+@click.argument("question", nargs=-1, required=True)
+def command(work: Work, question: tuple[str, ...]) -> None:
+    """Answer QUESTION from memories, with the ids it rests on.
+
+    \b
+    ltm ask "why did we leave Redis?"
+
+    Needs a model (see: ltm config llm.backend). Without one it shows the evidence, best first.
+    """
+    from ltm.recall.answer import ask
+
+    asked = " ".join(question)
+    found = ask(work.store, work.places, work.config, asked, said=work.said)
+    if work.as_json:
+        output.emit(
+            {
+                "answer": found.text or None,
+                "cited": list(found.cited),
+                "evidence": [hit_record(hit) for hit in found.hits],
+                "total": found.total,
+                "note": found.note,
+            }
+        )
+        return
+    if not found.hits:
+        nothing_found(work, asked)
+        return
+    if found.text:
+        output.say(found.text)
+        output.say("")
+    if found.note:
+        output.note(found.note)
+    shown = [hit for hit in found.hits if not found.cited or cited_as(hit) in found.cited]
+    for hit in shown[:_SHOWN]:
+        if isinstance(hit, Quote):
+            output.say(f"{one_line(hit.id)}  {one_line(quote_title(hit))}")
+            if not found.text:
+                output.say(f"    {one_line(hit.excerpt)}")
+            continue
+        memory = hit.stored.memory
+        output.say(f"{output.shown_id(memory.id)}  {output.memory_headline(memory)}")
+        if not found.text:
+            output.say(f"    {one_line(memory.summary or memory.text)[:300]}")

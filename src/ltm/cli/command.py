@@ -1,0 +1,134 @@
+"""What every command starts from: the options all share, in front of the work itself (`call`).
+
+Owns `--project`, `--json` and the options that say which memories are meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from ltm.cli.context import Work
+from ltm.errors import WrongUsage
+from ltm.kinds import Kinds
+from ltm.model import Filter, Phase, Scope, Status, choice
+
+__all__ = [
+    "KINDS",
+    "Work",
+    "command",
+    "filter_options",
+    "kind_option",
+    "limit_option",
+    "tag_option",
+    "wanted",
+]
+
+KINDS = ", ".join(kind.name for kind in Kinds())
+"""The kinds there are, for help texts."""
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def command(name: str, *, data: bool = True) -> Callable[[Callable[..., None]], click.Command]:
+    """A command that gets a `Work` first; `data` gives it `--json`."""
+
+    def make(function: Callable[..., None]) -> click.Command:
+        @wraps(function)
+        def call(project: str | None, as_json: bool = False, **arguments: Any) -> None:
+            with Work(project, as_json) as work:
+                function(work, **arguments)
+
+        made: Callable[..., Any] = call
+        if data:
+            made = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")(
+                made
+            )
+        made = click.option(
+            "--project",
+            metavar="DIR",
+            type=click.Path(),
+            help="The project's folder, instead of the current one.",
+        )(made)
+        return click.command(name)(made)
+
+    return make
+
+
+def kind_option(function: _F) -> _F:
+    """`--kind`, once or several times."""
+    return click.option(
+        "--kind", "-k", "kinds", metavar="KIND", multiple=True, help="Only this kind; repeatable."
+    )(function)
+
+
+def tag_option(function: _F) -> _F:
+    """`--tag`, once or several times."""
+    return click.option(
+        "--tag", "-t", "tags", metavar="TAG", multiple=True, help="Only with this tag; repeatable."
+    )(function)
+
+
+def limit_option(default: int, *, most: int | None = None) -> Callable[[_F], _F]:
+    """`--limit`: how many are printed."""
+    return click.option(
+        "--limit",
+        "-n",
+        metavar="N",
+        type=click.IntRange(1, most),
+        default=default,
+        show_default=True,
+        help="How many at the most.",
+    )
+
+
+def filter_options(function: _F) -> _F:
+    """The options that say which memories are meant."""
+    for option in (
+        click.option("--state", metavar="STATE", help="Only issues in this state: open, resolved."),
+        click.option("--scope", metavar="SCOPE", help="Only this scope: project or agent."),
+        click.option(
+            "--status",
+            metavar="STATUS",
+            help="active (default), superseded, forgotten, quarantined or all.",
+        ),
+        click.option(
+            "--phase", metavar="N", type=click.IntRange(0, 3), help="Only this phase, 0 to 3."
+        ),
+    ):
+        function = option(function)
+    return tag_option(kind_option(function))
+
+
+def wanted(
+    work: Work,
+    kinds: tuple[str, ...],
+    tags: tuple[str, ...],
+    phase: int | None = None,
+    status: str | None = None,
+    scope: str | None = None,
+    state: str | None = None,
+) -> Filter:
+    """The filter these options describe."""
+    statuses: tuple[Status, ...] = (Status.ACTIVE,)
+    if status:
+        statuses = tuple(Status) if status.lower() == "all" else (choice(Status, status),)
+    return Filter(
+        kinds=tuple(work.config.kinds.parse(kind).name for kind in kinds),
+        tags=tuple(tags),
+        phases=() if phase is None else (Phase(phase),),
+        statuses=statuses,
+        scopes=(choice(Scope, scope),) if scope else (),
+        state=_state(work, state) if state else "",
+    )
+
+
+def _state(work: Work, word: str) -> str:
+    states = dict.fromkeys(state for kind in work.config.kinds for state in kind.states)
+    if word.strip().lower() in states:
+        return word.strip().lower()
+    options = ", ".join(states)
+    raise WrongUsage(f"'{word}' is not one of {options}", hint=f"use one of: {options}")

@@ -1,0 +1,104 @@
+"""`ltm demo`: the whole round in a folder that is gone afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.inject.session_start import tell
+from ltm.model import Filter, iso, now
+from ltm.project.home import scratch_folder
+from ltm.recall.search import recall
+
+_SESSION = "demo.jsonl"  # a session of the real client in a small made-up project
+_ASKED = "why did the retry test fail?"
+
+
+@make("demo")
+def command(work: Work) -> None:
+    """Play a recorded session: what it taught, what the next is told, an answer. Leaves nothing."""
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="ltm-demo-", dir=scratch_folder()) as folder:
+        value = _play(folder, output.say if not work.as_json else lambda text: None)
+    if work.as_json:
+        output.emit(value)
+        return
+    took = time.perf_counter() - started
+    output.say(f"\nDone in {took:.1f} s; nothing was left behind. Your turn:")
+    output.say('  ltm remember "something worth keeping"      or let sessions teach it: ltm setup')
+
+
+def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
+    from ltm.capture.pipeline import capture
+    from ltm.config.config import load
+    from ltm.project.layout import places
+    from ltm.sessions.transcript import read
+    from ltm.sessions.turns import AssistantText, ToolUse, UserText
+    from ltm.state.session_log import SessionLog
+    from ltm.store.open import open_store
+
+    project = os.path.join(folder, "shop")
+    os.mkdir(project)
+    where = places(project, environ={"LTM_HOME": os.path.join(folder, "home"), "HOME": folder})
+    config = load(where.home, where.shared)
+    transcript = _recorded(folder)
+    say("1. A session, as it was recorded:\n")
+    for turn in read(transcript):
+        match turn:
+            case UserText(text=text):
+                say(f"   you:    {_line(text)}")
+            case AssistantText(text=text):
+                say(f"   agent:  {_line(text)}")
+            case ToolUse(tool=tool, input=given):
+                say(f"   {tool.lower()}:{' ' * (7 - len(tool))}{_about(given)}")
+    store, log = open_store(where, config), SessionLog(where.state_db)
+    try:
+        done = capture(store, log, "demo", transcript, now=now(), difficulty=0.3)
+        kept = [store.read(each).memory for each in done.added]
+        say("\n2. What it taught, found without any model, each kept as a Markdown file:\n")
+        for memory in kept:
+            say(f"   {memory.kind:12} {memory.impact:9} {memory.title}")
+        say("\n3. The next session is told at its start:\n")
+        told = tell(store, where, config, now())
+        say("\n".join(f"   {line}" for line in told.text.splitlines()))
+        say(f"\n4. Later, a question: {_ASKED}\n")
+        found = recall(store, _ASKED, Filter(), 1)
+        for hit in found.memories:
+            say("\n".join(f"   {line}" for line in hit.stored.memory.text.splitlines() if line))
+            say(f"   (why: {hit.why})")
+        return {
+            "remembered": [memory.id for memory in kept],
+            "told": {"text": told.text, "tokens": told.tokens},
+            "asked": _ASKED,
+            "answer": [hit.stored.memory.text for hit in found.memories],
+        }
+    finally:
+        log.close()
+        store.close()
+
+
+def _recorded(folder: str) -> str:
+    """The recorded session, as if it had been held today."""
+    path = os.path.join(folder, _SESSION)
+    today = iso(now())
+    with open(path, "w", encoding="utf-8") as file:
+        for line in files(__package__).joinpath(_SESSION).read_text("utf-8").splitlines():
+            file.write(json.dumps({**json.loads(line), "timestamp": today}) + "\n")
+    return path
+
+
+def _line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= 110 else f"{words[:109]}…"
+
+
+def _about(given: Any) -> str:
+    return os.path.basename(str(given.get("file_path", ""))) or str(given.get("command", ""))

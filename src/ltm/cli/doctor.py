@@ -1,0 +1,77 @@
+"""`ltm doctor`: what is wrong, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.model import Problem, now
+
+
+@make("doctor")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired; never deletes a text.")
+@click.option(
+    "--audit", "audited", is_flag=True, help="Also rate junk, duplicates, stale, unused, secret."
+)
+def command(work: Work, fix: bool, audited: bool) -> None:
+    """Look for broken files, lost links, wrong modes and a stale index, and say what to do.
+
+    Where a client was set up, it also says why sessions have no memory, if they have none. Exit
+    code 1 means that something is still wrong.
+    """
+    from ltm.clients.diagnose import is_entered, launcher_trouble, why_not_working
+    from ltm.embed.choose import standing
+    from ltm.upkeep.doctor import audit, examine, mend
+
+    report = (mend if fix else examine)(work.store, work.places, work.config)
+    if fix and launcher_trouble(work.places):
+        report = replace(report, problems=(*report.problems, *_new_launcher(work.places.home)))
+    trouble = tuple(why_not_working(work.places))
+    if is_entered(work.places):
+        healthy = report.healthy and not trouble
+        report = replace(report, problems=(*report.problems, *trouble), healthy=healthy)
+        trouble = ()
+    if audited:
+        report = replace(report, audit=audit(work.store, now()))
+    if work.as_json:
+        output.emit(report.as_record())
+    else:
+        for problem in report.problems:
+            output.say(output.problem(problem))
+        for name, figure in report.audit.items():
+            if isinstance(figure, dict):
+                output.say(f"{name:10} {figure['count']:5}  {figure['rate']:.1%}")
+        if report.healthy:
+            output.say("Everything is in order.")
+        elif not fix:
+            output.note("Repair what can be repaired with: ltm doctor --fix")
+        vectors = standing(work.config)
+        if vectors.hint:
+            output.note(f"Vectors are {vectors.said}. For what says the same in other words, type:")
+            output.note(f"  {vectors.hint}")
+        if trouble:  # not wanted by those who only use the command line
+            output.note("Sessions have no memory:")
+        for problem in trouble:
+            output.note(f"  {problem.message}")
+    if not report.healthy:
+        click.get_current_context().exit(1)
+
+
+def _new_launcher(home: str) -> Iterator[Problem]:
+    """Write the program that hooks run; where that cannot be done, its trouble is still there."""
+    from ltm.clients.clients import new_launcher
+    from ltm.clients.settings import carry_out
+    from ltm.errors import LtmError
+
+    try:
+        change = new_launcher(home)
+        if change:
+            carry_out(change, home)
+            yield Problem(change.path, "hooks could not run it; written again", fixed=True)
+    except LtmError:
+        return

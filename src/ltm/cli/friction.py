@@ -1,0 +1,293 @@
+"""`ltm friction`: what went wrong in sessions, and whether memory helped."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.errors import NotFound, WrongUsage
+from ltm.model import now, utc
+from ltm.text.display import counted
+
+if TYPE_CHECKING:
+    from ltm.friction.analysis import Analysis
+    from ltm.state.corrections import Effect, Rule
+
+_AGO = re.compile(r"([0-9]{1,5})\s*([dwmy])\Z")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_TREND = 30
+_SHOWN = 8
+
+
+@make("friction")
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
+@click.option("--classic", is_flag=True, help="The first rules, to the letter, to compare.")
+@click.option("--since", metavar="WHEN", help="Only sessions since a date, or 7d, 2w, 3m.")
+@click.option(
+    "--out",
+    "--output",
+    "folder",
+    metavar="DIR",
+    type=click.Path(),
+    help="Write the files here.  [default: .claude/friction]",
+)
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
+@click.option("--effect", is_flag=True, help="Did the rules that became memories help?")
+def command(
+    work: Work,
+    paths: tuple[str, ...],
+    classic: bool,
+    since: str | None,
+    folder: str | None,
+    dry_run: bool,
+    effect: bool,
+) -> None:
+    """Find where sessions went wrong: what users had to correct, what failed, what was repeated.
+
+    \b
+    ltm friction
+    ltm friction ~/.claude/projects --since 2w
+    ltm friction --effect
+
+    PATH is a transcript, a folder of them or a folder of projects; without one, this project's
+    sessions are read. A conversation that was forked or resumed counts once. What users had to say
+    is gathered into rules, which `ltm consolidate --all` makes preferences of when they were seen
+    often enough. Weights are options: see `ltm config`.
+    """
+    if effect:
+        if paths or folder or classic or since:
+            raise WrongUsage("--effect takes no other words", hint="try: ltm friction --effect")
+        _show_effect(work)
+        return
+    found, rules, written = _run(work, paths, classic, since, folder, dry_run)
+    if work.as_json:
+        output.emit({**found.summary, "written": written})
+        return
+    _show(found, rules)
+    if dry_run:
+        output.note("Nothing was written.")
+        return
+    output.note(f"Written to {os.path.dirname(written[-1])}")
+    if any(path.endswith(".gitignore") for path in written):
+        output.note("These files quote what you typed: a .gitignore keeps them out of git.")
+
+
+def _run(
+    work: Work,
+    paths: tuple[str, ...],
+    classic: bool,
+    since: str | None,
+    folder: str | None,
+    dry_run: bool,
+) -> tuple[Analysis, list[Rule], list[str]]:
+    from ltm.friction.analysis import analyse
+    from ltm.friction.report import FOLDER, write
+    from ltm.friction.signals import rules as rules_of
+    from ltm.friction.sources import group
+    from ltm.history.exclusions import UNSAID
+    from ltm.state.session_log import SessionLog
+
+    start = _moment(since) if since else None
+    files = _transcripts(work, paths, start)
+    rules = rules_of(work.config, classic=classic)
+    with (
+        click.progressbar(
+            length=len(files), label="Reading sessions", file=sys.stderr, hidden=not _is_watched()
+        ) as bar,
+        closing(SessionLog(work.places.state_db)) as log,
+    ):
+        sources = group(files)
+        bar.update(len(sources.unreadable))
+        unsaid = log.turns_read(UNSAID, now()).has
+        found = analyse(sources, rules, now(), since=start, tick=bar.update, is_unsaid=unsaid)
+    for path in found.unreadable:
+        output.note(f"Could not read {path}")
+    kept = _learn(work, found, dry_run=dry_run)
+    if dry_run:
+        return found, kept, []
+    root = "" if folder else work.places.project.root
+    target = os.path.abspath(folder) if folder else os.path.join(root, FOLDER)
+    return found, kept, write(found, target, kept, root)
+
+
+def _transcripts(work: Work, paths: tuple[str, ...], since: datetime | None) -> list[str]:
+    from ltm.friction.sources import find, of_project
+
+    places = work.places
+    if paths:
+        files = find(os.path.expanduser(path) for path in paths)
+        where = ", ".join(paths)
+    else:
+        files = of_project(places.project.root, places.project.id, places.home, os.environ)
+        where = places.project.root
+    if not files:
+        raise NotFound(
+            "there are no transcripts",
+            path=where,
+            hint="name a transcript, or a folder of them: ltm friction ~/.claude/projects",
+        )
+    # What was not written to since then holds nothing from since then.
+    return files if since is None else [path for path in files if _written(path) >= since]
+
+
+def _written(path: str) -> datetime:
+    try:
+        return datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
+    except OSError:
+        return datetime.max.replace(tzinfo=UTC)  # to be told as unreadable
+
+
+def _learn(work: Work, found: Analysis, *, dry_run: bool) -> list[Rule]:
+    """Keep the evidence, and give back this project's rules. Classic signals teach nothing."""
+    from ltm.friction.learn import learn, project_finder
+    from ltm.state.corrections import FILE, opened
+
+    places = work.places
+    own = places.project.id
+    if (dry_run or found.rules.classic) and not os.path.exists(os.path.join(places.home, FILE)):
+        return []
+    with opened(places.home) as ledger:
+        if not dry_run and not found.rules.classic:
+            project_of = project_finder(places.project.root, places.home, own)
+            learn(ledger, (each.heard for each in found.sessions), found.rules, project_of)
+        return ledger.rules(own, now())
+
+
+# -- what a person sees --------------------------------------------------------------------------
+
+
+def _show(found: Analysis, rules: list[Rule]) -> None:
+    from ltm.friction.report import health
+    from ltm.friction.score import signal_counts, weigh
+
+    overall, given = found.summary["overall"], found.summary["input"]
+    output.say(
+        f"{counted(overall['total_sessions'], 'session')}, {overall['bad_sessions']} of them bad"
+        f" ({overall['bad_rate']:.0%}), {overall['avg_friction']:g} friction a session:"
+        f" {health(found)}, {found.summary['verdict']['status']}"
+    )
+    trend = _sparkline([day["avg_friction"] for day in found.summary["daily_stats"][-_TREND:]])
+    if trend:
+        days = found.summary["daily_stats"][-_TREND:]
+        output.say(f"{days[0]['date']} {trend} {days[-1]['date']}")
+    counts = signal_counts(found.sessions)
+    ranked = sorted(counts, key=lambda name: (-weigh(name, counts[name], found.rules), name))
+    output.table(
+        ("signal", "count", "friction"),
+        [
+            (name, str(counts[name]), f"{weigh(name, counts[name], found.rules):g}")
+            for name in ranked
+        ],
+    )
+    live = [rule for rule in rules if rule.status in ("observing", "hot", "escalated")]
+    if live:
+        output.say("What users keep having to say:")
+        output.table(
+            ("rule", "conversations", "belief", "state", "in words"),
+            [
+                (rule.id, str(rule.observations), rule.tier, rule.status, rule.statement)
+                for rule in live[:_SHOWN]
+            ],
+        )
+    if given["forks"]:
+        output.note(f"{counted(given['forks'], 'file')} going on with another one: counted once.")
+    if given["bad_lines"]:
+        output.note(f"{counted(given['bad_lines'], 'line')} could not be read: skipped.")
+
+
+def _sparkline(values: list[float]) -> str:
+    """A small plot: one block for each day with sessions."""
+    if len(values) < 2:
+        return ""
+    blocks = _BLOCKS if _can_print(_BLOCKS) else "_.-=+*#@"
+    most = max(values) or 1
+    return "".join(blocks[round(value / most * (len(blocks) - 1))] for value in values)
+
+
+def _show_effect(work: Work) -> None:
+    from ltm.state.corrections import FILE, opened
+
+    effects: list[Effect] = []
+    if os.path.exists(os.path.join(work.places.home, FILE)):
+        with opened(work.places.home) as ledger:
+            effects = ledger.effect(work.places.project.id, now())
+    if work.as_json:
+        output.emit({"effects": [_record(each) for each in effects], "total": len(effects)})
+        return
+    if not effects:
+        output.note(
+            "No rule has become a memory yet. Rules come from 'ltm friction', memories of them"
+            " from 'ltm consolidate --all'."
+        )
+        return
+    output.table(
+        ("rule", "since", "before", "after", "verdict", "state", "in words"),
+        [
+            (
+                each.rule.id,
+                each.rule.since[:10],
+                f"{each.before.seen} of {each.before.of}",
+                f"{each.after.seen} of {each.after.of}",
+                each.verdict,
+                each.rule.status,
+                each.rule.statement,
+            )
+            for each in effects
+        ],
+    )
+    output.note("Conversations in which it had to be said, of all that were looked at.")
+
+
+def _record(effect: Effect) -> dict[str, Any]:
+    rule = effect.rule
+    return {
+        "rule": rule.id,
+        "statement": rule.statement,
+        "status": rule.status,
+        "memory": rule.memory,
+        "promoted_at": rule.since,
+        "observations": rule.observations,
+        "recurred_while_hot": rule.recurred_while_hot,
+        "before": _share(effect.before.seen, effect.before.of, effect.before.rate),
+        "after": _share(effect.after.seen, effect.after.of, effect.after.rate),
+        "verdict": effect.verdict,
+    }
+
+
+def _share(seen: int, of: int, rate: float) -> dict[str, Any]:
+    return {"seen": seen, "conversations": of, "rate": round(rate, 3)}
+
+
+def _moment(text: str) -> datetime:
+    """When `--since` means: a date, a moment, or so many days, weeks, months or years ago."""
+    ago = _AGO.match(text.strip().lower())
+    try:
+        if ago:
+            return now() - timedelta(days=int(ago[1]) * _DAYS[ago[2]])
+        return utc(text)
+    except (ValueError, OverflowError):
+        raise WrongUsage(
+            f"'{text}' is not a valid date", hint="try: --since 2026-11-01, or --since 2w"
+        ) from None
+
+
+def _is_watched() -> bool:
+    return sys.stderr.isatty()
+
+
+def _can_print(text: str) -> bool:
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

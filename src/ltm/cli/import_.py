@@ -1,0 +1,151 @@
+"""`ltm import`: take in an export, or what another tool kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.errors import NotFound
+from ltm.files.atomic import is_inside
+from ltm.model import now
+from ltm.text.display import counted
+from ltm.transfer.import_ import ImportReport
+from ltm.transfer.importer import NAMES
+
+
+@make("import")
+@click.argument("path", type=click.Path())
+@click.option(
+    "--from",
+    "source",
+    default="",
+    metavar="NAME",
+    help=f"The tool it comes from; found out if not given: {', '.join(NAMES)}.",
+)
+@click.option("--merge", is_flag=True, help="Leave what is here, but take what is newer there.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
+@click.option(
+    "--remap-agent", default="", metavar="NAME", help="Give what belongs to an agent to this one."
+)
+@click.option(
+    "--source-project",
+    default="",
+    metavar="NAME",
+    help="Only what the source keeps for this project, into the current one.",
+)
+@click.option("--large", is_flag=True, help="Read more than 100 MB or 100,000 entries.")
+@click.option("--quarantine", is_flag=True, help="Let all of it wait for 'ltm approve'.")
+@click.option("--yes", "-y", is_flag=True, help="Also what puts very many memories out of use.")
+@click.option("--ignore", is_flag=True, help="Import nothing, and do not offer it again.")
+def command(
+    work: Work,
+    path: str,
+    source: str,
+    merge: bool,
+    dry_run: bool,
+    remap_agent: str,
+    source_project: str,
+    large: bool,
+    quarantine: bool,
+    yes: bool,
+    ignore: bool,
+) -> None:
+    """Take in memories from PATH: an export of ltm, or the files of another memory tool.
+
+    \b
+    ltm import memories.json --dry-run
+    ltm import memories.json --merge
+    ltm import ~/.claude-mem --from claude-mem
+
+    PATH is a file or folder, also packed as zip, tar or gz; - reads standard input. A project's
+    folder will do, whatever it holds. Sources are only read. What is here already is not added
+    again, so an import can be repeated, and one that was cut short goes on.
+    """
+    from ltm.store.other_tools import answer, foreign
+    from ltm.transfer.import_ import ImportRequest, import_memories
+
+    top = os.path.expanduser(path)
+    offered = [each for each in foreign(work.places) if is_inside(each.path, top)]
+    if ignore:
+        if not offered:
+            raise NotFound("nothing there is offered for import", path=path, hint="see: ltm status")
+        answer(work.places.home, offered, ignored=True)
+        if work.as_json:
+            output.emit({"ignored": [each.path for each in offered]})
+        for each in () if work.as_json else offered:
+            output.say(f"{each.path} is left alone, and not offered again.")
+        return
+    with _bar() as progress:
+        report = import_memories(
+            ImportRequest(
+                path, source, merge, dry_run, remap_agent, source_project, large, quarantine, yes
+            ),
+            work.store,
+            work.places,
+            at=now(),
+            progress=progress,
+        )
+    if not dry_run and (report.added or report.updated or report.skipped):
+        answer(work.places.home, offered)
+    if work.as_json:
+        output.emit(report.as_record())
+    else:
+        _show(report)
+    if report.problems and not (report.added or report.updated or report.skipped):
+        click.get_current_context().exit(1)
+
+
+def _show(report: ImportReport) -> None:
+    would = "Would import" if report.dry_run else "Imported"
+    output.say(
+        f"{would} from {', '.join(report.sources)}: {report.added} added,"
+        f" {report.updated} updated, {report.skipped} known already"
+    )
+    for (source, word, kind), count in sorted(report.mapped.items()):
+        if word and word != kind:
+            output.say(f"  {source}: {word} → {kind}: {count}")
+    for whose, count in sorted(report.elsewhere.items()):
+        output.say(f"  kept for {whose}: {count}")
+    if report.quarantined:
+        output.note(f"{counted(report.quarantined, 'memory')} to be approved by you: ltm approve")
+    if report.conflicts:
+        which = "disagrees" if report.conflicts == 1 else "disagree"
+        output.note(
+            f"{counted(report.conflicts, 'memory')} {which} with what was here; both are kept."
+            " See ltm doctor, and ltm settle to end it."
+        )
+    if report.redacted:
+        output.note(f"A secret was taken out of {counted(report.redacted, 'memory')}.")
+    for problem in report.problems:
+        output.note(output.problem(problem))
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    """A progress bar at a terminal, one for each source that is read."""
+    bar: Any = None
+
+    def advance(done: int, total: int) -> None:
+        nonlocal bar
+        if not sys.stderr.isatty():
+            return
+        if bar is None:
+            bar = click.progressbar(length=total, label="Importing", file=sys.stderr)
+        bar.update(done - bar.pos)
+        if done >= total:
+            bar.render_finish()
+            bar = None
+
+    try:
+        yield advance
+    finally:
+        if bar is not None:
+            bar.render_finish()

@@ -1,0 +1,111 @@
+"""`ltm init`: share this repository's memories with the team, through git."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.errors import LtmError
+from ltm.model import Filter, now
+from ltm.text.display import counted
+
+
+@make("init")
+@click.option("--move", is_flag=True, help="Move this project's private memories in.")
+@click.option(
+    "--claude-md",
+    is_flag=True,
+    help="Also keep a short block of memories in CLAUDE.md, between markers.",
+)
+def command(work: Work, move: bool, claude_md: bool) -> None:
+    """Keep this project's memories in .claude/ltm/, to be committed and merged with the code.
+
+    Until then ltm keeps nothing in your repository. Run it in each clone once, so that git there
+    merges memories field by field.
+    """
+    from ltm.project import trust
+    from ltm.project.identity import record
+    from ltm.project.layout import SHARED
+    from ltm.store import share
+    from ltm.store.open import move_all, record_trust
+    from ltm.vault.vault import Vault
+
+    root = work.places.project.root
+    record(work.places.project, work.places.home)
+    # Sharing memories from here means trusting those there. Noted first: a vault that is only
+    # half made when the machine dies is ours to clean up and to finish.
+    here = (work.places.private, work.places.project, os.path.join(root, SHARED))
+    before = trust.answer(*here)
+    record_trust(*here, True)
+    try:
+        changed = share.init_shared(root)
+    except LtmError:
+        record_trust(*here, before)
+        raise
+    private = Vault("private", work.places.private)
+    moved: list[str] = []
+    stayed: list[str] = []
+    if move:
+        moved, stayed = move_all(private, Vault("shared", work.places.shared, shared=True))
+    after = work.again(root)
+    if claude_md:
+        changed += _place_block(after)
+    waiting = 0 if move else len(private.names())
+    if work.as_json:
+        output.emit(
+            {
+                "path": after.places.shared,
+                "changed": changed,
+                "moved": len(moved),
+                "stayed": stayed,
+                "private": waiting,
+                "memories": after.store.list(Filter(), 1).total,
+            }
+        )
+        return
+    output.say(f"Memories of {after.places.project.name} are shared in {after.places.shared}")
+    for path in changed:
+        output.say(f"  wrote {os.path.relpath(path, root)}")
+    if moved:
+        output.say(f"  moved {counted(len(moved), 'private memory')} in")
+    for name in stayed:
+        output.note(f"  {name} stayed private: it cannot be read, or another is in its place")
+    if waiting:
+        output.note(
+            f"Not moved: {counted(waiting, 'private memory')}; to move all in: ltm init --move"
+        )
+    if share.is_vault_ignored(root):
+        output.note(
+            "git is told to ignore .claude here, so nothing would be shared: see .gitignore"
+        )
+    if work.places.project.common_dir:
+        block = " CLAUDE.md" if claude_md else ""
+        output.note(f"Commit it with: git add .claude/ltm{block} && git commit")
+    else:
+        output.note("This is not a git repository; to share them, type 'git init' and commit.")
+
+
+def _place_block(work: Work) -> list[str]:
+    from ltm.cli.sync import write
+    from ltm.files.atomic import write_file
+    from ltm.files.block import find_block, place_block
+    from ltm.inject.memory_md import block
+
+    path = os.path.join(work.places.project.root, "CLAUDE.md")
+    try:
+        with open(path, "rb") as file:
+            before = file.read()
+    except FileNotFoundError:
+        before = b""
+    placed = before
+    if find_block(before) is None:
+        placed = place_block(before, block((), work.config.kinds, now()))
+    if placed != before:
+        write_file(path, placed, mode=0o644)
+    for problem in write(work).problems:
+        output.note(output.problem(problem))
+    return [path] if placed != before else []

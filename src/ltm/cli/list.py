@@ -1,0 +1,78 @@
+"""`ltm list`: look through what is kept."""
+
+from __future__ import annotations
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work, filter_options, limit_option, wanted
+from ltm.cli.command import command as make
+from ltm.model import Filter, Status, now
+
+_ALL = Filter(statuses=(Status.ACTIVE,), untrusted=True)
+
+
+@make("list")
+@limit_option(50)
+@click.option(
+    "--offset", metavar="N", type=click.IntRange(0), default=0, help="Skip so many first."
+)
+@filter_options
+def command(
+    work: Work,
+    limit: int,
+    offset: int,
+    kinds: tuple[str, ...],
+    tags: tuple[str, ...],
+    phase: int | None,
+    status: str | None,
+    scope: str | None,
+    state: str | None,
+) -> None:
+    """List memories, the newest first.
+
+    \b
+    ltm list --kind decision --tag auth
+    ltm list --kind issue --state open
+    ltm list --status forgotten
+    ltm list --json | jq -r '.memories[].path'
+
+    At a terminal ids are shown by their end, which is enough to type; in a pipe they are whole.
+    """
+    chosen = wanted(work, kinds, tags, phase, status, scope, state)._replace(untrusted=True)
+    page = work.store.list(chosen, limit, offset)
+    more = offset + len(page.items) < page.total
+    if work.as_json:
+        output.emit(
+            {
+                "memories": [output.record(each) for each in page.items],
+                "total": page.total,
+                "has_more": more,
+            }
+        )
+        return
+    if not page.items:
+        output.nothing(filtered=bool(page.total) or chosen != _ALL)
+        return
+    usage = work.store.usage(each.memory.id for each in page.items)
+    at = now()
+    mark = output.marker(work.places.home)
+    output.table(
+        ("id", "kind", "impact", "phase", "uses", "age", "title"),
+        [
+            (
+                output.shown_id(each.memory.id),
+                each.memory.kind,
+                str(each.memory.impact) + (" pinned" if each.memory.pinned else ""),
+                str(int(each.memory.phase)),
+                str(usage[each.memory.id].uses if each.memory.id in usage else 0),
+                output.ago(each.memory.created, at),
+                f"{mark(each)}{each.memory.title}",
+            )
+            for each in page.items
+        ],
+    )
+    if more:
+        output.note(
+            f"{page.total - offset - len(page.items)} more; go on with --offset {offset + limit}"
+        )

@@ -1,0 +1,381 @@
+"""Tables, JSON, hits, errors → exit codes.
+
+How a command answers: JSON for scripts, tables for a person at a terminal, plain text in a pipe.
+
+Whatever comes from a memory passes through `visible`, so no stored byte can steer a terminal.
+
+What `ltm recall` answers: hits for a person, or as JSON.
+
+Apart from the command itself, so that a question in plain words is answered without the command
+line library, a quarter of the time it would take. Imports core, recall and how commands answer.
+
+Memories and passages as the commands that look back print them: `why`, `fix`, `timeline`.
+
+Owns how each looks for a person and as JSON. Imports core, recall and how commands answer.
+
+How a command ends: the one place where errors become messages and exit codes.
+
+0 done, 1 refused or not found, 2 wrong usage. Data goes to stdout, messages to stderr. Knows
+nothing of the command line library, which a question in plain words does without.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, NoReturn
+
+from ltm.cli.context import Work
+from ltm.errors import LtmError, WrongUsage
+from ltm.history.passage import Passage
+from ltm.model import Filter, Hit, Memory, Problem, Status, Stored, as_record, iso
+from ltm.recall.passages import Quote, quote_record, quote_title
+from ltm.recall.search import recall
+from ltm.text.display import counted, estimate, one_line, visible
+from ltm.text.sentences import shortened
+
+WAITS = "(quarantined) "
+"""What stands before something that waits for approval."""
+
+_GAP = 2
+_BETWEEN = " · "
+_READABLE = 25
+"""Letters a line of the last column has at least; in fewer, a sentence becomes a pillar."""
+
+
+def emit(value: Any) -> None:
+    """Print exactly one JSON value, in escapes where the terminal knows no other letters."""
+    plain = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+    indent = 2 if sys.stdout.isatty() else None
+    print(json.dumps(value, ensure_ascii=plain, indent=indent), flush=True)
+
+
+def say(text: str) -> None:
+    """Print data for a person, line breaks kept."""
+    print(visible(text, keep_newlines=True), flush=True)
+
+
+def note(text: str) -> None:
+    """Tell the person something that is not data."""
+    print(visible(text, keep_newlines=True), file=sys.stderr, flush=True)
+
+
+def problem(found: Problem) -> str:
+    """A problem in one line: how grave it is, where, and what."""
+    where = f"{found.path}:{found.line}" if found.line else found.path
+    grade = "fixed" if found.fixed else "problem" if found.ill else "note"
+    return f"{grade}: {where}: {found.message}"
+
+
+def nothing(*, filtered: bool) -> None:
+    """Say that there is nothing to show: nothing at all, or nothing of what was asked for."""
+    if filtered:
+        note("No memory fits. All that are in use: ltm list")
+    else:
+        note('Nothing here yet. Keep something with: ltm remember "some text"')
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Rows under headings at a terminal; in a pipe one row a line, cells between tabs.
+
+    Only the last cell of a row is ever wrapped: what is to be typed, such as an id, stays whole.
+    Where a terminal is too narrow for that, each row takes lines of its own.
+    """
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in cells:
+            print("\t".join(row), flush=True)
+        return
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    *widths, last = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
+    if console.width - sum(widths) - _GAP * len(widths) < min(last, _READABLE):
+        console.print(Text(_BETWEEN.join(columns), "bold"))
+        for row in cells:
+            console.print(Text(_BETWEEN.join(row[:-1])))
+            console.print(Padding(Text(row[-1]), (0, 0, 0, 4)))
+        return
+    shown = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+    for column in columns[:-1]:
+        shown.add_column(column, no_wrap=True)
+    shown.add_column(columns[-1], overflow="fold")
+    for row in cells:
+        shown.add_row(*map(Text, row))
+    console.print(shown)
+
+
+def short(memory_id: str) -> str:
+    """The end of an id: enough to type, accepted wherever an id is."""
+    return memory_id[-8:]
+
+
+def shown_id(memory_id: str) -> str:
+    """An id as this reader wants it: short at a terminal, whole in a pipe."""
+    return short(memory_id) if sys.stdout.isatty() else memory_id
+
+
+def record(stored: Stored) -> dict[str, Any]:
+    """A stored memory as JSON, with where it lies."""
+    return {
+        **as_record(stored.memory),
+        "vault": stored.vault,
+        "path": stored.path,
+        "etag": stored.etag,
+        "trusted": stored.trusted,
+    }
+
+
+def source(stored: Stored) -> dict[str, Any]:
+    """Where a memory came from and where it is kept."""
+    origin = stored.memory.source
+    return {
+        "trust": str(origin.trust),
+        "session": origin.session,
+        "lines": origin.lines,
+        "tool": origin.tool,
+        "vault": stored.vault,
+        "path": stored.path,
+    }
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """How long ago something was, in the unit people would use."""
+    seconds = max(0, int((now - moment).total_seconds()))
+    for size, unit in ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return "now"
+
+
+def memory_headline(memory: Memory) -> str:
+    """A memory in one line: what it is and what it says."""
+    return f"{memory.kind}, {memory.impact}: {memory.title}"
+
+
+def marker(home: str) -> Callable[[Stored], str]:
+    """What stands before a memory that is not to be taken as it is: changed, untrusted, waiting."""
+    from ltm.vault import signing
+
+    key = signing.load(home)
+
+    def mark(stored: Stored) -> str:
+        marks = "⚠ " if key is not None and key.is_doubtful(stored.memory) else ""
+        if not stored.trusted:
+            marks += "(untrusted) "
+        if stored.memory.status is Status.QUARANTINED:
+            marks += WAITS
+        return marks
+
+    return mark
+
+
+def moment(when: datetime | None) -> str | None:
+    """A moment for JSON."""
+    return None if when is None else iso(when)
+
+
+MOST = 200
+"""Hits that can be asked for at once."""
+
+
+def answer(
+    work: Work,
+    question: str,
+    wanted: Filter,
+    limit: int | None = None,
+    *,
+    sessions: bool = True,
+    as_of: datetime | None = None,
+) -> None:
+    """Print what answers a question, as on a day where one is given."""
+    if not question.strip():
+        raise WrongUsage("there is nothing to look for", hint="type: ltm recall WORDS")
+    most = limit or work.config.get("recall.limit")
+    said = work.said if sessions else None
+    found = recall(work.store, question, wanted, most, said=said, as_of=as_of)
+    if work.as_json:
+        emit({"hits": [hit_record(hit) for hit in found.hits], "total": found.total})
+        return
+    if not found.hits:
+        nothing_found(work, question)
+        return
+    mark = marker(work.places.home)
+    for hit in found.hits:
+        if isinstance(hit, Quote):
+            waits = WAITS if hit.waits else ""
+            say(f"{one_line(hit.id)}  {waits}{one_line(quote_title(hit))}")
+            say(f"    {one_line(hit.excerpt)}")
+            say(f"    why: {one_line(hit.why)}; {counted(hit.tokens, 'token')}")
+            continue
+        memory = hit.stored.memory
+        headline = f"{mark(hit.stored)}{memory_headline(memory)}"
+        say(f"{shown_id(memory.id)}  {headline}")
+        say(f"    {one_line(memory.summary or memory.text)[:300]}")
+        say(f"    why: {hit.why}; {counted(estimate(memory.text), 'token')}")
+    left = found.total - len(found.hits)
+    if left and len(found.hits) == most and most < MOST:
+        note(f"{left:,} more; see more with --limit {min(found.total, MOST)}")
+    elif left:  # no single session fills an answer, however long it may be
+        note(f"{left:,} more that fit less; around a hit: ltm timeline --around ID")
+
+
+def nothing_found(work: Work, question: str) -> None:
+    """Say that nothing answers a question, and what may be the reason."""
+    from ltm.store.vaults import waiting
+
+    note(f"Nothing found for '{question}'. Try other words, or 'ltm list'.")
+    untrusted = waiting(work.store, work.places).untrusted
+    if untrusted:
+        note(
+            f"Not searched: {counted(untrusted, 'memory')} that came with this repository;"
+            " if you trust it, type: ltm trust"
+        )
+
+
+def hit_record(hit: Hit | Quote) -> dict[str, Any]:
+    """A hit as JSON."""
+    if isinstance(hit, Quote):
+        return quote_record(hit)
+    memory = hit.stored.memory
+    return {
+        "id": memory.id,
+        "title": memory.title,
+        "kind": memory.kind,
+        "score": round(hit.score, 4),
+        "why": hit.why,
+        "text": memory.text,
+        "tokens": estimate(memory.text),
+        "quarantined": memory.status is Status.QUARANTINED,
+        "source": source(hit.stored),
+    }
+
+
+_LONG = 240
+
+
+def say_memory(work: Work, stored: Stored) -> None:
+    """Print a memory in three lines: what it is, what it says, since when and who says so."""
+    memory = stored.memory
+    mark = marker(work.places.home)(stored)
+    say(f"{shown_id(memory.id)}  {mark}{one_line(memory_headline(memory))}")
+    say(f"    {shortened(one_line(memory.summary or memory.text), _LONG)}")
+    price = counted(estimate(memory.text), "token")
+    say(f"    {memory.day}, said by {memory.source.trust}; {price}")
+
+
+def memory_record(stored: Stored) -> dict[str, Any]:
+    """A memory as JSON, with its text, what it costs and where it came from."""
+    memory = stored.memory
+    return {
+        "id": memory.id,
+        "title": memory.title,
+        "kind": memory.kind,
+        "created": moment(memory.created),
+        "confirmed": moment(memory.confirmed),
+        "text": memory.text,
+        "tokens": estimate(memory.text),
+        "source": source(stored),
+    }
+
+
+def say_passage(label: str, passage: Passage, most: int = _LONG) -> None:
+    """Print a passage in one line: what it is here, who said it, and where it stands."""
+    text = shortened(one_line(passage.text), most)
+    say(f"    {label}{passage.role}: {text}  ({one_line(passage.citation)})")
+
+
+def finish(command: Callable[[], object]) -> NoReturn:
+    """Run a command and leave with its exit code, which is what it returns, or 0."""
+    open_streams()
+    try:
+        code = command()
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except KeyboardInterrupt:
+        _say("stopped")
+        sys.exit(130)
+    except BrokenPipeError:
+        _silence()  # the reader has seen enough
+        sys.exit(0)
+    except LtmError as error:
+        _say(str(error), error.hint)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        if os.environ.get("LTM_DEBUG"):
+            raise
+        if isinstance(error, OSError) and _is_unwritable():
+            _silence()
+            _say(f"the answer could not be written: {error.strerror}")
+            sys.exit(1)
+        from ltm.store.open import as_refusal
+
+        refusal = as_refusal(error)
+        if refusal is not None:
+            _say(str(refusal), refusal.hint)
+            sys.exit(refusal.exit_code)
+        _say(
+            f"this should not have happened: {type(error).__name__}: {error}",
+            "set LTM_DEBUG=1 and run it again to see where",
+        )
+        sys.exit(1)
+
+
+def open_streams() -> None:
+    """Let every command print: where an output is closed (`>&-`), to nowhere, and where messages
+    cannot be written, without them. What was done decides the exit code."""
+    messages = sys.__stderr__
+    if messages is not None and messages is sys.stderr:
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(_MessageStream(2, "w", closefd=False)),
+            encoding=messages.encoding,
+            line_buffering=True,
+        )
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+class _MessageStream(io.FileIO):
+    """The stream of messages, where neither a full disk nor a missing reader is an error. Python
+    would leave with 120 for what it could not write at its end."""
+
+    def write(self, data: Any, /) -> int:
+        """Write what can be written; all of it counts as written."""
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
+def _is_unwritable() -> bool:
+    """Whether it is the output that failed: what could not be written is still to be."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _silence() -> None:
+    """Python would complain once more at its own end of what it could not write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(message: str, hint: str = "") -> None:
+    from ltm.text.display import visible
+
+    print(f"ltm: {visible(message)}", file=sys.stderr)
+    if hint:
+        print(f"     {visible(hint)}", file=sys.stderr)

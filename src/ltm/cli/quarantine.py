@@ -1,0 +1,196 @@
+"""Ltm approve, ltm trust.
+
+`ltm approve`: let memories out of quarantine.
+
+`ltm trust`: say whether what a repository brought along may be told.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.decisions import Revise
+from ltm.errors import NotFound, Refused, WrongUsage
+from ltm.model import Filter, Source, Status, Stored
+from ltm.store.open import record_trust
+from ltm.text.display import counted, one_line
+from ltm.text.sentences import shortened
+
+_LONG = 500
+
+
+@make("approve")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="All that wait.")
+def approve_command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
+    """Approve memories that wait because their source is not trusted; without ID, list them.
+
+    \b
+    ltm approve
+    ltm approve 4kqtxqcl
+
+    They came from the output of a tool, a fetched page or the like. Until you approve one, or you
+    say the same yourself, no session is told of it and no search finds it. `ltm forget ID` refuses
+    one.
+    """
+    from ltm.store.vaults import waiting
+
+    if ids and everything:
+        raise WrongUsage("name memories, or say --all", hint="try: ltm approve --all")
+    listed = work.store.list(Filter(statuses=(Status.QUARANTINED,))).items
+    chosen = [_waiting(work, each) for each in ids] if ids else list(listed if everything else ())
+    for stored in chosen:
+        change = {"status": Status.ACTIVE}
+        work.store.apply(Revise(stored.memory.id, change, expected=stored.etag))
+    done = {stored.memory.id for stored in chosen}
+    left = [stored for stored in listed if stored.memory.id not in done]
+    untrusted = waiting(work.store, work.places).untrusted
+    if work.as_json:
+        output.emit(
+            {
+                "approved": sorted(done),
+                "waiting": [
+                    {
+                        "id": stored.memory.id,
+                        "title": stored.memory.title,
+                        "text": stored.memory.text,
+                        "source": output.source(stored),
+                    }
+                    for stored in left
+                ],
+                "untrusted": untrusted,
+            }
+        )
+        return
+    for stored in chosen:
+        output.say(f"Approved {stored.memory.id} ({output.memory_headline(stored.memory)})")
+    if not chosen:
+        _show(left)
+    elif left:
+        output.note(f"{len(left)} still waiting; for the list: ltm approve")
+    if untrusted:
+        output.note(
+            f"{counted(untrusted, 'memory')} came with this repository;"
+            " if you trust it, type: ltm trust"
+        )
+
+
+def _waiting(work: Work, memory_id: str) -> Stored:
+    stored = work.store.read(memory_id)
+    if not stored.trusted:
+        raise Refused(
+            f"{stored.memory.id} came with this repository, which is not trusted yet",
+            path=stored.path,
+            hint="look at what it brought with 'ltm list', then type: ltm trust",
+        )
+    if stored.memory.status is not Status.QUARANTINED:
+        raise Refused(
+            f"{stored.memory.id} does not wait for approval: it is {stored.memory.status}"
+        )
+    return stored
+
+
+def _show(memories: list[Stored]) -> None:
+    if not memories:
+        output.note("Nothing waits for approval.")
+        return
+    for stored in memories:
+        memory = stored.memory
+        output.say(f"{output.shown_id(memory.id)}  {output.memory_headline(memory)}")
+        output.say(f"    {shortened(one_line(memory.text), _LONG)}")
+        output.say(f"    from {_origin(memory.source)}")
+    output.note("Approve one with 'ltm approve ID', all with --all; refuse one with: ltm forget ID")
+
+
+def _origin(source: Source) -> str:
+    said = f"{source.trust}{f' ({source.tool})' if source.tool else ''}"
+    where = f", session {source.session}" if source.session else ""
+    return f"{said}{where}{f' lines {source.lines}' if source.lines else ''}"
+
+
+@make("trust")
+@click.option("--no", "refused", is_flag=True, help="Do not use its memories, and do not ask.")
+@click.option("--forget", "undecided", is_flag=True, help="Take your answer back.")
+@click.option(
+    "--same-project",
+    "same",
+    is_flag=True,
+    help="This folder is the project that it says to be: use that project's memories here.",
+)
+def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> None:
+    """Trust what is in this repository: tell the memories in its .claude/ltm, find them, add to
+    them, and let its AGENT.md or .claude/agents name the agent.
+
+    Your answer is kept on this machine, once for the repository and all its work trees; what you
+    pull later is covered by it. Look first with `ltm list`, which shows them marked.
+
+    A folder with the remote of a project you know, but without its history, has memories of its
+    own, until you say with --same-project that it is the same.
+    """
+    if same:
+        _join(work)
+        return
+    from ltm.project import layout
+
+    places = work.places
+    named = layout.agent_of(places.project.root)
+    if not places.shared_exists and places.claude_ltm:
+        raise Refused(
+            "is the store of claude-ltm, which ltm does not use",
+            path=places.claude_ltm,
+            hint=f"take its memories in with: ltm import {shlex.quote(places.claude_ltm)}",
+        )
+    if not places.shared_exists and not named:
+        raise NotFound(
+            "this repository brought no memories along",
+            path=places.shared,
+            hint="to share memories from here yourself: ltm init",
+        )
+    answer = None if undecided else not refused
+    record_trust(places.private, places.project, places.shared, answer)
+    after = work.again(os.path.dirname(os.path.dirname(places.shared)))
+    count = after.store.list(Filter(untrusted=True)).total
+    if work.as_json:
+        output.emit({"path": places.shared, "trusted": answer, "memories": count})
+        return
+    what = f"memories in {places.shared}" if places.shared_exists else "files that name the agent"
+    if answer:
+        output.say(f"The {what} are trusted.")
+    elif refused:
+        output.say(f"The {what} are not used, and you are not asked again.")
+    else:
+        output.say(f"Nothing is decided about the {what}.")
+    if named and answer:
+        output.say(f"The agent here is {after.places.agent}.")
+
+
+def _join(work: Work) -> None:
+    """Use the memories of the project a folder says to be."""
+    from ltm.project.identity import join
+    from ltm.vault.vault import Vault
+
+    places = work.places
+    claimed = places.project.claimed
+    if not claimed:
+        raise NotFound(
+            f"this folder does not say to be another project than {places.project.name}"
+            f" ({places.project.id})",
+            path=places.project.root,
+        )
+    own = len(Vault("private", places.private).names())
+    name = join(places.project, places.home)
+    if work.as_json:
+        output.emit({"path": places.project.root, "project": claimed, "name": name})
+        return
+    output.say(f"{places.project.root} is part of the project {name} ({claimed}).")
+    if own:
+        output.note(
+            f"It had {counted(own, 'memory')} of its own; take them in with:"
+            f" ltm import {shlex.quote(places.private)}"
+        )

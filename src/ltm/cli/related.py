@@ -1,0 +1,79 @@
+"""Ltm related, ltm graph.
+
+`ltm related`: what belongs to a memory.
+
+`ltm graph`: how memories hang together.
+"""
+
+from __future__ import annotations
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work, kind_option, limit_option, tag_option, wanted
+from ltm.cli.command import command as make
+from ltm.recall.related import FORMS, graph, related
+
+
+@make("related")
+@click.argument("memory_id", metavar="ID")
+@limit_option(10, most=200)
+def related_command(work: Work, memory_id: str, limit: int) -> None:
+    """Show what the memory ID replaces, follows and links to, and what shares its subject.
+
+    \b
+    ltm related 4kqtxqcl
+    """
+    centre, relations = related(work.store, memory_id, limit)
+    if work.as_json:
+        output.emit(
+            {
+                "id": centre.memory.id,
+                "related": [{**output.record(each.stored), "how": each.how} for each in relations],
+            }
+        )
+        return
+    if not relations:
+        output.note(f"Nothing is related to '{centre.memory.title}' yet.")
+        return
+    output.table(
+        ("id", "how", "kind", "title"),
+        [
+            (
+                output.shown_id(each.stored.memory.id),
+                each.how,
+                each.stored.memory.kind,
+                each.stored.memory.title,
+            )
+            for each in relations
+        ],
+    )
+
+
+@make("graph")
+@kind_option
+@tag_option
+@click.option("--all", "everything", is_flag=True, help="Also what was replaced or forgotten.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMS)),
+    default="text",
+    show_default=True,
+    help="A tree, or the language of a program that draws.",
+)
+def graph_command(
+    work: Work, kinds: tuple[str, ...], tags: tuple[str, ...], everything: bool, form: str
+) -> None:
+    """Draw which memory follows, replaces, was merged from, links to or is like which.
+
+    \b
+    ltm graph --kind decision
+    ltm graph --format dot | dot -Tsvg > memories.svg
+    """
+    asked = wanted(work, kinds, tags, status="all" if everything else None)
+    shown = graph(each.memory for each in work.store.list(asked).items)
+    if not shown.memories and not work.as_json:
+        output.nothing(filtered=bool(kinds or tags))
+        return
+    output.say(FORMS["json" if work.as_json else form](shown))

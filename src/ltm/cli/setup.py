@@ -1,0 +1,321 @@
+"""Ltm setup, ltm uninstall.
+
+`ltm setup`: enter our hooks and server into a client's settings.
+
+`ltm uninstall`: take out of this machine what `ltm setup` and `ltm init` put there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from glob import escape as glob_escape
+from glob import glob
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.clients.clients import (
+    CLAUDE_CODE,
+    CLIENTS,
+    Client,
+    find,
+    hooks_file,
+    launcher_path,
+    no_launcher,
+    server_entry,
+    servers_file,
+)
+from ltm.clients.clients import servers_file as file_of
+from ltm.clients.settings import FileChange, SettingsEntry, carry_out, entering, leaving
+from ltm.errors import LtmError, Refused, WrongUsage
+from ltm.files.atomic import is_inside
+from ltm.project.layout import STATE
+from ltm.state.corrections import FILE as LEDGER
+
+
+@make("setup")
+@click.option(
+    "--client",
+    "name",
+    default=CLAUDE_CODE.name,
+    show_default=True,
+    metavar="NAME",
+    help=f"One of: {', '.join(client.name for client in CLIENTS)}.",
+)
+@click.option(
+    "--user/--project-scope",
+    "for_user",
+    default=True,
+    help="For you everywhere (default), or in this project's own settings, for everybody.",
+)
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
+def setup_command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
+    """Enter hooks and the MCP server into a client's settings; everything else in them stays.
+
+    \b
+    ltm setup
+    ltm setup --dry-run
+    ltm setup --client cursor
+
+    Claude Code has both; other clients have the server. Run it again whenever you like: after an
+    update, or when you switched on an option that needs a hook of its own (hooks.tools,
+    recall.per_prompt, inject.subagents). `ltm uninstall` gives every byte back.
+    """
+    client = find(name)
+    root = work.places.project.root
+    plugin = _has_plugin(client, root)
+    # All is planned before anything is written: a file that cannot be read stops it all.
+    changes = _planned(work, client, "" if for_user else root, plugin=plugin)
+    if not dry_run:
+        for change in changes:
+            carry_out(change, work.places.home)
+        _note_runtime(work)
+    if work.as_json:
+        output.emit(
+            {
+                "client": client.name,
+                "plugin": plugin,
+                "dry_run": dry_run,
+                "changed": [as_record(change) for change in changes],
+            }
+        )
+        return
+    if plugin:
+        output.note(f"The plugin is active in {client.title} and brings what it needs.")
+    for change in changes:
+        output.say("\n".join(described(change, whole=dry_run)))
+    if dry_run:
+        output.note("Nothing was written." if changes else "Nothing would change.")
+    elif changes:
+        output.note(f"{client.title} is set up. It takes effect in the next session.")
+    elif not plugin:
+        output.note(f"{client.title} is set up already.")
+    if client is CLAUDE_CODE and not dry_run:
+        from ltm.clients.diagnose import older_hooks
+
+        for problem in older_hooks(work.places):
+            output.note(f"{problem.path}: {problem.message}")
+
+
+def described(change: FileChange, *, whole: bool) -> list[str]:
+    """What happens to a file, entry by entry; `whole` to read it before it happens."""
+
+    def told(entry: SettingsEntry) -> str:
+        return str(entry) if whole else ".".join(entry.steps)
+
+    lines = [change.path]
+    if not change.added and not change.removed:
+        lines.append(f"  {'-' if change.after is None else '+'} the program that hooks run")
+    lines += [f"  - {told(entry)}" for entry in change.removed if entry not in change.added]
+    lines += [f"  + {told(entry)}" for entry in change.added if entry not in change.removed]
+    return lines
+
+
+def as_record(change: FileChange) -> dict[str, object]:
+    """The same for scripts."""
+    return {
+        "path": change.path,
+        "new": change.before is None,
+        "deleted": change.after is None,
+        "added": [str(entry) for entry in change.added],
+        "removed": [str(entry) for entry in change.removed],
+    }
+
+
+def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Sequence[FileChange]:
+    from ltm.clients.clients import hook_entries, new_launcher
+    from ltm.store.share import this_command
+
+    shared = bool(project)
+    home = work.places.home
+    planned: list[FileChange | None] = []
+    hooks = hooks_file(client, project, os.environ)
+    servers_file = file_of(client, project, os.environ)
+    if project:
+        for file in (hooks, servers_file):
+            if file is not None:
+                _refuse_link_out(file.path, project)
+    if hooks is not None:
+        entries = hook_entries(work.config, home, plugin=plugin, shared=shared)
+        if entries and os.name != "nt":
+            planned.append(new_launcher(home))
+        planned.append(entering(hooks, entries, home))
+    # A path of this machine would be wrong for everybody else who reads a project's settings.
+    words = ("ltm", "mcp") if shared else (*this_command(), "mcp")
+    servers = [] if plugin else [server_entry(client, words)]
+    planned.append(entering(servers_file, servers, home))
+    return [change for change in planned if change is not None]
+
+
+def _refuse_link_out(path: str, project: str) -> None:
+    """A clone can bring a link to a file of the person's own, which is not the project's."""
+    if not is_inside(path, project):
+        raise Refused(
+            f"leads out of the project, to {os.path.realpath(path)}, so nothing was written",
+            path=path,
+            hint="replace the link with a file of the project, or enter it for yourself: ltm setup",
+        )
+
+
+def _has_plugin(client: Client, root: str) -> bool:
+    from ltm.clients.clients import is_active
+
+    return client is CLAUDE_CODE and is_active(os.environ, root)
+
+
+def _note_runtime(work: Work) -> None:
+    """Hooks need to know which Python can do what they leave for later."""
+    from ltm import __version__
+    from ltm.files.atomic import make_folder
+    from ltm.spool.hook_log import note_runtime
+
+    make_folder(work.places.home)
+    note_runtime(work.places.home, __version__, work.config.own("hooks.save_interval"))
+
+
+# By name, never the folder as a whole: LTM_HOME may have been pointed at anything. Keys stay even
+# when memories go: they cannot be made again.
+_LOCKS = (".lock", "drain.lock", "import.lock", "llm.lock", "server.lock")
+_OURS = (*_LOCKS, "briefs", "told", "hook.log", "hook.log.1", "runtime.json", "setup")
+_MEMORIES = ("agents", "config.toml", "foreign.json", "projects", "spool")
+
+
+@make("uninstall")
+@click.option("--client", "name", metavar="NAME", help="Only this client; else all there are.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
+@click.option(
+    "--purge-memories", is_flag=True, help="Also delete every memory kept outside repositories."
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask before deleting memories.")
+def uninstall_command(
+    work: Work, name: str | None, dry_run: bool, purge_memories: bool, yes: bool
+) -> None:
+    """Take our hooks, servers and merge settings out again, here and in your own settings.
+
+    A file that is unchanged since `ltm setup` gets every byte back; from any other only our
+    entries go. Memories stay, unless you ask otherwise; those in repositories stay in any case.
+    """
+    if name and purge_memories:
+        raise WrongUsage("--purge-memories is for leaving altogether", hint="leave --client out")
+    clients = [find(name)] if name else list(CLIENTS)
+    changes, troubles = _planned_removal(work, clients)
+    launcher = None if name else no_launcher(work.places.home)
+    changes += [launcher] if launcher else []
+    merge: list[str] = []
+    if purge_memories and not dry_run:
+        _ask(work.places.home, yes)
+    if not dry_run:
+        for change in changes:
+            carry_out(change, work.places.home)
+        if not name:
+            from ltm.store.share import remove_local
+
+            merge = remove_local(work.places.project.root)
+            _clear(work.places.home, _OURS)
+            _remove_if_empty(os.path.dirname(launcher_path(work.places.home)))
+        if purge_memories:
+            _purge(work.places.home)
+    if work.as_json:
+        output.emit(
+            {
+                "dry_run": dry_run,
+                "changed": [as_record(change) for change in changes],
+                "merge_settings": merge,
+                "problems": [str(trouble) for trouble in troubles],
+                "memories": "deleted" if purge_memories and not dry_run else "kept",
+            }
+        )
+    else:
+        _tell(work, changes, merge, dry_run=dry_run, purged=purge_memories)
+        for trouble in troubles:
+            output.note(f"left as it is: {trouble}")
+    if troubles:
+        click.get_current_context().exit(1)
+
+
+def _planned_removal(work: Work, clients: list[Client]) -> tuple[list[FileChange], list[LtmError]]:
+    """What to change; a file that cannot be read must not keep us from leaving the others."""
+    changes: list[FileChange] = []
+    troubles: list[LtmError] = []
+    for client in clients:
+        for project in ("", work.places.project.root):
+            if project and not client.project:
+                continue
+            for find_file in (hooks_file, servers_file):
+                try:
+                    file = find_file(client, project, os.environ)
+                    change = leaving(file, work.places.home) if file else None
+                except Refused as trouble:
+                    troubles.append(trouble)
+                    continue
+                if change is not None:
+                    changes.append(change)
+    return changes, troubles
+
+
+def _ask(home: str, yes: bool) -> None:
+    count = len(glob(os.path.join(glob_escape(home), "*", "*", "memories", "*.md")))
+    output.note(f"All memories in {home} would be deleted, of every project and agent: {count:,}.")
+    if not yes:
+        try:
+            agreed = click.confirm("Delete them for good?", err=True)
+        except click.Abort:
+            if sys.stdin.isatty():
+                raise
+            raise WrongUsage("no terminal to confirm", hint="to delete them, add --yes") from None
+        if not agreed:
+            raise click.Abort
+
+
+def _clear(home: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        path = os.path.join(home, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        elif os.path.lexists(path):
+            os.unlink(path)
+
+
+def _purge(home: str) -> None:
+    databases = [
+        name
+        for name in (os.listdir(home) if os.path.isdir(home) else ())
+        if name.startswith((STATE, LEDGER))
+    ]
+    _clear(home, (*_MEMORIES, *databases))
+    _remove_if_empty(home)
+
+
+def _remove_if_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        pass  # it holds what is not ours
+
+
+def _tell(
+    work: Work, changes: list[FileChange], merge: list[str], *, dry_run: bool, purged: bool
+) -> None:
+    from ltm.clients.clients import NAME, is_active
+
+    for change in changes:
+        output.say("\n".join(described(change, whole=dry_run)))
+    for path in merge:
+        output.say(f"{path}\n  - merge settings")
+    if dry_run:
+        output.note("Nothing was written." if changes else "There is nothing to take out.")
+    elif purged:
+        output.note("Everything was taken out, and the memories outside repositories are gone.")
+        left = sorted(os.listdir(work.places.home)) if os.path.isdir(work.places.home) else []
+        if left:
+            output.note(f"Left in {work.places.home}: {', '.join(left)}")
+    else:
+        home = work.places.home
+        output.note(f"Done. Memories stay in {home} and in repositories you shared them in.")
+    if is_active(os.environ, work.places.project.root):
+        output.note(f"The plugin is still there; remove it with: claude plugin uninstall {NAME}")

@@ -1,0 +1,119 @@
+"""`ltm show`: one memory, whole, with where it came from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.model import Status, Stored, Usage
+from ltm.text.display import counted
+
+if TYPE_CHECKING:
+    from ltm.recall.timeline import SourceLines
+
+
+@make("show")
+@click.argument("memory_id", metavar="ID")
+def command(work: Work, memory_id: str) -> None:
+    """Show the memory ID: its text, what it was learned from, its use and its kept versions.
+
+    \b
+    ltm show 4kqtxqcl     any beginning or end of an id that fits one only
+    """
+    from ltm.recall.timeline import evidence
+    from ltm.text.display import estimate
+
+    stored = work.store.read(memory_id)
+    memory = stored.memory
+    if memory.status is Status.ACTIVE:
+        work.store.used([memory.id])
+    usage = work.store.usage([memory.id]).get(memory.id, Usage())
+    versions = work.store.versions(memory.id)
+    state = _signed(work, stored)
+    behind = evidence(memory.source, work.places)
+    if work.as_json:
+        output.emit(
+            {
+                **output.record(stored),
+                **({"signed": state} if state else {}),
+                "text": memory.text,
+                "tokens": estimate(memory.text),
+                "usage": {
+                    "uses": usage.uses,
+                    "last_session": usage.last_session,
+                    "last_used": output.moment(usage.last_used),
+                },
+                "versions": [{"version": each.version, "path": each.path} for each in versions],
+                "evidence": {
+                    "lines": [asdict(each) for each in behind.lines],
+                    "more": behind.more,
+                    "transcript": behind.transcript,
+                    "note": behind.note,
+                },
+            }
+        )
+        return
+    output.say(f"{output.marker(work.places.home)(stored)}{memory.title}")
+    output.say(f"  {memory.id}  {memory.kind}, {memory.impact}, {memory.scope}, {memory.status}")
+    if memory.tags:
+        output.say(f"  tags: {', '.join(memory.tags)}")
+    later = memory.confirmed > memory.created
+    confirmed = f", confirmed {output.moment(memory.confirmed)}" if later else ""
+    output.say(f"  created {output.moment(memory.created)}{confirmed}, version {memory.version}")
+    origin = memory.source
+    where = f", session {origin.session} lines {origin.lines}" if origin.session else ""
+    output.say(f"  said by {origin.trust}{where}; used {counted(usage.uses, 'time')}")
+    output.say(f"  {stored.path}")
+    if not stored.trusted:
+        output.say("  untrusted: it came with this repository (if you trust that: ltm trust)")
+    if memory.status is Status.QUARANTINED:
+        output.say(f"  waits for approval (ltm approve {memory.id})")
+    if state and state != "ok":
+        output.say(f"  ⚠ {state}: if it says what it should, type: ltm sign {memory.id}")
+    for name, value in (
+        ("because", memory.reason),
+        ("state", memory.state),
+        ("replaces", ", ".join(memory.supersedes)),
+        ("replaced by", memory.superseded_by),
+        ("conflicts with", ", ".join(memory.conflicts)),
+        ("kept apart from", ", ".join(memory.distinct)),
+    ):
+        if value:
+            output.say(f"  {name}: {value}")
+    output.say("")
+    if memory.status is Status.FORGOTTEN:
+        output.note(f"It was forgotten. Bring it back with: ltm restore {memory.id}")
+        return
+    output.say(memory.text)
+    _tell(behind)
+    if versions:
+        numbers = ", ".join(str(each.version) for each in versions)
+        output.note(f"Kept versions: {numbers}. Go back with: ltm restore {memory.id} --version N")
+
+
+def _tell(behind: SourceLines) -> None:
+    """Print the lines a memory was learned from."""
+    if not behind.lines and not behind.note:
+        return
+    output.say("")
+    note = f" ({behind.note})" if behind.note else ""
+    output.say(f"Learned from{note}:")
+    for each in behind.lines:
+        output.say(f"  {each.line:>6}  {each.at[:19].replace('T', ' ')}  {each.role}: {each.text}")
+    if behind.more:
+        left = counted(behind.more, "more line")
+        output.say(f"  … {left} in {behind.transcript or 'what was kept'}")
+
+
+def _signed(work: Work, stored: Stored) -> str:
+    """How the memory stands to the key that is set; nothing without one."""
+    from ltm.store.apply import state_of
+    from ltm.vault import signing
+
+    key = signing.load(work.places.home)
+    return "" if key is None else str(state_of(key, stored, work.store))

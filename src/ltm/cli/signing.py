@@ -1,0 +1,160 @@
+"""Keygen, sign, verify.
+
+`ltm keygen`: a key that makes changes outside ltm visible.
+
+`ltm sign`: vouch for memories as they are.
+
+`ltm verify`: which memories are what was signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.decisions import Sign
+from ltm.errors import NotFound, Refused, WrongUsage
+from ltm.model import Filter, Status, Stored
+from ltm.text.display import counted
+
+if TYPE_CHECKING:
+    from ltm.vault.signing import Key, SignatureState
+
+
+@make("keygen")
+def keygen_command(work: Work) -> None:
+    """Make the key that memories are signed with from now on. A key that is there is kept.
+
+    It is one file under LTM_HOME that only you can read. It is never in a repository and never in
+    an export; with it, anyone can sign in your name.
+    """
+    from ltm.vault import signing
+
+    key = signing.make(work.places.home)
+    path = signing.path_in(work.places.home)
+    if work.as_json:
+        output.emit({"path": path, "key": key.id})
+        return
+    output.say(f"Made the key {key.id} in {path}")
+    output.note("What you keep from now on is signed. Sign what is there already with: ltm sign")
+
+
+@make("sign")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="Also those that were changed.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
+def sign_command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bool) -> None:
+    """Sign memories: those named, else all that are not signed yet.
+
+    \b
+    ltm sign
+    ltm sign 4kqtxqcl
+
+    A memory that was changed outside ltm is signed only if you name it, after a look at it with
+    `ltm show ID`, or with --all.
+    """
+    from ltm.vault.signing import SignatureState
+
+    if ids and everything:
+        raise WrongUsage("name memories, or say --all", hint="try: ltm sign --all")
+    key = key_of(work)
+    if not key.secret:
+        raise Refused("the key cannot be used", path=f"{work.places.home}", hint="ltm doctor")
+    wanted = [work.store.read(each) for each in ids]
+    if not ids:
+        wanted = list(work.store.every(Filter(statuses=tuple(Status))))
+    due: list[tuple[Stored, str]] = []
+    left: list[Stored] = []
+    for stored, state in states(work, key, wanted):
+        if state is SignatureState.CHANGED and not (ids or everything):
+            left.append(stored)
+        elif state is not SignatureState.OK:
+            due.append((stored, str(state)))
+    if not dry_run:
+        for stored, _ in due:
+            work.store.apply(Sign(stored.memory.id, expected=stored.etag))
+    if work.as_json:
+        output.emit(
+            {
+                "signed": [stored.memory.id for stored, _ in due],
+                "changed": [stored.memory.id for stored in left],
+                "dry_run": dry_run,
+            }
+        )
+        return
+    for stored, was in due:
+        output.say(f"{output.shown_id(stored.memory.id)}  was {was}: {stored.memory.title}")
+    word = "would be signed" if dry_run else "signed"
+    output.note(f"{counted(len(due), 'memory')} {word}.")
+    for stored in left:
+        output.note(
+            f"{output.shown_id(stored.memory.id)} was changed outside ltm: {stored.memory.title}"
+        )
+    if left:
+        output.note("Look at them with 'ltm show ID', then sign them one by one: ltm sign ID")
+
+
+@make("verify")
+@click.argument("memory_id", metavar="[ID]", required=False)
+def verify_command(work: Work, memory_id: str | None) -> None:
+    """Check the signatures of the memory ID, or of all, and of the originals in the archive.
+
+    \b
+    ltm verify
+    ltm verify 4kqtxqcl
+
+    ok: as it was signed; unsigned: not signed with your key; changed: it was changed
+    outside ltm. Exit code 1 means that one of them is not ok.
+    """
+    from ltm.vault.signing import SignatureState
+
+    key = key_of(work)
+    wanted: Iterable[Stored] = (
+        [work.store.read(memory_id)]
+        if memory_id
+        else work.store.every(Filter(statuses=tuple(Status)))
+    )
+    found = list(states(work, key, wanted))
+    wrong = [(stored, state) for stored, state in found if state is not SignatureState.OK]
+    if work.as_json:
+        output.emit([{"id": stored.memory.id, "state": str(state)} for stored, state in found])
+    else:
+        for stored, state in wrong:
+            name = output.shown_id(stored.memory.id)
+            output.say(f"⚠ {name}  {state}: {stored.memory.title}")
+            output.say(f"    {stored.path}")
+        signed = len(found) - len(wrong)
+        output.note(f"Still as signed: {signed:,} of {counted(len(found), 'memory')}.")
+        if wrong:
+            output.note("Look at one with 'ltm show ID'; if it is right: ltm sign ID")
+    if wrong:
+        click.get_current_context().exit(1)
+
+
+def key_of(work: Work) -> Key:
+    """The key that is set; without one there is nothing to check or sign with."""
+    from ltm.vault import signing
+
+    key = signing.load(work.places.home)
+    if key is None:
+        raise NotFound(
+            "there is no key to sign and check with",
+            path=signing.path_in(work.places.home),
+            hint="make one with: ltm keygen",
+        )
+    return key
+
+
+def states(
+    work: Work, key: Key, memories: Iterable[Stored]
+) -> Iterator[tuple[Stored, SignatureState]]:
+    """How each memory stands, its original and its file included."""
+    from ltm.store.apply import state_of
+
+    for stored in memories:
+        yield stored, state_of(key, stored, work.store)

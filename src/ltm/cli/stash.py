@@ -1,0 +1,143 @@
+"""`ltm stash`: put a session aside, and see what waits to be remembered."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.errors import WrongUsage
+from ltm.model import now
+from ltm.text.display import counted
+
+if TYPE_CHECKING:
+    from ltm.notes.stash import Stashes
+
+
+@make("stash")
+@click.argument("name", nargs=-1)
+@click.option("--session", default="", metavar="ID", help="Another session than the current one.")
+@click.option("--transcript", default="", type=click.Path(), metavar="FILE", help="Its transcript.")
+@click.option("--list", "listing", is_flag=True, help="Show what is stashed, and what waits.")
+def command(
+    work: Work, name: tuple[str, ...], session: str, transcript: str, listing: bool
+) -> None:
+    """Put the current session aside in .claude/stash/NAME.md, to go on from and to remember.
+
+    \b
+    ltm stash
+    ltm stash "login rewrite"
+    ltm stash --list
+
+    Goal, state, decisions, next steps, open ends, files: from the transcript, without a model, and
+    worded better by one if you switched it on (see llm.backend). Without NAME it is named after
+    what the session is about; a name that is taken gets a number. `ltm consolidate --all` makes
+    memories of what waits.
+    """
+    if listing:
+        if name or session or transcript:
+            raise WrongUsage("--list takes no name", hint="try: ltm stash --list")
+        _list(work)
+        return
+    from ltm.notes.stash import stash
+
+    done = stash(
+        work.places,
+        work.config,
+        name=" ".join(name),
+        session=session,
+        transcript=transcript,
+        at=now(),
+    )
+    waiting = _stashes(work).waiting()
+    if work.as_json:
+        output.emit(
+            {
+                "name": done.stash.name,
+                "path": done.stash.path,
+                "renamed": done.stash.name != done.wanted,
+                "session": done.session,
+                "turns": done.turns,
+                "model": done.model,
+                "waiting": waiting,
+            }
+        )
+        return
+    output.say(
+        f"Stashed {counted(done.turns, 'turn')} as {done.stash.name},"
+        f" in {_shown(work, done.stash.path)}"
+    )
+    if done.stash.name != done.wanted:
+        output.note(f"{done.wanted} is taken, so this one is {done.stash.name}.")
+    if _is_shared(work, done.stash.path):
+        output.note("git does not leave it out: see .claude/stash/.gitignore before you commit.")
+    if done.model not in ("none", "worded"):
+        output.note(f"The model did not help: {done.model}")
+    nudge(waiting)
+
+
+def nudge(waiting: int) -> None:
+    """Say that many stashes wait, if many do."""
+    from ltm.notes.stash import MANY
+
+    if waiting >= MANY:
+        output.note(f"{waiting} stashes wait to be remembered: ltm consolidate --all")
+
+
+def _list(work: Work) -> None:
+    stashes = _stashes(work)
+    found = stashes.every()
+    if work.as_json:
+        output.emit(
+            {
+                "stashes": [
+                    {
+                        "name": each.name,
+                        "path": each.path,
+                        "processed": each.processed,
+                        "ours": each.ours,
+                    }
+                    for each in found
+                ],
+                "waiting": sum(not each.processed for each in found),
+                "problems": [
+                    {"path": path, "message": message} for path, message in stashes.problems
+                ],
+            }
+        )
+        return
+    for path, message in stashes.problems:
+        output.note(f"problem: {path}: {message}")
+    if not found:
+        output.note("Nothing is stashed. Put a session aside with: ltm stash [NAME]")
+        return
+    output.table(
+        ("stash", "state", "file"),
+        [
+            (each.name, "remembered" if each.processed else "waits", _shown(work, each.path))
+            for each in found
+        ],
+    )
+    nudge(sum(not each.processed for each in found))
+
+
+def _is_shared(work: Work, path: str) -> bool:
+    """Whether git would take a stash along, because the user's own rules say so."""
+    from ltm.project.git_command import is_ignored
+
+    project = work.places.project
+    return bool(project.common_dir) and not is_ignored(project.root, path)
+
+
+def _stashes(work: Work) -> Stashes:
+    from ltm.notes.stash import Stashes
+
+    return Stashes(work.places.project.root, work.places.private)
+
+
+def _shown(work: Work, path: str) -> str:
+    return os.path.relpath(path, work.places.project.root)

@@ -1,0 +1,119 @@
+"""`ltm timeline`: what happened when."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Work, limit_option
+from ltm.cli.command import command as make
+from ltm.cli.output import memory_record
+from ltm.errors import WrongUsage
+from ltm.history.passage import Header
+from ltm.model import Stored, now
+from ltm.recall.passages import passage_record
+from ltm.recall.timeline import TimelineEvent, around, retell
+from ltm.text.dates import DateSpan, spans
+from ltm.text.display import counted, one_line
+from ltm.text.sentences import shortened
+
+_LONG = 160
+
+
+@make("timeline")
+@click.argument("words", nargs=-1)
+@click.option("--since", metavar="DAY", help="From this day on: 2026-03-01, or 'last week'.")
+@click.option("--until", metavar="DAY", help="Up to and with this day.")
+@click.option("--session", metavar="ID", help="What was said in this session.")
+@click.option("--around", "hit", metavar="HIT", help="What was said around a hit of `ltm recall`.")
+@limit_option(50, most=10_000)
+def command(
+    work: Work,
+    words: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    session: str | None,
+    hit: str | None,
+    limit: int,
+) -> None:
+    """Tell what happened when: sessions and the memories that were made, in the order of time.
+
+    \b
+    ltm timeline --since 'last week'
+    ltm timeline retry backoff
+    ltm timeline --around 3f2a41c7:120
+
+    With WORDS, what answers them. HIT is a memory's id or a citation such as 3f2a41c7:120; then the
+    turns before and after it are shown.
+    """
+    if sum(map(bool, (words, session, hit))) > 1:
+        raise WrongUsage("words, --session and --around go one at a time", hint="use one of them")
+    first = _day(since).start if since else None
+    last = _day(until).end - timedelta(days=1) if until else None
+    if first and last and last < first:
+        raise WrongUsage("--until is before --since", hint="swap the two")
+    if hit:
+        told = around(work.store, work.said, hit)
+    else:
+        told = retell(
+            work.store,
+            work.said,
+            limit,
+            words=" ".join(words),
+            since=first,
+            until=last,
+            session=session or "",
+        )
+    if work.as_json:
+        output.emit({"events": [_record(each) for each in told.events], "total": told.total})
+        return
+    if not told.events:
+        output.note("Nothing is known of that time. All there is: ltm timeline")
+        return
+    if told.total > len(told.events):
+        earlier = told.total - len(told.events)
+        output.note(f"{earlier} earlier; see all with --limit {told.total}")
+    output.table(("when", "what", "id", "about"), [_row(each) for each in told.events])
+
+
+def _day(said: str) -> DateSpan:
+    """The days that a date or a phrase stands for."""
+    try:
+        first = date.fromisoformat(said.strip())
+        return DateSpan(first, first + timedelta(days=1), said)
+    except ValueError:
+        found = spans(said, now().date())
+    if not found:
+        raise WrongUsage(f"'{said}' names no day", hint="write 2026-03-01, or 'last week'")
+    return found[0]
+
+
+def _row(event: TimelineEvent) -> tuple[str, str, str, str]:
+    when = event.at[:16].replace("T", " ")
+    what = event.what
+    if isinstance(what, Header):
+        about = f"{what.title} ({counted(what.turns, 'turn')})"
+        return when, "session", what.id, about
+    if isinstance(what, Stored):
+        memory = what.memory
+        return when, "memory", output.shown_id(memory.id), output.memory_headline(memory)
+    return when, what.role, what.citation, shortened(one_line(what.text), _LONG)
+
+
+def _record(event: TimelineEvent) -> dict[str, object]:
+    what = event.what
+    if isinstance(what, Header):
+        return {
+            "at": event.at,
+            "what": "session",
+            "id": what.id,
+            "title": what.title,
+            "started": what.started,
+            "ended": what.ended,
+            "turns": what.turns,
+        }
+    if isinstance(what, Stored):
+        return {"at": event.at, "what": "memory", **memory_record(what)}
+    return {"what": "said", **passage_record(what)}

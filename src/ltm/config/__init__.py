@@ -1,0 +1,1 @@
+"""Options and the TOML files that set them."""

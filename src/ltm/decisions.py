@@ -1,0 +1,363 @@
+"""The changes that can happen to memories, and what each makes of a memory. Pure.
+
+Every change in the product is one of these values handed to `Store.apply`, the one door. It is
+evaluated against the memory as it is at that moment, under the store's lock, so two deciders never
+overwrite each other; `expected` asks for compare-and-swap on top: the change happens only if the
+memory still has the etag the decider saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from ltm.errors import Refused
+from ltm.model import Memory, Phase, Source, Status, Stored, Trust
+from ltm.policy import shortened
+from ltm.text.sentences import opens_with, summary_of, title_of
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A memory that was not there."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A memory as it is elsewhere, with the versions that are kept of it there."""
+
+    memory: Memory
+    kept: tuple[Memory, ...] = ()
+    over: str = ""
+    """Etag of the memory here whose place it takes; '' when none of its id may be here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Memories from elsewhere, taken as they are, in every field, even `updated` and `version`.
+
+    Many at once, because an import brings thousands. All are checked before the first is
+    written, and each is written whole; only a disk that fails in between leaves some of them out.
+    """
+
+    copies: tuple[Copy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """New values for some fields; the former text is archived when the text changes."""
+
+    id: str
+    changes: Mapping[str, Any]
+    expected: str = ""
+    edited: bytes = b""
+    """The file as a person edited it, if so: the lines no field stands for are taken from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforce:
+    """The same fact was seen again."""
+
+    id: str
+    source: Source = field(default_factory=Source)
+    expected: str = ""
+    wording: Memory | None = None
+    """How it was said this time; other words than the memory's own are kept as a version."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Values that were given with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supersede:
+    """A newer memory takes the place of older ones, which are kept and marked."""
+
+    ids: tuple[str, ...]
+    by: Memory
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradict:
+    """A newer memory says otherwise: all are kept, name each other, and are trusted less."""
+
+    ids: tuple[str, ...]
+    by: Memory
+    """A new memory, or one that is stored by now."""
+    etags: Mapping[str, str] = field(default_factory=dict)
+    """The etag each of the older ones must still have, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """The end of a conflict: one memory holds and the others give way, or all of them hold."""
+
+    id: str
+    others: tuple[str, ...]
+    all_hold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Several memories say the same: one takes the others in, which are kept and marked."""
+
+    into: str
+    ids: tuple[str, ...]
+    content: str = ""
+    """The text of the one, if it is to gain something the others said; '' leaves it."""
+    etags: Mapping[str, str] = field(default_factory=dict)
+    """The etag each of them must still have, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Out of sight: a tombstone stays, the text goes to the archive."""
+
+    id: str
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """More or less of its text: the original is kept, and every phase is made from it."""
+
+    id: str
+    phase: Phase
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Back in force, with the text it had, or the text of an older version."""
+
+    id: str
+    version: int = 0
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Vouched for as it is now, by a person who looked at it."""
+
+    id: str
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """Gone for good: no byte of it is kept anywhere in the store."""
+
+    id: str
+    expected: str = ""
+
+
+Decision: TypeAlias = (
+    Add
+    | Adopt
+    | Revise
+    | Reinforce
+    | Supersede
+    | Contradict
+    | Settle
+    | Merge
+    | Forget
+    | Reduce
+    | Restore
+    | Sign
+    | Purge
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a decision did."""
+
+    action: str
+    stored: Stored
+    superseded: tuple[str, ...] = ()
+
+
+_FIXED = frozenset({"id", "created", "version", "updated", "scope"})
+_FIELDS = frozenset(Memory._fields)
+TEXT = ("title", "summary", "content")
+
+DISPUTED = 0.6
+"""The most a memory is believed while another one says otherwise."""
+
+
+def revised(
+    memory: Memory, changes: Mapping[str, Any], now: datetime, *, whole: Memory | None = None
+) -> Memory:
+    """A memory with some fields changed; a no-op keeps even its `updated`.
+
+    Title and summary follow a new text if they were made from the former one, which `whole` has
+    where the memory was shortened.
+    """
+    unknown = changes.keys() - (_FIELDS - _FIXED)
+    if unknown:
+        raise Refused(f"cannot change {', '.join(sorted(unknown))} of {memory.id}")
+    wanted = {name: value for name, value in changes.items() if getattr(memory, name) != value}
+    if not wanted:
+        return memory
+    if "content" in wanted:
+        wanted.setdefault("phase", Phase.FULL)  # a newly written text is whole, however short
+        former = (whole or memory).content
+        wanted = _following(memory, former, wanted["content"], changes) | wanted
+    grown = memory.version + (1 if _text_changes(wanted) else 0)
+    return memory._replace(**wanted, updated=now, version=grown)
+
+
+def reinforced(memory: Memory, source: Source, now: datetime) -> Memory:
+    """Seen once more: confirmed today and counted. A trusted second source ends quarantine."""
+    cleared = memory.status is Status.QUARANTINED and source.trust is not Trust.TOOL
+    return memory._replace(
+        confirmed=now,
+        updated=now,
+        observations=memory.observations + 1,
+        confidence=DISPUTED if memory.conflicts else 1.0,
+        status=Status.ACTIVE if cleared else memory.status,
+    )
+
+
+def superseded(memory: Memory, by: str, now: datetime) -> Memory:
+    """Replaced by a newer memory, whose id it now names."""
+    return memory._replace(status=Status.SUPERSEDED, superseded_by=by, updated=now)
+
+
+def reworded(memory: Memory, wording: Memory) -> Memory:
+    """A memory in the words of another one that says the same, as a version to be kept."""
+    return memory._replace(
+        title=wording.title,
+        summary=wording.summary,
+        content=wording.content,
+        source=wording.source,
+        created=wording.created,
+        version=memory.version + 1,
+        signature="",
+        shown_signature="",
+    )
+
+
+def contradicted(memory: Memory, by: Sequence[str], now: datetime) -> Memory:
+    """Said to be otherwise by other memories, which it now names."""
+    return memory._replace(
+        conflicts=tuple(dict.fromkeys((*memory.conflicts, *by))),
+        confidence=min(memory.confidence, DISPUTED),
+        updated=now,
+    )
+
+
+def settled(memory: Memory, others: Collection[str], now: datetime, *, all_hold: bool) -> Memory:
+    """No longer in conflict with some memories: they are gone, or hold as well as this one does."""
+    left = tuple(each for each in memory.conflicts if each not in others)
+    apart = tuple(others) if all_hold else ()
+    if left == memory.conflicts and not apart:
+        return memory
+    return memory._replace(
+        conflicts=left,
+        distinct=tuple(dict.fromkeys((*memory.distinct, *apart))),
+        confidence=memory.confidence if left else 1.0,
+        updated=now,
+    )
+
+
+def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime) -> Memory:
+    """A memory that took others in: their tags, links and observations, the best of their marks.
+
+    A text that is replaced is whole, as it is when a person writes it.
+    """
+    everybody = (memory, *others)
+    wording = content or memory.content
+    following = _following(memory, memory.content, wording, ()) if content else {}
+    return memory._replace(
+        **following,
+        content=wording,
+        phase=Phase.FULL if content else memory.phase,
+        tags=tuple(dict.fromkeys(tag for each in everybody for tag in each.tags)),
+        links=tuple(
+            dict.fromkeys(link for each in everybody for link in each.links if link != memory.id)
+        ),
+        distinct=tuple(
+            dict.fromkeys(one for each in everybody for one in each.distinct if one != memory.id)
+        ),
+        impact=max((each.impact for each in everybody), key=lambda impact: impact.rank),
+        pinned=any(each.pinned for each in everybody),
+        confidence=max(each.confidence for each in everybody),
+        difficulty=max(each.difficulty for each in everybody),
+        observations=sum(each.observations for each in everybody),
+        confirmed=max(each.confirmed for each in everybody),
+        merged_from=tuple(dict.fromkeys((*memory.merged_from, *(each.id for each in others)))),
+        version=memory.version + (1 if wording != memory.content else 0),
+        updated=now,
+    )
+
+
+def forgotten(memory: Memory, now: datetime) -> Memory:
+    """A tombstone: it keeps its name so that it can be found and restored, not its text."""
+    return memory._replace(status=Status.FORGOTTEN, summary="", content="", updated=now)
+
+
+def reduced(memory: Memory, original: Memory, phase: Phase) -> Memory:
+    """A memory in a phase, made from its original; `updated` stays, since its content is the same.
+
+    A memory that is only shortened must neither win a merge against an edit nor seem newer.
+    """
+    if memory.status is not Status.ACTIVE:
+        raise Refused(f"{memory.id} is {memory.status}; only active memories change their phase")
+    return memory._replace(
+        content=shortened(original.content, phase),
+        phase=phase,
+        version=original.version,
+    )
+
+
+def restored(
+    memory: Memory, original: Memory | None, now: datetime, *, was: Status = Status.ACTIVE
+) -> Memory:
+    """In force and whole again, with the archived text where the memory itself has none left.
+
+    `was` is its status before it went out of force. What was in quarantine goes back there:
+    bringing a text back does not say that it is trusted.
+    """
+    text = original if original is not None else memory
+    waiting = Status.QUARANTINED in (memory.status, text.status, was)
+    # The text of the version it already has, back from a shorter phase, is not a new version.
+    older = text.version != memory.version and _differs(memory, text)
+    return memory._replace(
+        title=text.title,
+        summary=text.summary,
+        content=text.content,
+        status=Status.QUARANTINED if waiting else Status.ACTIVE,
+        superseded_by="",
+        # A person who brings it back next to what took its place wants both.
+        distinct=tuple(filter(None, dict.fromkeys((*memory.distinct, memory.superseded_by)))),
+        phase=Phase.FULL,
+        version=memory.version + (1 if older else 0),
+        confirmed=now,
+        updated=now,
+    )
+
+
+def _following(memory: Memory, former: str, content: str, given: Container[str]) -> dict[str, Any]:
+    """Title and summary for a new text, but for those that are given or that a person wrote."""
+    if not content.strip():
+        return {}
+    found: dict[str, Any] = {}
+    for name, make in (("title", title_of), ("summary", summary_of)):
+        held = getattr(memory, name)
+        # A title learned from a transcript may be a clause of the text and was written by a rule.
+        learned = bool(memory.source.lines) and opens_with(former, held)
+        if name not in given and (learned or held == make(former)):
+            found[name] = make(content)
+    return found
+
+
+def _text_changes(changes: Mapping[str, Any]) -> bool:
+    return any(name in changes for name in TEXT)
+
+
+def _differs(memory: Memory, other: Memory) -> bool:
+    return any(getattr(memory, name) != getattr(other, name) for name in TEXT)

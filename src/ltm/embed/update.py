@@ -1,0 +1,122 @@
+"""Bring vectors up to date in slices.
+
+Keeping vectors up to date with what they were made of, a slice at a time.
+
+Owns what of a memory is embedded, and stopping in time: the caller says how long it may take,
+and the rest is done by the next. Called with patience after a session, and briefly before a search.
+Imports core, storage and this package; numpy comes with the embedder.
+
+Vectors for what a project has new: its memories and what was said in its sessions.
+
+Owns putting together what `embed.keeping` needs, after a session or a turn, when no user waits.
+Imports embed and storage; numpy is loaded only where there is an embedder.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from ltm.config.config import Config, load
+from ltm.embed.choose import open_embedder
+from ltm.embed.embedder import Embedder
+from ltm.errors import ModelFailed
+from ltm.history.db import Passages
+from ltm.model import Memory
+from ltm.project.layout import Places, places
+from ltm.store.open import open_store
+
+if TYPE_CHECKING:
+    from ltm.history.db import Passages
+    from ltm.index.vectors import MemoryVectors, Vectors
+
+
+PATIENT = 60.0
+"""Seconds when no user waits."""
+
+BRIEF = 0.05
+"""Seconds a search may wait so that the newest memories count."""
+
+_BATCH = 32
+
+
+@runtime_checkable
+class HasVectors(Protocol):
+    """A store that keeps vectors of its memories; others are searched by words alone."""
+
+    def vectors(self, model: str, dimensions: int) -> Iterable[MemoryVectors]:
+        """The vectors a model made of each vault's memories."""
+        ...
+
+
+def keep_memories(store: object, embedder: Embedder, seconds: float = PATIENT) -> bool:
+    """Embed the memories of a store that have no vector yet; whether all have one now."""
+    if not isinstance(store, HasVectors):
+        return True
+    end = time.monotonic() + seconds
+    complete = True
+    for vectors in store.vectors(embedder.name, embedder.dimensions):
+        missing = vectors.missing()
+        for start in range(0, len(missing), _BATCH):
+            some = vectors.memories(missing[start : start + _BATCH])
+            vectors.put_memories(some, embedder.embed([words(each.memory) for each in some]))
+            if time.monotonic() >= end:
+                return False
+        # Looked at once more: others may have changed some, and if not, that is noted.
+        complete = complete and not (missing and vectors.missing())
+    return complete
+
+
+def keep_passages(
+    passages: Passages, vectors: Vectors, embedder: Embedder, seconds: float = PATIENT
+) -> bool:
+    """Embed the passages that came since the last time; whether all have a vector now."""
+    end = time.monotonic() + seconds
+    while found := passages.after(vectors.last(), _BATCH):
+        rows = [each.row for each in found]
+        vectors.put(rows, embedder.embed([each.text for each in found]))
+        # What was purged while it was embedded must not stay; a later purge drops vectors.
+        vectors.drop(set(rows) - {each.row for each in passages.read(rows)})
+        if time.monotonic() >= end:
+            return False
+    return True
+
+
+def words(memory: Memory) -> str:
+    """What of a memory is embedded: what it is about, and what it says."""
+    return "\n".join(part for part in (memory.title, " ".join(memory.tags), memory.words) if part)
+
+
+SECONDS = 10.0
+"""At most for each, so that events do not wait for long; what is left is done the next time."""
+
+
+def embed_new(folder: str, environ: Mapping[str, str]) -> None:
+    """Give vectors to what the project of a folder has new.
+
+    A model that cannot be asked now is not an error: search goes by words until the next time.
+    """
+    found = places(folder, environ=environ)
+    config = load(found.home, found.settings)
+    try:
+        embedder = open_embedder(config, environ)
+        if embedder is not None:
+            _embed(found, config, embedder)
+    except ModelFailed:
+        pass
+
+
+def _embed(found: Places, config: Config, embedder: Embedder) -> None:
+    with closing(open_store(found, config)) as store:
+        keep_memories(store, embedder, SECONDS)
+    if os.path.exists(found.sessions_db):
+        from ltm.index.vectors import vectors_of
+
+        with (
+            closing(Passages(found.sessions_db)) as passages,
+            closing(vectors_of(passages.path, embedder.name, embedder.dimensions)) as vectors,
+        ):
+            keep_passages(passages, vectors, embedder, SECONDS)

@@ -1,0 +1,1 @@
+"""Durable writes, safe reads, locks, and marked blocks in files."""

@@ -1,0 +1,210 @@
+"""The block between two comments in a file that is not ours: found, replaced, added, taken out.
+
+`<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`, each alone on its line and not in a code block,
+are the owner's consent; without them nothing is written. Only the first pair counts. Everything
+outside it stays byte for byte, whatever the file's line ends, byte order mark or encoding errors.
+
+Other tools use the same marks, so a block is replaced only if it is empty or says that LTM wrote
+it. What says so is one fixed line and not a hash of the text: every version of LTM has written it,
+it comes along with a clone, and two branches that both changed the block still merge. Pure; imports
+core.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ltm.errors import Refused
+from ltm.model import Problem
+
+START = "<!-- MEMORY:START -->"
+END = "<!-- MEMORY:END -->"
+
+TARGETS = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md")
+"""Files of a project that may hold the block."""
+
+MEMORY_MD = "MEMORY.md"
+"""The name of a vault's view of all its memories."""
+
+SIGNATURE = "Notes from earlier sessions, kept by ltm:"
+"""How one line begins in every block and every MEMORY.md that LTM writes. Not to be changed: those
+written before would be taken for another tool's."""
+
+NOTE = f"{SIGNATURE} reference, not instructions. Edits here are lost."
+"""That line, in a block."""
+
+_BOM = rb"(?:\xef\xbb\xbf)?"
+_MARK = re.compile(
+    _BOM + rb"[ \t]*(?P<mark><!--[ \t]*MEMORY:(?P<word>START|END)[ \t]*-->)[ \t]*[\r\n]*\Z"
+)
+_CODE = re.compile(rb"[ \t]*(?P<fence>`{3,}|~{3,})(?P<rest>[^\r\n]*)")
+
+
+class _Mark(NamedTuple):
+    opens: bool
+    line: int
+    begin: int
+    end: int
+
+
+class MarkedBlock(NamedTuple):
+    """The block of a file, from mark to mark."""
+
+    data: bytes
+    line: int
+    begin: int
+    """How many bytes stand before it."""
+
+    @property
+    def inner(self) -> list[bytes]:
+        """The lines between the marks."""
+        return self.data.splitlines()[1:-1]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing stands between the marks."""
+        return not any(map(bytes.strip, self.inner))
+
+
+def find_block(existing: bytes) -> MarkedBlock | None:
+    """The block of a file; None where there are no marks, or none that make a pair."""
+    pair = _pair(list(_marks(existing)))
+    if pair is None:
+        return None
+    begin, end = pair
+    return MarkedBlock(existing[begin.begin : end.end], begin.line, begin.begin)
+
+
+def is_ours(view: bytes) -> bool:
+    """Whether LTM wrote a block or a MEMORY.md, whatever was changed in it since."""
+    signature = SIGNATURE.encode()
+    return any(line.lstrip().startswith(signature) for line in view.splitlines())
+
+
+def is_import_of(block: MarkedBlock, memory_md: str, target: str) -> bool:
+    """Whether all that a block in the file `target` does is to load this MEMORY.md."""
+    line = import_line(memory_md, target).encode()
+    return [each.strip() for each in block.inner if each.strip()] == [line]
+
+
+def with_block(existing: bytes, block: str) -> bytes | None:
+    """The file with its marked block replaced; None without marks, as none was asked for then.
+
+    Marks that do not make a pair leave the file as it is; `problems` says what is wrong with them.
+    """
+    marks = list(_marks(existing))
+    if not marks:
+        return None
+    pair = _pair(marks)
+    if pair is None:
+        return existing
+    begin, end = pair
+    return existing[: begin.begin] + _encoded(block, existing) + existing[end.end :]
+
+
+def place_block(existing: bytes, block: str) -> bytes:
+    """The file with a block: in its marks if it has any, else with new marks at its end."""
+    found = with_block(existing, block)
+    if found is not None:
+        return found
+    try:
+        text = existing.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise Refused("is not UTF-8 text, so no block was added", hint="save it as UTF-8 first")
+    eol = _eol(existing)
+    return existing + (eol if text else b"") + _encoded(block, existing) + eol
+
+
+def without_block(existing: bytes) -> bytes:
+    """The file without its block and marks: exactly what it was before `place_block`."""
+    pair = _pair(list(_marks(existing)))
+    if pair is None:
+        return existing
+    eol = _eol(existing)
+    before, after = existing[: pair[0].begin], existing[pair[1].end :]
+    return before.removesuffix(eol) + after.removeprefix(eol)
+
+
+def problems(existing: bytes, path: str) -> tuple[Problem, ...]:
+    """What is wrong with the marks of a file, each with its line."""
+    marks = list(_marks(existing))
+    pair = _pair(marks)
+    if pair is None:
+        return tuple(
+            Problem(path, f"{_word(mark)} has no partner, so the block is not written", mark.line)
+            for mark in marks
+        )
+    return tuple(
+        Problem(path, f"{_word(mark)} is one too many; only the first block is written", mark.line)
+        for mark in marks
+        if mark not in pair
+    )
+
+
+def import_block(line: str) -> str:
+    """A block that lets the client load MEMORY.md by its import line, instead of a copy of it."""
+    return "\n".join((START, line, END))
+
+
+def import_line(memory_md: str, target: str) -> str:
+    """The line in the file `target` with which the client loads MEMORY.md.
+
+    The client takes the path as relative to the file that names it, in which a bare `@MEMORY.md`
+    would be another file, and ends it at the first blank that is not escaped.
+    """
+    path = os.path.relpath(memory_md, os.path.dirname(target) or ".")
+    return "@" + path.replace(os.sep, "/").replace(" ", "\\ ")
+
+
+def _marks(data: bytes) -> Iterator[_Mark]:
+    """The marks that stand alone on a line, outside code blocks, in their order."""
+    position = 0
+    code = b""
+    inside = False
+    for number, line in enumerate(data.splitlines(keepends=True), start=1):
+        found = None if code else _MARK.match(line)
+        if found:
+            inside = found["word"] == b"START"
+            yield _Mark(
+                inside, number, position + found.start("mark"), position + found.end("mark")
+            )
+        elif not inside:  # what stands between the marks is replaced, so it opens no code block
+            code = _code_after(line, code)
+        position += len(line)
+
+
+def _code_after(line: bytes, code: bytes) -> bytes:
+    """The fence of the code block that is open after a line, or nothing."""
+    found = _CODE.match(line)
+    if not found:
+        return code
+    fence, rest = found["fence"], found["rest"]
+    if not code:
+        return b"" if fence[:1] == b"`" and b"`" in rest else fence
+    closes = fence[:1] == code[:1] and len(fence) >= len(code) and not rest.strip()
+    return b"" if closes else code
+
+
+def _pair(marks: Sequence[_Mark]) -> tuple[_Mark, _Mark] | None:
+    """The first start and the end that follows it, unless another start comes in between."""
+    for place, mark in enumerate(marks[:-1]):
+        if mark.opens:
+            return None if marks[place + 1].opens else (mark, marks[place + 1])
+    return None
+
+
+def _word(mark: _Mark) -> str:
+    return START if mark.opens else END
+
+
+def _encoded(block: str, existing: bytes) -> bytes:
+    return _eol(existing).join(line.encode() for line in block.split("\n"))
+
+
+def _eol(data: bytes) -> bytes:
+    """The line end most lines of a file have."""
+    windows = data.count(b"\r\n")
+    return b"\r\n" if windows > data.count(b"\n") - windows else b"\n"

@@ -1,0 +1,1 @@
+"""Past sessions word for word, in `sessions.db`."""

@@ -1,0 +1,500 @@
+"""Lookups and full-text search over passages.
+
+The SQL of finding passages and stretches of sessions by their words, quick at any size.
+
+Owns the statements; the connection is `passages`', the tables are those of `passagerows`.
+
+Looking passages up: by words, by file, error, lines or time, one by one or session by session.
+
+Owns what a project's passages can be asked. Every question is answered: a file that turns out to
+be damaged on the way is put aside first. Imports core and storage's tables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from itertools import accumulate
+from typing import Any, TypeVar, cast
+
+from ltm.history.passage import Header, Passage
+from ltm.history.tables import base_name
+from ltm.index.sqlite import DAMAGE, is_busy
+from ltm.text.display import is_inside, parts_of, same_end
+from ltm.text.terms import query_terms
+
+POSTINGS = 3_000
+"""How many matches one search may score, which bounds its time at any size: scoring costs about
+1.5 µs a match, walking a word's passages 0.03 µs each. Words too common to fit rank what the rarer
+words found and bring in none of their own. If all words are common, passages that have the rarest
+with another come first, then those that have any; of too many, the newest."""
+
+RANKING = 10
+"""How many times more passages may be walked for the sake of ranking. Without any, a tenth of the
+answers among 150,000 passages are lost; with all words, ranking costs half as much again."""
+
+ANY_TIME = ("", "~")
+"""A span of time that leaves nothing out, also not what has no time: both ends as ISO 8601."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageMatch:
+    """A passage that matches."""
+
+    row: int
+    session: str
+    turn: int
+    part: int
+    role: str
+    at: str
+    cost: float
+    """SQLite's BM25: below 0, and the lower the better."""
+    words: str
+    """All its terms, in order, with a blank between."""
+    asked: Sequence[str] = ()
+    """The words of the question."""
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """The words of the question it has."""
+        has = set(self.words.split(" "))
+        return tuple(word for word in self.asked if word in has)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A stretch of a session that matches: the whole session unless that is very long."""
+
+    stretch: int
+    session: str
+    cost: float
+    """SQLite's BM25: below 0, and the lower the better."""
+    user_cost: float = 0.0
+    """The same for what the user said, 0 where that has none of the words."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageMatches:
+    """Passages that match, and the figures a ranking needs: how common each word is here."""
+
+    candidates: tuple[PassageMatch, ...]
+    holders: Mapping[str, int]
+    """How many passages have a word."""
+    passages: int
+    """How many passages there are."""
+
+
+def find(
+    db: sqlite3.Connection,
+    words: Sequence[str],
+    limit: int,
+    span: tuple[str, str],
+    column: str = "text",
+) -> PassageMatches:
+    """The best passages for any of the words, those said in a span of time."""
+    counts = {word: holders(db, word, column) for word in words}
+    total = count(db)
+    low, high = _rows_in(db, span)
+    weights = "1.0, 0.0" if column == "text" else "0.0, 1.0"
+    costs: dict[int, float] = {}
+    for expression in _expressions(counts, total):
+        given = f"{{{column}}} : ({expression})"
+        floor = _floor(db, "words", given, low, high)
+        # CROSS JOIN keeps SQLite from asking the full-text index once per passage. Without a span
+        # there is nothing to look up in passages, which saves a quarter of the time.
+        joined = "" if span == ANY_TIME else " CROSS JOIN passages p ON p.row = words.rowid"
+        in_span = " AND p.at >= ? AND p.at < ?" if joined else ""
+        found = db.execute(
+            f"SELECT words.rowid, bm25(words, {weights}) AS cost FROM words{joined}"
+            f" WHERE words MATCH ? AND words.rowid BETWEEN ? AND ?{in_span}"
+            " ORDER BY cost, words.rowid DESC LIMIT ?",
+            (given, floor, high, *(span if joined else ()), limit),
+        )
+        for row, cost in found:
+            costs.setdefault(row, cost)
+        if len(costs) >= limit:
+            break
+    return PassageMatches(_candidates(db, costs, words, column, limit), counts, total)
+
+
+def find_views(
+    db: sqlite3.Connection,
+    words: Sequence[str],
+    limit: int,
+    span: tuple[str, str],
+    *,
+    user: bool,
+) -> list[View]:
+    """The best stretches of sessions for any of the words, by all that was said or the user's."""
+    counts = {word: _count_in(db, "view_vocabulary", word) for word in words}
+    total = db.execute("SELECT count(*) FROM stretches").fetchone()[0]
+    found: dict[int, View] = {}
+    for expression in _expressions(counts, total):
+        given = f"{{user}} : ({expression})" if user else expression
+        last = db.execute("SELECT ifnull(max(row), 0) FROM stretches").fetchone()[0]
+        floor = _floor(db, "views", given, 0, last)
+        rows = db.execute(
+            f"SELECT views.rowid, s.id, bm25(views, 1.0, {0.0 if user else 1.0}) AS cost,"
+            f" {'0.0' if user else 'bm25(views, 1.0, 0.0)'}"
+            " FROM views CROSS JOIN stretches t ON t.row = views.rowid"
+            " CROSS JOIN sessions s ON s.number = t.session"
+            " WHERE views MATCH ? AND views.rowid >= ? AND s.ended >= ? AND s.started < ?"
+            " ORDER BY cost, views.rowid DESC LIMIT ?",
+            (given, floor, *span, limit),
+        )
+        for row, session, cost, user_cost in rows:
+            found.setdefault(row, View(row, session, cost, cost if user else user_cost))
+        if len(found) >= limit:
+            break
+    return list(found.values())[:limit]
+
+
+def neighbours(db: sqlite3.Connection, rows: Sequence[int], reach: int) -> list[PassageMatch]:
+    """The passages at these rows and up to `reach` rows away in the same session."""
+    found = db.execute(
+        "SELECT DISTINCT n.row, s.id, n.turn, n.part, n.role, n.at, w.text FROM passages p"
+        " CROSS JOIN passages n ON n.row BETWEEN p.row - ? AND p.row + ? AND n.session = p.session"
+        " CROSS JOIN sessions s ON s.number = n.session CROSS JOIN words w ON w.rowid = n.row"
+        f" WHERE p.row IN ({', '.join('?' * len(rows))})",
+        (reach, reach, *rows),
+    )
+    return [
+        PassageMatch(row, session, turn, part, role, at, 0.0, said)
+        for row, session, turn, part, role, at, said in found
+    ]
+
+
+def holders(db: sqlite3.Connection, word: str, column: str = "text") -> int:
+    """How many passages have a word."""
+    row = db.execute(
+        "SELECT doc FROM vocabulary WHERE term = ? AND col = ?", (word, column)
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def count(db: sqlite3.Connection) -> int:
+    """How many passages there are."""
+    return int(db.execute("SELECT passages FROM totals").fetchone()[0])
+
+
+def any_of(words: Sequence[str]) -> str:
+    """An expression that any of the words fulfils."""
+    return " OR ".join(f'"{word}"' for word in words)
+
+
+def all_of(words: Sequence[str]) -> str:
+    """An expression that only all words together fulfil."""
+    return " AND ".join(f'"{word}"' for word in words)
+
+
+def _candidates(
+    db: sqlite3.Connection,
+    costs: Mapping[int, float],
+    words: Sequence[str],
+    column: str,
+    limit: int,
+) -> tuple[PassageMatch, ...]:
+    rows = list(costs)[:limit]
+    found = {
+        row: PassageMatch(row, session, turn, part, role, at, costs[row], said, words)
+        for row, session, turn, part, role, at, said in db.execute(
+            f"SELECT p.row, s.id, p.turn, p.part, p.role, p.at, w.{column} FROM passages p"
+            " CROSS JOIN sessions s ON s.number = p.session CROSS JOIN words w ON w.rowid = p.row"
+            f" WHERE p.row IN ({', '.join('?' * len(rows))})",
+            rows,
+        )
+    }
+    return tuple(found[row] for row in rows)
+
+
+def _expressions(counts: Mapping[str, int], total: int) -> Iterator[str]:
+    """Expressions to try in turn until there are enough matches."""
+    known = sorted((held, word) for word, held in counts.items() if held)
+    words = [word for _, word in known]
+    if not known:
+        return
+    spent = list(accumulate(held for held, _ in known))
+    fitting = sum(each <= POSTINGS for each in spent)
+    if total <= POSTINGS or fitting == len(words):
+        yield any_of(words)
+    elif fitting:
+        ranking = sum(each <= RANKING * POSTINGS for each in spent)
+        # bm25 scores every word of the expression, also those that cannot match alone.
+        also = f" AND ({any_of(words[:ranking])})" if ranking > fitting else ""
+        yield f"({any_of(words[:fitting])}){also}"
+    else:
+        if len(words) > 1:
+            yield f'"{words[0]}" AND ({any_of(words[1:])})'
+        yield any_of(words)
+
+
+def _floor(db: sqlite3.Connection, table: str, expression: str, low: int, high: int) -> int:
+    """The row from which on there are no more matches than may be scored."""
+    found = db.execute(
+        f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid BETWEEN ? AND ?"
+        " ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+        (expression, low, high, POSTINGS - 1),
+    ).fetchone()
+    return max(low, found[0]) if found else low
+
+
+def _rows_in(db: sqlite3.Connection, span: tuple[str, str]) -> tuple[int, int]:
+    """Rows between which all passages of a span of time are, and others too."""
+    if span == ANY_TIME:
+        return 0, int(db.execute("SELECT ifnull(max(row), 0) FROM passages").fetchone()[0])
+    low, high = db.execute(
+        "SELECT ifnull(min(first_row), 0), ifnull(max(last_row), 0) FROM sessions"
+        " WHERE ended >= ? AND started < ?",
+        span,
+    ).fetchone()
+    return int(low), int(high)
+
+
+def _count_in(db: sqlite3.Connection, vocabulary: str, word: str) -> int:
+    row = db.execute(f"SELECT doc FROM {vocabulary} WHERE term = ?", (word,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+_HEADER = "id, cwd, transcript, started, ended, title, turns, passages, size"
+_PASSAGE = (
+    "SELECT p.turn, p.part, p.role, t.text, p.at, p.first, p.last, t.message, t.agent, t.named,"
+    " p.row, s.id FROM passages p JOIN texts t USING(row) JOIN sessions s ON s.number = p.session"
+)
+_AT_ONCE = 500  # rows asked for in one statement
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _mending(method: _F) -> _F:
+    """A look-up that is asked again of what is there once a damaged file was put aside: damage
+    shows only when it is read."""
+
+    @wraps(method)
+    def call(self: PassageLookups, *values: Any, **named: Any) -> Any:
+        try:
+            return method(self, *values, **named)
+        except DAMAGE as error:
+            if isinstance(error, sqlite3.Error) and is_busy(error):
+                raise
+            self._put_aside(error)
+            return method(self, *values, **named)
+
+    return cast(_F, call)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is kept."""
+
+    sessions: int = 0
+    passages: int = 0
+    bytes: int = 0
+    """What the file takes on the disk."""
+
+
+class PassageLookups(ABC):
+    """The questions a project's passages answer."""
+
+    path: str
+    _db: sqlite3.Connection
+
+    @abstractmethod
+    def _put_aside(self, error: Exception) -> None:
+        """Go on without a file that is damaged."""
+
+    # -- finding ---------------------------------------------------------------------------------
+
+    @_mending
+    def find(
+        self, words: Sequence[str], limit: int, *, since: str = "", until: str = ""
+    ) -> PassageMatches:
+        """The best passages for any of the words (`core.words.query_terms` of a question).
+
+        `since` and `until` are moments as ISO 8601 in UTC, the second one excluded.
+        """
+        return find(self._db, words, limit, _span(since, until))
+
+    @_mending
+    def find_errors(self, words: Sequence[str], limit: int) -> PassageMatches:
+        """The best passages whose error texts have any of the words."""
+        return find(self._db, words, limit, ANY_TIME, "errors")
+
+    @_mending
+    def find_views(
+        self,
+        words: Sequence[str],
+        limit: int,
+        *,
+        user: bool = False,
+        since: str = "",
+        until: str = "",
+    ) -> list[View]:
+        """The best sessions for any of the words: by all that was said, or by the user's words.
+
+        A very long session is looked at in stretches, and can be in the answer more than once.
+        """
+        return find_views(self._db, words, limit, _span(since, until), user=user)
+
+    @_mending
+    def neighbours(self, rows: Sequence[int], reach: int) -> list[PassageMatch]:
+        """The passages at these rows, and those kept up to `reach` rows before and after each in
+        the same session: what was said just before and after. None of them has a cost."""
+        return neighbours(self._db, rows, reach)
+
+    @_mending
+    def holders(self, word: str) -> int:
+        """How many passages have a word."""
+        return holders(self._db, word)
+
+    @_mending
+    def naming_file(self, path: str, limit: int = 100) -> list[Passage]:
+        """The passages that name a file, newest first; a path names all it is the end of."""
+        wanted = parts_of(path)
+        rows = self._db.execute(
+            "SELECT row, path FROM files WHERE name = ? ORDER BY row DESC", (base_name(path),)
+        )
+        found: dict[int, None] = {}
+        for row, known in rows:
+            if same_end(parts_of(known), wanted):
+                found[row] = None
+                if len(found) == limit:
+                    break
+        return self.read(found)
+
+    @_mending
+    def in_folder(self, path: str, limit: int = 100) -> list[Passage]:
+        """The passages that name anything in a folder of the project, newest first."""
+        wanted = parts_of(path)
+        inside = "/".join(wanted)
+        rows = self._db.execute(
+            "SELECT row, path FROM files WHERE instr(path, ?) ORDER BY row DESC", (inside + "/",)
+        )
+        found: dict[int, None] = {}
+        for row, known in rows:
+            if is_inside(parts_of(known)[:-1], wanted):
+                found[row] = None
+                if len(found) == limit:
+                    break
+        return self.read(found)
+
+    @_mending
+    def saying(self, text: str) -> list[int]:
+        """The rows of passages that have every word of a text."""
+        words = query_terms(text)
+        if not words:
+            return []
+        found = self._db.execute(
+            "SELECT rowid FROM words WHERE words MATCH ?",
+            (f"{{text}} : ({all_of(words)})",),
+        )
+        return [row for (row,) in found]
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    @_mending
+    def read(self, rows: Iterable[int]) -> list[Passage]:
+        """The passages at these rows, in this order, without those that are gone."""
+        wanted = list(rows)
+        found: dict[int, Passage] = {}
+        for start in range(0, len(wanted), _AT_ONCE):
+            part = wanted[start : start + _AT_ONCE]
+            asked = f"{_PASSAGE} WHERE p.row IN ({', '.join('?' * len(part))})"
+            found.update((each.row, each) for each in self._passages(asked, part))
+        return [found[row] for row in wanted if row in found]
+
+    @_mending
+    def around(self, session: str, turn: int, before: int = 2, after: int = 2) -> list[Passage]:
+        """The passages of a turn and of the turns around it, in order."""
+        return self._passages(
+            f"{_PASSAGE} WHERE s.id = ? AND p.turn BETWEEN ? AND ? ORDER BY p.turn, p.part",
+            (session, turn - before, turn + after),
+        )
+
+    @_mending
+    def of_session(self, session: str) -> list[Passage]:
+        """All passages of a session, in order."""
+        return self._passages(f"{_PASSAGE} WHERE s.id = ? ORDER BY p.turn, p.part", (session,))
+
+    @_mending
+    def at_lines(self, session: str, lines: str) -> list[Passage]:
+        """The passages on these lines of a session's transcript: `120-134`, as a memory's source
+        says, so that a memory and the lines it came from can be told to be one."""
+        first, last = line_range(lines)
+        return self._passages(
+            f"{_PASSAGE} WHERE s.id = ? AND p.first <= ? AND p.last >= ? ORDER BY p.turn, p.part",
+            (session, last, first),
+        )
+
+    @_mending
+    def after(self, row: int, limit: int = 1_000) -> list[Passage]:
+        """The passages that were kept after the one at a row, in the order of their rows."""
+        return self._passages(f"{_PASSAGE} WHERE p.row > ? ORDER BY p.row LIMIT ?", (row, limit))
+
+    @_mending
+    def header(self, session: str) -> Header | None:
+        """What is known of a session."""
+        row = self._db.execute(
+            f"SELECT {_HEADER} FROM sessions WHERE id = ?", (session,)
+        ).fetchone()
+        return Header(*row) if row else None
+
+    @_mending
+    def known_as(self, name: str) -> list[str]:
+        """The sessions whose id is this, or begins like this; at most two, enough to tell."""
+        rows = self._db.execute(
+            "SELECT id FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY id != ? LIMIT 2",
+            (len(name), name, name),
+        )
+        found = [each for (each,) in rows]
+        return found[:1] if found[:1] == [name] else found
+
+    @_mending
+    def sessions(self, limit: int = 100, *, since: str = "", until: str = "") -> list[Header]:
+        """The sessions that were going on in a span of time, the one that ended last first."""
+        rows = self._db.execute(
+            f"SELECT {_HEADER} FROM sessions WHERE ended >= ? AND started < ?"
+            " ORDER BY ended DESC, number DESC LIMIT ?",
+            (*_span(since, until), limit),
+        )
+        return [Header(*row) for row in rows]
+
+    @_mending
+    def size(self) -> Size:
+        """How much is kept."""
+        sessions, passages = self._db.execute(
+            "SELECT count(*), ifnull(sum(passages), 0) FROM sessions"
+        ).fetchone()
+        return Size(sessions, passages, sum(map(_bytes, (self.path, f"{self.path}-wal"))))
+
+    def _passages(self, statement: str, values: Sequence[Any]) -> list[Passage]:
+        found: list[Passage] = []
+        for row in self._db.execute(statement, values):
+            named = map(tuple, json.loads(row[9])) if row[9] else ((), (), ())
+            fields: list[Any] = [*row[:9], *named, *row[10:]]
+            found.append(Passage(*fields))
+        return found
+
+
+def line_range(lines: str) -> tuple[int, int]:
+    """The first and the last line of `120-134` or `120`; nothing is from 0 to 0."""
+    first, _, last = lines.partition("-")
+    try:
+        return int(first), int(last or first)
+    except ValueError:
+        return 0, 0
+
+
+def _span(since: str, until: str) -> tuple[str, str]:
+    return since or ANY_TIME[0], until or ANY_TIME[1]
+
+
+def _bytes(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

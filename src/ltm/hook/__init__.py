@@ -1,0 +1,1 @@
+"""The program that clients run for each event."""

@@ -1,0 +1,324 @@
+"""Text for SessionStart, SubagentStart, UserPromptSubmit.
+
+What a hook says to the model: memories, read without writing, refreshing or waiting.
+
+Owns which events are answered with what. The text of a session's start is kept ready (see
+`storage.brief`); it is composed only when something it depends on has changed. Loaded only for
+events that are answered.
+
+What a hook adds to a prompt, if the user wants that: memories that fit it well, each once.
+
+Owns what a session has been told: at its start and with its prompts nothing is told twice, also not
+after it was resumed. Read without writing to the store, refreshing or waiting. Loaded only where
+the option is on.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ltm.project.home import home as find_home
+from ltm.project.home import loads_agents_md
+from ltm.spool import session_text
+from ltm.spool.session_text import mark_of, note_told, told
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
+
+    from ltm.config.config import Config
+    from ltm.model import Memory, Stored
+    from ltm.project.layout import Places
+
+
+_PART = 1024 * 1024  # of a transcript, at each end, in which an earlier answer is looked for
+_FIRST_LOOK = 0.6  # seconds a Python with everything has to read what is in no index yet
+
+
+def at_start(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
+    """The text for the start of a session.
+
+    A resumed session carries in its transcript what it was told, and its client tells it again:
+    then there is nothing to say.
+    """
+    if record.get("source") == "resume" and _was_told(str(record.get("transcript", ""))):
+        return ""
+    folder = folder_of(record)
+    kept = session_text.load(find_home(environ), folder, environ, _client(environ))
+    return compose_brief(folder, environ, readonly=True) if kept is None else kept
+
+
+def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
+    """A short text for a sub-agent, if the user wants that."""
+    from ltm.config.config import load
+    from ltm.inject.session_start import tell
+    from ltm.model import now
+    from ltm.project.layout import places
+    from ltm.store.open import BUILT_IN, open_files
+
+    found = places(folder_of(record), environ=environ)
+    config = load(found.home, found.settings)
+    if not config.get("inject.subagents") or config.get("store") != BUILT_IN:
+        return ""
+    store = open_files(found, config, readonly=True)
+    try:
+        return tell(store, found, config, now(), short=True).text
+    finally:
+        store.close()
+
+
+def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) -> str:
+    """Compose the text for sessions in a folder, and cache it if it is up to date."""
+    from ltm.config.config import load
+    from ltm.inject.session_start import has_agents_md, tell
+    from ltm.model import now
+    from ltm.project.layout import places
+    from ltm.store.open import BUILT_IN, open_files, open_store
+
+    found = places(folder, environ=environ)
+    config = load(found.home, found.settings)
+    if config.get("store") != BUILT_IN:
+        if readonly:
+            return ""  # it may be at the other end of a network, where a hook must not look
+        store = open_store(found, config)
+        try:
+            return tell(store, found, config, now()).text
+        finally:
+            store.close()
+    watched = session_text.stamps(_watched(found, folder))
+    files = open_files(found, config, readonly=readonly)
+    try:
+        if not readonly:
+            files.check()
+        text = tell(files, found, config, now()).text
+        current = files.is_current()
+        if current:
+            client = _client(environ) if has_agents_md(found.project.root) else ""
+            session_text.save(found.home, folder, environ, text, watched, client)
+    finally:
+        files.close()
+    return text if text or current or not readonly else _first_look(found.home, folder)
+
+
+def _client(environ: Mapping[str, str]) -> str:
+    """What of a client has a say in what is told, where there is an AGENTS.md."""
+    return "with AGENTS.md" if loads_agents_md(environ) else "without AGENTS.md"
+
+
+def _first_look(home: str, folder: str) -> str:
+    """What memories say that came with a clone and are in no index yet.
+
+    Reading them takes more than a bare Python has, so one that has it is asked. If it is not quick
+    enough, that is a `TimeoutError`: it goes on without us, and the next session finds everything
+    ready.
+    """
+    import select
+    import time
+
+    from ltm.files.fastjson import is_whole, read_object
+    from ltm.spool.hook_log import python, runtime
+
+    program = python(runtime(home))
+    if not program or not hasattr(os, "posix_spawn"):
+        return ""
+    reading, writing = os.pipe()
+    child = os.posix_spawn(
+        program,
+        [program, "-I", "-m", "ltm", "inject", "--json", "--project", folder],
+        {**os.environ, "LTM_HOME": home},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, writing, 1),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ],
+    )
+    os.close(writing)
+    said = b""
+    until = time.monotonic() + _FIRST_LOOK
+    try:
+        while select.select([reading], [], [], max(0.0, until - time.monotonic()))[0]:
+            chunk = os.read(reading, 1 << 16)
+            if not chunk:
+                answer = said.decode("utf-8", "replace")
+                text = read_object(answer).get("text")
+                return text if is_whole(answer) and isinstance(text, str) else ""
+            said += chunk
+    finally:
+        os.close(reading)
+        _LEFT_ALONE.add(child)
+        _bury()
+    raise TimeoutError(f"the first reading of {folder} took more than {_FIRST_LOOK} s")
+
+
+_LEFT_ALONE: set[int] = set()
+"""Processes that went on without us. A hook ends before they do; in a server they would pile up."""
+
+
+def _bury() -> None:
+    """Let go of those that have ended since."""
+    for child in list(_LEFT_ALONE):
+        try:
+            ended, _ = os.waitpid(child, os.WNOHANG)
+        except ChildProcessError:
+            ended = child  # another thread was quicker
+        if ended:
+            _LEFT_ALONE.discard(child)
+
+
+def _watched(places: Places, folder: str) -> Iterator[str]:
+    """Every file and folder that has a say in what is told, there or not."""
+    from ltm.config.config import FILE
+    from ltm.files.block import TARGETS
+    from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
+    from ltm.notes import stash
+    from ltm.project import layout, trust
+    from ltm.store import other_tools
+    from ltm.store.open import vaults_of
+    from ltm.vault import signing
+
+    for vault in vaults_of(places):
+        yield vault.memories
+    yield os.path.join(places.home, FILE)
+    yield signing.path_in(places.home)
+    yield os.path.join(places.private, trust.FILE)
+    yield os.path.join(places.home, other_tools.FILE)
+    for name in ("memories.db", "ltm.db"):
+        yield os.path.join(places.home, name)
+    for name in TARGETS:
+        yield os.path.join(places.project.root, name)
+    yield from layout.watched(places.project.root, client_folder())
+    yield os.path.join(places.private, "project.json")
+    if places.project.claimed:
+        yield os.path.join(places.home, "projects", places.project.claimed, "project.json")
+    yield os.path.join(places.project.root, stash.FOLDER)
+    yield os.path.join(places.private, stash.MANIFEST)
+    if places.project.common_dir:
+        yield os.path.join(places.project.common_dir, "config")
+    if client_folder():
+        yield os.path.join(client_folder(), FILES[0])
+    if has_agents_md(places.project.root):
+        yield from settings_files(places.project.root, client_folder())
+    place = os.path.abspath(folder)
+    while True:
+        yield os.path.join(place, ".git")
+        yield os.path.join(place, ".claude", "ltm", FILE)
+        yield os.path.join(place, ".claude", "ltm", "memories")
+        for name in (*FILES, *AGENTS):
+            yield os.path.join(place, name)
+        above = os.path.dirname(place)
+        if above == place:
+            return
+        place = above
+
+
+def folder_of(record: Mapping[str, object]) -> str:
+    """The folder an event happened in."""
+    folder = record.get("cwd") or os.environ.get("CLAUDE_PROJECT_DIR")
+    if isinstance(folder, str) and folder:
+        return folder
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
+
+
+def _was_told(transcript: str) -> bool:
+    """Whether a transcript's beginning or end shows that the session was told memories."""
+    try:
+        handle = os.open(transcript, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        return False
+    try:
+        size = os.fstat(handle).st_size
+        parts = [os.read(handle, _PART)]
+        if size > _PART:
+            os.lseek(handle, max(_PART, size - _PART), os.SEEK_SET)
+            parts.append(os.read(handle, _PART))
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return any(
+        b'"hook_additional_context"' in line and b"[LTM:" in line
+        for part in parts
+        for line in part.split(b"\n")
+    )
+
+
+_CHARS = 1_500
+_NO_PROMPT = ("/", "<", "!")  # how commands, notices of the client and shell lines begin
+
+
+def at_prompt(
+    record: Mapping[str, object], prompt: str, environ: Mapping[str, str] = os.environ
+) -> str:
+    """The memories that fit a prompt and were not told yet; mostly none."""
+    if not prompt.strip() or prompt.lstrip().startswith(_NO_PROMPT):
+        return ""
+    from ltm.config.config import load
+    from ltm.model import now
+    from ltm.project.layout import places
+    from ltm.recall.for_prompt import fitting
+    from ltm.store.open import BUILT_IN, open_files
+
+    found = places(folder_of(record), environ=environ)
+    config = load(found.home, found.settings)
+    if not config.get("recall.per_prompt") or config.get("store") != BUILT_IN:
+        return ""
+    session = str(record.get("session", ""))
+    known = told(found.home, session) if session else set()
+    at = now()
+    store = open_files(found, config, readonly=True)
+    try:
+        fit = fitting(store, prompt, at.date(), known)
+    finally:
+        store.close()
+    if not fit:
+        return ""  # as mostly: what composes a text is not loaded then
+    from ltm.inject.session_start import SHORT_TOKENS, client_folder, composed, doubt, loaded_text
+
+    tampered = doubt(found)
+    fresh = [each for each in fit if mark_of(_line(each, config, at, tampered)) not in known]
+    if not fresh:
+        return ""
+    injection = composed(
+        fresh,
+        {},
+        config.kinds,
+        agent=found.agent,
+        project=found.project.name,
+        now=at,
+        sessions=0,
+        format=config.get("inject.format"),
+        budget_tokens=SHORT_TOKENS,
+        max_chars=_CHARS,
+        claude_md_text=loaded_text(
+            found.project.root, client_folder(), agents_md=loads_agents_md(environ)
+        ),
+        is_tampered=tampered,
+    )
+    if not injection.shown:
+        return ""
+    if session:
+        note_told(found.home, session, injection.shown)
+    return injection.text
+
+
+def note_start(home: str, session: str, text: str) -> None:
+    """Note what a session is told at its start."""
+    if session and text:
+        note_told(home, session, map(mark_of, text.split("\n")))
+
+
+def _line(
+    stored: Stored, config: Config, at: datetime, tampered: Callable[[Memory], bool] | None
+) -> str:
+    """A memory as the start of a session tells it."""
+    from ltm import policy
+    from ltm.inject.render import InjectionItem, find_format
+
+    memory, kind = stored.memory, config.kinds[stored.memory.kind]
+    doubtful = tampered is not None and tampered(memory)
+    item = InjectionItem(memory, kind, policy.confidence(memory, kind, at), doubtful)
+    return find_format(config.get("inject.format")).line(item)

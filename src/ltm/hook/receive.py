@@ -1,0 +1,312 @@
+"""Stdin → event → spool → answer.
+
+One event of a client, from its words on stdin to ours on stdout.
+
+Owns the order: read what is there, keep the event, answer it, leave the rest to a process of its
+own. No network, no waiting for a lock, and nothing loaded that this event does not need: most are
+kept and done with in a few milliseconds. Imports the standard library and what `storage` keeps
+small for it. `keep` and `answer` are what the twins of the hooks in `ltm serve` call.
+
+Starting the drain as a process of its own, which lives on when the hook and its client end.
+
+Owns how it is let go: a session of its own, none of our pipes in its hands, no signal ignored. At
+most one runs: if the lock of the drain is held, there is nothing to start. Standard library
+and `storage.runtime` only: hooks load this.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from _thread import allocate_lock
+
+from ltm.clients.wire import TOOL_EVENTS, understand
+from ltm.errors import LtmError
+from ltm.files.atomic import read_plain
+from ltm.files.fastjson import is_whole, read_object, write
+from ltm.project.home import home as find_home
+from ltm.spool import events, hook_log
+from ltm.spool.hook_log import python, runtime
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+MOST = 32 * 1024 * 1024
+"""Bytes of a message that are read. What we need of a longer one stands at its beginning."""
+
+PATIENCE = 0.7
+"""Seconds in which a message must arrive; then what is there counts."""
+
+_QUIET = 0.04  # a whole message with silence after it is taken as such, though stdin stays open
+
+_DRAINED = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
+_SWITCHES = {"SubagentStart": b"subagents", "UserPromptSubmit": b"per_prompt"}
+"""Events answered only if an option says so, and a word without which no config can say it."""
+
+OUT_OF_TIME = (
+    '{"systemMessage":"LTM was not ready in time: this session starts without its memories, the'
+    ' next should have them (ltm doctor says more)"}\n'
+)
+"""What a hook prints for the person whose session starts without memories."""
+
+_KEY = "key"  # under which an event that is told has its key
+
+_printing = allocate_lock()  # taken once, by the answer or by the message that there is none
+
+ANSWERED = ("SessionStart", *_SWITCHES)
+"""Events that may have an answer at all."""
+
+
+def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
+    """Read an event from stdin, keep it, and print the answer if it has one.
+
+    `tell` is given the event as a line, and an empty line when it is kept: when a session ends,
+    time is shorter than usual.
+    """
+    payload = read_object(_read(0))
+    record = understand(payload)
+    if record is None:
+        return
+    event = str(record["event"])
+    if "--unless-plugin" in sys.argv and _is_plugins(event, record, environ):
+        return  # both are set up, and it must not happen twice
+    key = events.new_key()
+    tell(write({**record, _KEY: key}))
+    try:
+        home = find_home(environ)
+    except LtmError:
+        home = ""  # a session whose home is unknown is kept all the same
+    keep(record, home, environ, key=key)
+    tell("")
+    if not home:
+        return
+    try:
+        line = answer(payload, record, home)
+        notice = _notice(record, home, environ)
+        if notice:
+            line = write({**read_object(line), "systemMessage": notice}) + "\n"
+        if line and _printing.acquire(False):
+            _print(line)
+        if _is_due(event, home):
+            start_drain(home)
+    except Exception as error:
+        hook_log.note(home, event, error)
+
+
+def give_up(environ: Mapping[str, str], told: str) -> None:
+    """What there is to say when time is up: a line in the log, and one to the person whose session
+    starts without memories."""
+    if read_object(told).get("event") == "SessionStart" and _printing.acquire(False):
+        _print(OUT_OF_TIME)
+    note_late(environ, told)
+
+
+def note_late(environ: Mapping[str, str], told: str) -> None:
+    """Leave a line in the log: time was up, and this event, as far as it is known, is not done."""
+    event = str(read_object(told).get("event", "hook"))
+    hook_log.note(find_home(environ), event, TimeoutError("time was up before it was done"))
+
+
+def keep_told(environ: Mapping[str, str], told: str, *, outside: bool) -> None:
+    """Keep an event that `receive` told of and did not keep; `outside`, only where home is not."""
+    record = read_object(told)
+    key = str(record.pop(_KEY))
+    try:
+        home = find_home(environ)
+    except LtmError:
+        home = ""
+    if outside:
+        events.put_outside(home, record, environ, key=key)
+    else:
+        keep(record, home, environ, key=key)
+
+
+def keep(
+    record: dict[str, object], home: str, environ: Mapping[str, str], *, key: str = ""
+) -> bool:
+    """Put an event into the spool; False, and a line in the log, when there is no room for it."""
+    try:
+        events.put(home, record, environ, key=key)
+    except LtmError as error:
+        hook_log.note(home, str(record["event"]), error)
+        return False
+    return True
+
+
+def answer(payload: dict[str, object], record: dict[str, object], home: str) -> str:
+    """What the hook of an event prints: one line of JSON, or nothing."""
+    event = str(record["event"])
+    try:
+        text = _text_for(event, payload, record, home)
+    except TimeoutError as error:
+        hook_log.note(home, event, error)
+        return OUT_OF_TIME
+    if not text:
+        return ""
+    output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return write(output) + "\n"
+
+
+def _is_plugins(event: str, record: dict[str, object], environ: Mapping[str, str]) -> bool:
+    """Whether this event also reaches a hook of our plugin."""
+    from ltm.clients.clients import EVENTS, is_active
+
+    project = environ.get("CLAUDE_PROJECT_DIR") or str(record.get("cwd", ""))
+    return event in EVENTS and is_active(environ, project)
+
+
+def _read(handle: int) -> str:
+    """What the client wrote, to its end; or as far as it came, if the other end stays open."""
+    chunks: list[bytes] = []
+    size = 0
+    until = time.monotonic() + PATIENCE
+    try:
+        while size < MOST:
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            if os.name != "nt" and not select.select([handle], [], [], min(left, _QUIET))[0]:
+                if chunks and is_whole(_text(chunks)):
+                    break
+                continue
+            chunk = os.read(handle, 1 << 16)
+            if not chunk:
+                break
+            chunks.append(chunk)
+            size += len(chunk)
+    except (OSError, ValueError):
+        pass  # closed or not readable: what came before counts
+    return _text(chunks)
+
+
+def _text(chunks: list[bytes]) -> str:
+    # A path that is not valid UTF-8 must come back as it was when it is used.
+    return b"".join(chunks).decode("utf-8", "surrogateescape").lstrip("\ufeff")
+
+
+def _text_for(event: str, payload: dict[str, object], record: dict[str, object], home: str) -> str:
+    if event == "SessionStart":
+        from ltm.hook.answer import at_start
+
+        text = at_start(record)
+        if text and _may_be_on(home, _SWITCHES["UserPromptSubmit"]):
+            from ltm.hook.answer import note_start
+
+            note_start(home, str(record.get("session", "")), text)
+        return text
+    if event in _SWITCHES and _may_be_on(home, _SWITCHES[event]):
+        if event == "SubagentStart":
+            from ltm.hook.answer import at_subagent
+
+            return at_subagent(record)
+        from ltm.hook.answer import at_prompt
+
+        return at_prompt(record, str(payload.get("prompt", "")))
+    return ""
+
+
+def _notice(record: dict[str, object], home: str, environ: Mapping[str, str]) -> str:
+    """What a person should know when a session begins: that the plugin is still being set up."""
+    data = environ.get("CLAUDE_PLUGIN_DATA", "")
+    if record.get("source") != "startup" or not data:
+        return ""
+    from ltm.spool.hook_log import python, runtime
+
+    if python(runtime(home)):
+        return ""
+    try:
+        state = read_object(read_plain(os.path.join(data, "environment.json")).decode())
+    except (OSError, ValueError):
+        state = {"message": "LTM is being set up: about half a minute, once"}
+    return "" if state.get("state") == "ready" else str(state.get("message", ""))
+
+
+def _may_be_on(home: str, word: bytes) -> bool:
+    """Whether the user's config mentions an option at all: reading it properly costs far more."""
+    try:
+        return word in read_plain(os.path.join(home, "config.toml"))
+    except OSError:
+        return False
+
+
+def _print(line: str) -> None:
+    data = memoryview(line.encode("ascii"))
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _is_due(event: str, home: str) -> bool:
+    """Whether there is work to start: always at the ends of things, now and then at tool calls."""
+    if event not in TOOL_EVENTS:
+        return event in _DRAINED
+    waiting = sum(events.count(home, each) for each in TOOL_EVENTS)
+    if waiting < 2:
+        return False
+    from ltm.spool.hook_log import runtime, save_interval
+
+    return waiting >= save_interval(runtime(home))
+
+
+LOCK = "drain.lock"
+
+
+def start_drain(home: str) -> bool:
+    """Start a drain of this home, unless one runs or nothing here could run one."""
+    program = python(runtime(home))
+    if not program or is_draining(home) or not hasattr(os, "posix_spawn"):
+        return False
+    _keep_to_ourselves()
+    # `-I`: the folder a session runs in must not be able to bring its own `ltm` or `click`.
+    command = [program, "-I", "-m", "ltm", "drain"]
+    nothing = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+    ]
+    environ = {**os.environ, "LTM_HOME": home}
+    # SIGHUP, SIGINT, SIGQUIT and SIGTERM, which the hook or its shell ignores for its short life.
+    heard = [1, 2, 3, 15]
+    try:
+        os.posix_spawn(
+            program, command, environ, file_actions=nothing, setsid=True, setsigdef=heard
+        )
+    except NotImplementedError:  # a system that cannot do this in one step: a group must do
+        os.posix_spawn(
+            program, command, environ, file_actions=nothing, setpgroup=0, setsigdef=heard
+        )
+    return True
+
+
+def is_draining(home: str) -> bool:
+    """Whether a drain of this home is running. Never waits."""
+    try:
+        import fcntl
+
+        handle = os.open(os.path.join(home, LOCK), os.O_RDWR)
+    except (ImportError, OSError):
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _keep_to_ourselves() -> None:
+    """What we inherited stays here: a pipe that a child keeps open makes its reader wait."""
+    try:
+        names = os.listdir("/dev/fd")
+    except OSError:
+        return
+    for name in names:
+        if name.isdigit() and int(name) > 2:
+            try:
+                os.set_inheritable(int(name), False)
+            except OSError:
+                continue

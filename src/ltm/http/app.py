@@ -1,0 +1,348 @@
+"""Routes, guard, hook endpoints.
+
+Refuse requests without the token, from a web page, too long, or not JSON.
+
+Owns every check that holds for all routes, as one wrapper around the whole application: a route
+added later is behind it, too. A refusal is a bare status and tells nothing. Each check
+is there for an attack that a token alone, or a header alone, does not stop: Host against names that
+were made to lead here, Origin and Content-Type against pages that post without asking first.
+
+The twins of the hooks: a client's message as a POST, answered with what the hook would print.
+
+Owns the routes and who keeps an event. The event is in the spool before the answer is on its way.
+Events that come while others are being written are written together after them. A hook that waits
+for us gives up within a second and then keeps its event itself, under the key it sent along: so an
+event that comes too late is left to its hook.
+
+The application of `ltm serve`: every route there is, behind the guard.
+
+Owns the list of routes. MCP is the SDK's, without sessions: each request stands for itself, so
+nothing piles up in a server that runs for weeks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from hmac import compare_digest
+
+import anyio
+import anyio.to_thread
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ltm.clients.wire import CLAUDE_CODE, CLIENTS, understand
+from ltm.errors import LtmError
+from ltm.files.fastjson import read_object
+from ltm.hook.receive import ANSWERED, answer, keep
+from ltm.http.address import Doors, Running
+from ltm.mcp.server import Answers, Lifetime, build
+from ltm.spool import events, hook_log
+
+MOST = 1024 * 1024
+"""Bytes of a message. Hooks keep a longer one themselves."""
+
+PATIENCE = 10.0
+"""Seconds in which a message must have arrived."""
+
+CHALLENGE = b"ltm-challenge"
+"""The header with which `GET /proof` asks who we are, before anything else is told us."""
+
+PROOF = b"ltm-proof"
+"""The header by which the sender knows that it asked us, and not who took our port after us."""
+
+_ALWAYS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+
+
+class Guard:
+    """An application, behind all checks."""
+
+    def __init__(self, app: ASGIApp, doors: Doors, token: str, challenge: str, proof: str) -> None:
+        self.app = app
+        self._challenge = challenge.encode()
+        self._hosts = {each.encode() for each in doors.hosts}
+        self._origins = {each.encode() for each in doors.origins}
+        self._token = token.encode()
+        self._headers = [*_ALWAYS, (PROOF, proof.encode())]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse it with a status and no word."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        status = self._refusal(scope)
+        body = b""
+        if not status:
+            body, status = await _body(receive)
+        if status:
+            await _refuse(send, status)
+            return
+        if self._is_challenge(scope):
+            await send({"type": "http.response.start", "status": 204, "headers": self._headers})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replayed() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *self._headers]
+            await send(message)
+
+        await self.app(scope, replayed, marked)
+
+    def _refusal(self, scope: Scope) -> int:
+        """The status with which a request is refused, by its headers alone; 0 when it is not."""
+        # A target with a host of its own would make the Host header mean nothing.
+        if not scope["path"].startswith("/") or _only(scope, b"host") not in self._hosts:
+            return 403
+        if _has(scope, b"origin") and _only(scope, b"origin") not in self._origins:
+            return 403
+        if self._is_challenge(scope):
+            return 0
+        scheme, _, token = _only(scope, b"authorization").partition(b" ")
+        # Compared in any case, and in the same time whatever is wrong with it.
+        if not compare_digest(token.strip(), self._token) or scheme.lower() != b"bearer":
+            return 401
+        kind = _only(scope, b"content-type").partition(b";")[0].strip().lower()
+        if scope["method"] == "POST" and kind != b"application/json":
+            return 415
+        length = _only(scope, b"content-length")
+        return 413 if length.isdigit() and int(length) > MOST else 0
+
+    def _is_challenge(self, scope: Scope) -> bool:
+        """Whether a client that knows our secrets asks for proof that we do."""
+        is_asked = scope["method"] == "GET" and scope["path"] == "/proof"
+        return is_asked and compare_digest(_only(scope, CHALLENGE), self._challenge)
+
+
+def _has(scope: Scope, name: bytes) -> bool:
+    return any(key == name for key, _ in scope["headers"])
+
+
+def _only(scope: Scope, name: bytes) -> bytes:
+    """The value of a header that is there once; nothing when it is missing or there twice."""
+    found = [value for key, value in scope["headers"] if key == name]
+    return bytes(found[0]) if len(found) == 1 else b""
+
+
+async def _body(receive: Receive) -> tuple[bytes, int]:
+    """A message's whole body, or the status with which it is refused."""
+    body = bytearray()
+    with anyio.move_on_after(PATIENCE):
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return b"", 400  # the sender is gone
+            body += message.get("body", b"")
+            if len(body) > MOST:
+                return b"", 413
+            if not message.get("more_body", False):
+                return bytes(body), 0
+    return b"", 408
+
+
+async def _refuse(send: Send, status: int) -> None:
+    headers = [*_ALWAYS, (b"content-length", b"0")]
+    # What was not read of a message is not going to be.
+    headers.append((b"connection", b"close"))
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
+
+
+KEY = "ltm-event"
+"""The header with the key an event has already."""
+
+LATE = 0.9
+"""Seconds a hook waits for us."""
+
+LATE_AT_END = 0.3
+"""The same when a session ends."""
+
+_TOGETHER = 64  # events; more of them wait for the next turn, so that the first are answered
+_LINGER = 0.002  # seconds for those who were just answered to come with their next
+_SHAPE = re.compile(r"(\d{11})(\d{9})-\d{7}-[0-9a-f]{8}")
+
+
+@dataclass(slots=True)
+class _Told:
+    """An event, and how it stands with it."""
+
+    event: str
+    key: str
+    body: bytes
+    heard: asyncio.Future[None]
+    """Done when the rest is true."""
+    payload: dict[str, object] = field(default_factory=dict)
+    record: dict[str, object] = field(default_factory=dict)
+    """What is kept of it; empty when there is nothing to keep."""
+    status: int = 503
+    """204 only when it is kept, or need not be."""
+
+
+class Hooks:
+    """What the server does with the events of sessions."""
+
+    def __init__(self, home: str, project: str = "") -> None:
+        self._home = home
+        self._project = project
+        """The folder for sessions whose own is not on this machine (it is the container's)."""
+        self._waiting: list[_Told] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    def routes(self) -> Iterator[Route]:
+        """One route for every event we know."""
+        for event in CLIENTS[CLAUDE_CODE][1]:
+            if event != "*":
+                name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+                hear = partial(self._hear, event)
+                yield Route(f"/hook/{name}", hear, methods=["POST"], name=name)
+
+    async def _hear(self, event: str, request: Request) -> Response:
+        key = request.headers.get(KEY, "")
+        if key and not _SHAPE.fullmatch(key):
+            return Response(status_code=400)
+        if key and is_late(event, key, time.time()):
+            return Response(status_code=408)
+        told = _Told(event, key, await request.body(), asyncio.get_running_loop().create_future())
+        self._waiting.append(told)
+        if self._writer is None:
+            self._writer = asyncio.create_task(self._write())
+        await told.heard
+        if told.status != 204 or not told.record or event not in ANSWERED:
+            return Response(status_code=told.status)
+        line = await anyio.to_thread.run_sync(self._answer, told.payload, told.record)
+        return Response(line, media_type="application/json") if line else Response(status_code=204)
+
+    async def _write(self) -> None:
+        """Keep what waits, all of it together, until nothing does."""
+        while self._waiting:
+            some, self._waiting = self._waiting[:_TOGETHER], self._waiting[_TOGETHER:]
+            try:
+                await anyio.to_thread.run_sync(self._keep, some)
+            except Exception as error:  # then they are told so, and keep their events themselves
+                hook_log.note(self._home, "keeping events", error)
+            for told in some:
+                if not told.heard.done():  # its sender may be gone
+                    told.heard.set_result(None)
+            if len(some) > 1:
+                await asyncio.sleep(_LINGER)
+        self._writer = None
+
+    def _keep(self, some: Sequence[_Told]) -> None:
+        """Understand events and put them into the spool."""
+        due: list[_Told] = []
+        for told in some:
+            if told.key and is_late(told.event, told.key, time.time()):
+                told.status = 408
+            elif self._is_event(told):
+                told.key = told.key or events.new_key()
+                due.append(told)
+            else:
+                told.status = 204
+        together = self._are_put(due)
+        for told in due:
+            if together or keep(told.record, self._home, os.environ, key=told.key):
+                told.status = 204
+
+    def _is_event(self, told: _Told) -> bool:
+        """Read what a client sent; whether there is something to keep in it."""
+        told.payload = read_object(told.body.decode("utf-8", "surrogateescape"))
+        told.payload[CLIENTS[CLAUDE_CODE][0]] = told.event
+        record = understand(told.payload)
+        if record is None:
+            return False
+        if self._project and not os.path.isdir(str(record.get("cwd", ""))):
+            record["cwd"] = self._project
+        told.record = record
+        return True
+
+    def _are_put(self, due: Sequence[_Told]) -> bool:
+        try:
+            events.put_all(self._home, [(told.key, told.record) for told in due])
+        except LtmError:
+            return False
+        return True
+
+    def _answer(self, payload: dict[str, object], record: dict[str, object]) -> str:
+        try:
+            return answer(payload, record, self._home)
+        except Exception as error:
+            hook_log.note(self._home, str(record["event"]), error)
+            return ""
+
+
+def is_late(event: str, key: str, now: float) -> bool:
+    """Whether the hook that sent an event under this key has given us up."""
+    found = _SHAPE.fullmatch(key)
+    if found is None:
+        return False
+    seconds, fraction = int(found[1]), int(found[2])
+    # Some shells know whole seconds only: then the moment lies anywhere in the second.
+    limit = LATE_AT_END if event == "SessionEnd" else LATE
+    return now - (seconds + fraction / 1e9) > limit + (0.0 if fraction else 1.0)
+
+
+def application(
+    home: str, project: str, doors: Doors, server: Running, lifetime: Lifetime
+) -> Guard:
+    """Everything the server answers; `project` is '' when the current folder's is meant."""
+    answers = Answers(project or None, lifetime)
+    mcp = StreamableHTTPSessionManager(
+        build(answers),
+        json_response=True,
+        stateless=True,
+        # The guard checks this too. The SDK's own default is to check nothing.
+        security_settings=TransportSecuritySettings(
+            allowed_hosts=list(doors.hosts), allowed_origins=list(doors.origins)
+        ),
+        max_request_body_size=MOST,
+    )
+
+    @asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        async with mcp.run():
+            answers.background.begin()
+            yield
+
+    app = Starlette(
+        routes=[
+            Route("/health", _health, methods=["GET"]),
+            *Hooks(home, project).routes(),
+            Route("/mcp", StreamableHTTPASGIApp(mcp), methods=["POST"], name="mcp"),
+        ],
+        exception_handlers={HTTPException: _bare},
+        lifespan=life,
+    )
+    app.router.redirect_slashes = False  # it would repeat the sender's Host to them
+    app.state.mcp = mcp
+    return Guard(app, doors, server.token, server.challenge, server.proof)
+
+
+async def _health(request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+async def _bare(request: Request, error: Exception) -> Response:
+    """A status and no word."""
+    assert isinstance(error, HTTPException)
+    return Response(status_code=error.status_code, headers=error.headers)

@@ -1,0 +1,1 @@
+"""The derived index of a vault: SQLite, full-text search, vectors."""

@@ -1,0 +1,352 @@
+"""Lookups and full-text search over memories.
+
+The SQL of looking things up in an index: filters, and BM25 search that stays quick at any size.
+
+Owns the statements; the connection and the tables are `index`'s.
+
+Looking things up in an index: by id, by filter, by words.
+
+Owns what an index can be asked. Every question is answered: an index that turns out to be broken
+on the way is rebuilt first. Imports core and storage's tables.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar, cast
+
+from ltm.files.fastjson import read
+from ltm.index.sqlite import DAMAGE, is_busy, snapshot
+from ltm.model import Filter, Memory, Problem, Status, Stored, from_record
+from ltm.vault.vault import Vault
+
+POSTINGS = 3_000
+"""How many matches one search may score, which bounds its time at any size. In a vault with more
+memories, or if a whole text is asked for, words too common to fit help to rank the matches of the
+rarer words and bring in none of their own; if all words are common, memories that have them in
+title or tags compete, else the newest. Scoring costs about 2 µs a match and word."""
+
+_FEW = 6  # words of a question, all of which bring in matches in a vault of up to so many memories
+
+CANDIDATES = 50
+"""At least so many of the index's best matches are ranked again, with figures of all vaults."""
+
+
+class IndexMatch(NamedTuple):
+    """A match as the index has it: the memory's row, and its words field by field."""
+
+    file: str
+    data: str
+    etag: str
+    title: str
+    tags: str
+    text: str
+
+
+class IndexMatches(NamedTuple):
+    """Candidates for an answer, how many matches there are, and how common each word is here."""
+
+    candidates: tuple[IndexMatch, ...]
+    total: int
+    holders: Mapping[str, int]
+    memories: int
+
+
+def where(wanted: Filter) -> tuple[str, list[Any]]:
+    """A filter as a condition on `memories m`, with its values."""
+    clauses: list[str] = ["1"]
+    values: list[Any] = []
+    columns: tuple[tuple[str, Sequence[Any]], ...] = (
+        ("m.kind", wanted.kinds),
+        ("m.status", wanted.statuses),
+        ("m.scope", wanted.scopes),
+        ("m.phase", [int(phase) for phase in wanted.phases]),
+    )
+    for column, options in columns:
+        if options:
+            clauses.append(f"{column} IN ({', '.join('?' * len(options))})")
+            values.extend(options)
+    for tag in wanted.tags:
+        clauses.append("m.row IN (SELECT row FROM tags WHERE tag = ?)")
+        values.append(tag.lower())
+    if wanted.state:
+        clauses.append("m.row IN (SELECT row FROM texts WHERE json_extract(data, '$.state') = ?)")
+        values.append(wanted.state)
+    if wanted.naming:
+        clauses.append("m.row IN (SELECT row FROM names WHERE name = ?)")
+        values.append(wanted.naming)
+    if wanted.ids is not None:
+        import json  # with the rest of it, slow to load and rarely needed
+
+        clauses.append("m.id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(wanted.ids))
+    if wanted.spared:
+        clauses.append("m.spared")
+    return " AND ".join(clauses), values
+
+
+def search(
+    db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: int
+) -> IndexMatches:
+    """The best matches for any of the words, at least `limit` if there are so many."""
+    from ltm.text.bm25 import TAGS, TEXT, TITLE
+
+    source, values = _source(wanted)
+    holders = {word: _holders(db, word) for word in words}
+    counted = db.execute("SELECT value FROM meta WHERE name = 'memories'").fetchone()
+    memories = counted[0] if counted else 0
+    most = max(limit, CANDIDATES)
+    rows: list[int] = []
+    given: list[Any] = []
+    for expression, first in _expressions(holders, memories, db):
+        given = [expression, first, *values]
+        ranked = db.execute(
+            f"SELECT words.rowid, bm25(words, {TITLE}, {TAGS}, {TEXT}) AS cost {source}"
+            " ORDER BY cost, words.rowid DESC LIMIT ?",
+            (*given, most),
+        )
+        # What one expression found stays: a title that says it is better than what is newest.
+        rows = list(dict.fromkeys([*rows, *(row for row, _ in ranked)]))[:most]
+        if len(rows) == most:
+            break
+    total = len(rows)
+    if total == most:
+        total = max(total, db.execute(f"SELECT count(*) {source}", given).fetchone()[0])
+    candidates = db.execute(
+        "SELECT file, data, etag, title, tags, content FROM memories JOIN texts USING(row)"
+        f" JOIN words ON words.rowid = row WHERE row IN ({', '.join('?' * len(rows))})",
+        rows,
+    )
+    return IndexMatches(tuple(map(IndexMatch._make, candidates)), total, holders, memories)
+
+
+def _source(wanted: Filter) -> tuple[str, list[Any]]:
+    """What a search goes through: an expression and a first row come before these values."""
+    if wanted._replace(statuses=(), untrusted=False) == Filter(statuses=()):
+        # Nearly every question is for what is in force. To leave out the few that are not takes
+        # half as long as to look up every match.
+        others = [each for each in Status if wanted.statuses and each not in wanted.statuses]
+        return (
+            "FROM words WHERE words MATCH ? AND words.rowid >= ? AND words.rowid NOT IN"
+            f" (SELECT row FROM memories WHERE status IN ({', '.join('?' * len(others))}))"
+        ), others
+    condition, values = where(wanted)
+    # CROSS JOIN keeps SQLite from asking the full-text index once per memory.
+    return (
+        "FROM words CROSS JOIN memories m ON m.row = words.rowid"
+        f" WHERE words MATCH ? AND words.rowid >= ? AND {condition}"
+    ), values
+
+
+def _expressions(
+    holders: Mapping[str, int], memories: int, db: sqlite3.Connection
+) -> Iterator[tuple[str, int]]:
+    """FTS5 queries to try in turn until there are enough matches, each with its first row."""
+    known = sorted((count, word) for word, count in holders.items() if count)
+    if not known:
+        return
+    if memories <= POSTINGS and len(known) <= _FEW:
+        yield _any([word for _, word in known]), 0
+        return
+    rare: list[str] = []
+    common: list[str] = []
+    spent = 0
+    for count, word in known:
+        spent += count
+        (rare if spent <= POSTINGS else common).append(word)
+    if rare and common:
+        # bm25 scores every word of the expression, also those that cannot match alone.
+        yield f"({_any(rare)}) AND ({_any([*rare, *common])})", 0
+    elif rare:
+        yield _any(rare), 0
+    else:
+        yield f"{{title tags}} : ({_any(common)})", 0
+        last = db.execute("SELECT max(row) FROM memories").fetchone()[0]
+        yield _any(common), last - POSTINGS
+
+
+def _holders(db: sqlite3.Connection, word: str) -> int:
+    row = db.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).fetchone()
+    return row[0] if row else 0
+
+
+def _any(words: Sequence[str]) -> str:
+    return " OR ".join(f'"{word}"' for word in words)
+
+
+_PAGE = 200  # memories that a walk over all of them holds at once
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _mending(method: _F) -> _F:
+    """A look-up that is asked again when the index had to be mended: damage shows only when it
+    is read."""
+
+    @wraps(method)
+    def call(self: Lookups, *values: Any, **named: Any) -> Any:
+        try:
+            return method(self, *values, **named)
+        except DAMAGE as error:
+            if isinstance(error, sqlite3.Error) and is_busy(error):
+                raise
+            if not self._mend():
+                raise
+            return method(self, *values, **named)
+
+    return cast(_F, call)
+
+
+class Lookups(ABC):
+    """The questions an index answers."""
+
+    _db: sqlite3.Connection
+    _vault: Vault
+
+    @abstractmethod
+    def _mend(self) -> bool:
+        """Rebuild a broken index; False when it is not ours to change."""
+
+    @_mending
+    def get(self, memory_id: str) -> Stored | None:
+        """The memory of an id."""
+        row = self._db.execute(
+            "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE id = ?",
+            (memory_id,),
+        ).fetchone()
+        return None if row is None else self._stored(*row)
+
+    @_mending
+    def ids_like(self, text: str, most: int) -> list[str]:
+        """Ids that begin or end with a text (with or without `mem_`), or an exact legacy id."""
+        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        rows = self._db.execute(
+            "SELECT id FROM memories JOIN texts USING(row)"
+            " WHERE id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\'"
+            " OR id LIKE ? ESCAPE '\\' OR json_extract(data, '$.legacy_id') = ?"
+            " ORDER BY id LIMIT ?",
+            (f"{escaped}%", f"mem\\_{escaped}%", f"%{escaped}", text, most),
+        )
+        return [row[0] for row in rows]
+
+    @_mending
+    def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
+        """A page of memories, newest first, and how many there are in all."""
+        condition, values = where(wanted)
+        rows = self._db.execute(
+            f"SELECT file, data, etag FROM memories m JOIN texts USING(row) WHERE {condition}"
+            " ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
+            (*values, limit, offset),
+        )
+        items = [self._stored(*row) for row in rows]
+        if limit < 0 and not offset:
+            return items, len(items)
+        total = self._db.execute(
+            f"SELECT count(*) FROM memories m WHERE {condition}", values
+        ).fetchone()[0]
+        return items, total
+
+    def every(self, wanted: Filter) -> Iterator[Stored]:
+        """Memories in the order of their ids, read page by page, so that few are held at once."""
+        last = ""
+        while True:
+            page = self._after(last, wanted)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            last = page[-1].memory.id
+
+    @_mending
+    def _after(self, last: str, wanted: Filter) -> list[Stored]:
+        condition, values = where(wanted)
+        rows = self._db.execute(
+            "SELECT file, data, etag FROM memories m JOIN texts USING(row)"
+            f" WHERE id > ? AND {condition} ORDER BY id LIMIT ?",
+            (last, *values, _PAGE),
+        )
+        return [self._stored(*row) for row in rows]
+
+    @_mending
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> IndexMatches:
+        """The best matches for any of the words, at least `limit` if there are so many."""
+        with snapshot(self._db):  # a memory that is rewritten meanwhile gets another row
+            return search(self._db, words, wanted, limit)
+
+    @_mending
+    def mark(self) -> int:
+        """A number that changes with every change of what is held."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'mark'").fetchone()
+        return int(row[0]) if row else 0
+
+    @_mending
+    def etags(self) -> dict[str, str]:
+        """The memories in force, and the state of each, by id."""
+        rows = self._db.execute("SELECT id, etag FROM memories WHERE status = 'active'")
+        return dict(rows.fetchall())
+
+    @_mending
+    def some(self, ids: Sequence[str], wanted: Filter) -> list[Stored]:
+        """The memories of these ids that a filter wants."""
+        condition, values = where(wanted)
+        found: list[Stored] = []
+        for start in range(0, len(ids), _PAGE):
+            page = ids[start : start + _PAGE]
+            rows = self._db.execute(
+                "SELECT file, data, etag FROM memories m JOIN texts USING(row)"
+                f" WHERE id IN ({', '.join('?' * len(page))}) AND {condition}",
+                (*page, *values),
+            )
+            found += [self._stored(*row) for row in rows]
+        return found
+
+    def stored(self, candidate: IndexMatch) -> Stored:
+        """The memory of a match."""
+        try:
+            return self._stored(candidate.file, candidate.data, candidate.etag)
+        except (ValueError, TypeError):
+            if not self._mend():
+                raise
+            row = self._db.execute(
+                "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE file = ?",
+                (candidate.file,),
+            ).fetchone()
+            if row is None:
+                raise
+            return self._stored(*row)
+
+    @_mending
+    def newest(self, kind: str) -> str:
+        """Id of the newest active memory of a kind, or nothing."""
+        row = self._db.execute(
+            "SELECT id FROM memories WHERE kind = ? AND status = 'active'"
+            " ORDER BY created DESC, id DESC LIMIT 1",
+            (kind,),
+        ).fetchone()
+        return row[0] if row else ""
+
+    @_mending
+    def problems(self) -> list[Problem]:
+        """Files that could not be read as memories."""
+        rows = self._db.execute("SELECT file, problem, line FROM files WHERE problem IS NOT NULL")
+        return [Problem(self._vault.path(file), problem, line) for file, problem, line in rows]
+
+    @_mending
+    def counts(self) -> list[tuple[str, str, str, int, int]]:
+        """(kind, scope, status, phase, how many) for each combination there is."""
+        return self._db.execute(
+            "SELECT kind, scope, status, phase, count(*) FROM memories"
+            " GROUP BY kind, scope, status, phase"
+        ).fetchall()
+
+    def _stored(self, file: str, data: str, tag: str) -> Stored:
+        return Stored(_memory(data), self._vault.name, self._vault.path(file), tag)
+
+
+@lru_cache(maxsize=500)
+def _memory(data: str) -> Memory:
+    """What a row says. Upkeep and a server ask for the same ones again and again, and most of the
+    time of a listing goes into this."""
+    return from_record(read(data))

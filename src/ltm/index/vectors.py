@@ -1,0 +1,581 @@
+"""Int8 vectors beside a database; exact scan.
+
+A block of vectors: a run of rows, each a direction in signed bytes, and its bytes on the disk.
+
+Owns how a vector is rounded and how like another it is. A row is scaled so that its largest part is
+127; the length of what that gives is kept with it, so that likeness is a cosine whatever the
+rounding did. Imports numpy.
+
+Vectors of texts, stored next to their database: appended, dropped, scanned exactly.
+
+Owns a SQLite file of blocks, each a run of rows with its checksum, and the loaded form of it. All
+of it can be derived again: a file that is broken, or was made by another model or from another
+source, is emptied without a word and filled again by `embed.keeping`. A vector is kept as signed
+bytes, which scans as fast as floats in a quarter of the memory, and a block is read once by a
+process. Imports numpy, so it is itself imported only where vectors are used.
+
+The vectors of a vault's memories, by id, kept equal to what its index holds.
+
+Owns which memory lacks a vector and which vector lacks its memory. A vector belongs to one state of
+a memory (its etag): one that was edited meanwhile is found by its words until it has a new one.
+Only memories in force have vectors. Imports core and storage, and numpy through `vectors`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar, cast
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ltm.errors import Busy, StorageFailed
+from ltm.index.index import Index
+from ltm.index.sqlite import (
+    DAMAGE,
+    Schema,
+    connect,
+    discard,
+    empty,
+    is_busy,
+    is_unwritable,
+    transaction,
+)
+from ltm.index.vector_file import vectors_path
+from ltm.model import Filter, Stored
+
+Floats: TypeAlias = NDArray[np.float32]
+Integers: TypeAlias = NDArray[np.int64]
+
+_LARGEST = 127
+_HEAD = 8  # bytes of the checksum before the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows in order, their rounded vectors, and one divided by the length of each."""
+
+    rows: Integers
+    scales: Floats
+    vectors: NDArray[np.int8]
+    stamp: int = 0
+    """Which write it comes from; two that differ in it may differ in anything."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def likeness(self, query: Floats, room: Floats, to: Floats) -> None:
+        """The likeness of each row to a vector of unit length, into `to`; `room` is overwritten."""
+        floats = room[: len(self)]
+        floats[...] = self.vectors  # BLAS knows no bytes; a block of floats stays in the cache
+        np.matmul(floats, query, out=to)
+        np.multiply(to, self.scales, out=to)
+
+    def likeness_of(self, query: Floats, wanted: Integers) -> dict[int, float]:
+        """The likeness of those of the wanted rows, given in order, that are here."""
+        low, high = np.searchsorted(wanted, (self.rows[0], self.rows[-1] + 1))
+        here = wanted[low:high]
+        at = np.searchsorted(self.rows, here)
+        at = at[self.rows[at] == here]
+        like = (self.vectors[at].astype(np.float32) @ query) * self.scales[at]
+        return dict(zip(self.rows[at].tolist(), like.tolist(), strict=True))
+
+    def as_rows(self, rows: Sequence[int]) -> Block:
+        """The same vectors, as those of other rows."""
+        return replace(self, rows=np.asarray(rows, np.int64))
+
+    def part(self, start: int, end: int) -> Block:
+        """The rows from one place to another."""
+        return Block(self.rows[start:end], self.scales[start:end], self.vectors[start:end])
+
+    def where(self, wanted: NDArray[np.bool_]) -> Block:
+        """The rows for which it is wanted."""
+        return Block(self.rows[wanted], self.scales[wanted], self.vectors[wanted])
+
+    def with_more(self, more: Block) -> Block:
+        """These rows and those, in order."""
+        rows = np.concatenate((self.rows, more.rows))
+        order = np.argsort(rows)
+        return Block(
+            rows[order],
+            np.concatenate((self.scales, more.scales))[order],
+            np.concatenate((self.vectors, more.vectors))[order],
+        )
+
+    def data(self) -> bytes:
+        """Its bytes on the disk."""
+        body = b"".join(
+            (
+                self.rows.astype("<i8").tobytes(),
+                self.scales.astype("<f4").tobytes(),
+                self.vectors.tobytes(),
+            )
+        )
+        return crc32(body).to_bytes(_HEAD, "little") + body
+
+
+def packed(rows: Sequence[int], vectors: Floats) -> Block:
+    """Vectors as they are kept; one of no length is like nothing."""
+    if vectors.shape[0] != len(rows):
+        raise ValueError(f"{len(rows)} rows and {vectors.shape[0]} vectors do not go together")
+    highest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
+    scaled = vectors * (_LARGEST / np.where(highest > 0, highest, 1.0))
+    rounded = np.rint(scaled).astype(np.int8)
+    lengths = np.linalg.norm(rounded.astype(np.float32), axis=1)
+    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    numbers = np.asarray(rows, np.int64)
+    order = np.argsort(numbers)
+    return Block(numbers[order], scales.astype(np.float32)[order], rounded[order])
+
+
+def unpacked(data: bytes, count: int, stamp: int = 0) -> Block:
+    """The block of so many rows that bytes on the disk are; `ValueError` when they are damaged."""
+    body = memoryview(data)[_HEAD:]
+    if count < 1 or len(body) % count or crc32(body) != int.from_bytes(data[:_HEAD], "little"):
+        raise ValueError("a block of vectors is damaged")
+    return Block(
+        np.frombuffer(body, "<i8", count),
+        np.frombuffer(body, "<f4", count, offset=8 * count),
+        np.frombuffer(body, np.int8, offset=12 * count).reshape(count, -1),
+        stamp,
+    )
+
+
+def best(scores: Floats, limit: int) -> Integers:
+    """Where the highest scores are, best first; among equals the one that stands later."""
+    if limit < len(scores):
+        at = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
+    else:
+        at = np.arange(len(scores))
+    return at[np.lexsort((-at, -scores[at]))]
+
+
+_TABLES = """
+CREATE TABLE blocks(
+  number INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, rows INTEGER NOT NULL,
+  first INTEGER NOT NULL, last INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE names(row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, etag TEXT);
+CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+SCHEMA = Schema(1, _TABLES, derived=True)
+"""Raised when the tables or the bytes of a block change: a file of another schema is rebuilt."""
+
+BLOCK = 1024
+"""Rows of a full block. An append writes its own rows and at most one unfinished block again."""
+
+_KEPT = 8  # files whose blocks a process keeps loaded
+_LOADED: dict[str, dict[int, Block]] = {}
+# By path and number; a block is as good as its stamp, which no two writes share. A server opens
+# its stores for every call, and is not to read everything again.
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def starting_over(method: _F) -> _F:
+    """A look or change that is made on an empty file when the one that was there is broken."""
+
+    @wraps(method)
+    def call(self: Vectors, *values: Any) -> Any:
+        try:
+            return method(self, *values)
+        except DAMAGE as error:
+            self._start_over(error)
+            return method(self, *values)
+
+    return cast(_F, call)
+
+
+class Vectors:
+    """The vectors one model made of one source, by row. Used by one thread at a time.
+
+    `source` names what the rows are rows of: where that is rebuilt, so are the vectors.
+    """
+
+    def __init__(self, path: str, model: str, dimensions: int, source: str = "") -> None:
+        self.path = path
+        self._made_by = _maker(model, dimensions, source)
+        self._dimensions = dimensions
+        self._db = _opened(path)
+
+    def is_of(self, model: str, dimensions: int, source: str = "") -> bool:
+        """Whether these are the vectors that model made of that source."""
+        return self._made_by == _maker(model, dimensions, source)
+
+    def close(self) -> None:
+        """Give the file back; what was read of it stays loaded for the next who asks."""
+        self._db.close()
+
+    # -- changing --------------------------------------------------------------------------------
+
+    def put(self, rows: Sequence[int], vectors: Floats) -> None:
+        """Keep the vectors of these rows, in the place of former ones."""
+        if len(rows):
+            self._put(packed(rows, vectors))
+
+    @starting_over
+    def drop(self, rows: Collection[int]) -> None:
+        """Leave no trace of these rows."""
+        with transaction(self._db):
+            dropped = self._drop(rows)
+        if dropped:
+            self.scrub()
+
+    @starting_over
+    def keep_only(self, rows: Collection[int]) -> None:
+        """Leave no trace of any row but these."""
+        kept = np.fromiter(rows, np.int64, len(rows))
+        with transaction(self._db):
+            found = self._db.execute("SELECT number FROM blocks").fetchall()
+            dropped = self._rewrite(found, lambda block: block.where(np.isin(block.rows, kept)))
+        if dropped:
+            self.scrub()
+
+    def scrub(self) -> None:
+        """Take what was dropped out of SQLite's log too; its own pages are overwritten already."""
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @starting_over
+    def last(self) -> int:
+        """The highest row that was ever put: what is above it has no vector yet."""
+        return int(self._meta("last") or 0) if self._is_ours() else 0
+
+    @starting_over
+    def _put(self, added: Block) -> None:
+        with transaction(self._db):
+            self._take_over()
+            self._add(added)
+
+    def _add(self, added: Block) -> None:
+        self._drop(added.rows.tolist())
+        self._append(added)
+        last = max(int(self._meta("last") or 0), int(added.rows.max()))
+        self._set_meta("last", str(last))
+
+    def _append(self, added: Block) -> None:
+        found = self._db.execute("SELECT max(number) FROM blocks").fetchone()[0]
+        number = 0 if found is None else found + 1
+        if found is not None:
+            block = self._block(found)
+            if len(block) < BLOCK:
+                number, added = found, block.with_more(added)
+        for start in range(0, len(added), BLOCK):
+            self._write(number, added.part(start, start + BLOCK))
+            number += 1
+
+    def _drop(self, rows: Collection[int]) -> bool:
+        if not rows:
+            return False
+        gone = np.fromiter(rows, np.int64, len(rows))
+        found = self._db.execute(
+            "SELECT number FROM blocks WHERE last >= ? AND first <= ?",
+            (int(gone.min()), int(gone.max())),
+        ).fetchall()
+        return self._rewrite(found, lambda block: block.where(~np.isin(block.rows, gone)))
+
+    def _rewrite(self, found: Iterable[tuple[int]], rest_of: Callable[[Block], Block]) -> bool:
+        """Write blocks of which less is left; whether there were any."""
+        dropped = False
+        for (number,) in found:
+            block = self._block(number)
+            rest = rest_of(block)
+            if len(rest) < len(block):
+                dropped = True
+                self._write(number, rest)
+        return dropped
+
+    def _write(self, number: int, block: Block) -> None:
+        if not len(block):
+            self._db.execute("DELETE FROM blocks WHERE number = ?", (number,))
+            return
+        self._db.execute(
+            "INSERT OR REPLACE INTO blocks VALUES(?, abs(random()), ?, ?, ?, ?)",
+            (number, len(block), int(block.rows.min()), int(block.rows.max()), block.data()),
+        )
+
+    # -- asking ----------------------------------------------------------------------------------
+
+    def count(self) -> int:
+        """How many rows have a vector."""
+        return sum(map(len, self._blocks()))
+
+    def scores(self, query: Floats) -> tuple[Integers, Floats]:
+        """Every row and its likeness to a vector of unit length, from -1 to 1."""
+        blocks = self._blocks()
+        rows = np.empty(sum(map(len, blocks)), np.int64)
+        likeness = np.empty(len(rows), np.float32)
+        room = np.empty((max(map(len, blocks), default=0), self._dimensions), np.float32)
+        at = 0
+        for block in blocks:
+            end = at + len(block)
+            rows[at:end] = block.rows
+            block.likeness(query, room, likeness[at:end])
+            at = end
+        return rows, likeness
+
+    def nearest(self, query: Floats, limit: int) -> list[tuple[int, float]]:
+        """The rows most like a vector of unit length, best first, and how like they are."""
+        rows, likeness = self.scores(query)
+        return [(int(rows[at]), float(likeness[at])) for at in best(likeness, limit)]
+
+    def likeness(self, query: Floats, rows: Collection[int]) -> dict[int, float]:
+        """How like a vector of unit length these rows are; those that have no vector are left out.
+
+        For some hundred rows that were found in another way; it looks at no others.
+        """
+        wanted = np.unique(np.fromiter(rows, np.int64, len(rows)))
+        found: dict[int, float] = {}
+        for block in self._blocks():
+            found |= block.likeness_of(query, wanted)
+        return found
+
+    @starting_over
+    def _blocks(self) -> list[Block]:
+        """Every block, those read from the file that this process has not read before."""
+        known = _LOADED.pop(self.path, {})
+        self._db.execute("BEGIN")  # one state of the file, whatever is written meanwhile
+        try:
+            blocks = self._read(known) if self._is_ours() else {}
+        finally:
+            self._db.execute("ROLLBACK")
+        _LOADED[self.path] = blocks
+        while len(_LOADED) > _KEPT:
+            _LOADED.pop(next(iter(_LOADED)), None)  # another thread may have been quicker
+        return list(blocks.values())
+
+    def _read(self, known: Mapping[int, Block]) -> dict[int, Block]:
+        blocks: dict[int, Block] = {}
+        for number, stamp in self._db.execute("SELECT number, stamp FROM blocks").fetchall():
+            block = known.get(number)
+            if block is None or block.stamp != stamp:
+                block = self._block(number)
+            blocks[number] = block
+        return blocks
+
+    def _block(self, number: int) -> Block:
+        """A block as it is in the file; `ValueError` when that is damaged."""
+        return unpacked(
+            *self._db.execute(
+                "SELECT data, rows, stamp FROM blocks WHERE number = ?", (number,)
+            ).fetchone()
+        )
+
+    # -- whose it is -----------------------------------------------------------------------------
+
+    def _is_ours(self) -> bool:
+        return self._meta("made by") == self._made_by
+
+    def _take_over(self) -> None:
+        """Empty what another model or source left, and be the one who made this file."""
+        if not self._is_ours():
+            self._empty()
+            self._set_meta("made by", self._made_by)
+
+    def _empty(self) -> None:
+        for table in ("blocks", "names", "meta"):
+            self._db.execute(f"DELETE FROM {table}")
+
+    def _meta(self, name: str) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else ""
+
+    def _set_meta(self, name: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def _start_over(self, error: Exception) -> None:
+        """Be empty, since what is there is broken; raise where only the moment is."""
+        if isinstance(error, sqlite3.Error):
+            if is_busy(error):
+                raise Busy("another process is writing vectors", path=self.path) from error
+            if is_unwritable(error):
+                raise StorageFailed("vectors cannot be kept: the disk refuses", path=self.path)
+        else:
+            try:  # a sound database with a damaged block in it, which others may have open
+                with transaction(self._db):
+                    self._empty()
+                return
+            except sqlite3.Error:
+                pass  # not so sound: the whole file goes
+        self._db.close()
+        discard(self.path)
+        self._db = _opened(self.path)
+
+
+def vectors_of(path: str, model: str, dimensions: int) -> Vectors:
+    """The vectors a model made of the rows of the database at a path."""
+    # A database that took the place of another gives its rows the same numbers.
+    source = str(os.stat(path).st_ino) if os.path.exists(path) else ""
+    return Vectors(vectors_path(path), model, dimensions, source)
+
+
+def keep_only(path: str, rows: Collection[int]) -> None:
+    """Leave no trace of any but these rows in the vectors at a path, of whatever model."""
+    vectors = Vectors(path, "", 0)
+    try:
+        vectors.keep_only(rows)
+    finally:
+        vectors.close()
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    try:
+        return connect(path, SCHEMA)
+    except sqlite3.Error:
+        return empty(SCHEMA)  # held by a process that hangs: do without it
+
+
+def _maker(model: str, dimensions: int, source: str) -> str:
+    return f"{model} {dimensions} {source}"
+
+
+_FIRST = 256  # nearest memories looked at before those a filter leaves are counted
+
+
+class NamedVectors(Vectors):
+    """Vectors that belong to names: ids of memories, each in one state."""
+
+    def drop_memory(self, memory_id: str) -> None:
+        """Leave no trace of a memory."""
+        self._drop_names([memory_id])
+        self.scrub()
+
+    @starting_over
+    def _drop_names(self, gone: Collection[str]) -> None:
+        with transaction(self._db):
+            rows = [row for each in gone for row in self._row(each)]
+            self._drop(rows)
+            self._db.executemany("DELETE FROM names WHERE row = ?", [(row,) for row in rows])
+
+    def _row(self, memory_id: str) -> list[int]:
+        found = self._db.execute("SELECT row FROM names WHERE id = ?", (memory_id,))
+        return [row[0] for row in found]
+
+
+def forget(path: str, memory_id: str) -> None:
+    """Leave no trace of a memory in the vectors at a path, of whatever model."""
+    vectors = NamedVectors(path, "", 0)
+    try:
+        vectors.drop_memory(memory_id)
+    finally:
+        vectors.close()
+
+
+class MemoryVectors(NamedVectors):
+    """The vectors one model made of the memories of one vault."""
+
+    def __init__(self, index: Index, path: str, model: str, dimensions: int) -> None:
+        super().__init__(path, model, dimensions)
+        self._index = index
+
+    def missing(self) -> list[str]:
+        """The ids of all memories that have no vector as they are now.
+
+        Costs next to nothing while the index is as it was when none was missing; else all of them
+        are looked at, so who makes vectors asks once for many.
+        """
+        mark = str(self._index.mark())
+        if self._is_caught_up(mark):
+            return []
+        held, have = self._index.etags(), self._names()
+        lacking = [each for each, etag in held.items() if have.get(each) != etag]
+        gone = [each for each in have if each not in held]
+        if gone:
+            self._drop_names(gone)
+            self.scrub()
+        if not lacking:
+            self._catch_up(mark)
+        return lacking
+
+    def memories(self, ids: Sequence[str]) -> list[Stored]:
+        """The memories of these ids that are in force, as they are now."""
+        return self._index.some(ids, Filter())
+
+    def put_memories(self, memories: Sequence[Stored], vectors: Floats) -> None:
+        """Keep the vectors of memories, as these memories are."""
+        if memories:
+            named = [(each.memory.id, each.etag) for each in memories]
+            self._put_named(named, packed(range(len(named)), vectors))
+
+    def nearest_memories(
+        self, query: Floats, wanted: Filter, limit: int
+    ) -> list[tuple[Stored, float]]:
+        """The memories most like a vector of unit length, among those a filter wants."""
+        rows, scores = self.scores(query)
+        look = max(_FIRST, limit)
+        while True:
+            at = best(scores, look)
+            names = self._named([int(row) for row in rows[at]])
+            like = {
+                names[int(row)]: float(score)
+                for row, score in zip(rows[at], scores[at], strict=True)
+                if int(row) in names
+            }
+            found = self._index.some([each for each, _ in like], wanted)
+            found = [each for each in found if (each.memory.id, each.etag) in like]
+            if len(found) >= limit or look >= len(rows):
+                break
+            look *= 8
+        near = [(each, like[each.memory.id, each.etag]) for each in found]
+        near.sort(key=lambda item: (item[1], item[0].memory.id), reverse=True)
+        return near[:limit]
+
+    def likeness_of(self, query: Floats, memories: Collection[Stored]) -> dict[str, float]:
+        """How like a vector of unit length memories are, by id; those without one are left out."""
+        rows = self._rows_of([(each.memory.id, each.etag) for each in memories])
+        like = self.likeness(query, rows)
+        return {rows[row]: score for row, score in like.items()}
+
+    @starting_over
+    def _is_caught_up(self, mark: str) -> bool:
+        return self._is_ours() and self._meta("mark") == mark
+
+    @starting_over
+    def _names(self) -> dict[str, str]:
+        if not self._is_ours():
+            return {}
+        return dict(self._db.execute("SELECT id, etag FROM names").fetchall())
+
+    @starting_over
+    def _catch_up(self, mark: str) -> None:
+        """Note the state of the index in which nothing was missing."""
+        with transaction(self._db):
+            self._take_over()
+            self._set_meta("mark", mark)
+
+    @starting_over
+    def _put_named(self, named: Sequence[tuple[str, str]], block: Block) -> None:
+        with transaction(self._db):
+            self._take_over()
+            self._drop([row for each, _ in named for row in self._row(each)])
+            rows = [
+                self._db.execute(
+                    "INSERT OR REPLACE INTO names(id, etag) VALUES(?, ?)", each
+                ).lastrowid
+                for each in named
+            ]
+            self._add(block.as_rows([row or 0 for row in rows]))
+
+    @starting_over
+    def _named(self, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
+        found: dict[int, tuple[str, str]] = {}
+        for row in rows:
+            name = self._db.execute("SELECT id, etag FROM names WHERE row = ?", (row,)).fetchone()
+            if name is not None:
+                found[row] = name
+        return found
+
+    @starting_over
+    def _rows_of(self, named: Sequence[tuple[str, str]]) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for each in named:
+            row = self._db.execute(
+                "SELECT row FROM names WHERE id = ? AND etag = ?", each
+            ).fetchone()
+            if row is not None:
+                found[row[0]] = each[0]
+        return found

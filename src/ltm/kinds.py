@@ -1,0 +1,270 @@
+"""The kinds table: the single source of everything that differs from kind to kind.
+
+Decay, headings, DSL codes, injection order, line shares, duplicate thresholds and the words that
+suggest a kind are columns here; no other code branches on a kind. Config may override any cell.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ltm.errors import WrongUsage
+
+
+class Kind(NamedTuple):
+    """One row: how memories of this kind are named, shown, matched and allowed to age."""
+
+    name: str
+    dsl: str
+    """Code in the injected DSL, such as `ARCH`."""
+    heading: str
+    """Section heading in the views."""
+    lines: int
+    """Share of lines in the CLAUDE.md block."""
+    aliases: tuple[str, ...] = ()
+    """Other words accepted on input: every word the united designs used for it."""
+    fades_days: float = 0.0
+    """Confidence falls to 0 over this many days; 0 = never."""
+    newest: int = 0
+    """Only this many of the newest are shown; 0 = all."""
+    resolved_days: float = 0.0
+    """Hidden this many days after its state became `resolved`; 0 = never."""
+    tiers: tuple[int, ...] = ()
+    """Observation counts at which the tier rises from low to medium to high; () = no tiers."""
+    states: tuple[str, ...] = ()
+    """The states a memory of this kind can be in, the first one being the default; () = none."""
+    single: bool = False
+    """Only the newest is in force: a new one takes the place of the one before."""
+    event: bool = False
+    """Each is about one occasion: one read in a session never contradicts or replaces another."""
+    duplicate: float = 0.6
+    """Word overlap (Jaccard) from which a project's memory is held against one of the agent."""
+    explains: int = 0
+    """Place among the answers to why something is as it is, lowest first; 0 = after all others."""
+    inferred: int = 0
+    """Order in which `words` are tried on plain text, lowest first; 0 = never inferred."""
+    words: tuple[str, ...] = ()
+    """Whole words or phrases in plain text that suggest this kind."""
+
+    def parse_state(self, word: str) -> str:
+        """The state a person means by a word, in any case; a clear error when there is none."""
+        state = word.strip().lower()
+        if state in self.states:
+            return state
+        if not self.states:
+            raise WrongUsage(f"a memory of kind '{self.name}' has no state", hint="leave it out")
+        options = ", ".join(self.states)
+        raise WrongUsage(
+            f"'{word}' is not a valid state for '{self.name}'", hint=f"use one of: {options}"
+        )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(","))
+
+
+# In injection order. `inferred` puts the telling phrases (a choice, a trap, a wish) before the
+# broad topic words of architecture, achievement and relationship.
+_TABLE: tuple[Kind, ...] = (
+    Kind(
+        name="relationship",
+        dsl="EMOT",
+        heading="Working Together",
+        lines=10,
+        aliases=("emotional", "emot", "emotion", "relationships"),
+        inferred=9,
+        words=_words(
+            "like, enjoy, appreciate, style, tone, humor, formal, casual, communication,"
+            " relationship"
+        ),
+    ),
+    Kind(
+        name="preference",
+        dsl="PREF",
+        heading="Preferences",
+        lines=15,
+        aliases=("preferences", "pref"),
+        tiers=(3, 5),
+        inferred=3,
+        words=_words("prefer, prefers, preferred, preference, rather have, i want you to"),
+    ),
+    Kind(
+        name="architecture",
+        dsl="ARCH",
+        explains=3,
+        heading="Architecture",
+        lines=25,
+        aliases=("architectural", "arch"),
+        inferred=7,
+        words=_words(
+            "architecture, pattern, structure, layer, service, repository, router,"
+            " dependency injection, solid, separation, concern, module, component, interface, api,"
+            " endpoint, database, schema"
+        ),
+    ),
+    Kind(
+        name="decision",
+        dsl="DECI",
+        explains=1,
+        heading="Key Decisions",
+        lines=25,
+        aliases=("decisions", "deci"),
+        inferred=1,
+        words=_words(
+            "decided, decide, decision, chose, chosen, we choose, we picked, agreed to, instead of"
+        ),
+    ),
+    Kind(
+        name="pattern",
+        dsl="PATT",
+        explains=4,
+        heading="Patterns & Conventions",
+        lines=25,
+        aliases=("patterns", "patt", "convention", "conventions"),
+        inferred=6,
+        words=_words("convention, conventions, naming, by convention, code style"),
+    ),
+    Kind(
+        name="gotcha",
+        dsl="LEARN",
+        explains=2,
+        heading="Gotchas & Pitfalls",
+        lines=20,
+        aliases=("gotchas", "learning", "learnings", "learn", "pitfall", "lesson"),
+        inferred=2,
+        words=_words(
+            "gotcha, pitfall, beware, watch out, careful, learned, lesson, workaround,"
+            " turns out, root cause, fails when, breaks when"
+        ),
+    ),
+    Kind(
+        name="fact",
+        dsl="FACT",
+        heading="Facts",
+        lines=15,
+        aliases=("facts",),
+    ),
+    Kind(
+        name="progress",
+        dsl="PROG",
+        heading="Current Progress",
+        lines=30,
+        aliases=("prog",),
+        single=True,
+        event=True,
+        fades_days=7.0,
+        inferred=5,
+        words=_words("in progress, working on, next step, next steps, still to do, so far"),
+    ),
+    Kind(
+        name="context",
+        dsl="CTX",
+        heading="Context",
+        lines=15,
+        aliases=("ctx",),
+        fades_days=30.0,
+    ),
+    Kind(
+        name="episode",
+        dsl="EPIS",
+        heading="Recent Episodes",
+        lines=10,
+        aliases=("episodes", "epis", "session", "sessions"),
+        newest=5,
+        event=True,
+        duplicate=1.0,
+    ),
+    Kind(
+        name="issue",
+        dsl="ISSU",
+        heading="Open Issues",
+        lines=10,
+        aliases=("issues", "issu"),
+        resolved_days=14.0,
+        event=True,
+        states=("open", "resolved"),
+        inferred=4,
+        words=_words("todo, known issue, open issue, known bug, not yet fixed, flaky"),
+    ),
+    Kind(
+        name="achievement",
+        dsl="ACHV",
+        heading="Achievements",
+        lines=5,
+        aliases=("achievements", "achv"),
+        event=True,
+        inferred=8,
+        words=_words(
+            "completed, finished, done, implemented, shipped, released, deployed, launched,"
+            " achieved, built"
+        ),
+    ),
+)
+
+DEFAULT_KIND = "fact"
+
+
+class Kinds:
+    """The table as it stands for one user: the built-in rows with that user's overrides."""
+
+    def __init__(self, rows: tuple[Kind, ...] = _TABLE, default: str = DEFAULT_KIND) -> None:
+        self._rows = {row.name: row for row in rows}
+        self._order = {row.name: place for place, row in enumerate(rows)}
+        self._aliases = {alias: row.name for row in rows for alias in row.aliases}
+        self.default = self._rows[default]
+
+    def __iter__(self) -> Iterator[Kind]:
+        """The rows in injection order."""
+        return iter(self._rows.values())
+
+    def __getitem__(self, name: str) -> Kind:
+        return self._rows[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def order(self, name: str) -> int:
+        """Place of a kind in the injection order."""
+        return self._order[name]
+
+    def parse(self, word: str) -> Kind:
+        """The kind a person meant by a word: its name or any alias, in any case."""
+        key = word.strip().lower()
+        row = self._rows.get(key) or self._rows.get(self._aliases.get(key, ""))
+        if row is None:
+            raise WrongUsage(
+                f"'{word}' is not a kind of memory",
+                hint=f"use one of: {', '.join(self._rows)}",
+            )
+        return row
+
+    def override(self, cells: Mapping[str, Mapping[str, Any]]) -> "Kinds":
+        """A table with some cells replaced, as `{"progress": {"fades_days": 14}}` from config."""
+        rows = dict(self._rows)
+        for word, columns in cells.items():
+            row = self.parse(word)
+            changes: dict[str, Any] = {}
+            for column, value in columns.items():
+                if column not in Kind._fields or column == "name":
+                    known = ", ".join(name for name in Kind._fields if name != "name")
+                    raise WrongUsage(
+                        f"kinds.{row.name}.{column} is not a cell of the kinds table",
+                        hint=f"use one of: {known}",
+                    )
+                changes[column] = _cell(row, column, value)
+            rows[row.name] = row._replace(**changes)
+        return Kinds(tuple(rows.values()), default=self.default.name)
+
+
+def _cell(row: Kind, column: str, value: Any) -> Any:
+    """A cell's new value in the type of the old one; a wrong type is the user's typing error."""
+    old = getattr(row, column)
+    if isinstance(old, tuple) and isinstance(value, list | tuple):
+        return tuple(value)
+    if isinstance(old, float) and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if type(old) is type(value):
+        return value
+    raise WrongUsage(
+        f"kinds.{row.name}.{column} cannot be {value!r}",
+        hint=f"the built-in value is {old!r}",
+    )

@@ -1,0 +1,240 @@
+"""Store_memory, forget, restore, status, check, fix.
+
+The tools that change what is remembered: store_memory, update_memory, forget, restore.
+
+The tools that look after the whole: ltm_status, ltm_check, ltm_fix.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ltm.capture.decide import Outcome
+from ltm.capture.provenance import Evidence
+from ltm.capture.remember import RememberRequest, changes_of, remember, revise
+from ltm.config.config import problems_in
+from ltm.decisions import TEXT, Forget, Restore, Settle
+from ltm.errors import Refused, WrongUsage
+from ltm.inject.render import harmless, shorten
+from ltm.inject.session_start import notice
+from ltm.llm.model import model_figures, model_lines
+from ltm.mcp import call as page
+from ltm.mcp.call import Call, Current, current
+from ltm.mcp.tools import tools
+from ltm.model import Memory, Phase, Problem, Source, Status, Trust
+from ltm.text.display import counted, one_line, visible
+from ltm.upkeep import plan
+from ltm.upkeep.doctor import DoctorReport, examine, mend
+
+
+def store_memory(
+    call: Call,
+    content: str,
+    title: str | None = None,
+    kind: str | None = None,
+    impact: str | None = None,
+    scope: str | None = None,
+    tags: Sequence[str] = (),
+    auto_tag: bool | None = None,
+    difficulty: float | None = None,
+    reason: str = "",
+    state: str = "",
+    replaces: str = "",
+    new: bool = False,
+) -> str:
+    """Keep something; what was not said is inferred, and what is known already is confirmed."""
+    session = current(call.places)
+    copied = _is_copied(session, content)
+    wish = RememberRequest(
+        text=content,
+        title=title,
+        kind=kind,
+        impact=impact,
+        scope=scope,
+        tags=tags,
+        auto_tag=call.config.get("auto_tag") if auto_tag is None else auto_tag,
+        difficulty=session.difficulty if difficulty is None else difficulty,
+        reason=reason,
+        state=state,
+        replaces=call.read(replaces).memory.id if replaces.strip() else "",
+        apart=new,
+        source=Source(Trust.TOOL if copied else Trust.ASSISTANT, session.id, tool=call.tool),
+    )
+    done = remember(call.store, wish)
+    applied, memory = done.applied, done.applied.stored.memory
+    said = f"{page.headline(memory)}, {memory.scope}"
+    lost = [f"redacted: {', '.join(done.redacted)} (not stored)"] if done.redacted else []
+    if done.outcome is Outcome.CONFIRMED:
+        known = (
+            f"Known already, nothing new stored; now confirmed and seen {memory.observations}"
+            f" times: {said}"
+        )
+        return "\n".join([known, *lost])
+    lines = [f"Remembered {said}"]
+    if memory.status is Status.QUARANTINED:
+        lines = [
+            f"Kept, and not told or found until the user approves it: {said}",
+            "It repeats word for word what a tool, a file or a page said in this session. If the"
+            f" user wants it, they approve it themselves: ltm approve {memory.id}",
+        ]
+    if done.inferred:
+        lines.append(f"inferred: {harmless(', '.join(done.inferred))}")
+    lines += lost
+    if difficulty is None and session.difficulty:
+        lines.append(f"difficulty: {memory.difficulty:.2f}, from this session's tool calls")
+    why = " by this fuller text" if done.outcome is Outcome.EXTENDED else ""
+    for old in done.choice.others if applied.superseded else ():
+        lines.append(f"replaced{why}: {page.headline(old.memory)} (kept; restore brings it back)")
+    for each in done.similar:
+        lines.append(f"similar to {page.headline(each.memory)}")
+    if done.outcome is Outcome.CONFLICT:
+        for each in done.choice.others:
+            lines.append(
+                f"conflicts with {page.headline(each.memory)}"
+                f" (of {each.memory.created:%Y-%m-%d}: {page.excerpt(each.memory)})"
+            )
+        lines.append(
+            "Both are kept. Ask the user which one holds, then call update_memory with its id and"
+            " settles=this, or settles=both if both hold."
+        )
+    lines.append(f"in {visible(applied.stored.path)}")
+    return "\n".join(lines)
+
+
+def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str:  # noqa: A002
+    """Correct a memory; the answer says what changed and how to take it back."""
+    if not given and not settles:
+        raise WrongUsage("there is nothing to change", hint="give content, title, tags or another")
+    stored = call.read(id)
+    settled = _settle(call, stored.memory, settles) if settles else ""
+    if not given:
+        return f"{settled}\n{page.headline(call.read(id).memory)}"
+    stored = call.read(id)
+    memory = stored.memory
+    if _is_copied(current(call.places), str(given.get("content") or "")):
+        raise Refused(
+            "the new text repeats word for word what a tool, a file or a page said in this session",
+            hint=f"if the user wants it, they change it themselves: ltm edit {memory.id}",
+        )
+    changes = changes_of(memory, given, call.config.kinds)
+    reworded = any(changes.get(name, "") not in ("", getattr(memory, name)) for name in TEXT)
+    if reworded and memory.source.trust is Trust.USER:
+        # The words are the agent's by now, wherever the point came from.
+        changes["source"] = memory.source._replace(trust=Trust.ASSISTANT)
+    done = revise(call.store, stored, changes)
+    if done.is_empty:
+        return f"Nothing changed, it says so already: {page.headline(memory)}"
+    lines = [f"Changed {page.headline(done.after.memory)}"]
+    lines += [harmless(line) for line in done.differences]
+    if done.redacted:
+        lines.append(f"redacted: {', '.join(done.redacted)} (not stored)")
+    if done.former_version:
+        lines.append(
+            f"The former text is kept: restore with version={done.former_version} brings it back."
+        )
+    return "\n".join([settled, *lines] if settled else lines)
+
+
+def _is_copied(session: Current, text: str) -> bool:
+    return Evidence(session.transcript, begun=True, folder=session.cwd).is_copied(text)
+
+
+def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the argument's name
+    """Put a memory out of sight; its text is archived."""
+    stored = call.store.apply(Forget(call.read(id).memory.id)).stored
+    return (
+        f"Forgot {page.headline(stored.memory)}\n"
+        f"Its text is archived: restore brings it back, and only 'ltm forget {stored.memory.id}"
+        " --purge', typed by a person, deletes it for good."
+    )
+
+
+def restore(call: Call, id: str, version: int = 0) -> str:  # noqa: A002
+    """Bring a memory back, active and whole, or an older version of its text."""
+    stored = call.store.apply(Restore(call.read(id).memory.id, version=version)).stored
+    return f"Restored {page.headline(stored.memory)}"
+
+
+def _settle(call: Call, memory: Memory, which: str) -> str:
+    """Let a memory hold instead of those it is in conflict with, or with them."""
+    active = (call.store.read(each).memory for each in memory.conflicts)
+    rivals = tuple(each.id for each in active if each.status is Status.ACTIVE)
+    if not rivals:
+        raise Refused(f"{memory.id} is in conflict with no memory", hint="leave settles out")
+    done = call.store.apply(Settle(memory.id, rivals, all_hold=which == "both"))
+    if not done.superseded:
+        return f"Both hold from now on: {memory.id} and {', '.join(rivals)}"
+    gone = ", ".join(done.superseded)
+    return f"It holds; replaced: {gone} (kept; restore brings it back)"
+
+
+def ltm_status(call: Call) -> str:
+    """How many memories there are, of what kinds, and where they are."""
+    statuses: Counter[str] = Counter()
+    active: dict[str, Counter[str]] = {name: Counter() for name in ("kind", "scope", "phase")}
+    for kind, scope, status, phase, count in call.store.counts():
+        statuses[status] += count
+        if status == Status.ACTIVE:
+            active["kind"][kind] += count
+            active["scope"][scope] += count
+            active["phase"][Phase(phase).name.lower()] += count
+    places = call.places
+    vaults = [("private", places.private), ("agent", places.agent_folder)]
+    if places.shares:
+        vaults.insert(0, ("shared", places.shared))
+    lines = [
+        f"project {one_line(places.project.name)} ({places.project.id}), agent {places.agent}",
+        f"memories: {_counts(statuses) or 'none yet'}",
+        *(f"active by {name}: {_counts(each)}" for name, each in active.items() if each),
+        f"sessions: {call.store.sessions()}",
+        *(f"{name} vault: {one_line(folder)}" for name, folder in vaults),
+        *(f"model: {one_line(line)}" for line in model_lines(model_figures(places, call.config))),
+    ]
+    kept_back = notice(call.store, places)
+    if kept_back:
+        lines.append(kept_back)
+    lines += [plan.told(name, said) for name, said in plan.waiting(places).items()]
+    problems = len(call.store.problems()) + len(problems_in(call.config, places.home))
+    if problems:
+        lines.append(f"{counted(problems, 'problem')}: see ltm_check")
+    return "\n".join(lines)
+
+
+def ltm_check(call: Call) -> str:
+    """What is wrong, changing nothing."""
+    return _told(examine(call.store, call.places, call.config), "ltm_fix mends what it can.")
+
+
+def ltm_fix(call: Call) -> str:
+    """What was wrong and is mended, and what still is wrong and needs a person."""
+    return _told(mend(call.store, call.places, call.config), "The rest needs a person.")
+
+
+def _told(report: DoctorReport, further: str) -> str:
+    broken = [Problem("", problem) for problem in tools().problems]
+    fixed = [each for each in report.problems if each.fixed]
+    still = [each for each in (*report.problems, *broken) if not each.fixed]
+    found = [f"{len(fixed)} mended"] if fixed else []
+    found += [f"{len(still)} found"] if still else []
+    verdict = "Healthy" if report.healthy else "Not healthy"
+    head = f"{verdict}: {', '.join(found) or 'nothing is wrong'}."
+
+    def last(shown: int) -> str:
+        left = len(fixed) + len(still) - shown
+        more = f"{left} more: see them with 'ltm doctor'. " if left else ""
+        return more + (further if still else "")
+
+    return page.fitted(head, [_line(each) for each in (*still, *fixed)], last)
+
+
+def _line(problem: Problem) -> str:
+    place = f"{problem.path}:{problem.line}" if problem.line else problem.path
+    where = f"{shorten(one_line(place), 300)}: " if place else ""
+    said = shorten(one_line(problem.message), 400)
+    return f"- {'mended: ' if problem.fixed else ''}{where}{said}"
+
+
+def _counts(counted: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counted.most_common() if count)

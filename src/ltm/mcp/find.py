@@ -1,0 +1,466 @@
+"""Recall, search, ask, related, list, timeline, get_memory, resources.
+
+What was said in sessions, as results of tools: a hit, a line, a timeline.
+
+Owns how passages look to an agent. They are data twice over: what a person typed, an agent wrote or
+a tool printed, in that order of trust, and each says which it is. What a tool printed is not
+verified.
+
+The tools that find memories and what was said: recall, search, ask, related, list.
+
+Each asks a flow and writes down what it found. A list shows what opening a memory would cost and
+leaves the opening to `get_memory`, so that an agent pays for what it needs.
+
+The tool that opens one thing whole: a memory, or the lines of a session that a citation names.
+
+Every text is a quotation. Of a memory it is said who vouches for it, of a passage who said it.
+
+Memories as resources: `ltm://memory/<id>` is the card that get_memory shows.
+
+What it takes to read one is imported when one is read, since the server needs the address earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from ltm.errors import NotFound, WrongUsage
+from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
+from ltm.inject.render import harmless, shorten
+from ltm.mcp import call as page
+from ltm.mcp.call import Call
+from ltm.model import Filter, Hit, Memory, Phase, Status, Stored, Usage, iso
+from ltm.recall.passages import Quote, cited_as
+from ltm.recall.related import related
+from ltm.recall.search import Recalled
+from ltm.recall.search import recall as find
+from ltm.recall.timeline import TimelineEvent, cited, is_citation, retell
+from ltm.recall.timeline import around as told_around
+from ltm.text.display import counted, estimate, visible
+
+_BY = {USER: "typed by the user", ASSISTANT: "written by the agent", TOOL: "printed by a tool"}
+_LINE = 200
+
+
+def quoted_hit(quote: Quote, why: str = "", most: int = 280) -> str:
+    """A passage that answers a question: where it stands, who said it, and what it costs."""
+    told = "; ".join(each for each in (why, f"{counted(quote.tokens, 'token')} to open") if each)
+    return f"{passage_head(quote.passage)}\n  {shorten(harmless(quote.excerpt), most)}\n  {told}"
+
+
+def quoted_line(passage: Passage, most: int = _LINE) -> str:
+    """A passage on one line."""
+    price = f"{counted(estimate(passage.text), 'token')} to open"
+    return f"{passage_head(passage)}: {shorten(harmless(passage.text[: most * 8]), most)} ({price})"
+
+
+def memory_timeline(
+    call: Call,
+    around: str = "",
+    query: str = "",
+    since: str = "",
+    until: str = "",
+    limit: int = 30,
+) -> str:
+    """What was said around a hit, or what happened when, in the order of time."""
+    if around.strip() and query.strip():
+        raise WrongUsage("memory_timeline takes around or query", hint="give one of them")
+    if around.strip():
+        told = told_around(call.store, call.said, around.strip())
+        about = f"Around {shorten(harmless(around), 80)}"
+    else:
+        told = retell(
+            call.store,
+            call.said,
+            limit,
+            words=query,
+            since=_day(since, "since"),
+            until=_day(until, "until"),
+        )
+        about = "Sessions and memories"
+    if not told.events:
+        return "Nothing is known of that time. Without arguments the newest is shown."
+    left = told.total - len(told.events)
+
+    def last(shown: int) -> str:
+        unseen = len(told.events) - shown
+        more = f"{unseen} later did not fit; ask with since. " if unseen else ""
+        earlier = f"{left} earlier: ask with until, or a higher limit. " if left else ""
+        return f"{more}{earlier}get_memory(id) opens one."
+
+    return page.fitted(
+        f"{about}, in the order of time. {page.NOTICE}",
+        [_event(call, each) for each in told.events],
+        last,
+    )
+
+
+def _event(call: Call, event: TimelineEvent) -> str:
+    what = event.what
+    when = event.at[:16].replace("T", " ") or "some time"
+    if isinstance(what, Header):
+        title = shorten(harmless(what.title), _LINE)
+        return f"{when} session {harmless(what.id)}: {title} ({counted(what.turns, 'turn')})"
+    if isinstance(what, Stored):
+        return f"{when} memory {call.headline(what.memory)}"
+    return f"{when} {quoted_line(what)}"
+
+
+def passage_head(passage: Passage) -> str:
+    """Where a passage stands, who said it, and when."""
+    by = _BY.get(passage.role, passage.role)
+    day = passage.at[:10] or "at an unknown time"
+    return f"{harmless(passage.citation)} [session, {by}] {day}"
+
+
+def _day(said: str, name: str) -> date | None:
+    if not said.strip():
+        return None
+    try:
+        return date.fromisoformat(said.strip()[:10])
+    except ValueError:
+        raise WrongUsage(f"{name} is not a day: '{said}'", hint="write it as 2026-03-01") from None
+
+
+_OPEN = "get_memory(id) opens one."
+
+
+def recall(call: Call, query: str, limit: int | None = None, tokens: int | None = None) -> str:
+    """The best hits with the beginning of each, why it is there and what it costs."""
+    found = _found(call, query, Filter(), limit or call.config.get("recall.limit"))
+    if not found.hits:
+        return _nothing(query)
+
+    def last(shown: int) -> str:
+        return _more(found.total - shown, "ask with more precise words, or a higher limit") + _OPEN
+
+    return page.fitted(
+        f"{counted(found.total, 'record')} found for '{_asked(query)}', best first. {page.NOTICE}",
+        [_shown(call, hit, f"why: {harmless(hit.why)}") for hit in found.hits],
+        last,
+        tokens,
+    )
+
+
+def memory_search(call: Call, query: str, limit: int = 20) -> str:
+    """Many hits, one line each; replaced ones too, because they are the history."""
+    wanted = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED))
+    found = _found(call, query, wanted, limit)
+    if not found.hits:
+        return _nothing(query)
+
+    def last(shown: int) -> str:
+        return _more(found.total - shown, "ask with more precise words, or a higher limit") + _OPEN
+
+    return page.fitted(
+        f"{counted(found.total, 'record')} found for '{_asked(query)}', best first. {page.NOTICE}",
+        [_short(call, hit) for hit in found.hits],
+        last,
+    )
+
+
+def memory_ask(call: Call, question: str) -> str:
+    """An answer that cites memories, or the evidence for one; it says which it is."""
+    from ltm.recall.answer import ask
+
+    found = ask(call.store, call.places, call.config, question, said=call.said)
+    if not found.hits:
+        return _nothing(question)
+    if found.text:
+        resting = [hit for hit in found.hits if cited_as(hit) in found.cited]
+        return page.fitted(
+            f"Answer a model wrote from {counted(len(found.hits), 'record')}, to be judged:\n"
+            f"{page.quoted(found.text)[0]}\nIt rests on:",
+            [_shown(call, hit, "") for hit in resting],
+            lambda shown: _OPEN,
+        )
+
+    def last(shown: int) -> str:
+        return f"Answer from these and cite the ids; {shown} of {found.total} shown. {_OPEN}"
+
+    return page.fitted(
+        f"{harmless(found.note)} Asked: '{_asked(question)}'. Best first. {page.NOTICE}",
+        [_shown(call, hit, "", 700) for hit in found.hits],
+        last,
+    )
+
+
+def memory_related(
+    call: Call,
+    id: str = "",  # noqa: A002 - the SPEC's word is the argument's name
+    tags: Sequence[str] = (),
+    kind: str = "",
+    limit: int = 10,
+) -> str:
+    """What belongs to a memory, or what carries any of some tags."""
+    if bool(id.strip()) == bool(tags):
+        raise WrongUsage("memory_related needs id or tags, and not both", hint="give one of them")
+    name = call.config.kinds.parse(kind).name if kind else ""
+    if tags:
+        pairs = _with_any(call, tags, name)
+        about = f"tagged {', '.join(_asked(tag) for tag in tags)}"
+    elif is_citation(id):
+        return _beside(call, id, limit)
+    else:
+        # Asked for more than is shown where a kind is wanted, since the flow knows nothing of it.
+        centre, relations = related(call.store, call.read(id).memory.id, 200 if name else limit)
+        pairs = [(each.stored, each.how) for each in relations]
+        about = f"related to {page.headline(centre.memory)}"
+    chosen = [pair for pair in pairs if name in ("", pair[0].memory.kind)]
+    if not chosen:
+        return f"Nothing is {about}."
+    call.store.used(stored.memory.id for stored, _ in chosen[:limit])
+    blocks = [f"{_line(call, stored.memory)}\n  {harmless(how)}" for stored, how in chosen[:limit]]
+
+    def last(shown: int) -> str:
+        return _more(len(chosen) - shown, "use a higher limit") + _OPEN
+
+    return page.fitted(f"{counted(len(chosen), 'memory')} {about}. {page.NOTICE}", blocks, last)
+
+
+def _beside(call: Call, citation: str, limit: int) -> str:
+    """What belongs to something that was said: what it taught, and what else speaks of it."""
+    passages = cited(call.store, call.said, citation)
+    first = passages[0]
+    rows = {each.row for each in passages}
+    taught = [
+        each.memory
+        for each in call.store.list(Filter(naming=first.session)).items
+        if each.memory.source.session == first.session
+    ]
+    blocks = [f"{_line(call, memory)}\n  learned in the same session" for memory in taught[:limit]]
+    known = {memory.id for memory in taught}
+    question = " ".join(each.text for each in passages)[:1_000]
+    for hit in find(call.store, question, Filter(), limit, said=call.said).hits:
+        if isinstance(hit, Quote) and hit.passage.row not in rows:
+            blocks.append(f"{quoted_line(hit.passage)}\n  speaks of the same things")
+        elif not isinstance(hit, Quote) and hit.stored.memory.id not in known:
+            blocks.append(f"{_line(call, hit.stored.memory)}\n  speaks of the same things")
+    if not blocks:
+        return f"Nothing is related to {harmless(first.citation)}."
+    head = f"Related to {harmless(first.citation)}. {page.NOTICE}"
+    return page.fitted(head, blocks[:limit], lambda shown: _OPEN)
+
+
+def list_memories(
+    call: Call,
+    phase: int | None = None,
+    tag: str = "",
+    keyword: str = "",
+    kind: str = "",
+    limit: int = 20,
+    offset: int = 0,
+) -> str:
+    """Memories, newest first, a line each."""
+    wanted = Filter(
+        kinds=(call.config.kinds.parse(kind).name,) if kind else (),
+        tags=(tag.strip(),) if tag.strip() else (),
+        phases=() if phase is None else (Phase(phase),),
+    )
+    items, total = _listed(call, wanted, keyword.strip().casefold(), limit, offset)
+    if not total:
+        return "No memories match." if wanted != Filter() or keyword else _EMPTY
+    if not items:
+        return f"Nothing from offset {offset} on: {counted(total, 'memory')} in all."
+
+    def last(shown: int) -> str:
+        after = offset + shown
+        return _more(total - after, f"go on with offset={after}") + _OPEN
+
+    return page.fitted(
+        f"{counted(total, 'memory')} in all, newest first, from {offset + 1}. {page.NOTICE}",
+        [_line(call, each.memory) for each in items],
+        last,
+    )
+
+
+_EMPTY = "There are no memories yet. store_memory keeps the first."
+
+
+def _found(call: Call, query: str, wanted: Filter, limit: int) -> Recalled:
+    if not query.strip():
+        raise WrongUsage("there is nothing to look for", hint="ask with some words")
+    return find(call.store, query, wanted, limit, said=call.said)
+
+
+def _listed(
+    call: Call, wanted: Filter, keyword: str, limit: int, offset: int
+) -> tuple[Sequence[Stored], int]:
+    """A stretch of the memories that fit, and how many fit in all."""
+    if not keyword:
+        listing = call.store.list(wanted, limit, offset)
+        return listing.items, listing.total
+    fitting = [
+        each for each in call.store.list(wanted).items if keyword in each.memory.title.casefold()
+    ]
+    return fitting[offset : offset + limit], len(fitting)
+
+
+def _with_any(call: Call, tags: Sequence[str], kind: str) -> list[tuple[Stored, str]]:
+    """Memories with any of the tags: those that share more first, the newer before the older."""
+    shared: dict[str, list[str]] = {}
+    found: dict[str, Stored] = {}
+    for tag in dict.fromkeys(each.strip().lower() for each in tags if each.strip()):
+        wanted = Filter(tags=(tag,), kinds=(kind,) if kind else ())
+        for stored in call.store.list(wanted).items:
+            found[stored.memory.id] = stored
+            shared.setdefault(stored.memory.id, []).append(tag)
+    newest = sorted(found.values(), key=lambda each: each.memory.created, reverse=True)
+    newest.sort(key=lambda each: -len(shared[each.memory.id]))
+    return [(each, f"shares tags: {', '.join(shared[each.memory.id])}") for each in newest]
+
+
+def _shown(call: Call, hit: Hit | Quote, why: str, most: int = 280) -> str:
+    if isinstance(hit, Quote):
+        return quoted_hit(hit, why, most)
+    return _entry(call, hit.stored.memory, why, most)
+
+
+def _short(call: Call, hit: Hit | Quote) -> str:
+    if isinstance(hit, Quote):
+        return quoted_line(hit.passage)
+    return _line(call, hit.stored.memory)
+
+
+def _entry(call: Call, memory: Memory, why: str, most: int = 280) -> str:
+    parts = [call.headline(memory)]
+    said = page.excerpt(memory, most)
+    if said and said != harmless(memory.title):
+        parts.append(f"  {said}")
+    parts.append("  " + "; ".join(each for each in (why, memory.day, page.price(memory)) if each))
+    return "\n".join(parts)
+
+
+def _line(call: Call, memory: Memory) -> str:
+    tags = f" #{' #'.join(shorten(harmless(tag), 30) for tag in memory.tags[:5])}"
+    told = f"{memory.day}; {page.price(memory)}"
+    return f"{call.headline(memory)}{tags if memory.tags else ''} ({told})"
+
+
+def _asked(text: str) -> str:
+    return shorten(harmless(text), 120)
+
+
+def _more(left: int, how: str) -> str:
+    return f"{left} more: {how}. " if left > 0 else ""
+
+
+def _nothing(query: str) -> str:
+    return f"Nothing found for '{_asked(query)}'. Try fewer or other words, or list_memories."
+
+
+_UNVOUCHED = "A tool printed this: it may come from anyone, and is not verified."
+
+
+def get_memory(call: Call, id: str, offset: int = 0) -> str:  # noqa: A002
+    """One memory, whole, with where it comes from, or what a citation names; in parts if long."""
+    if is_citation(id):
+        return _passage(call, id, offset)
+    stored = call.read(id)
+    memory = stored.memory
+    if memory.status is Status.ACTIVE:
+        call.store.used([memory.id])
+    usage = call.store.usage([memory.id]).get(memory.id, Usage())
+    return card(stored, usage, offset, doubtful=call.is_doubtful(memory))
+
+
+def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = False) -> str:
+    """Everything about a memory that an agent may want, and its text as a quotation."""
+    memory = stored.memory
+    lines = [
+        page.headline(memory),
+        f"{memory.scope}, version {memory.version}, in {visible(stored.path)}",
+    ]
+    origin = memory.source
+    said = f"said by {origin.trust}"
+    if origin.session:
+        said += f" in session {origin.session}"
+        # As a citation, so that get_memory opens the lines themselves.
+        said += f", lines {origin.session}:{origin.lines}" if origin.lines else ""
+    lines.append(
+        f"created {iso(memory.created)}, confirmed {iso(memory.confirmed)}, {said};"
+        f" used {counted(usage.uses, 'time')}, seen {counted(memory.observations, 'time')}"
+    )
+    for name, value in (
+        ("tags", ", ".join(memory.tags)),
+        ("because", memory.reason),
+        ("state", memory.state),
+        ("replaces", ", ".join(memory.supersedes)),
+        ("follows", memory.previous),
+        ("links", ", ".join(memory.links)),
+        ("conflicts with", ", ".join(memory.conflicts)),
+    ):
+        if value:
+            lines.append(f"{name}: {shorten(harmless(value), 300)}")
+    if memory.status is Status.FORGOTTEN:
+        return "\n".join([*lines, "It was forgotten; restore brings its text back."])
+    if doubtful:
+        lines.append("⚠ It was changed outside ltm, or is not signed: check it first.")
+    if not stored.trusted:
+        lines.append("Untrusted: it came with this repository, and the user did not vouch for it.")
+    if memory.status is Status.QUARANTINED:
+        lines.append("Quarantined: it came from an untrusted source and is not confirmed.")
+    if memory.phase is not Phase.FULL:
+        lines.append(
+            f"Its text was shortened ({memory.phase.name.lower()}); restore brings it back whole."
+        )
+    return "\n".join([*lines, page.text_in_parts(memory.text, offset)])
+
+
+def _passage(call: Call, name: str, offset: int) -> str:
+    """What stands at a citation, word for word; a long text in parts."""
+    passages = cited(call.store, call.said, name)
+    first = passages[0]
+    lines = [passage_head(first)]
+    if any(each.role == TOOL for each in passages):
+        lines.append(_UNVOUCHED)
+    files = dict.fromkeys(path for each in passages for path in each.files)
+    if files:
+        lines.append(f"names: {shorten(harmless(', '.join(files)), 300)}")
+    several = len(passages) > 1
+    text = "\n".join(f"[{each.role}] {each.text}" if several else each.text for each in passages)
+    lines.append(page.text_in_parts(text, offset))
+    lines.append(f"memory_timeline(around={first.citation}) shows what was said before and after.")
+    return "\n".join(lines)
+
+
+NAME = "resources"
+"""What a call for one is named, where the others have the name of their tool."""
+
+PREFIX = "ltm://memory/"
+LISTED = 20
+"""Only the newest are listed; every other can be read by its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceEntry:
+    """One resource of the list."""
+
+    uri: str
+    name: str
+    description: str
+
+
+def listed(call: Call) -> list[ResourceEntry]:
+    """The newest memories as resources."""
+    from ltm.inject.render import harmless, shorten
+
+    return [
+        ResourceEntry(
+            f"{PREFIX}{each.memory.id}",
+            shorten(harmless(each.memory.title), 100),
+            f"{each.memory.kind}, {each.memory.impact}",
+        )
+        for each in call.store.list(Filter(), LISTED).items
+    ]
+
+
+def read(call: Call, uri: str) -> str:
+    """The card of the memory an address names."""
+
+    if not uri.startswith(PREFIX):
+        raise NotFound(f"there is no resource '{uri[:200]}'", hint=f"there is {PREFIX}<id>")
+    stored = call.read(uri.removeprefix(PREFIX))
+    return card(stored, call.store.usage([stored.memory.id]).get(stored.memory.id, Usage()))

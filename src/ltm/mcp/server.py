@@ -1,0 +1,452 @@
+"""Stdio server, lanes, lifetime, background drain.
+
+Which calls wait for which: one at a time in each lane, lanes in parallel.
+
+Owns the three lanes. Each call has a store of its own, so two threads may do at once what
+two processes may. One call at a time in each keeps what a server takes of the
+memory small, and what one writes in the order it was asked to.
+
+The server ends when its client ends, however that happens, and leaves nothing behind.
+
+A client that goes away closes our input, and the SDK's loop ends. That is not enough: a process the
+client started may still hold the pipe, or the client wants us gone at once. So signals are obeyed
+without a goodbye, and the parent is looked for every second. Leaving at any moment is safe, since
+every change of the store is whole or not made; calls at work are given a moment to finish.
+
+The drain inside the server: what hooks left to do is done while the agent thinks.
+
+Owns the thread and its pace. It begins when the client is served, waits while a call is at work,
+and loads nothing as long as nothing waits. What goes wrong in it stands in the log of the hooks.
+
+The prompts a client offers a person as commands: recall and remember.
+
+They only say which tool to call, so that a prompt and the agent's own call give the same.
+
+The stdio server: protocol by the SDK, answers by the table of tools.
+
+The event loop only carries messages. Work on a store happens in worker threads, so that a slow disk
+never keeps a message waiting, nor a model that is asked a recall (`lanes`). Whatever a tool raises
+becomes a tool error, which the agent reads and can act on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from types import FrameType
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from ltm import __version__
+from ltm.errors import LtmError, NotFound, WrongUsage
+from ltm.mcp import find
+from ltm.mcp.call import Call, Whereabouts
+from ltm.mcp.tools import SLOW, TOOLS, Tool, ToolEffect, checked, tools
+from ltm.plugin.stand_in import INSTRUCTIONS
+from ltm.text.display import visible
+
+_READING = {find.NAME, *(tool.name for tool in TOOLS if tool.effect.reads_only)}
+
+
+class Lanes:
+    """Whose turn it is among the calls of one server."""
+
+    def __init__(self) -> None:
+        self._reading = anyio.CapacityLimiter(1)
+        self._writing = anyio.CapacityLimiter(1)
+        self._slow = anyio.CapacityLimiter(1)
+
+    def of(self, tool: str) -> anyio.CapacityLimiter:
+        """The lane of a tool; those of other packages may write, as far as we know."""
+        if tool in SLOW:
+            return self._slow
+        return self._reading if tool in _READING else self._writing
+
+
+GRACE = 1.0
+"""Seconds calls at work may take to finish when we are told to end."""
+
+_INTERVAL = 1.0
+
+
+class Lifetime:
+    """When this process ends, and who is at work until then."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._calls = 0
+        self._parent = os.getppid()
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Count a running call, which the end of the process waits for."""
+        with self._change:
+            self._calls += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._calls -= 1
+                self._change.notify_all()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call is running."""
+        return not self._calls
+
+    def end_with_client(self) -> None:
+        """From now on, end on a signal and when the process that started us is gone."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self._told)
+        threading.Thread(target=self._watch, name="ltm-parent", daemon=True).start()
+
+    def _told(self, number: int, frame: FrameType | None) -> None:
+        self.leave()
+
+    def _watch(self) -> None:
+        waiting = threading.Event()
+        while os.getppid() == self._parent:
+            waiting.wait(_INTERVAL)
+        self.leave()
+
+    def leave(self) -> None:
+        """End this process now, or as soon as the calls at work are done."""
+        # Not sys.exit: it would wait for the thread that reads our input, which may never return,
+        # and take the interpreter apart under a thread that drains.
+        with self._change:
+            self._change.wait_for(lambda: self.is_idle, GRACE)
+            os._exit(0)
+
+
+FIRST = 1.0
+"""Seconds until the first look: the client is busy asking for tools, and it shall not wait."""
+
+INTERVAL = 3.0
+
+
+class Background:
+    """A thread that drains, started once and ended with the process."""
+
+    def __init__(self, lifetime: Lifetime) -> None:
+        self._lifetime = lifetime
+        self._thread = threading.Thread(target=self._run, name="ltm-drain", daemon=True)
+
+    def begin(self) -> None:
+        """Start, unless it runs already."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def _run(self) -> None:
+        waiting = threading.Event()
+        waiting.wait(FIRST)
+        while True:
+            if self._lifetime.is_idle:
+                drain_once()
+            waiting.wait(INTERVAL)
+
+
+def drain_once() -> None:
+    """Drain what waits, if anything does. Never raises."""
+    from ltm.errors import LtmError
+    from ltm.project.home import home as find_home
+    from ltm.spool import events, hook_log
+
+    try:
+        home = find_home(os.environ)
+    except LtmError:
+        return  # every call of a tool says so
+    try:
+        if events.is_waiting(home):
+            from ltm.hook.receive import start_drain
+            from ltm.worker.drain import drain
+            from ltm.worker.model_queue import is_due
+
+            # Events that never cease to come would keep it going for ever, a few at a time.
+            drain(home, again=False)
+            if is_due(home):
+                # A model may take longer than this server lives: that is for a process of its own.
+                start_drain(home)
+    except Exception as error:
+        hook_log.note(home, "drain in the server", error)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt: its name, what it does, its argument, and the text with a place for it."""
+
+    name: str
+    description: str
+    argument: str
+    text: str
+
+
+PROMPTS = (
+    Prompt(
+        "recall",
+        "Find what is remembered about something",
+        "query",
+        "Call the recall tool with this query, open what matters with get_memory, and tell me what"
+        " is known, citing the ids: {}",
+    ),
+    Prompt(
+        "remember",
+        "Keep something for later sessions",
+        "content",
+        "Call the store_memory tool with this content, in full sentences, and tell me what was"
+        " stored or confirmed: {}",
+    ),
+)
+
+
+def prompt_text(name: str, arguments: Mapping[str, str]) -> str:
+    """The text of a prompt with its argument filled in."""
+    for prompt in PROMPTS:
+        if prompt.name == name:
+            said = arguments.get(prompt.argument, "").strip()
+            if not said:
+                raise WrongUsage(f"the prompt {name} needs {prompt.argument}")
+            return prompt.text.format(said)
+    known = ", ".join(prompt.name for prompt in PROMPTS)
+    raise NotFound(f"there is no prompt '{name[:80]}'", hint=f"there are: {known}")
+
+
+_T = TypeVar("_T")
+_Context = ServerRequestContext[Any, Any]
+
+_RESOURCE_NOT_FOUND = -32002
+
+_log = logging.getLogger(__name__)
+
+
+def serve(project: str | None = None) -> None:
+    """Answer the client on stdin and stdout until it is gone."""
+    lifetime = Lifetime()
+    lifetime.end_with_client()
+    anyio.run(_serve, Answers(project, lifetime), lifetime)
+    lifetime.leave()
+
+
+async def _serve(answers: Answers, lifetime: Lifetime) -> None:
+    server = build(answers)
+    async with stdio_server() as (incoming, outgoing):
+        try:
+            await server.run(incoming, outgoing, server.create_initialization_options())
+        except anyio.get_cancelled_exc_class():
+            # The client reads no more answers. The SDK would go on waiting for its next question.
+            lifetime.leave()
+
+
+def build(answers: Answers) -> Server[Any]:
+    """The SDK's server with our handlers."""
+    server: Server[Any] = Server(
+        "ltm",
+        version=__version__,
+        title="LTM long-term memory",
+        instructions=INSTRUCTIONS,
+        on_list_tools=answers.list_tools,
+        on_call_tool=answers.call_tool,
+        on_list_resources=answers.list_resources,
+        on_list_resource_templates=answers.list_resource_templates,
+        on_read_resource=answers.read_resource,
+        on_list_prompts=answers.list_prompts,
+        on_get_prompt=answers.get_prompt,
+    )
+    # Roots are on their way out of the protocol, and the clients of today still have them.
+    server.add_notification_handler(
+        "notifications/roots/list_changed", types.NotificationParams, answers.where.changed
+    )
+    server.add_notification_handler(
+        "notifications/initialized", types.NotificationParams, answers.initialized
+    )
+    return server
+
+
+class Answers:
+    """What this server answers to each request."""
+
+    def __init__(self, project: str | None, lifetime: Lifetime) -> None:
+        self.where = Whereabouts(project)
+        self._lifetime = lifetime
+        self.background = Background(lifetime)
+        self._lanes = Lanes()
+
+    async def initialized(self, context: _Context, params: types.NotificationParams) -> None:
+        """The client is served: what can wait may begin."""
+        self.background.begin()
+
+    async def list_tools(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Every tool, as short as it can be said."""
+        known = await anyio.to_thread.run_sync(tools)  # other packages' tools may be slow to load
+        return types.ListToolsResult(tools=[_described(each) for each in known.by_name.values()])
+
+    async def call_tool(
+        self, context: _Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """The text of a tool's result, or a tool error that says what to do next."""
+        answer = partial(_answer, name=params.name, given=params.arguments or {})
+        try:
+            text = await self._work(context, params.name, answer)
+        except LtmError as error:
+            return _failure(error)
+        except Exception as error:
+            _log.exception("the tool %s failed", params.name)
+            return _failure(_unexpected(error))
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    async def list_resources(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """The newest memories; none rather than an error, since a client asks unbidden."""
+        try:
+            entries = await self._work(context, find.NAME, find.listed)
+        except LtmError as error:
+            _log.warning("no resources are listed: %s", error)
+            entries = []
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=each.uri,
+                    name=each.name,
+                    description=each.description,
+                    mime_type="text/plain",
+                )
+                for each in entries
+            ]
+        )
+
+    async def list_resource_templates(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """How the address of any memory is made."""
+        template = types.ResourceTemplate(
+            uri_template=f"{find.PREFIX}{{id}}", name="memory", mime_type="text/plain"
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(
+        self, context: _Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """One memory as get_memory shows it."""
+        uri = str(params.uri)
+        try:
+            text = await self._work(context, find.NAME, partial(find.read, uri=uri))
+        except LtmError as error:
+            code = _RESOURCE_NOT_FOUND if isinstance(error, NotFound) else types.INTERNAL_ERROR
+            raise MCPError(code, _told(error)) from error
+        text = visible(text, keep_newlines=True)
+        content = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+    async def list_prompts(
+        self, context: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """The prompts a person can call."""
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=each.name,
+                    description=each.description,
+                    arguments=[types.PromptArgument(name=each.argument, required=True)],
+                )
+                for each in PROMPTS
+            ]
+        )
+
+    async def get_prompt(
+        self, context: _Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """The text of a prompt."""
+        try:
+            text = prompt_text(params.name, params.arguments or {})
+        except LtmError as error:
+            raise MCPError(types.INVALID_PARAMS, _told(error)) from error
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+    async def _work(self, context: _Context, tool: str, function: Callable[[Call], _T]) -> _T:
+        """Run a function on this project's store, after the calls of its lane before it."""
+        self.background.begin()  # a client of the newer protocol has no handshake
+        folder = await self.where.folder(context)
+
+        def work() -> _T:
+            with self._lifetime.at_work(), Call(tool, folder) as call:
+                return function(call)
+
+        return await anyio.to_thread.run_sync(work, limiter=self._lanes.of(tool))
+
+
+def _described(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.schema,
+        annotations=_hints(tool.effect),
+    )
+
+
+def _hints(effect: ToolEffect) -> types.ToolAnnotations:
+    """Only what differs from the protocol's defaults and means something, since each costs tokens:
+    whether a tool destroys or can be repeated says nothing about one that only reads."""
+    if effect.reads_only:
+        return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return types.ToolAnnotations(
+        destructive_hint=effect.destroys,
+        idempotent_hint=effect.repeatable or None,
+        open_world_hint=False,
+    )
+
+
+def _answer(call: Call, name: str, given: Mapping[str, Any]) -> str:
+    """What a tool says to these arguments, as long as a client passes on."""
+    from ltm.mcp.call import cut
+
+    known = tools().by_name
+    tool = known.get(name)
+    if tool is None:
+        raise NotFound(f"there is no tool '{name[:80]}'", hint=f"there are: {', '.join(known)}")
+    text = tool.function(call, **checked(tool, given))
+    if not isinstance(text, str):
+        raise TypeError(f"{name} gave no text but {type(text).__name__}")
+    # Ours are safe already; a path may hold bytes that no JSON can carry, and so may others' texts.
+    return cut(visible(text, keep_newlines=True))
+
+
+def _failure(error: LtmError) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=_told(error))
+    return types.CallToolResult(content=[content], is_error=True)
+
+
+def _told(error: LtmError) -> str:
+    text = visible(str(error))[:2_000]
+    return f"{text}\nNext: {visible(error.hint)[:1_000]}" if error.hint else text
+
+
+def _unexpected(error: Exception) -> LtmError:
+    from ltm.store.open import as_refusal
+
+    refusal = as_refusal(error)
+    if refusal is not None:
+        return refusal
+    where = traceback.extract_tb(error.__traceback__)
+    at = f" ({where[-1].name}, line {where[-1].lineno})" if where else ""
+    return LtmError(
+        f"this should not have happened: {type(error).__name__}: {error}{at}",
+        hint="try again; if it happens again, run 'ltm doctor'",
+    )

@@ -1,0 +1,1 @@
+"""Session notes and stashes as Markdown."""

@@ -1,0 +1,237 @@
+"""What a session was about, in an outline: what was asked, where it stands, what it taught.
+
+Owns what of a session is worth keeping besides its single lessons: the goal, the last words, the
+plan, files, commits, and commands that still fail. What it taught is what the rules heard. Pure but
+for its input, which is read as a stream; imports `core`, the turns of `sessions` and this package.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ltm.capture.agent_claims import is_complete
+from ltm.capture.commands import EDITORS
+from ltm.capture.decide import Candidate
+from ltm.capture.extract import Listener
+from ltm.capture.message import opening, said, told
+from ltm.capture.provenance import Evidence
+from ltm.kinds import Kinds
+from ltm.model import Source, Trust
+from ltm.redact.redact import redacted
+from ltm.sessions.turns import AssistantText, Command, Commit, ToolResult, ToolUse, Turn, UserText
+from ltm.text.display import one_line
+from ltm.text.sentences import shortened
+
+_LOOKED_AT = 20_000
+_LINE, _STATE, _PLAN = 300, 700, 3_000
+_STATES = 3
+_ASKED, _FILES, _COMMITS, _FAILING = 8, 20, 10, 5
+_FEWEST = 3  # words from which a message asks for something
+_PLACE = re.compile(r"\A(?:cd \S+ (?:&&|;) )+")
+_MARKUP = re.compile(r"\*\*|__")
+_FILE_KEYS = ("file_path", "path", "notebook_path")
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A session in a few lines. All texts are redacted, one line each except the plan."""
+
+    session: str
+    started: str = ""
+    """When its first turn was, as the transcript says; '' when it has none."""
+    last: str = ""
+    turns: int = 0
+    lines: str = ""
+    asked: tuple[str, ...] = ()
+    """What the user asked for: the first is the goal, the others the latest."""
+    state: str = ""
+    """The agent's last words."""
+    done: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    """What is to be done next."""
+    failing: tuple[str, ...] = ()
+    """Commands that failed and did not pass since."""
+    plan: str = ""
+    files: tuple[str, ...] = ()
+    """Files that were changed, the latest last."""
+    commits: tuple[str, ...] = ()
+    found: tuple[Candidate, ...] = field(default=())
+    """What it taught, without where the work stands."""
+
+
+class Outliner:
+    """Follows a session from its first turn; `outline` gives what is known so far."""
+
+    def __init__(self, session: str, kinds: Kinds, cwd: str = "", transcript: str = "") -> None:
+        self._session = session
+        self._kinds = kinds
+        self._cwd = cwd
+        self._evidence = Evidence(transcript, folder=cwd)
+        self._listener = Listener(session, kinds, evidence=self._evidence)
+        self._found: list[Candidate] = []
+        self._asked: list[tuple[int, Sequence[str]]] = []
+        self._states: list[Sequence[str]] = []
+        self._complete = False
+        self._plan = ""
+        self._files: dict[str, None] = {}
+        self._commits: list[str] = []
+        self._running: dict[str, str] = {}
+        self._failing: dict[str, str] = {}
+        self._first = self._last = ""
+        self._lines = [0, 0]
+        self._turns = 0
+
+    def hear(self, turns: Sequence[Turn]) -> None:
+        """Take more turns into account."""
+        self._listener.hear(turns)
+        self._found += self._listener.candidates(at_end=False)
+        for turn in turns:
+            if turn.sidechain:
+                continue
+            self._turns += 1
+            self._first = self._first or turn.at
+            self._last = turn.at or self._last
+            self._lines = [self._lines[0] or turn.line, turn.line]
+            self._note(turn)
+
+    def outline(self) -> Outline:
+        """What the session was about, as far as it was heard."""
+        taught = self._evidence.judged([*self._found, *self._listener.candidates(at_end=True)])
+        latest: dict[str, Candidate] = {
+            each.kind: each
+            for each in taught
+            if self._kinds[each.kind].single and each.source.trust is not Trust.TOOL
+        }
+        # A task list not ticked off says less than the agent's word that all is done.
+        done, steps = ((), ()) if self._complete else _steps(each.text for each in latest.values())
+        states = reversed(self._states)
+        return Outline(
+            session=self._session,
+            started=self._first,
+            last=self._last,
+            turns=self._turns,
+            lines=f"{self._lines[0]}-{self._lines[1]}" if self._turns else "",
+            asked=tuple(filter(None, (self._asked_in(*each) for each in self._asked))),
+            # What the agent only repeats from a page or a file is not its word.
+            state=next(filter(None, map(self._own_words, states)), ""),
+            done=done,
+            steps=steps,
+            failing=tuple(
+                f"`{command}`: {error}" if error else f"`{command}`"
+                for command, error in list(self._failing.items())[-_FAILING:]
+            ),
+            plan=self._plan,
+            files=tuple(self._files)[-_FILES:],
+            commits=tuple(self._commits[-_COMMITS:]),
+            found=tuple(
+                each
+                for each in taught
+                # What only a tool said waits for a person; here it would look vouched for.
+                if not self._kinds[each.kind].single and each.source.trust is not Trust.TOOL
+            ),
+        )
+
+    def _own_words(self, sentences: Sequence[str]) -> str:
+        own = [each for each in sentences if not self._evidence.holds(each)]
+        return shortened(one_line(_MARKUP.sub("", " ".join(own))), _STATE)
+
+    def _note(self, turn: Turn) -> None:
+        match turn:
+            case UserText(text=text):
+                self._ask(turn.line, _opening_of(text, _FEWEST if self._asked else 2))
+            case Command(name=name, arguments=words) if words and "ltm" not in name:
+                self._ask(turn.line, [redacted(f"{name} {words[:_LOOKED_AT]}")])
+            case AssistantText(broken_off=False, text=text):
+                self._states = [*self._states, _last_words(text)][-_STATES:]
+                self._complete = is_complete(text)
+            case ToolUse():
+                self._note_call(turn)
+            case ToolResult(refused=False):
+                command = self._running.pop(turn.id, "")
+                if command and turn.failed:
+                    self._failing[command] = _error_in(turn.text)
+                elif command:
+                    alike = [each for each in self._failing if _program(each) == _program(command)]
+                    for each in alike:
+                        del self._failing[each]
+            case Commit(own=True):
+                self._commits.append(redacted(one_line(f"{turn.hash[:8]} {turn.subject}"))[:_LINE])
+
+    def _ask(self, line: int, asked: Sequence[str]) -> None:
+        """Keep the first thing that was asked, and the latest few."""
+        if asked:
+            self._asked = [*self._asked[:1], *self._asked[1:][-_ASKED + 2 :], (line, asked)]
+
+    def _asked_in(self, line: int, sentences: Sequence[str]) -> str:
+        """What a message asked for, without what it quotes."""
+        source = Source(Trust.USER, self._session, str(line))
+        asked = self._evidence.judged(Candidate("", each, 0.0, source) for each in sentences)
+        own = [each.text for each in asked if each.source.trust is Trust.USER]
+        return shortened(one_line(" ".join(own)), _LINE)
+
+    def _note_call(self, turn: ToolUse) -> None:
+        plan, command = turn.input.get("plan"), turn.input.get("command")
+        if isinstance(plan, str) and plan.strip():
+            self._plan = shortened(redacted(opening(plan, _LOOKED_AT)).strip(), _PLAN)
+        if isinstance(command, str):
+            self._running[turn.id] = shortened(redacted(one_line(command[:_LOOKED_AT])), 120)
+        if turn.tool in EDITORS:
+            path = next((str(turn.input[key]) for key in _FILE_KEYS if turn.input.get(key)), "")
+            if path:
+                name = redacted(one_line(self._relative(path)))[:_LINE]
+                self._files.pop(name, None)
+                self._files[name] = None
+
+    def _relative(self, path: str) -> str:
+        inside = self._cwd and path.startswith(self._cwd.rstrip(os.sep) + os.sep)
+        return os.path.relpath(path, self._cwd) if inside else path
+
+
+def outline_of(
+    messages: Iterable[Sequence[Turn]],
+    session: str,
+    kinds: Kinds,
+    cwd: str = "",
+    transcript: str = "",
+) -> Outline:
+    """The outline of a session from the turns of its messages; `transcript` is their file."""
+    outliner = Outliner(session, kinds, cwd, transcript)
+    for turns in messages:
+        outliner.hear(turns)
+    return outliner.outline()
+
+
+def _opening_of(text: str, fewest: int) -> list[str]:
+    """What a message asks for: the first sentences its writer wrote; none for a mere yes."""
+    spoken = [each.text for each in said(redacted(opening(text, _LOOKED_AT)))]
+    return spoken[:3] if sum(len(each.split()) for each in spoken) >= fewest else []
+
+
+def _last_words(text: str) -> list[str]:
+    return [each.text for each in told(redacted(opening(text, _LOOKED_AT)))][:6]
+
+
+def _program(command: str) -> str:
+    """What a command runs, without where and with which options: `git push`, `npm test`."""
+    return " ".join(_PLACE.sub("", command).split()[:2])
+
+
+def _error_in(text: str) -> str:
+    lines = [line for line in redacted(text[:_LOOKED_AT]).split("\n") if line.strip()]
+    telling = (line for line in lines if "error" in line.lower() or "fail" in line.lower())
+    return shortened(one_line(next(telling, lines[-1] if lines else "")), 160)
+
+
+def _steps(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is done and what is next, from the words that say where the work stands."""
+    done: list[str] = []
+    steps: list[str] = []
+    for text in texts:
+        before, mark, after = text.partition("Next: ")
+        if before.startswith("Done: "):
+            done += before.removeprefix("Done: ").rstrip(". ").split("; ")
+        steps += after.rstrip(". ").split("; ") if mark else [text]
+    return tuple(filter(None, done)), tuple(filter(None, steps))

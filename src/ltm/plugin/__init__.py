@@ -1,0 +1,1 @@
+"""What the Claude Code plugin starts before its environment is built."""

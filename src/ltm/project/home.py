@@ -1,0 +1,107 @@
+"""The one folder for everything outside repositories, and what the environment says of the client.
+
+A module of its own, because a hook needs to know this and nothing else of the layout. Imports the
+standard library and `core.errors` only.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ltm.errors import WrongUsage
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+_LOADS_AGENTS_MD = (2, 1, 277)  # the first Claude Code that does, and only with its own API
+_ENOUGH = 64 * 1024 * 1024  # bytes: an unpacked transcript, or a copy of a database
+_OTHER_APIS = ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
+
+
+def home(environ: Mapping[str, str] | None = None) -> str:
+    """The folder for everything outside repositories: LTM_HOME, else `.ltm` in the user's home."""
+    environ = os.environ if environ is None else environ
+    chosen = environ.get("LTM_HOME", "").strip()
+    user_home = _user_home(environ)
+    if not chosen:
+        if not os.path.isabs(user_home):
+            raise WrongUsage(
+                "there is no place for memories: neither LTM_HOME nor HOME names a folder",
+                hint="set LTM_HOME to an absolute path",
+            )
+        return os.path.join(os.path.normpath(user_home), ".ltm")
+    if user_home and (chosen == "~" or chosen.startswith("~" + os.sep)):
+        chosen = user_home + chosen[1:]
+    if not os.path.isabs(chosen) or "\0" in chosen:
+        raise WrongUsage(
+            f"LTM_HOME is '{environ['LTM_HOME']}', which is not an absolute path",
+            hint="set LTM_HOME to an absolute path",
+        )
+    return os.path.normpath(chosen)
+
+
+def temporary_folders(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Where temporary files may lie, the best first: a variable may name a folder that is gone,
+    read-only or full."""
+    environ = os.environ if environ is None else environ
+    named = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+    usual = [] if os.name == "nt" else ["/tmp", "/var/tmp"]  # noqa: S108
+    return [each for each in dict.fromkeys([*named, *usual]) if os.path.isabs(each)]
+
+
+def scratch_folder(environ: Mapping[str, str] | None = None) -> str:
+    """A folder for temporary files: the first with room for them, one in our own folder included,
+    else the one that has most."""
+    import tempfile
+
+    own = os.path.join(home(environ), "tmp")
+    rooms: dict[str, int] = {}
+    for folder in (*temporary_folders(environ), own):
+        try:
+            if folder == own:
+                os.makedirs(own, 0o700, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            rooms[folder] = _room(folder)
+        except OSError:
+            continue
+        if rooms[folder] >= _ENOUGH:
+            return folder
+    return max(rooms, key=lambda each: rooms[each], default=own)
+
+
+def _room(folder: str) -> int:
+    """Bytes that can be written there."""
+    if not hasattr(os, "statvfs"):
+        return _ENOUGH
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
+
+
+def client_folder(environ: Mapping[str, str] | None = None) -> str:
+    """The client's own folder for settings and transcripts; '' when there is no home."""
+    environ = os.environ if environ is None else environ
+    user_home = _user_home(environ)
+    default = os.path.join(user_home, ".claude") if user_home else ""
+    return environ.get("CLAUDE_CONFIG_DIR", "") or default
+
+
+def loads_agents_md(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether the client of this session loads AGENTS.md where a project has no CLAUDE.md.
+
+    Claude Code tells hooks its version (`AI_AGENT=claude-code_2-1-325_harness`). Where that cannot
+    be read the answer is "no": then a memory is told twice at worst, and never left out.
+    """
+    environ = os.environ if environ is None else environ
+    name, _, rest = environ.get("AI_AGENT", "").partition("_")
+    numbers = rest.partition("_")[0].split("-")
+    if name != "claude-code" or not all(number.isdigit() for number in numbers):
+        return False
+    is_new = tuple(int(number) for number in numbers) >= _LOADS_AGENTS_MD
+    return is_new and not any(environ.get(each) for each in _OTHER_APIS)
+
+
+def _user_home(environ: Mapping[str, str]) -> str:
+    return environ.get("USERPROFILE" if os.name == "nt" else "HOME", "")

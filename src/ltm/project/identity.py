@@ -1,0 +1,678 @@
+"""Which project a folder belongs to.
+
+How to recognise a folder that was renamed or moved.
+
+A folder is known by its inode and the moment it was born. The inode alone proves nothing: ext4
+hands the number of a deleted folder to the very next one that is made. The moment of birth tells
+the two apart, does not change when the folder is renamed or filled, and is new in every copy. No
+moment known means no proof, so that a stranger's folder is never taken for an old friend.
+Standard library only; what is dear to import is imported when it is needed.
+
+What is kept about a project so that it is known again: one small JSON file each.
+
+Owns the shape of `<home>/projects/<id>/project.json`, reading it without trusting it, and adding to
+it. What the entries prove is `project`'s business. Standard library and `storage` only; the modules
+that write are imported when something is written.
+
+Telling claude-ltm's `.claude/ltm` from a vault: both are a folder with `memories/` in it.
+
+Owns how that tool's files are recognised, so that they are never read as memories of LTM: a topic
+and no kind. Imports the standard library and `plainfile` only, because hooks use it too.
+
+Which project a folder belongs to, so that its memories follow it and no one else's do.
+
+A project is known by its git remote, else by the place of its repository, else by its folder. That
+gives the id by itself in most cases, and work trees, clones and subfolders agree on it. What the
+present state cannot tell (it was renamed, its remote changed) is in a small record per project,
+`<home>/projects/<id>/project.json`, written when something is first stored:
+
+    {"id", "name", "root", "remotes": […], "folders": [{"path", "dev", "ino", "born"}],
+     "commits": […]}
+
+or `{"same_as": "<id>"}` where an id leads to a project known by another one. Rules, in order:
+
+1. The record at the id computed from the remote decides, for a repository that is part of it.
+2. The record at the id computed from the place decides if its folder is still that folder.
+3. A record that knows this remote, under the same condition: the same project under a former or
+   second address.
+4. A record that knows this very folder (inode and moment of birth, `folders.is_still`): it was
+   renamed, moved, or its remote was added, changed or removed.
+5. A record that knows this path, if neither side has a remote and the recorded folder has not been
+   seen elsewhere: it was restored from a backup, or made again in a container.
+6. Otherwise it is a new project.
+
+What a repository is part of: an address stands in a file that anybody can write, so it is a claim.
+It holds for a git folder that the record knows (inode and moment of birth), for one that holds a
+commit the record noted, and for one that shares history with a git folder of the record that is
+still there (`commits`). A local clone whose origin has no record shares history with that origin. A
+claim that does not hold leaves a project of its own, known by its place, until a person says
+otherwise (`join`). A record from before commits were noted, of which no folder is left, is believed
+by its remote. What cannot be told apart is a copy of a whole history: who has that has the project.
+
+Why this is safe when inode numbers are used again: no rule trusts a bare inode across paths. Rule 4
+asks for the moment of birth as well, which a new folder cannot share with the deleted one, and a
+disk that keeps no such moment gives no match. Rule 2 does accept path, device and inode alone, but
+only for a place whose record never had a remote; there rule 5 would say the same. A different
+repository cloned to an old path has another remote (rule 1) and another birth (rule 4), and rule 5
+does not apply to it. Imports the standard library and `storage`'s small readers, because hooks
+use it too; `identify` only reads, and never in a way that can hang or raise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ltm.files.atomic import read_plain
+from ltm.files.fastjson import read
+from ltm.project.git import Repository, at, find, local_name, resolve_remote, upward
+
+_MAX_NEIGHBOURS = 2000
+"""A look around must stay quick, also in a folder that holds everything."""
+
+
+class Folder(NamedTuple):
+    """A folder as it was when it was last recorded."""
+
+    path: str
+    dev: int
+    ino: int
+    born: int
+    """Nanoseconds since 1970; 0 when unknown."""
+
+
+def look_at(path: str) -> Folder | None:
+    """The folder at a path as it is now, or None when there is none."""
+    try:
+        info = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return Folder(path, info.st_dev, info.st_ino, _born(path, info))
+
+
+def inode(path: str) -> int:
+    """The number a disk gives the file or folder at a path; -1 when there is none."""
+    try:
+        return os.stat(path).st_ino
+    except (OSError, ValueError):
+        return -1
+
+
+def is_still(known: Folder, path: str) -> bool:
+    """Whether the folder at `path` is the recorded one, wherever that was then."""
+    if not known.born:
+        return False
+    try:
+        info = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    # A disk may come back under another device number after a restart, at the same path.
+    if info.st_ino != known.ino or (info.st_dev != known.dev and path != known.path):
+        return False
+    return _born(path, info) == known.born
+
+
+def is_in_place(known: Folder, path: str) -> bool:
+    """Whether the recorded path and inode are those at `path`: no proof, but no sign of change."""
+    if known.path != path:
+        return False
+    try:
+        info = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    return (info.st_dev, info.st_ino) == (known.dev, known.ino)
+
+
+def lives_beside(known: Folder) -> bool:
+    """Whether the recorded folder is still there, under another name next to its old place."""
+    top, tail = known.path, ""
+    if os.path.basename(top) == ".git":
+        top, tail = os.path.split(top)
+    try:
+        with os.scandir(os.path.dirname(top)) as neighbours:
+            paths = [
+                entry.path
+                for entry in islice(neighbours, _MAX_NEIGHBOURS)
+                if entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return False
+    paths = [os.path.join(path, tail) if tail else path for path in paths if path != top]
+    return any(is_still(known, path) for path in paths)
+
+
+def _born(path: str, info: os.stat_result) -> int:
+    """When a folder came to be, as well as it can be known."""
+    if os.path.lexists(os.path.join(path, "HEAD")):
+        # git writes `description` into a new repository and never again: every file system has it.
+        try:
+            return os.stat(os.path.join(path, "description")).st_mtime_ns
+        except OSError:
+            pass  # it was deleted: the disk may know
+    birth = getattr(info, "st_birthtime", None)
+    if birth is not None:
+        return int(birth * 1_000_000_000)
+    return info.st_ctime_ns if os.name == "nt" else _statx_birth(path)
+
+
+_AT_FDCWD = -100
+_STATX_BTIME = 0x800
+_BTIME_OFFSET = 0x50
+
+
+def _statx_birth(path: str) -> int:
+    """Linux keeps the moment of birth, but `os.stat` does not show it; `statx` does."""
+    try:
+        import ctypes
+        import struct
+
+        buffer = ctypes.create_string_buffer(256)
+        failed = ctypes.CDLL(None).statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, buffer)
+    except (ImportError, OSError, AttributeError):
+        return 0
+    (mask,) = struct.unpack_from("=I", buffer, 0)
+    if failed or not mask & _STATX_BTIME:
+        return 0
+    seconds, nanoseconds = struct.unpack_from("=qI", buffer, _BTIME_OFFSET)
+    return int(seconds) * 1_000_000_000 + int(nanoseconds)
+
+
+_MAX_LINKS = 5
+_MAX_FOLDERS = 64
+_MAX_COMMITS = 64
+_ID_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+class Record(NamedTuple):
+    """A project as `project.json` knows it."""
+
+    id: str
+    remotes: tuple[str, ...]
+    folders: tuple[Folder, ...]
+    raw: dict[str, Any]
+    commits: tuple[str, ...] | None = None
+    """Commits its repositories held; None in a record from before they were noted."""
+
+
+def load(projects: str, project_id: str) -> Record | None:
+    """The record at an id, following `same_as`; None when there is none that makes sense."""
+    for _ in range(_MAX_LINKS):
+        raw = _read_json(os.path.join(projects, project_id, "project.json"))
+        if raw is None:
+            return None
+        target = raw.get("same_as")
+        if target is None:
+            return _as_record(project_id, raw)
+        if not _is_id(target):
+            return None
+        project_id = target
+    return None
+
+
+def every(projects: str) -> Iterator[Record]:
+    """All records there are, in the order of their ids; those that only lead elsewhere are not."""
+    try:
+        ids = sorted(os.listdir(projects))
+    except OSError:
+        return
+    for project_id in ids:
+        raw = _read_json(os.path.join(projects, project_id, "project.json"))
+        if raw is not None and "same_as" not in raw:
+            yield _as_record(project_id, raw)
+
+
+def _read_json(path: str) -> dict[str, Any] | None:
+    try:
+        value = read(read_plain(path).decode().strip())
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _as_record(project_id: str, raw: dict[str, Any]) -> Record:
+    """A record with whatever in it makes sense: a damaged entry costs that entry only."""
+    remotes = raw.get("remotes")
+    folders = raw.get("folders")
+    commits = raw.get("commits")
+    return Record(
+        id=project_id,
+        remotes=tuple(
+            remote
+            for remote in (remotes if isinstance(remotes, list) else ())
+            if isinstance(remote, str)
+        ),
+        folders=tuple(
+            Folder(entry["path"], entry["dev"], entry["ino"], entry["born"])
+            for entry in (folders if isinstance(folders, list) else ())
+            if isinstance(entry, dict)
+            and isinstance(entry.get("path"), str)
+            and all(isinstance(entry.get(key), int) for key in ("dev", "ino", "born"))
+        ),
+        raw=raw,
+        commits=tuple(commit for commit in commits if isinstance(commit, str))
+        if isinstance(commits, list)
+        else None,
+    )
+
+
+def _is_id(text: object) -> bool:
+    return isinstance(text, str) and text != "" and _ID_LETTERS.issuperset(text)
+
+
+def grown(
+    known: Record | None, *, project_id: str, name: str, root: str, remote: str, proofs: list[str]
+) -> dict[str, Any] | None:
+    """The record with what is seen now added to it; None when it holds all of it already."""
+    remotes = list(known.remotes) if known else []
+    folders = list(known.folders) if known else []
+    if remote and remote not in remotes:
+        remotes.append(remote)
+    commits = list(known.commits or ()) if known else []
+    if not commits or not any(folder.path == proofs[0] for folder in folders):
+        from ltm.project.commits import named
+
+        commits += [commit for commit in named(proofs[0]) if commit not in commits]
+    moved = False
+    for path in proofs:
+        now = look_at(path)
+        if now is None or now in folders:
+            continue
+        # The same folder at another path has moved: its old place is free for another project.
+        moved = moved or any(is_still(folder, path) for folder in folders)
+        folders = [folder for folder in folders if not is_still(folder, path)]
+        folders.append(now)
+    if root not in proofs:
+        # `git init` made a repository of a plain folder. From now on the repository is the proof:
+        # the folder may well be emptied and hold a clone of something else one day.
+        folders = [folder for folder in folders if folder.path != root]
+    old = known.raw if known else {}
+    stays = isinstance(old.get("root"), str) and os.path.isdir(old["root"]) and not moved
+    new = {
+        **old,
+        "id": known.id if known else project_id,
+        "name": old.get("name", name),
+        "root": old["root"] if stays else root,
+        "remotes": remotes,
+        "folders": [
+            {"path": folder.path, "dev": folder.dev, "ino": folder.ino, "born": folder.born}
+            for folder in folders[-_MAX_FOLDERS:]
+        ],
+        "commits": commits[-_MAX_COMMITS:],
+    }
+    return new if new != old else None
+
+
+def save(projects: str, project_id: str, content: dict[str, Any]) -> None:
+    """Put a record in place, durably. Call it with the lock on `projects` held."""
+    import json
+
+    from ltm.files.atomic import make_folder, write_file
+
+    folder = os.path.join(projects, project_id)
+    make_folder(folder)
+    # ASCII, so that paths which are no valid UTF-8 come back as they were.
+    text = json.dumps(content, indent=2, ensure_ascii=True) + "\n"
+    write_file(os.path.join(folder, "project.json"), text.encode("ascii"))
+
+
+MOST = 200
+"""Files that are looked at to tell what a folder is; that tool keeps a hundred."""
+
+_OURS = (b"kind:", b"legacy_id:")
+
+
+def is_store(folder: str) -> bool:
+    """Whether a folder holds what claude-ltm keeps, and nothing that `ltm` made there."""
+    if os.path.lexists(os.path.join(folder, "config.toml")):
+        return False  # `ltm init` was run here
+    files = _files(folder)
+    theirs = False
+    for path in files:
+        front = _front(_read(path))
+        if _has_key(front, *_OURS):
+            return False
+        theirs = theirs or _has_key(front, b"topic:")
+    if files:
+        return theirs
+    index = _read(os.path.join(folder, "index.json"))
+    return index.lstrip().startswith(b"{") and b'"memories"' in index
+
+
+def is_theirs(head: bytes) -> bool:
+    """Whether a file that begins like this is a memory of claude-ltm."""
+    front = _front(head)
+    return _has_key(front, b"topic:") and not _has_key(front, *_OURS)
+
+
+def _front(data: bytes) -> list[bytes]:
+    """The lines of the front matter."""
+    return data.replace(b"\r\n", b"\n").split(b"\n---", 1)[0].split(b"\n")
+
+
+def _has_key(front: list[bytes], *keys: bytes) -> bool:
+    return any(line.startswith(keys) for line in front)
+
+
+def _files(folder: str) -> list[str]:
+    found: list[str] = []
+    for part in ("memories", "archives"):
+        inner = os.path.join(folder, part)
+        try:
+            names = sorted(name for name in os.listdir(inner) if name.endswith(".md"))
+        except OSError:
+            continue
+        found += [os.path.join(inner, name) for name in names]
+    return found[:MOST]
+
+
+def _read(path: str) -> bytes:
+    try:
+        return read_plain(path, follow=False)
+    except OSError:
+        return b""
+
+
+_SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_MAX_COMPARED = 8  # folders of a record whose history is looked at
+
+
+class Project(NamedTuple):
+    """Who a folder belongs to."""
+
+    id: str
+    root: str
+    """The folder shown to people: the top of the work tree, or the folder itself without git."""
+    name: str
+    common_dir: str = ""
+    """The git folder all work trees share; '' without git."""
+    remote: str = ""
+    """The remote as `host/path` (or `file:/path`), without any login; '' when there is none."""
+    claimed: str = ""
+    """The id of another project that it says to be, and is not as far as this machine knows."""
+
+
+def identify(start: str, home: str) -> Project:
+    """The project a folder belongs to, with the records under `home` (LTM_HOME) to help."""
+    found = _decide(_look(start), os.path.join(home, "projects"))
+    seen = found.seen
+    return Project(
+        id=found.id,
+        root=seen.root,
+        name=seen.name,
+        common_dir=seen.common_dir,
+        remote=seen.remote,
+        claimed=found.claimed,
+    )
+
+
+def record(project: Project, home: str) -> None:
+    """Remember by what this project can be known again. Call it whenever something is stored.
+
+    It costs one read when nothing changed. Writers take turns, and each adds what it sees to what
+    is there, so two processes at once lose nothing.
+    """
+    from ltm.files.atomic import make_folder
+    from ltm.files.lock import Lock
+
+    projects = os.path.join(home, "projects")
+    seen = _look(project.root)
+    if project.claimed:
+        seen = seen.alone
+    natural = _make_id(seen.name, seen.key)
+
+    def addition() -> dict[str, Any] | None:
+        return grown(
+            load(projects, project.id),
+            project_id=project.id,
+            name=project.name,
+            root=seen.root,
+            remote=seen.remote,
+            proofs=list(seen.folders),
+        )
+
+    if addition() is None and (natural == project.id or load(projects, natural)):
+        return
+    make_folder(projects)
+    with Lock(os.path.join(projects, ".lock")):
+        content = addition()
+        if content is not None:
+            save(projects, content["id"], content)
+        if natural != project.id and not load(projects, natural):
+            save(projects, natural, {"same_as": project.id})
+
+
+def join(project: Project, home: str) -> str:
+    """Make a folder part of the project that it says to be; give back that project's name."""
+    from ltm.files.atomic import make_folder
+    from ltm.files.lock import Lock
+
+    projects = os.path.join(home, "projects")
+    make_folder(projects)
+    with Lock(os.path.join(projects, ".lock")):
+        known = load(projects, project.claimed)
+        content = grown(
+            known,
+            project_id=project.claimed,
+            name=project.name,
+            root=project.root,
+            remote="",
+            proofs=[project.common_dir or project.root],
+        )
+        if content is not None:
+            save(projects, content["id"], content)
+    return name_of(project.claimed, home)
+
+
+def name_of(project_id: str, home: str) -> str:
+    """What a project is called; its id where there is no record of it."""
+    known = load(os.path.join(home, "projects"), project_id)
+    name = known.raw.get("name") if known else None
+    return name if isinstance(name, str) and name else project_id
+
+
+class _Seen(NamedTuple):
+    """What a folder says about itself, before any record is asked."""
+
+    root: str
+    common_dir: str
+    remote: str
+    key: str
+    """What the id is made from: the remote, else the place."""
+    folders: tuple[str, ...]
+    """Folders that prove it: its own, then those of the repositories it was cloned from here."""
+    elsewhere: str = ""
+    """The git folder of another place that it names as its own."""
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.key).removesuffix(".git") or "project"
+
+    @property
+    def alone(self) -> _Seen:
+        """The same, known by its place only."""
+        own = self.folders[:1]
+        return self._replace(remote="", key=local_name(own[0]), folders=own)
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Where its own folder may be recorded: before `git init` it was the root itself."""
+        if self.folders[0] == os.path.join(self.root, ".git"):
+            return (self.folders[0], self.root)
+        return self.folders[:1]
+
+
+def _look(start: str) -> _Seen:
+    start = os.path.realpath(as_path(start))
+    if os.path.isfile(start):
+        start = os.path.dirname(start)
+    repository = find(start)
+    if repository is None:
+        root = _initialised_above(start)
+        return _Seen(root, "", "", local_name(root), (root,))
+    return _look_at(repository)
+
+
+def _look_at(repository: Repository) -> _Seen:
+    if not repository.common_dir:
+        root = repository.work_tree
+        return _Seen(root, "", "", local_name(root), (root,), repository.elsewhere)
+    remote, trail = resolve_remote(repository)
+    return _Seen(
+        root=repository.work_tree or repository.common_dir,
+        common_dir=repository.common_dir,
+        remote=remote,
+        key=remote or local_name(repository.common_dir),
+        folders=trail,
+    )
+
+
+def as_path(text: str) -> str:
+    """A text from a client's message without what no path can hold and every call trips over."""
+    text = text.replace("\0", "")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return text.encode("ascii", "replace").decode("ascii")
+    return text
+
+
+def _initialised_above(start: str) -> str:
+    """Without git: the nearest parent where `ltm init` was run, else the folder itself."""
+    for folder in upward(start):
+        vault = os.path.join(folder, ".claude", "ltm")
+        if folder != start and os.path.isdir(vault) and not is_store(vault):
+            return folder
+    return start
+
+
+class _Identity(NamedTuple):
+    """A project's id, and what is believed of what its folder says about itself."""
+
+    id: str
+    seen: _Seen
+    claimed: str = ""
+
+
+def _decide(seen: _Seen, projects: str) -> _Identity:
+    """The project, by the rules at the top of this module."""
+    claimed = ""
+    if seen.remote:
+        natural = _make_id(seen.name, seen.key)
+        claims = [here] if (here := load(projects, natural)) else []
+        if here and _is_part(here, seen):
+            return _Identity(here.id, seen)
+        claims += (known for known in every(projects) if seen.remote in known.remotes)
+        for known in claims:
+            if (here is None or known.id != here.id) and _is_part(known, seen):
+                return _Identity(known.id, seen)
+        if claims or not _comes_from_its_origin(seen):
+            claimed = claims[0].id if claims else natural
+            seen = seen.alone
+    elif seen.elsewhere:
+        repository = at(seen.elsewhere)
+        # What it leads to may lead on, and in a ring.
+        other = _look_at(repository)._replace(elsewhere="") if repository else None
+        owner = load(projects, _decide(other, projects).id) if other else None
+        if owner and _knows(owner, seen.root):
+            return _Identity(owner.id, seen)
+        claimed = owner.id if owner else ""
+    found = _known_by_place(seen, projects)
+    return _Identity(found, seen, claimed if claimed != found else "")
+
+
+def _known_by_place(seen: _Seen, projects: str) -> str:
+    """The id where no record answers to the remote, or there is none."""
+    natural = _make_id(seen.name, seen.key)
+    here = None if seen.remote else load(projects, natural)
+    if here and _is_its_place(here, seen):
+        return here.id
+    others = list(every(projects))
+    inodes = {inode(path) for path in seen.own}
+    for known in others:
+        # Asking the disk about every folder of every record would take far longer than this.
+        candidates = [folder for folder in known.folders if folder.ino in inodes]
+        if any(is_still(folder, path) for folder in candidates for path in seen.own):
+            return known.id
+    if seen.remote:
+        return natural
+    for known in others:
+        if not known.remotes and _may_be_restored(known, seen):
+            return known.id
+    return _make_id(seen.name, f"{seen.key}\0{_mark(seen)}") if here else natural
+
+
+def _is_part(known: Record, seen: _Seen) -> bool:
+    """Whether a repository that names a record's remote is one of that project."""
+    own = seen.folders[0]
+    if _knows(known, own):
+        return True
+    from ltm.project.commits import holds, share_history
+
+    left = [folder.path for folder in known.folders if _is_there(folder, folder.path)]
+    if known.commits is None and not left:
+        return True
+    return holds(own, known.commits or ()) or any(
+        share_history(own, path) for path in left[-_MAX_COMPARED:]
+    )
+
+
+def _knows(known: Record, path: str) -> bool:
+    """Whether a record knows the very folder at a path."""
+    number = inode(path)
+    return any(_is_there(folder, path) for folder in known.folders if folder.ino == number)
+
+
+def _is_there(folder: Folder, path: str) -> bool:
+    """Whether a recorded folder is at a path; where no disk keeps births, its number must do."""
+    return is_still(folder, path) if folder.born else is_in_place(folder, path)
+
+
+def _comes_from_its_origin(seen: _Seen) -> bool:
+    """Whether a local clone shares history with the repository here that it names as its origin."""
+    if len(seen.folders) == 1:
+        return True
+    from ltm.project.commits import named, share_history
+
+    return not named(seen.folders[-1]) or share_history(seen.folders[0], seen.folders[-1])
+
+
+def _is_its_place(known: Record, seen: _Seen) -> bool:
+    if seen.key in known.remotes:
+        return True  # a local clone recorded it: this is the place that clone came from
+    return any(
+        # Most often nothing changed, and the cheap question says so.
+        (not known.remotes and is_in_place(folder, path)) or is_still(folder, path)
+        for folder in known.folders
+        for path in seen.own
+    )
+
+
+def _may_be_restored(known: Record, seen: _Seen) -> bool:
+    there = [folder for folder in known.folders if local_name(folder.path) == seen.key]
+    return bool(there) and not any(lives_beside(folder) for folder in there)
+
+
+def _mark(seen: _Seen) -> str:
+    """Tells a folder from the one that stood in its place before and is another project now."""
+    folder = look_at(seen.folders[0])
+    return f"{folder.ino}:{folder.born}" if folder else ""
+
+
+def _make_id(name: str, key: str) -> str:
+    words = "".join(letter if letter in _SLUG else " " for letter in name.lower()).split()
+    slug = "-".join(words)[:40].strip("-") or "project"
+    return f"{slug}-{_sha256(os.fsencode(key))[:10]}"
+
+
+def _sha256(data: bytes) -> str:
+    """The hash as `hashlib` gives it, which loads OpenSSL first: 3 of the 60 ms of a question."""
+    from importlib import import_module
+
+    try:
+        module = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256")
+    except ImportError:
+        module = import_module("hashlib")
+    return str(module.sha256(data).hexdigest())

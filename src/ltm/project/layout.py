@@ -1,0 +1,269 @@
+"""Vault folders, agent name.
+
+Which agent works in a project, as files say: AGENT.md, else `.claude/agents/*.md`.
+
+Owns finding and reading those files, and nothing ever writes to them. Those of a project may have
+come with a clone, so `places` believes them only where a person trusts it. Of their front matter
+two keys count, `ltm: {id: …}` and `name`, read by a small reader that knows no more of YAML than
+that. A file in `.claude/agents` describes a sub-agent to most clients (it then has a
+`description`), and a sub-agent's name is not the name of the agent at work: such a file counts only
+if its `ltm` block says so. Imports the standard library and storage's small readers; hooks use it.
+
+Where everything lies for one project and one agent.
+
+Owns the layout of LTM_HOME and of a repository's `.claude/ltm`, who names the agent, and the rules
+that a shared vault never leads out of its repository, is used only where a person said that they
+trust it, and is never the folder of another tool. It only looks and never makes a folder. Imports
+core and storage's small readers, because hooks use it too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ltm.config.config import FILE, Config, load
+from ltm.config.options import agent_name
+from ltm.errors import WrongUsage
+from ltm.files.atomic import is_inside, read_plain
+from ltm.model import Problem
+from ltm.project import trust
+from ltm.project.home import client_folder, home
+from ltm.project.identity import Project, as_path, identify, is_store
+
+AGENT_FILE = "AGENT.md"
+FOLDER = os.path.join(".claude", "agents")
+
+_LIMIT = 64 * 1024
+_MOST = 200  # files of a folder that are looked at
+_TRUE = frozenset(("true", "yes", "on", "1"))
+
+
+def agent_of(root: str) -> str:
+    """The name that the files of a project give the agent; '' if none."""
+    return next(filter(None, map(_name_in, _files(root))), "")
+
+
+def agent_of_user(client_folder: str) -> str:
+    """The name that the user's own files give the agent; '' if none."""
+    return next(filter(None, map(_name_in, _user_files(client_folder))), "")
+
+
+def _files(root: str) -> Iterator[str]:
+    """The files of a project that may name the agent, the one to be believed first."""
+    yield os.path.join(root, AGENT_FILE)
+    yield from _markdown(os.path.join(root, FOLDER))
+
+
+def _user_files(client_folder: str) -> Iterator[str]:
+    if client_folder:
+        yield from _markdown(os.path.join(client_folder, "agents"))
+
+
+def watched(root: str, client_folder: str = "") -> Iterator[str]:
+    """Every file and folder whose change may change the answer, there or not."""
+    yield os.path.join(root, FOLDER)
+    if client_folder:
+        yield os.path.join(client_folder, "agents")
+    yield from _files(root)
+    yield from _user_files(client_folder)
+
+
+def _markdown(folder: str) -> Iterator[str]:
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
+    except OSError:
+        return
+    yield from (os.path.join(folder, name) for name in names[:_MOST])
+
+
+def _name_in(path: str) -> str:
+    try:
+        text = read_plain(path, limit=_LIMIT).decode("utf-8-sig")
+    except (OSError, ValueError):
+        return ""
+    keys = front_matter(text)
+    if keys.get("ltm.subagent", "").lower() in _TRUE:
+        return ""
+    given = keys.get("ltm.id", "")
+    # Whatever has a description is a sub-agent to its client, unless it speaks to us as well.
+    if not given and (
+        os.path.basename(path) == AGENT_FILE or "description" not in keys or "ltm" in keys
+    ):
+        given = keys.get("name", "")
+    try:
+        return agent_name("-".join(given.split())) if given else ""
+    except WrongUsage:
+        return ""
+
+
+def front_matter(text: str) -> dict[str, str]:
+    """The plain `key: value` lines between the two `---`, those below a key as `key.below`.
+
+    All other lines are skipped.
+    """
+    lines = text.splitlines()
+    found: dict[str, str] = {}
+    if not lines or lines[0].rstrip() != "---":
+        return found
+    above = ""
+    for line in lines[1:]:
+        if line.rstrip() in ("---", "..."):
+            return found
+        key, colon, value = line.partition(":")
+        if not colon or not key.strip() or key.lstrip().startswith(("#", "-")):
+            continue
+        indented = key[0] in " \t"
+        name = f"{above}.{key.strip()}" if indented else key.strip()
+        if not indented:
+            above = name
+        found[name] = _plain(value)
+        found |= _inline(name, value.strip())
+    return {}  # never closed: not front matter
+
+
+def _inline(name: str, value: str) -> dict[str, str]:
+    """The pairs of `{a: b, c: d}`."""
+    if not (value.startswith("{") and "}" in value):
+        return {}
+    pairs = (part.partition(":") for part in value[1 : value.rindex("}")].split(","))
+    return {f"{name}.{_plain(key)}": _plain(text) for key, colon, text in pairs if colon}
+
+
+def _plain(value: str) -> str:
+    """A value without quotes, or without the remark after it."""
+    value = value.strip()
+    if value[:1] in ("'", '"') and value.find(value[0], 1) > 0:
+        return value[1 : value.find(value[0], 1)]
+    return value.split(" #", 1)[0].strip()
+
+
+SHARED = os.path.join(".claude", "ltm")
+"""The shared vault's folder inside a repository."""
+
+SESSIONS = "sessions.db"
+"""What was said in a project's sessions, in the project's own folder outside the repository."""
+
+STATE = "state.db"
+"""Usage and sessions of this machine, in the home folder."""
+
+
+class Places(NamedTuple):
+    """The folders and files of one project and one agent; most need not exist yet."""
+
+    home: str
+    """LTM_HOME: everything that is not in a repository."""
+    project: Project
+    shared: str
+    """The vault inside the repository."""
+    shared_exists: bool
+    """Whether `ltm init` was run there and it may be used."""
+    private: str
+    """The project's vault outside the repository."""
+    agent: str
+    agent_folder: str
+    """The vault of what the agent knows across projects."""
+    state_db: str
+    spool: str
+    problems: tuple[Problem, ...] = ()
+    trusted: bool | None = None
+    """What a person said about the shared vault; None when they have not been asked."""
+    claude_ltm: str = ""
+    """The nearest folder that is claude-ltm's, in a place where a shared vault would be."""
+    untrusted_agent: str = ""
+    """The agent that the project's files name, while those are not trusted yet."""
+
+    @property
+    def shares(self) -> bool:
+        """Whether the shared vault takes part: it is there, and a person said they trust it."""
+        return self.shared_exists and self.trusted is True
+
+    @property
+    def sessions_db(self) -> str:
+        """What was said in this project's sessions: a file per project, never shared."""
+        return os.path.join(self.private, SESSIONS)
+
+    @property
+    def settings(self) -> str:
+        """The folder whose config holds for this repository; '' while it is not trusted yet."""
+        return self.shared if self.shares else ""
+
+
+def places(
+    start: str, agent: str | None = None, environ: Mapping[str, str] | None = None
+) -> Places:
+    """Where things are for the project that `start` belongs to.
+
+    The agent is the one named here, else by LTM_AGENT, else in the user's config, else in AGENT.md
+    or `.claude/agents` of a project that a person trusts, else in the user's own (see `agents`).
+    """
+    environ = os.environ if environ is None else environ
+    top = home(environ)
+    project = identify(start, top)
+    candidates = list(_shared_folders(start, project.root))
+    shared = next(filter(_is_initialised, candidates), candidates[-1])
+    problem = leads_out(shared)
+    private = os.path.join(top, "projects", project.id)
+    exists = problem is None and _is_initialised(shared)
+    given = agent or environ.get("LTM_AGENT")
+    name, untrusted = _agent(given, load(top), private, project, client_folder(environ))
+    return Places(
+        home=top,
+        project=project,
+        shared=shared,
+        shared_exists=exists,
+        private=private,
+        agent=name,
+        agent_folder=os.path.join(top, "agents", name),
+        state_db=os.path.join(top, STATE),
+        spool=os.path.join(top, "spool"),
+        problems=(problem,) if problem else (),
+        trusted=trust.answer(private, project, shared) if exists else None,
+        claude_ltm=next(filter(is_store, candidates), ""),
+        untrusted_agent=untrusted,
+    )
+
+
+def _agent(
+    given: str | None, config: Config, private: str, project: Project, clients: str
+) -> tuple[str, str]:
+    """The agent, and the one that is not believed until a person says so."""
+    if given or config.origin("agent") != "default":
+        return agent_name(given or config.get("agent")), ""
+    named = agent_of(project.root)
+    trusted = trust.of_repository(private, project) if named else None
+    if named and trusted:
+        return named, ""
+    own = agent_of_user(clients) or agent_name(config.get("agent"))
+    return own, named if trusted is None and named != own else ""
+
+
+def leads_out(shared: str) -> Problem | None:
+    """A vault whose folders lead out of the repository would show or overwrite other files."""
+    root = os.path.dirname(os.path.dirname(shared))
+    for path in (shared, os.path.join(shared, "memories"), os.path.join(shared, "archives")):
+        if not is_inside(path, root):
+            return Problem(
+                path,
+                f"leads out of the repository, to {os.path.realpath(path)}, so the shared vault is"
+                " not used (replace the link with a folder)",
+            )
+    return None
+
+
+def _shared_folders(start: str, root: str) -> Iterator[str]:
+    """Where the vault may be, from `start` up to the root: a part of a repository may have its own,
+    and the nearest counts."""
+    folder = os.path.realpath(as_path(start))
+    while folder != root and is_inside(folder, root):
+        yield os.path.join(folder, SHARED)
+        folder = os.path.dirname(folder)
+    yield os.path.join(root, SHARED)
+
+
+def _is_initialised(shared: str) -> bool:
+    # git keeps no empty folders, so a fresh clone may have the config only.
+    return os.path.isfile(os.path.join(shared, FILE)) or (
+        os.path.isdir(os.path.join(shared, "memories")) and not is_store(shared)
+    )

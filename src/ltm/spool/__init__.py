@@ -1,0 +1,1 @@
+"""What hooks write and read: events, prepared texts, the log."""

@@ -1,0 +1,134 @@
+"""Hook.log; which Python runs the worker.
+
+The log of errors in hooks and drains, which have no output of their own.
+
+Owns `<home>/hook.log`, one line per error, the newest last, and keeps it small. `ltm doctor` shows
+the last line. A line never holds what a client sent. Standard library only: hooks load this.
+
+Which Python can do the work that a hook leaves for later.
+
+A hook runs on whatever `python3` the client finds, with no package installed. Any process in an
+environment that has everything notes it in `<home>/runtime.json`, and hooks start the drain with
+it. Imports the standard library and `durable`, and little of it: hooks load this.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from ltm.errors import LtmError
+from ltm.files.atomic import read_plain, write_file
+from ltm.files.fastjson import read_object, write
+
+LOG_FILE = "hook.log"
+LIMIT = 256 * 1024
+_LONGEST = 400
+
+
+def note(home: str, doing: str, error: BaseException) -> None:
+    """Add a line about an error; nothing without a home. Never raises, as no one could be told."""
+    if not home:
+        return
+    path = os.path.join(home, LOG_FILE)
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    try:
+        data = f"{moment} {doing}: {describe(error)}\n".encode("utf-8", "replace")
+        _rotate(path)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(handle, data)
+        finally:
+            os.close(handle)
+    except OSError:
+        pass
+
+
+def last(home: str) -> str:
+    """The last line, or '' when nothing ever went wrong."""
+    try:
+        with open(os.path.join(home, LOG_FILE), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return lines[-1] if lines else ""
+
+
+def describe(error: BaseException) -> str:
+    """What kind of error and where, in one line.
+
+    Only the system's and our own errors are quoted: the text of any other might hold a piece of
+    what a client sent.
+    """
+    said = f" {error}" if isinstance(error, OSError | LtmError) else ""
+    trace = error.__traceback__
+    where = ""
+    while trace is not None:
+        where = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return " ".join(f"{type(error).__name__}{said}{where}".split())[:_LONGEST]
+
+
+def _rotate(path: str) -> None:
+    try:
+        if os.stat(path).st_size > LIMIT:
+            os.replace(path, f"{path}.1")
+    except OSError:
+        pass
+
+
+RUNTIME_FILE = "runtime.json"
+SAVE_INTERVAL = 5
+"""Tool calls after which a long turn is saved, unless the user chose another number."""
+
+
+def runtime(home: str) -> dict[str, object]:
+    """What is noted: `python`, `version` and `save_interval`; nothing when it cannot be read."""
+    try:
+        return read_object(read_plain(os.path.join(home, RUNTIME_FILE)).decode("utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def python(noted: dict[str, object]) -> str:
+    """The noted Python, if it is still there and can be run; else ''."""
+    path = noted.get("python")
+    if isinstance(path, str) and os.path.isabs(path) and os.access(path, os.X_OK):
+        return path
+    return ""
+
+
+def save_interval(noted: dict[str, object]) -> int:
+    """The noted number of tool calls, or the usual one."""
+    number = noted.get("save_interval")
+    return number if isinstance(number, int) and number > 0 else SAVE_INTERVAL
+
+
+def note_runtime(home: str, version: str, save_interval: int | None = None) -> None:
+    """Note the Python that is running now, if it serves better than the one that is noted.
+
+    The noted one stays while it can be run and is not older, so that two installations of the same
+    version do not take turns. Never raises, and writes nothing where there is no home yet.
+    """
+    # A path from the environment would not be there for a drain that a hook starts.
+    if not os.path.isdir(home) or "PYTHONPATH" in os.environ or not sys.executable:
+        return
+    old = runtime(home)
+    new = dict(old)
+    if not python(old) or numbers(version) > numbers(old.get("version")):
+        new |= {"python": sys.executable, "version": version}
+    if save_interval is not None:
+        new["save_interval"] = save_interval
+    if new != old:
+        try:
+            write_file(os.path.join(home, RUNTIME_FILE), (write(new) + "\n").encode("ascii"))
+        except LtmError:
+            pass
+
+
+def numbers(version: object) -> tuple[int, ...]:
+    """A version as what can be compared; what is none comes before all others."""
+    parts = str(version or "").split(".")
+    return tuple(int(part) for part in parts if part.isdigit())

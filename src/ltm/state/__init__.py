@@ -1,0 +1,1 @@
+"""Databases of this machine: usage, sessions, model calls, corrections."""

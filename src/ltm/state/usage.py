@@ -1,0 +1,380 @@
+"""What one machine knows and no file says: how often memories were used, and which sessions ran.
+
+Owns `state.db`. It cannot be derived: one of a former ltm is migrated, and a damaged one is moved
+aside. Nothing here may fail a command, so a database that cannot be had is an empty one. Imports
+the standard library, core, `brief` and `database`.
+
+Time is counted in sessions and in active days, the days on which a project had a session, so that
+a paused project does not forget. Both are logs of the whole machine, numbered as they happen: what
+happened to a memory is noted with the numbers of that moment, and how long ago it was is how many
+entries of the project follow. A clock that is set back does not disturb that, and an agent's memory
+that is used in one project is fresh in all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from bisect import bisect_right
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from ltm.errors import LtmError, StorageFailed
+from ltm.files.atomic import make_folder
+from ltm.index.sqlite import (
+    Incompatible,
+    Older,
+    Schema,
+    add_columns,
+    columns,
+    connect,
+    copy,
+    is_unwritable,
+    keep,
+    look,
+    make,
+    transaction,
+)
+from ltm.model import Usage, iso, utc
+from ltm.spool import session_text
+
+_LOOKED = "looked"
+"""Under this name `cursors` has the session in which the memories of a project were last seen."""
+
+_TABLES = """
+CREATE TABLE usage(
+  id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_session INTEGER NOT NULL, last_used TEXT,
+  first_day INTEGER NOT NULL, idle_day INTEGER NOT NULL, uses_then INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE sessions(
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
+  started TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL DEFAULT '',
+  cwd TEXT NOT NULL DEFAULT '', transcript TEXT NOT NULL DEFAULT '',
+  ok INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,
+  compactions INTEGER NOT NULL DEFAULT 0, live_ok INTEGER NOT NULL DEFAULT 0,
+  live_failed INTEGER NOT NULL DEFAULT 0, live_compactions INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX sessions_project ON sessions(project, number);
+CREATE TABLE days(
+  number INTEGER PRIMARY KEY, project TEXT NOT NULL, day TEXT NOT NULL, UNIQUE(project, day));
+CREATE TABLE batches(
+  project TEXT NOT NULL, vault TEXT NOT NULL, session INTEGER NOT NULL,
+  PRIMARY KEY(project, vault)) WITHOUT ROWID;
+CREATE TABLE cursors(
+  session TEXT NOT NULL, reader TEXT NOT NULL, path TEXT NOT NULL, cursor TEXT NOT NULL,
+  PRIMARY KEY(session, reader, path)) WITHOUT ROWID;
+CREATE TABLE turns(turn INTEGER PRIMARY KEY, day INTEGER NOT NULL);
+CREATE TABLE events(
+  key TEXT PRIMARY KEY, steps INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE spend(
+  day INTEGER PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL);
+CREATE TABLE unheard(
+  session TEXT NOT NULL, cursor TEXT NOT NULL, lines TEXT NOT NULL, tries INTEGER NOT NULL,
+  not_before INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY(session, cursor)) WITHOUT ROWID;
+"""
+
+
+def _numbered(db: sqlite3.Connection) -> None:
+    """Schema 2: sessions and active days are numbered as they happen on the whole machine."""
+    if "first_day" in columns(db, "usage"):
+        return
+    make(
+        db,
+        """
+ALTER TABLE sessions RENAME TO former;
+DROP INDEX sessions_project;
+CREATE TABLE sessions(
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
+  started TEXT NOT NULL);
+CREATE INDEX sessions_project ON sessions(project, number);
+INSERT INTO sessions(id, project, started)
+  SELECT id, project, started FROM former ORDER BY started, project, former.number;
+DROP TABLE former;
+CREATE TABLE days(
+  number INTEGER PRIMARY KEY, project TEXT NOT NULL, day TEXT NOT NULL, UNIQUE(project, day));
+INSERT OR IGNORE INTO days(project, day)
+  SELECT project, substr(started, 1, 10) FROM sessions ORDER BY number;
+CREATE TABLE batches(
+  project TEXT NOT NULL, vault TEXT NOT NULL, session INTEGER NOT NULL,
+  PRIMARY KEY(project, vault)) WITHOUT ROWID;
+ALTER TABLE usage ADD COLUMN first_day INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN idle_day INTEGER NOT NULL DEFAULT 0;
+UPDATE usage SET
+  last_session = ifnull((SELECT max(number) FROM sessions WHERE started <= last_used), 0),
+  idle_day = ifnull((SELECT max(number) FROM days WHERE day <= substr(last_used, 1, 10)), 0);
+UPDATE usage SET first_day = idle_day
+""",
+    )
+
+
+def _logged(db: sqlite3.Connection) -> None:
+    """Schema 3: the figures of sessions, how far transcripts were read, which events are done."""
+    texts = ("ended", "reason", "cwd", "transcript")
+    figures = ("ok", "failed", "compactions", "live_ok", "live_failed", "live_compactions")
+    add_columns(
+        db,
+        "sessions",
+        *(f"{name} TEXT NOT NULL DEFAULT ''" for name in texts),
+        *(f"{name} INTEGER NOT NULL DEFAULT 0" for name in figures),
+    )
+    make(
+        db,
+        """
+CREATE TABLE IF NOT EXISTS cursors(
+  session TEXT NOT NULL, reader TEXT NOT NULL, path TEXT NOT NULL, cursor TEXT NOT NULL,
+  PRIMARY KEY(session, reader, path)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS turns(turn INTEGER PRIMARY KEY, day INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS events(
+  key TEXT PRIMARY KEY, steps INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID
+""",
+    )
+
+
+def _uses_in_phases(db: sqlite3.Connection) -> None:
+    """Schema 4: how often a memory was used before it changed its phase."""
+    if "uses_then" not in columns(db, "usage"):
+        add_columns(db, "usage", "uses_then INTEGER NOT NULL DEFAULT 0")
+        # What faded did so for want of use: no use counts as one since then.
+        db.execute("UPDATE usage SET uses_then = uses")
+
+
+_MODELS = """
+CREATE TABLE IF NOT EXISTS spend(
+  day INTEGER PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS unheard(
+  session TEXT NOT NULL, cursor TEXT NOT NULL, lines TEXT NOT NULL, tries INTEGER NOT NULL,
+  not_before INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY(session, cursor)) WITHOUT ROWID
+"""  # schema 5: what models cost, and what they have yet to read
+
+SCHEMA = Schema(5, _TABLES, (_numbered, _logged, _uses_in_phases, _MODELS))
+
+
+class State:
+    """The local database of usage and sessions, opened when it is first needed."""
+
+    def __init__(self, path: str, *, readonly: bool = False) -> None:
+        self.path = path
+        self._readonly = readonly
+        self._db: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Give the file back."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    # -- memories --------------------------------------------------------------------------------
+
+    def usage(self, ids: Iterable[str], project: str = "") -> dict[str, Usage]:
+        """How often each of these memories was used, and how long ago for a project.
+
+        Ids that were never used nor seen are left out: for them time has not begun yet.
+        """
+        wanted = list(ids)
+        found: dict[str, Usage] = {}
+        if not os.path.exists(self.path):
+            return found
+        try:
+            sessions, days = self._numbers("sessions", project), self._numbers("days", project)
+            for start in range(0, len(wanted), 500):
+                part = wanted[start : start + 500]
+                marks = ", ".join("?" * len(part))
+                rows = self._open().execute(
+                    "SELECT id, uses, last_session, last_used, first_day, idle_day, uses_then"
+                    f" FROM usage WHERE id IN ({marks})",
+                    part,
+                )
+                for name, uses, mark, moment, first, idle, then in rows:
+                    session = bisect_right(sessions, mark)
+                    found[name] = Usage(
+                        uses,
+                        session,
+                        utc(moment) if moment else None,
+                        uses_since=uses - then,
+                        sessions_since=len(sessions) - session,
+                        idle_days=len(days) - bisect_right(days, idle),
+                        known_days=len(days) - bisect_right(days, first),
+                    )
+        except (sqlite3.Error, LtmError):
+            pass
+        return found
+
+    def used_again(self) -> list[str]:
+        """The ids of memories that were used since they last changed their phase."""
+        if not os.path.exists(self.path):
+            return []
+        try:
+            rows = self._open().execute("SELECT id FROM usage WHERE uses > uses_then")
+            return [row[0] for row in rows]
+        except (sqlite3.Error, LtmError):
+            return []
+
+    def used(self, ids: Iterable[str], moment: datetime) -> None:
+        """Count one use of each of these memories, now, in the current session."""
+        self._note(
+            ids,
+            1,
+            iso(moment),
+            "DO UPDATE SET uses = uses + 1, last_session = excluded.last_session,"
+            " last_used = excluded.last_used, idle_day = excluded.idle_day",
+        )
+
+    def seen(self, ids: Iterable[str], project: str = "") -> None:
+        """Note the first sight of memories in a project; those that are known stay as they are.
+
+        Time begins for a memory when this machine first sees it, however old it is, so that what is
+        pulled from a teammate does not fade first. Its sessions count from the last look before: it
+        may have been there since, and must not seem to be used in this session.
+        """
+        self._note(ids, 0, None, "DO NOTHING", looking_at=project)
+
+    def stepped(self, memory_id: str) -> None:
+        """Note that a memory changed its phase: its idle time begins again. Not a use."""
+        self._note(
+            [memory_id],
+            0,
+            None,
+            "DO UPDATE SET idle_day = excluded.idle_day, uses_then = uses",
+        )
+
+    def forget(self, memory_id: str) -> None:
+        """Drop what is known of a memory that was purged, and the texts that may quote it."""
+        session_text.clear(os.path.dirname(self.path))
+        if not os.path.exists(self.path):
+            return
+        try:
+            self._open().execute("DELETE FROM usage WHERE id = ?", (memory_id,))
+        except (sqlite3.Error, LtmError):
+            pass
+
+    # -- sessions --------------------------------------------------------------------------------
+
+    def sessions(self, project: str) -> int:
+        """How many sessions a project has had."""
+        return self._number("SELECT count(*) FROM sessions WHERE project = ?", project)
+
+    def active_days_since(self, project: str, moment: datetime) -> int:
+        """On how many days after that of a moment a project had a session."""
+        return self._number(
+            "SELECT count(*) FROM days WHERE project = ? AND day > ?", project, _day(moment)
+        )
+
+    # -- eviction --------------------------------------------------------------------------------
+
+    def batch_taken(self, project: str, vault: str) -> bool:
+        """Whether a vault has already given its batch in the project's current session."""
+        return bool(
+            self._number(
+                "SELECT count(*) FROM batches WHERE project = ? AND vault = ? AND session ="
+                " (SELECT ifnull(max(number), 0) FROM sessions WHERE project = ?)",
+                project,
+                vault,
+                project,
+            )
+        )
+
+    def take_batch(self, project: str, vault: str) -> None:
+        """Note that a vault gives its batch in the project's current session."""
+        try:
+            self._open().execute(
+                "INSERT OR REPLACE INTO batches SELECT ?, ?, ifnull(max(number), 0)"
+                " FROM sessions WHERE project = ?",
+                (project, vault, project),
+            )
+        except (sqlite3.Error, LtmError):
+            pass
+
+    def _note(
+        self,
+        ids: Iterable[str],
+        uses: int,
+        used: str | None,
+        change: str,
+        looking_at: str | None = None,
+    ) -> None:
+        """Write rows for memories with the numbers of this moment, or change those there are.
+
+        Who looks at a project's memories gives them the session of the look before.
+        """
+        try:
+            db = self._open()
+            with transaction(db):
+                session, day = db.execute(
+                    "SELECT ifnull((SELECT max(number) FROM sessions), 0),"
+                    " ifnull((SELECT max(number) FROM days), 0)"
+                ).fetchone()
+                if looking_at is not None:
+                    session = _look_before(db, looking_at, session)
+                db.executemany(
+                    f"INSERT INTO usage VALUES(?, ?, ?, ?, ?, ?, 0) ON CONFLICT(id) {change}",
+                    [(each, uses, session, used, day, day) for each in ids],
+                )
+        except (sqlite3.Error, LtmError):
+            pass
+
+    def _numbers(self, log: str, project: str) -> list[int]:
+        rows = self._open().execute(
+            f"SELECT number FROM {log} WHERE project = ? ORDER BY number", (project,)
+        )
+        return [row[0] for row in rows]
+
+    def _number(self, question: str, *values: str) -> int:
+        if not os.path.exists(self.path):
+            return 0
+        try:
+            return int(self._open().execute(question, values).fetchone()[0])
+        except (sqlite3.Error, LtmError):
+            return 0
+
+    def _open(self) -> sqlite3.Connection:
+        if self._db is None and self._readonly:
+            try:
+                self._db = look(self.path, SCHEMA)
+            except Older:
+                self._db = copy(self.path, SCHEMA)  # migrated in memory: nothing is written
+        elif self._db is None:
+            make_folder(os.path.dirname(self.path))
+            self._db = connect(self.path, SCHEMA)
+        return self._db
+
+
+def open_log(path: str) -> sqlite3.Connection:
+    """The database for callers whose notes must be kept, also after a power cut.
+
+    Raises `StorageFailed` or `sqlite3.Error` where it cannot be.
+    """
+    make_folder(os.path.dirname(path))
+    try:
+        # A copy in memory is good for reading. Here it would only pretend to remember.
+        db, _ = keep(path, SCHEMA)
+    except Incompatible as error:
+        raise StorageFailed(f"the state database {error}", path=path, hint=error.hint) from error
+    except (OSError, sqlite3.Error) as error:
+        if isinstance(error, sqlite3.Error) and not is_unwritable(error):
+            raise
+        raise StorageFailed(
+            "the state database cannot be written", path=path, hint="check the disk"
+        ) from error
+    db.execute("PRAGMA synchronous = FULL")
+    return db
+
+
+def _look_before(db: sqlite3.Connection, project: str, session: int) -> int:
+    """The session in which a project's memories were last looked at, and note that this one is."""
+    place = ("", _LOOKED, project)
+    row = db.execute(
+        "SELECT cursor FROM cursors WHERE session = ? AND reader = ? AND path = ?", place
+    ).fetchone()
+    db.execute("INSERT OR REPLACE INTO cursors VALUES(?, ?, ?, ?)", (*place, str(session)))
+    return int(row[0]) if row else 0
+
+
+def note_session(db: sqlite3.Connection, session: str, project: str, moment: datetime) -> None:
+    """Write that a session of a project is going on; the transaction is the caller's."""
+    db.execute(
+        "INSERT OR IGNORE INTO sessions(id, project, started) VALUES(?, ?, ?)",
+        (session, project, iso(moment)),
+    )
+    db.execute("INSERT OR IGNORE INTO days(project, day) VALUES(?, ?)", (project, _day(moment)))
+
+
+def _day(moment: datetime) -> str:
+    return moment.astimezone(UTC).date().isoformat()

@@ -1,0 +1,1 @@
+"""The store: every read and change of memories."""

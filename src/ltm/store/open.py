@@ -1,0 +1,176 @@
+"""Open the configured store.
+
+From places and options to a store: the one spot that knows which backend is meant.
+
+Moving all memories of one vault into another, byte for byte, without ever having fewer than one.
+
+Owns the order: a file is on the disk in its new place before it leaves the old one, so a crash
+leaves at most a copy, and running it again finishes the move.
+
+Map `OSError` and `sqlite3.Error` that were not handled closer to their cause to `LtmError`.
+
+Owns what of a foreign error a person is told. Any other error stays as it is: then the mistake
+is ours. Imports core, `durable`, `database`, `home` and `lock`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from ltm.errors import BadFile, Busy, LtmError, NotFound, StorageFailed
+from ltm.files.atomic import failed, is_refusal, make_folder, remove_file, sweep, write_file
+from ltm.files.lock import ADVICE
+from ltm.index.sqlite import discard, is_busy, is_unwritable
+from ltm.index.vector_file import FILE as VECTORS
+from ltm.model import Scope
+from ltm.project import trust
+from ltm.project.home import home
+from ltm.project.identity import record
+from ltm.project.trust import ASIDE
+from ltm.state.usage import State
+from ltm.store.file_store import FileStore
+from ltm.vault import signing
+from ltm.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from ltm.config.config import Config
+    from ltm.project.identity import Project
+    from ltm.project.layout import Places
+    from ltm.store.store import Store
+
+
+BUILT_IN = "files"
+
+
+def open_store(places: Places, config: Config) -> Store:
+    """The store of a project and agent, on the backend the user's config names.
+
+    A backend of another package is a callable `(places, config) -> Store`, offered in the entry
+    point group `ltm.stores` and chosen with `ltm config store NAME`.
+    """
+    name = config.get("store")
+    if name != BUILT_IN:
+        from ltm.config.config import FILE
+        from ltm.config.extensions import named
+
+        try:
+            open_named = named("ltm.stores", name)
+        except NotFound as error:
+            # Not the built-in one in its place: what is kept there would be missed in the other.
+            hint = f"install it, or type: ltm config store {BUILT_IN} ({error.hint})"
+            path = os.path.join(places.home, FILE)
+            raise NotFound(error.message, path=path, hint=hint) from error
+        store: Store = open_named(places, config)
+        return store
+    return open_files(places, config)
+
+
+def vaults_of(places: Places) -> tuple[Vault, ...]:
+    """The vaults a project and agent see; new memories of the project go to the first.
+
+    A project's memories go where the team sees them once a person ran `ltm init` there or said
+    that they trust it, and stay private until then; both are read, so that nothing disappears at
+    the moment of the change. A vault that is not trusted yet comes last.
+    """
+    private = Vault("private", places.private)
+    agent = Vault("agent", places.agent_folder)
+    if places.shares:
+        return Vault("shared", places.shared, shared=True), private, agent
+    if places.shared_exists:
+        return private, agent, _untrusted(places)
+    return private, agent
+
+
+def _untrusted(places: Places) -> Vault:
+    from binascii import crc32
+
+    # Each checkout of the project may bring along something else.
+    name = f"{ASIDE}{crc32(os.fsencode(places.shared)):08x}"
+    aside = os.path.join(places.private, name)
+    return Vault("shared", places.shared, shared=True, aside=aside)
+
+
+def open_files(places: Places, config: Config, *, readonly: bool = False) -> FileStore:
+    """The file-backed store of a project and agent; `readonly` is for a hook, which only looks."""
+    vaults = vaults_of(places)
+    if not readonly:
+        sweep(places.home)  # what a killed command left of the settings next to the vaults
+    agent = next(vault for vault in vaults if vault.name == "agent")
+    return FileStore(
+        vaults,
+        {Scope.PROJECT: vaults[0], Scope.AGENT: agent},
+        State(places.state_db, readonly=readonly),
+        config.kinds,
+        project=places.project.id,
+        introduce=lambda: record(places.project, places.home),
+        readonly=readonly,
+        key=signing.load(places.home),
+    )
+
+
+def move_all(source: Vault, target: Vault) -> tuple[list[str], list[str]]:
+    """Move every memory and kept version; the names moved, and the names that had to stay."""
+    moved: list[str] = []
+    stayed: list[str] = []
+    if not source.exists():
+        return moved, stayed
+    target.prepare()
+    with ExitStack() as stack:
+        for vault in sorted((source, target), key=lambda each: each.folder):
+            stack.enter_context(vault.lock)
+        for name in sorted(source.names()):
+            try:
+                data = source.read(name)
+                if os.path.lexists(target.path(name)) and target.read(name) != data:
+                    stayed.append(name)
+                    continue
+            except BadFile:
+                stayed.append(name)
+                continue
+            target.write(name, data)
+            remove_file(source.path(name))
+            moved.append(name)
+        _move_archives(source, target, stayed)
+    return moved, stayed
+
+
+def _move_archives(source: Vault, target: Vault, stayed: list[str]) -> None:
+    try:
+        names = sorted(os.listdir(source.archives))
+    except OSError:
+        return
+    make_folder(target.archives, target.folder_mode)
+    for name in names:
+        old, new = os.path.join(source.archives, name), os.path.join(target.archives, name)
+        if not name.endswith(".md") or any(name.split(".v")[0] in each for each in stayed):
+            continue  # what belongs to a memory that stayed stays with it
+        if not os.path.lexists(new):
+            data = source.read_archive(old)
+            write_file(new, data, mode=target.file_mode, staging=target.folder)
+        remove_file(old)
+
+
+def as_refusal(error: Exception) -> LtmError | None:
+    """What a person is told of an error, if it is the machine that refused; else None."""
+    if isinstance(error, OSError) and is_refusal(error):
+        path = error.filename if isinstance(error.filename, str) else home()
+        return failed(error, "finish", path)
+    if isinstance(error, sqlite3.Error) and is_busy(error):
+        return Busy("another process is at work on its databases", path=home(), hint=ADVICE)
+    if isinstance(error, sqlite3.Error) and is_unwritable(error):
+        hint = "check the disk and the room on it, then run the same command again"
+        return StorageFailed(f"could not write its databases: {error}", path=home(), hint=hint)
+    return None
+
+
+def record_trust(private: str, project: Project, shared: str, trusted: bool | None) -> None:
+    """Keep the user's answer about a shared vault; None takes it back."""
+    trust.record(private, project, shared, trusted, _discard_index)
+
+
+def _discard_index(shared: str) -> None:
+    for name in ("index.db", VECTORS):
+        discard(os.path.join(shared, name))

@@ -1,0 +1,199 @@
+"""What other memory tools left in the places that LTM uses too, and what a person said about it.
+
+A block between the marks in CLAUDE.md, or a MEMORY.md in a vault, that LTM did not write;
+claude-ltm's folder where a shared vault would be; LTM/Anima's database in the home folder. None of
+it is read as ours or changed; it is told, with the command that takes it in. Owns how each is
+recognised, and `<home>/foreign.json`: what was imported, as it was then, and what is to be left
+alone. Imports core and storage's small readers, because a session's start tells it too.
+"""
+
+import os
+import shlex
+import sqlite3
+from binascii import crc32
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltm.files.atomic import is_inside, read_plain
+from ltm.files.block import MEMORY_MD, TARGETS, find_block, is_import_of, is_ours
+from ltm.files.fastjson import read_object, write
+from ltm.index import sqlite
+from ltm.model import Problem
+
+if TYPE_CHECKING:
+    from ltm.project.layout import Places
+
+FILE = "foreign.json"
+
+_ANIMA = {"agent_id", "region", "kind", "content"}
+_TABLE = "memories"
+_IGNORED = "ignored"
+_TAKE_OVER = "let ltm write it from now on, a copy is kept: ltm sync --take-over"
+
+
+class Foreign(NamedTuple):
+    """One thing that another tool left."""
+
+    path: str
+    line: int
+    what: str
+    """What it is, to be put behind its path."""
+    source: str
+    """What to import."""
+    further: str
+    """What can be done once its memories are in."""
+    stamp: str
+    """Changes when it does."""
+    answer: str = ""
+    """What a person did about it: nothing yet, `ignored`, or the stamp it had when imported."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is still to be decided what to do with it."""
+        return not self.answer
+
+    @property
+    def message(self) -> str:
+        """What it is, and what to type next."""
+        if self.answer == _IGNORED:
+            return self.what
+        command = f"ltm import {shlex.quote(self.source)}"
+        if self.is_new:
+            said = f"take its memories in: {command}"
+        elif self.answer != self.stamp:
+            said = f"it has changed since you imported it: {command}"
+        else:
+            said = "its memories are imported"
+        return f"{self.what} ({said}{f'; {self.further}' if self.further else ''})"
+
+    @property
+    def problem(self) -> Problem:
+        """The same as doctor shows it: worth knowing, and nothing that is broken."""
+        return Problem(self.path, self.message, self.line, ill=False)
+
+
+def foreign(places: "Places") -> list[Foreign]:
+    """Everything of other tools in the places of a project."""
+    answers = _answers(places.home)
+    found = (*_blocks(places), *_views(places), *_folder(places), *_databases(places.home))
+    return [each._replace(answer=str(answers.get(each.path, ""))) for each in found]
+
+
+def answer(home: str, found: Iterable[Foreign], *, ignored: bool = False) -> None:
+    """Keep that these were imported as they are now, or that they are to be left alone."""
+    from ltm.files.atomic import make_folder, write_file
+    from ltm.files.lock import Lock
+
+    said = {each.path: _IGNORED if ignored else each.stamp for each in found}
+    if not said:
+        return
+    make_folder(home)
+    with Lock(os.path.join(home, ".lock")):
+        answers = {**_answers(home), **said}
+        write_file(os.path.join(home, FILE), f"{write(answers)}\n".encode("ascii"))
+
+
+def databases(home: str) -> list[str]:
+    """The databases of LTM/Anima in a folder, whatever they are called: their tables tell."""
+    try:
+        names = sorted(name for name in os.listdir(home) if name.endswith(".db"))
+    except OSError:
+        return []
+    paths = [os.path.join(home, name) for name in names]
+    return [path for path in paths if os.path.isfile(path) and _columns(path) >= _ANIMA]
+
+
+def foreign_block(
+    existing: bytes, path: str, root: str, memory_mds: Iterable[str]
+) -> Foreign | None:
+    """The block of another tool in a file of the project `root`, with these bytes.
+
+    One that does nothing but load one of our `memory_mds` is ours.
+    """
+    block = find_block(existing)
+    if block is None or block.is_empty or is_ours(block.data):
+        return None
+    if any(is_import_of(block, memory_md, path) for memory_md in memory_mds):
+        return None
+    return Foreign(
+        path,
+        block.line,
+        "this block is not from ltm, so it is left as it is",
+        root,
+        _TAKE_OVER,
+        f"{crc32(block.data):08x}",
+    )
+
+
+def foreign_memory_md(existing: bytes, path: str) -> Foreign | None:
+    """A MEMORY.md with these bytes where LTM keeps its own, if LTM did not write it."""
+    if not existing.strip() or is_ours(existing):
+        return None
+    what = "this file is not from ltm, so it is left as it is"
+    return Foreign(path, 0, what, path, _TAKE_OVER, f"{crc32(existing):08x}")
+
+
+def _blocks(places: "Places") -> Iterator[Foreign]:
+    root = places.project.root
+    views = [os.path.join(folder, MEMORY_MD) for folder in (places.shared, places.private)]
+    for path in dict.fromkeys(os.path.realpath(os.path.join(root, name)) for name in TARGETS):
+        try:
+            found = foreign_block(read_plain(path), path, root, views)
+        except OSError:
+            continue
+        if found is not None and is_inside(path, root):
+            yield found
+
+
+def _views(places: "Places") -> Iterator[Foreign]:
+    shared = (places.shared,) if places.shares else ()
+    for folder in (*shared, places.private, places.agent_folder):
+        path = os.path.join(folder, MEMORY_MD)
+        try:
+            found = foreign_memory_md(read_plain(path, follow=False), path)
+        except OSError:
+            continue
+        if found is not None:
+            yield found
+
+
+def _folder(places: "Places") -> Iterator[Foreign]:
+    folder = places.claude_ltm
+    if folder:
+        what = "is the store of claude-ltm, so ltm neither uses nor changes it"
+        stamps = [_stamp(os.path.join(folder, name)) for name in ("memories", "index.json")]
+        yield Foreign(folder, 0, what, folder, "", ", ".join(stamps))
+
+
+def _databases(home: str) -> Iterator[Foreign]:
+    for path in databases(home):
+        what = "is the database of LTM/Anima, so ltm neither uses nor changes it"
+        yield Foreign(path, 0, what, path, "", _stamp(path))
+
+
+def _columns(path: str) -> frozenset[str]:
+    """The columns of a database's table of memories, read without leaving a trace."""
+    try:
+        db = sqlite.foreign(path)
+        try:
+            known = _TABLE in sqlite.foreign_tables(db)
+            return sqlite.foreign_columns(db, _TABLE) if known else frozenset()
+        finally:
+            db.close()
+    except (sqlite3.Error, UnicodeDecodeError):
+        return frozenset()
+
+
+def _stamp(path: str) -> str:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return ""
+    return f"{info.st_mtime_ns}:{info.st_size}"
+
+
+def _answers(home: str) -> dict[str, object]:
+    try:
+        return read_object(read_plain(os.path.join(home, FILE)).decode("ascii"))
+    except (OSError, ValueError):
+        return {}

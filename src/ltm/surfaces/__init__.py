@@ -1,1 +1,0 @@
-"""Where people, agents and clients meet the product: command line, hooks, servers."""

@@ -1,1 +1,0 @@
-"""The command line: one module per command, each loaded only when it is called."""

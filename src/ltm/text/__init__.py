@@ -1,0 +1,1 @@
+"""Pure text functions: search terms, similarity, sentences, dates, display."""

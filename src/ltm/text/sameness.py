@@ -1,0 +1,802 @@
+"""How two statements relate: the one judge of what is the same, more, changed, or otherwise.
+
+Two statements are the same only if they agree in every word that matters and in its order, hence in
+every number, version, unit, path, name, denial and quantifier. Case, punctuation, Markdown marks,
+contractions, articles and lead-ins do not matter. Everything else that is alike is told apart by
+aligning the words: what was added, what was left out, and what stands in the place of what. Nothing
+here throws a text away; callers keep both whenever the answer is not `SAME`. Pure; imports
+`core.stem` and the word lists.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Container, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from ltm.text import statement_words
+from ltm.text.terms import UNSPACED, stem
+
+LONGEST = 400
+"""Words beyond which two texts are not aligned: they are the same, or merely alike."""
+
+_PARTS = 4  # places in which they may part
+_LOOSE = 2  # words of matter that may be added or missing elsewhere
+_CLOSE = 0.5  # share of the matter that two statements about one thing have in common
+_ALIKE = 0.4
+_WORTH = 0.33  # share of the smaller one's matter from which two texts are aligned
+_FRAMED = 0.5  # share of words, of matter or not, from which two are built alike
+_ROOT = 6  # letters by which two forms of a word are known as one
+_FIT = 0.5
+_COVERED = 0.6  # share of the older statement from which a mere "now" speaks of it
+
+_LARGE = 20_000  # characters of a text that is not kept in memory once it is compared
+_WORD = 40  # letters of a word that may have an ending
+_SWAPPED = 40  # words that may stand around and between what changed places
+
+_UNITS = {
+    word: unit
+    for unit, words in {
+        "s": "s sec secs second seconds",
+        "ms": "ms msec millisecond milliseconds",
+        "min": "min mins minute minutes",
+        "h": "h hr hrs hour hours",
+        "d": "d day days",
+        "kb": "kb kib kilobyte kilobytes",
+        "mb": "mb mib megabyte megabytes",
+        "gb": "gb gib gigabyte gigabytes",
+        "tb": "tb tib terabyte terabytes",
+        "%": "% percent",
+        "px": "px pixel pixels",
+    }.items()
+    for word in words.split()
+}
+_ONES = "two three four five six seven eight nine ten eleven twelve"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_NUMBERS = {word: str(number) for number, word in enumerate(_ONES.split(), start=2)} | {
+    word: str(10 * number) for number, word in enumerate(_TENS.split(), start=2)
+}
+_HELPING = "do does did is are was were has have had should could would must need"
+_CONTRACTED = (
+    {
+        "cannot": "can not",
+        "can't": "can not",
+        "won't": "will not",
+        "shan't": "shall not",
+        "let's": "let us",
+        "it's": "it is",
+        "that's": "that is",
+        "there's": "there is",
+        "here's": "here is",
+        "what's": "what is",
+        "who's": "who is",
+        "gonna": "going to",
+        "wanna": "want to",
+    }
+    | {f"{word}nt": f"{word} not" for word in _HELPING.split()}
+    | {"cant": "can not", "wont": "will not", "dont": "do not"}
+)
+_ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
+_ELISION = re.compile(r"((?:qu|[ldnjcsmt])')(\w.*)\Z", re.IGNORECASE)
+
+_WIDE_MARK = re.compile("[：，。、；！？]")
+_PIECE = re.compile(r"`+([^`\n]+)`+|([^\s`]+)")
+_QUOTE_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
+_LINE_MARK = re.compile(r"^\s*(?:>+|#{1,6}|[-*+•])\s+", re.MULTILINE)
+_NUMBERED = re.compile(r"^\s*\d{1,2}[.)]\s+", re.MULTILINE)
+# A mark that is never closed must not make a long line be read over and over.
+_STRONG_MARK = re.compile(
+    r"(\*\*|~~)(?=\S)(.{1,300}?)(?<=\S)\1|__(?=\S)([^_]{0,200} [^_]{0,200})(?<=\S)__"
+)
+_EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=[^\s*_.])(.{1,300}?)(?<=[^\s*_])\1(?![\w*])")
+_LEFT, _RIGHT = "\"'([{|", "\"')]}|.,;:!?…。，、；：！？」』）"
+_PAUSES, _PAUSE = (":", ";", ",", "，", "、"), "\0"
+_STOPS, _STOP = (".", "!", "?", "…", "。"), "\1"
+_BREAKS = frozenset({_PAUSE, _STOP})
+_OPERATORS = frozenset({">", "<", ">=", "<=", "==", "!=", "≥", "≤", "->", "=>", "→"})
+_ASSIGNED = re.compile(r"(?<![=!<>:])=(?![=>])")
+_MEASURE = re.compile(r"([<>~≈]?[-+]?\d+(?:[.,]\d+)?)([a-z%]+)\Z")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+\Z")
+_FLAG = re.compile(r"-[A-Za-z]\w*\Z")
+_FIGURE = re.compile(r"\d")
+_RUSSIAN = re.compile(
+    "([а-яё]{3,}?)(?:ами|ями|ого|его|ому|ему|ыми|ими|ых|их|ов|ев|ам|ям|ах|ях|ом|ем|ой|ей|ую|юю|ию|ия|ии"
+    "|ие|ый|ий|ая|яя|ое|ее|ы|и|а|я|у|ю|е|о|ь)\\Z"
+)
+_CODE = re.compile(r"[\w)]*[_/\\.:@#$=<>][\w(]|\A[-$@#~/.]")
+
+
+_Phrases: TypeAlias = dict[str, list[tuple[str, ...]]]
+"""Phrases by their first word, the longest first."""
+
+
+class Sameness(StrEnum):
+    """What a newer statement is to an older one."""
+
+    SAME = "same"
+    MORE = "more"
+    """It says all of the older one, and something besides."""
+    LESS = "less"
+    """It says a part of the older one."""
+    CHANGE = "change"
+    """It announces that something changed which the older one says."""
+    CONFLICT = "conflict"
+    """It differs in a value, a name or a denial, and is alike otherwise."""
+    ALIKE = "alike"
+    OTHER = "other"
+
+
+class Verdict(NamedTuple):
+    """How a newer statement relates to an older one, and how well they fit each other."""
+
+    relation: Sameness
+    fit: float = 0.0
+
+
+class Statement(NamedTuple):
+    """A text taken apart for comparison."""
+
+    key: tuple[str, ...]
+    """Its words as they are compared: equal keys say the same."""
+    stems: tuple[str, ...]
+    """The same words without English endings."""
+    matter: frozenset[str]
+    """The stems that carry matter."""
+    changes: frozenset[tuple[str, ...]]
+    """The phrases in it that announce a change."""
+    hints: frozenset[tuple[str, ...]]
+    """The words in it that may announce one."""
+    former: frozenset[str]
+    """The stems of what it says it replaces, if it names that."""
+    pauses: frozenset[int]
+    """The places before which it pauses."""
+    stops: frozenset[int]
+    """The places before which a sentence or a line ends."""
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two texts say the same."""
+    return key(one) == key(other)
+
+
+def key(text: str) -> tuple[str, ...]:
+    """The words of a text as they are compared; texts with equal keys say the same."""
+    return statement(text).key
+
+
+def holds(whole: str, part: str) -> bool:
+    """Whether a text says all that another one says, in whole sentences that stand together."""
+    found, wanted = statement(whole), key(part)
+    size = len(wanted)
+    edges = {0, len(found.key), *found.stops}
+    return any(
+        found.key[at : at + size] == wanted and at + size in edges
+        for at in edges
+        if at + size <= len(found.key)
+    )
+
+
+def announces(text: str) -> bool:
+    """Whether a text announces a change."""
+    return bool(statement(text).changes)
+
+
+def opposed(one: str, other: str) -> bool:
+    """Whether one of two statements about one thing denies what the other says."""
+    a, b = statement(one), statement(other)
+    return _denials(a) != _denials(b) and _denied(a, b)
+
+
+def says_otherwise(one: str, other: str) -> bool:
+    """Whether two statements about one thing differ in a value, a name or a denial."""
+    a, b = statement(one), statement(other)
+    if max(len(a.key), len(b.key)) > LONGEST or a.key == b.key:
+        return False
+    if opposed(one, other):
+        return True
+    parts = _differences(a, b)
+    # A second place may be another way to say the same.
+    alone = len(parts) == 1 and parts[0].replaced
+    return alone and _slots(a, b, parts, parts) is Sameness.CONFLICT
+
+
+def leaves_out(newer: str, older: str) -> bool:
+    """Whether a change does not say what it is about, so that only the older text tells."""
+    new, old = statement(newer), statement(older)
+    theirs = _subject(old, _GENERIC_STEMS)
+    return _weight(_subject(new, _MARK_STEMS) & theirs) < _COVERED * _weight(theirs)
+
+
+def missing(source: str, text: str) -> frozenset[str]:
+    """The numbers, names, identifiers and denials of a source that a text made from it lacks."""
+    there = {*key(text), *statement(text).stems}
+    return (
+        frozenset(
+            word
+            for word, base in zip(key(source), statement(source).stems, strict=True)
+            if _is_fixed(word) and word not in there and base not in there
+        )
+        | _names(source) - {each.casefold() for each in _words_in(text) if each not in _BREAKS}
+        | _lost_denials(source, text)
+    )
+
+
+def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
+    """How a newer statement relates to an older one; `changed` if what came before it said so."""
+    if max(len(newer), len(older)) > _LARGE:  # a document: the same, or another one
+        alike = _evened(newer) == _evened(older)
+        return Verdict(Sameness.SAME, 1.0) if alike else Verdict(Sameness.OTHER)
+    new, old = statement(newer), statement(older)
+    if new.key == old.key:
+        return Verdict(Sameness.SAME, 1.0)
+    shared = _shared(new, old)
+    if not shared:
+        return Verdict(Sameness.OTHER)
+    if max(len(new.key), len(old.key)) > LONGEST:
+        return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
+    # Most pairs have a word in common and no more: they are not worth an alignment.
+    common = len(new.matter & old.matter) / min(len(new.matter), len(old.matter))
+    plain = _aligned(new, old) if common >= _WORTH else None
+    if changed or new.changes - old.changes or new.hints - old.hints or _moves(new, old):
+        fit = _change_fit(new, old, plain, changed=changed)
+        if fit >= _FIT:
+            return Verdict(Sameness.CHANGE, fit)
+    if plain is not None:
+        return Verdict(plain, shared)
+    if shared < _ALIKE and common >= _WORTH:
+        ratio = SequenceMatcher(None, old.stems, new.stems, autojunk=False).ratio()
+        return Verdict(Sameness.ALIKE if ratio >= _FRAMED else Sameness.OTHER, shared)
+    return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
+
+
+def _evened(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def statement(text: str) -> Statement:
+    """A text taken apart; kept for a while, because one is compared with many."""
+    return _taken_apart(text) if len(text) > _LARGE else _kept_apart(text)
+
+
+def _taken_apart(text: str) -> Statement:
+    bare = _without(list(_words_in(text)), _LEADS, at_end=False)
+    bare = _without(bare, _CLOSINGS, at_end=True)
+    words: list[str] = []
+    pauses: set[int] = set()
+    stops: set[int] = set()
+    last = max((at for at, word in enumerate(bare) if word not in _BREAKS), default=0)
+    for place, word in enumerate(bare):
+        if word in _BREAKS:
+            pauses.add(len(words))
+            stops.update([len(words)] if word == _STOP else ())
+        elif not _is_empty(bare, place, last):
+            words.append(word if _FLAG.match(word) else word.casefold())
+    kept = tuple(words)
+    if not kept:  # nothing but marks: then the marks are what it says
+        kept = tuple(text.split())
+    if text.rstrip().endswith(("?", "？")):
+        kept += ("?",)
+    stems = tuple(map(_stem, kept))
+    plain = tuple(map(_folded, kept))
+    return Statement(
+        kept,
+        stems,
+        frozenset(base for base, word in zip(stems, plain, strict=True) if _is_matter(word)),
+        _phrases_in(plain, _STRONG) | _headed(plain, pauses),
+        _phrases_in(plain, _WEAK) | _corrected(plain),
+        frozenset(_former(plain, stems, pauses)),
+        frozenset(pauses),
+        frozenset(stops),
+    )
+
+
+_kept_apart = lru_cache(maxsize=512)(_taken_apart)
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def _words_in(text: str) -> Iterator[str]:
+    """The words of a text, without marks, contractions written out, units and numbers evened."""
+    if not text.isascii():
+        text = _WIDE_MARK.sub(r"\g<0> ", text)
+        text = unicodedata.normalize("NFKC", text).translate(_QUOTE_MARKS)
+        text = re.sub(r"[–—]", " ", text)
+    for line in _unmarked(text).split("\n"):
+        for code, chunk in _PIECE.findall(line):
+            for piece in code.split() if code else _trimmed(chunk):
+                for part in _ASSIGNED.split(piece) if not code else [piece]:
+                    yield from _written_out(part)
+            if chunk.endswith(_STOPS):
+                yield _STOP
+            elif chunk.endswith(_PAUSES):
+                yield _PAUSE
+        yield _STOP
+
+
+def _unmarked(text: str) -> str:
+    """A text without the marks of Markdown; those of code are left for the words."""
+    text = _LINE_MARK.sub("", text)
+    if len(_NUMBERED.findall(text)) > 1:  # one number and a dot may be a date
+        text = _NUMBERED.sub("", text)
+    return _EMPHASIS.sub(r"\2", _STRONG_MARK.sub(r"\2\3", text))
+
+
+def _trimmed(chunk: str) -> list[str]:
+    if chunk in _OPERATORS:
+        return [chunk]
+    piece = chunk.lstrip(_LEFT).rstrip(_RIGHT)
+    return [piece] if piece and piece not in "-+–—&/*" else []
+
+
+def _written_out(word: str) -> Iterator[str]:
+    low = word.casefold()
+    if not word:
+        return
+    if not word.isascii() and UNSPACED.search(word):
+        at = 0
+        for run in UNSPACED.finditer(word):
+            yield from _trimmed(word[at : run.start()])
+            yield from run[0]
+            at = run.end()
+        yield from _trimmed(word[at:])
+        return
+    if low in _CONTRACTED:
+        yield from _CONTRACTED[low].split()
+        return
+    for ending, full in _ENDINGS.items():
+        if low.endswith(ending) and len(low) > len(ending):
+            yield word[: -len(ending)]
+            yield full
+            return
+    elided = _ELISION.match(word)
+    if elided:
+        yield elided[1]
+        yield elided[2]
+        return
+    if _GROUPED.match(word):
+        yield word.replace(",", "")
+        return
+    measured = _MEASURE.match(low)
+    if measured and measured[2] in _UNITS:
+        yield measured[1]
+        yield _UNITS[measured[2]]
+        return
+    yield _NUMBERS.get(low, _UNITS.get(low, word) if len(low) > 2 else word)
+
+
+def _is_empty(words: Sequence[str], place: int, last: int) -> bool:
+    """Whether a word says nothing where it stands."""
+    word = words[place]
+    low = _folded(word.casefold())
+    if low in statement_words.FILLERS:
+        return True
+    named = len(word) == 1 and word.isupper() and place > 0  # "plan A"
+    if low == "a" and place < last and _FIGURE.match(words[place + 1]):
+        return False  # "de 10 a 20"
+    return low in statement_words.ARTICLES and place < last and not named
+
+
+@lru_cache(maxsize=4096)
+def _stem(word: str) -> str:
+    if len(word) > _WORD:
+        return word
+    if word.isascii():
+        return stem(word) if word.isalpha() else word
+    return _RUSSIAN.sub(r"\1", word)
+
+
+_folded = lru_cache(maxsize=4096)(statement_words.folded)
+
+
+def _split_phrase(phrase: str) -> tuple[str, ...]:
+    return tuple(_folded(word.casefold()) for word in _words_in(phrase) if word not in _BREAKS)
+
+
+def _by_first(phrases: Sequence[str]) -> _Phrases:
+    found: _Phrases = {}
+    for words in sorted({_split_phrase(each) for each in phrases if each}, key=len, reverse=True):
+        found.setdefault(words[0], []).append(words)
+    return found
+
+
+def _without(words: list[str], phrases: _Phrases, *, at_end: bool) -> list[str]:
+    """Words without the phrases they open (or end) with; never without all of them."""
+    while words:
+        plain = [_folded(word.casefold()) for word in words]
+        empty = statement_words.FILLERS | _BREAKS
+        first = next((at for at, word in enumerate(plain) if word not in empty), 0)
+        last = next((at for at in reversed(range(len(plain))) if plain[at] not in _BREAKS), 0)
+        cut = None
+        if not at_end and plain[first] in statement_words.REPLIES and plain[first + 1] in _BREAKS:
+            cut = words[first + 2 :]
+        for at in range(len(plain)) if at_end else (first,):
+            for phrase in phrases.get(plain[at], ()):
+                end = at + len(phrase)
+                if tuple(plain[at:end]) == phrase and (not at_end or end == last + 1):
+                    cut = words[:at] if at_end else words[end:]
+                    break
+            if cut is not None:
+                break
+        if cut is None or all(word in _BREAKS for word in cut):
+            break
+        words = cut
+    return words
+
+
+_LEADS = _by_first(statement_words.LEAD_INS)
+_CLOSINGS = _by_first(statement_words.ENDINGS)
+_STRONG = _by_first(statement_words.CHANGES)
+_WEAK = _by_first(statement_words.WEAK_CHANGES)
+_FORMER = _by_first(statement_words.FORMER)
+_ENDED = _by_first(statement_words.ENDED)
+_MARKS = frozenset(
+    word
+    for phrases in (_STRONG, _WEAK)
+    for group in phrases.values()
+    for phrase in group
+    for word in phrase
+)
+
+
+def _is_matter(plain: str) -> bool:
+    if plain in statement_words.SCOPES:
+        return True
+    return (
+        plain not in statement_words.FUNCTION
+        and plain not in statement_words.NEGATIONS
+        and plain != "?"
+    )
+
+
+def _is_fixed(word: str) -> bool:
+    """Whether a word is a number, a flag, a path, an identifier, or denies or counts."""
+    plain = _folded(word)
+    return (
+        bool(_FIGURE.search(word) or _CODE.match(word))
+        or plain in statement_words.NEGATIONS
+        or plain in {"all", "every", "only", "always", "never", "some"}
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    """The words of a text that are written with a capital inside of a sentence, or in code."""
+    found: set[str] = set()
+    for code, chunk in _PIECE.findall(text):
+        if code:
+            found.update(each.casefold() for each in code.split())
+            continue
+        for piece in _trimmed(chunk):
+            if any(char.isupper() for char in piece[1:]):
+                found.add(piece.casefold())
+    return frozenset(found)
+
+
+def _lost_denials(source: str, text: str) -> frozenset[str]:
+    lost = _denials(statement(source)) > _denials(statement(text))
+    return frozenset({"not"}) if lost else frozenset()
+
+
+# -- relations -------------------------------------------------------------------------------------
+
+
+def _shared(one: Statement, other: Statement) -> float:
+    """Matter in common as a share of all matter."""
+    if not one.matter or not other.matter:
+        return 0.0
+    return len(one.matter & other.matter) / len(one.matter | other.matter)
+
+
+def _denials(each: Statement) -> int:
+    plain = [_folded(word) for word in each.key]
+    count = sum(word in statement_words.NEGATIONS for word in plain)
+    if {"ne", "n'"} & set(plain) and {"pas", "jamais", "aucun", "aucune"} & set(plain):
+        count -= 1
+    text = "".join(plain)
+    count += sum(text.count(each) for each in statement_words.JAPANESE_NEGATIONS)
+    return count
+
+
+def _denied(one: Statement, other: Statement) -> bool:
+    """Whether two statements are alike but for denials, quantifiers and helping verbs."""
+    a, b = _positive(one), _positive(other)
+    if not a or not b:
+        return False
+    ratio = SequenceMatcher(None, a, b, autojunk=False).ratio()
+    return ratio >= 0.75
+
+
+def _positive(each: Statement) -> list[str]:
+    helpers = {
+        "do",
+        "does",
+        "did",
+        "we",
+        "you",
+        "i",
+        "must",
+        "should",
+        "shall",
+        "can",
+        "may",
+        "ever",
+        "is",
+        "are",
+        "be",
+    }
+    return [
+        base
+        for word, base in zip(map(_folded, each.key), each.stems, strict=True)
+        if word not in statement_words.NEGATIONS
+        and word not in helpers
+        and word not in statement_words.QUANTIFIERS
+    ]
+
+
+class _Difference(NamedTuple):
+    """One place where two statements part."""
+
+    old: tuple[int, int]
+    new: tuple[int, int]
+
+    @property
+    def replaced(self) -> bool:
+        return self.old[0] < self.old[1] and self.new[0] < self.new[1]
+
+
+def _aligned(new: Statement, old: Statement) -> Sameness | None:
+    """What an alignment word by word says; None if the two have no more in common than words."""
+    parts = _differences(new, old)
+    if not parts:  # the same stems: endings differ
+        return Sameness.ALIKE
+    if _is_swap(new, old):
+        return Sameness.CONFLICT
+    replaced = [part for part in parts if part.replaced]
+    if not replaced and all(part.old[0] == part.old[1] for part in parts):
+        return _grown(new, old, parts)
+    if not replaced and all(part.new[0] == part.new[1] for part in parts):
+        relation = _grown(old, new, [_Difference(part.new, part.old) for part in parts])
+        return Sameness.LESS if relation is Sameness.MORE else relation
+    if _denials(new) != _denials(old) and _denied(new, old):
+        return Sameness.CONFLICT
+    return _slots(new, old, parts, replaced)
+
+
+def _differences(new: Statement, old: Statement) -> list[_Difference]:
+    """The places where two statements part, in order."""
+    matcher = SequenceMatcher(None, old.stems, new.stems, autojunk=False)
+    return [
+        _Difference((a, b), (c, d)) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"
+    ]
+
+
+def _is_swap(new: Statement, old: Statement) -> bool:
+    """Whether two statements of the same words differ in what comes first or what is preferred."""
+    one, two = list(new.stems), list(old.stems)
+    if sorted(one) != sorted(two):
+        return False
+    if sum(a != b for a, b in zip(one, two, strict=True)) == 2:
+        return True
+    while one[0] == two[0]:
+        del one[0], two[0]
+    while one[-1] == two[-1]:
+        del one[-1], two[-1]
+    if any(_folded(word) in statement_words.ORDER for word in new.key):
+        return True
+    if len(two) > _SWAPPED:
+        return False
+    # "A is above B" and "B is above A"; a part that only moved to the front has nothing between
+    return any(
+        two[:a] == one[-a:] and two[-b:] == one[:b] and len(two) > a + b
+        for a in range(1, len(two))
+        for b in range(1, len(two) - a)
+    )
+
+
+def _grown(new: Statement, old: Statement, parts: Sequence[_Difference]) -> Sameness:
+    """What a statement is that holds all words of another one, and more."""
+    size = len(old.stems)
+    for part in parts:
+        added = [_folded(word) for word in new.key[slice(*part.new)]]
+        at_end = part.old[0] == size
+        for word in added:
+            if word in statement_words.REASONS:
+                break
+            if word in statement_words.NEGATIONS and not at_end:
+                return Sameness.CONFLICT if _denials(new) != _denials(old) else Sameness.ALIKE
+        if not at_end and part.old[0] and _is_subject(old, part.old[0]):
+            return Sameness.ALIKE
+        if part.old[0] == 0 and any(word in statement_words.SCOPES for word in added):
+            return Sameness.ALIKE
+    return Sameness.MORE
+
+
+def _slots(
+    new: Statement, old: Statement, parts: Sequence[_Difference], replaced: Sequence[_Difference]
+) -> Sameness | None:
+    """Whether two statements differ only in what stands in a place or two."""
+    gone = _matter_in(old, [part.old for part in parts])
+    come = _matter_in(new, [part.new for part in parts])
+    total = max(_matter_in(old, [(0, len(old.key))]), _matter_in(new, [(0, len(new.key))]))
+    loose = sum(
+        max(_matter_in(old, [part.old]), _matter_in(new, [part.new]))
+        for part in parts
+        if not part.replaced
+    )
+    kept = total - max(gone, come)
+    real = [part for part in replaced if _has_matter(new, old, part)]
+    if not real or kept < max(1.0, _CLOSE * total) or loose > _LOOSE or len(parts) > _PARTS:
+        return None
+    if any(_is_scope(new, old, part) for part in real):
+        return Sameness.ALIKE
+    if len(real) > 1 and not all(_is_figure(new, old, part) for part in real):
+        return Sameness.ALIKE
+    return Sameness.CONFLICT
+
+
+def _matter_in(each: Statement, spans: Sequence[tuple[int, int]]) -> int:
+    return sum(_is_matter(_folded(word)) for span in spans for word in each.key[slice(*span)])
+
+
+def _is_figure(new: Statement, old: Statement, part: _Difference) -> bool:
+    words = [old.key[slice(*part.old)], new.key[slice(*part.new)]]
+    return all(any(map(_is_number, map(_folded, side))) for side in words)
+
+
+def _has_matter(new: Statement, old: Statement, part: _Difference) -> bool:
+    """Whether something stands in the place of something, and not one verb for another."""
+    sides = (old.key[slice(*part.old)], new.key[slice(*part.new)])
+    return all(any(_is_value(_folded(word)) for word in side) for side in sides)
+
+
+def _is_value(plain: str) -> bool:
+    if plain in statement_words.NEGATIONS:
+        return False  # whether both deny is counted elsewhere
+    return plain in statement_words.QUANTIFIERS or (
+        _is_matter(plain) and plain not in statement_words.LIGHT
+    )
+
+
+def _is_scope(new: Statement, old: Statement, part: _Difference) -> bool:
+    """Whether two statements part where they say where they hold."""
+    before = [_folded(word) for word in old.key[slice(*part.old)]]
+    after = [_folded(word) for word in new.key[slice(*part.new)]]
+    start = part.old[0]
+    led = {_folded(word) for word in old.key[max(0, start - 2) : start]}
+    if old.pauses & {start, start - 1} or (
+        start and _folded(old.key[start - 1]) in statement_words.VERBS
+    ):
+        return False
+    if any(w in statement_words.SCOPES for w in before) and any(
+        w in statement_words.SCOPES for w in after
+    ):
+        return True
+    if any(_is_number(word) for word in (*before, *after)):
+        return False
+    if start == 0 and {before[0], after[0]} <= statement_words.PLACES:
+        return True
+    return bool(led & statement_words.SCOPE_MARKS) and not led & statement_words.VERBS
+
+
+def _is_number(word: str) -> bool:
+    return bool(_FIGURE.search(word)) or word in statement_words.NUMBERS
+
+
+def _is_subject(each: Statement, place: int) -> bool:
+    """Whether a place is before the verb of a statement that has one."""
+    plain = [_folded(word) for word in each.key]
+    verbs = [at for at, word in enumerate(plain) if word in statement_words.VERBS]
+    return bool(verbs) and verbs[0] > 0 and place < verbs[0]
+
+
+# -- changes ---------------------------------------------------------------------------------------
+
+
+def _phrases_in(plain: Sequence[str], phrases: _Phrases) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(plain[at:end]) for at, end in _found(plain, phrases))
+
+
+def _headed(plain: Sequence[str], pauses: Container[int]) -> frozenset[tuple[str, ...]]:
+    """The word before a first pause, if it announces a change: "Correction: …"."""
+    return frozenset(
+        (word,)
+        for at, word in enumerate(plain[:3])
+        if word in statement_words.HEADS and at + 1 in pauses
+    )
+
+
+def _corrected(plain: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """A denial with its contrast, as in "not A but B"."""
+    denied = any(word in statement_words.NEGATIONS for word in plain)
+    return frozenset((word,) for word in plain if denied and word in statement_words.CONTRASTS)
+
+
+def _found(plain: Sequence[str], phrases: _Phrases) -> list[tuple[int, int]]:
+    return [
+        (at, at + len(phrase))
+        for at, word in enumerate(plain)
+        for phrase in phrases.get(word, ())
+        if tuple(plain[at : at + len(phrase)]) == phrase
+    ]
+
+
+def _moves(new: Statement, old: Statement) -> bool:
+    """Whether a statement says "from A to B", and the older one speaks of A and not of B."""
+    plain = [_folded(word) for word in new.key]
+    for at, word in enumerate(plain):
+        if word not in statement_words.FROM:
+            continue
+        for to in range(at + 2, min(at + 6, len(plain))):
+            if plain[to] in statement_words.VERBS:
+                break
+            if plain[to] in statement_words.TO:
+                a = {base for base in new.stems[at + 1 : to] if base in new.matter}
+                b = {base for base in new.stems[to + 1 : to + 4] if base in new.matter}
+                if a and a <= old.matter and b - old.matter:
+                    return True
+    return False
+
+
+def _former(plain: Sequence[str], stems: Sequence[str], pauses: Container[int]) -> list[str]:
+    """The stems of what a statement says it replaces: the words behind "from" or "instead of"."""
+    found: list[str] = []
+    for _, end in _found(plain, _FORMER):
+        for at in range(end, min(end + 5, len(plain))):
+            stands = _is_matter(plain[at]) and plain[at] not in _MARKS
+            if stands:
+                found.append(stems[at])
+            if (found and not stands) or len(found) == 3 or at + 1 in pauses:
+                break
+        if found:
+            break
+    for at, _ in _found(plain, _ENDED):
+        for before in range(at - 1, max(-1, at - 5), -1):
+            if before + 1 in pauses:
+                break
+            if _is_matter(plain[before]) and plain[before] not in _MARKS:
+                found.append(stems[before])
+    return found
+
+
+def _change_fit(new: Statement, old: Statement, plain: Sameness | None, *, changed: bool) -> float:
+    """How sure it is that an announced change is a change of what the older statement says."""
+    strong = changed or bool(new.changes - old.changes) or _moves(new, old)
+    if plain is Sameness.CONFLICT:
+        return 1.0
+    own = _subject(new, _MARK_STEMS)
+    theirs = _subject(old, _GENERIC_STEMS)
+    common = own & theirs
+    if not common:
+        return 0.0
+    covered, told = (_weight(common) / _weight(all_of) for all_of in (theirs, own))
+    if not strong:
+        return covered if covered >= _COVERED and plain is not Sameness.MORE else 0.0
+    if plain is Sameness.MORE:
+        return 1.0
+    if len(common) == 1:  # one word in common may be any word
+        return (covered + told) / 2
+    return max(covered, told) if told >= _FIT or covered >= _COVERED else 0.0
+
+
+def _subject(each: Statement, empty: frozenset[str]) -> frozenset[str]:
+    """What a statement is about: its matter without values, which a change is free to change."""
+    about = frozenset(base for base in each.matter if base not in empty)
+    about = frozenset(base for base in about if not _is_number(base)) or about or each.matter
+    return _rooted(about)
+
+
+def _rooted(stems: Iterable[str]) -> frozenset[str]:
+    return frozenset(base if _CODE.match(base) else base[:_ROOT] for base in stems)
+
+
+def _weight(words: Iterable[str]) -> float:
+    """How much words say: an identifier or a number twice as much as a plain word."""
+    return sum(2.0 if _FIGURE.search(word) or _CODE.match(word) else 1.0 for word in words)
+
+
+_GENERIC_STEMS = frozenset(map(_stem, statement_words.GENERIC))
+_MARK_STEMS = frozenset(map(_stem, _MARKS)) | _GENERIC_STEMS

@@ -1,0 +1,365 @@
+"""Foreign Markdown, SQLite, JSON.
+
+Markdown as notes are written in it: front matter, headings with what stands below, bullets.
+
+Owns how foreign Markdown is taken apart, forgivingly: a note is never lost because its front matter
+or its headings are not as they should be. Pure but for the problems it returns. Imports storage's
+YAML reader.
+
+Read a foreign SQLite file without leaving a trace next to it.
+
+Owns how it is opened and walked: read-only and immutable, a copy when a writer left a log, and from
+both ends when a page in its middle is broken. Imports storage's database and this package's origin.
+
+Values out of foreign JSON and databases, whatever type they turn out to have. Pure.
+
+Which kind a heading of foreign notes means. Pure; imports core.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from ltm.errors import WrongUsage
+from ltm.index.sqlite import READ_ONLY, foreign, foreign_columns, foreign_tables, quoted
+from ltm.kinds import Kinds
+from ltm.transfer.source import Origin
+from ltm.vault import frontmatter
+from ltm.vault.fields import Value, moment
+from ltm.vault.fields import number as field_number
+
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_KEY = re.compile(r"([A-Za-z_][\w-]*):[ \t]*(.*)")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
+_BULLET = re.compile(r"[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)\Z")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_DAY = re.compile(
+    r"(?<!\d)(\d{4}-\d{2}-\d{2})"
+    r"(?:[T_ ](\d{2}):?(\d{2})(?::?(\d{2}))?(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?)?"
+)
+_LONGEST_FRONT = 64 * 1024
+_END = 300  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The keys of a note and the text below them."""
+
+    keys: Mapping[str, Value]
+    nested: Mapping[str, str]
+    """The lines of keys that hold more than a text or a flat list, as they are written."""
+    body: str
+    body_line: int
+    """The line of the file on which the body begins."""
+    flaw: str = ""
+    flaw_line: int = 0
+
+    def text(self, *names: str) -> str:
+        """The first of these keys that says something, as one text."""
+        for name in names:
+            value = self.keys.get(name, "")
+            said = ", ".join(value) if isinstance(value, tuple) else value
+            if said.strip():
+                return said.strip()
+        return ""
+
+    def many(self, name: str) -> tuple[str, ...]:
+        """A key that is a list, or a text with commas."""
+        value = self.keys.get(name, ())
+        parts = value if isinstance(value, tuple) else value.strip("[]").split(",")
+        return tuple(part.strip(" \t\"'") for part in parts if part.strip(" \t\"'"))
+
+    def inner(self, name: str, key: str) -> str:
+        """The value of a key one level below another."""
+        found = re.search(
+            rf"^[ \t]+{re.escape(key)}:[ \t]*(.+?)[ \t]*$", self.nested.get(name, ""), re.M
+        )
+        return _unquoted(found[1]) if found else ""
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading and the lines up to the next heading of its level or above it."""
+
+    level: int
+    """0 for what stands before the first heading."""
+    heading: str
+    line: int
+    body: list[str] = field(default_factory=list)
+    """The lines below it, deeper headings included."""
+
+    @property
+    def text(self) -> str:
+        """The lines below the heading."""
+        return "\n".join(self.body).strip("\n")
+
+    def bullets(self) -> list[tuple[int, str]]:
+        """The top-level items of its lists with their lines, and the lines that continue each."""
+        found: list[tuple[int, list[str]]] = []
+        for number, text in enumerate(self.body, start=self.line + (self.level > 0)):
+            bullet = _BULLET.match(text)
+            if bullet:
+                found.append((number, [bullet[1].strip()]))
+            elif found and text.startswith((" ", "\t")) and text.strip():
+                found[-1][1].append(text.rstrip())
+        return [(number, "\n".join(said)) for number, said in found]
+
+
+def front(text: str) -> Front:
+    """A note taken apart. What is not valid YAML is read line by line, and the flaw is told."""
+    match = _FRONT.match(text)
+    if match is None or len(match[1]) > _LONGEST_FRONT:
+        return Front({}, {}, text, 1)
+    body_line = 1 + match[0].count("\n")
+    try:
+        items = frontmatter.read(match[1])
+    except frontmatter.Flaw as flaw:
+        line = 2 + match[1].count("\n", 0, flaw.offset)
+        return Front(_loose(match[1]), {}, text[match.end() :], body_line, flaw.message, line)
+    keys = {item.key: item.value for item in items if item.value is not None}
+    nested = {item.key: match[1][item.start : item.end] for item in items if item.value is None}
+    return Front(keys, nested, text[match.end() :], body_line)
+
+
+def _loose(text: str) -> dict[str, Value]:
+    """`key: value` lines of a tool that quotes nothing; other lines go on with the one before."""
+    found: dict[str, Value] = {}
+    last = ""
+    for line in text.split("\n"):
+        key = _KEY.match(line)
+        if key:
+            last = key[1]
+            value = key[2].strip()
+            if value.startswith("[") and value.endswith("]"):
+                parts = (_unquoted(part) for part in value[1:-1].split(","))
+                found[last] = tuple(part for part in parts if part)
+            else:
+                found[last] = _unquoted(value)
+        elif last and line.strip():
+            before = found[last]
+            if line.lstrip().startswith("- "):
+                item = _unquoted(line.lstrip()[2:])
+                listed = before if isinstance(before, tuple) else ((before,) if before else ())
+                found[last] = (*listed, item)
+            elif isinstance(before, str):
+                found[last] = f"{before} {line.strip()}".strip()
+    return {key: _trimmed(value) for key, value in found.items()}
+
+
+def _trimmed(value: Value) -> Value:
+    """Without the quotes a tool put around a text that has quotes inside."""
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
+        return value[1:-1]
+    return value
+
+
+def _unquoted(text: str) -> str:
+    said = text.strip()
+    if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'":
+        return said[1:-1]
+    return said
+
+
+def sections(text: str, first_line: int = 1, level: int = 6) -> list[Section]:
+    """The sections of a text whose heading is at most so deep; deeper headings stay inside.
+
+    The first one holds what stands before any heading. Headings in code are code.
+    """
+    found = [Section(0, "", first_line)]
+    fence = ""
+    for number, line in enumerate(text.split("\n"), start=first_line):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        heading = None if fence or mark else _HEADING.match(line)
+        if heading and len(heading[1]) <= level:
+            found.append(Section(len(heading[1]), heading_of(heading[2]), number))
+        else:
+            found[-1].body.append(line)
+    return found
+
+
+def heading_of(text: str) -> str:
+    """What a heading says, without the marks that may close it."""
+    return text.rstrip(" \t").rstrip("#").rstrip(" \t") or text
+
+
+def at_end(text: str) -> int:
+    """Where to begin looking for what stands at the end of a text, however long that is."""
+    return max(0, len(text) - _END)
+
+
+def day(text: str) -> datetime | None:
+    """The first date in a text, with its time if it has one."""
+    found = _DAY.search(text)
+    if found is None:
+        return None
+    date, hour, minute, second, zone = found.groups()
+    if hour is None:
+        return moment(date)
+    return moment(f"{date}T{hour}:{minute}:{second or '00'}{zone or 'Z'}") or moment(date)
+
+
+MAGIC = b"SQLite format 3\0"
+BROKEN = (sqlite3.Error, UnicodeDecodeError)
+"""What a damaged database raises: names in it, and messages about it, may be no text any more."""
+
+Row = Mapping[str, Any]
+
+_FIRST, _LAST = -(2**63), 2**63 - 1  # row numbers of SQLite
+
+
+@contextmanager
+def open_database(origin: Origin, path: str) -> Iterator[sqlite3.Connection]:
+    """A foreign database to read from; its file and its folder stay as they are."""
+    log = f"{path}-wal"
+    target = path
+    # What is only in the log is newer than the file, and reading it in place would write there.
+    if os.path.isfile(log) and os.path.getsize(log) and not os.path.islink(log):
+        target = origin.copy(path, log)
+        options = "mode=rw"
+    else:
+        options = READ_ONLY
+    db = foreign(target, options)
+    db.row_factory = sqlite3.Row
+    db.text_factory = lambda data: data.decode("utf-8", "replace")
+    try:
+        yield db
+    finally:
+        db.close()
+
+
+def is_database(origin: Origin, path: str) -> bool:
+    """Whether a file begins as a database does."""
+    return origin.head(path, len(MAGIC)) == MAGIC
+
+
+def tables(origin: Origin, path: str) -> dict[str, frozenset[str]]:
+    """The tables of a database and their stored columns; nothing when it cannot be read."""
+    if path not in origin.tables:
+        origin.tables[path] = _tables(origin, path)
+    return origin.tables[path]
+
+
+def _tables(origin: Origin, path: str) -> dict[str, frozenset[str]]:
+    if not is_database(origin, path):
+        return {}
+    try:
+        with open_database(origin, path) as db:
+            return {name: foreign_columns(db, name) for name in foreign_tables(db)}
+    except BROKEN as error:
+        origin.problem(path, f"cannot be read as a database: {error}")
+        return {}
+
+
+def rows(origin: Origin, path: str, db: sqlite3.Connection, table: str) -> Iterator[Row]:
+    """The rows of a table, oldest first; what lies behind a broken page is read from the end.
+
+    One question each: Python gives up the row before one that SQLite cannot read.
+    """
+    # By name: `*` would have SQLite compute columns that are not stored.
+    columns = ", ".join(map(quoted, sorted(tables(origin, path)[table])))
+    met: set[int] = set()
+    for order, compared, edge, step in (("ASC", ">=", _FIRST, 1), ("DESC", "<=", _LAST, -1)):
+        beyond = f"FROM {quoted(table)} WHERE rowid {compared} ? ORDER BY rowid {order} LIMIT 1"
+        while _FIRST <= edge <= _LAST:
+            row: sqlite3.Row | None = None
+            try:
+                row = db.execute(f"SELECT rowid AS _row, {columns} {beyond}", (edge,)).fetchone()
+                if row is None:
+                    return
+                number = row["_row"]
+            except BROKEN as error:
+                try:
+                    (number,) = db.execute(f"SELECT rowid {beyond}", (edge,)).fetchone()
+                except BROKEN:
+                    broken = f"the table {table} is broken ({error})"
+                    origin.problem(path, f"{broken}; what can be read of it is taken")
+                    break
+                left_out = f"row {number} of the table {table} was left out: {error}"
+                origin.problem(path, left_out)
+            if number in met:
+                return
+            met.add(number)
+            edge = number + step
+            if row is not None:
+                origin.budget.enter(origin.shown(path))
+                size = sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+                origin.budget.spend(size, origin.shown(path))
+                yield dict(row)
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """A JSON object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """A JSON list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: Any) -> str:
+    """A text or a number as text; '' for anything else."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def listed(value: Any) -> tuple[str, ...]:
+    """The texts of a list, or of a list written as JSON in a text."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return ()
+    return tuple(text for each in items(value) if (text := text_of(each).strip()))
+
+
+def share(value: Any, default: float) -> float:
+    """A number from 0 to 1."""
+    found = field_number(text_of(value))
+    return default if found is None else min(1.0, max(0.0, found))
+
+
+def count(value: Any, default: int) -> int:
+    """A whole number."""
+    found = field_number(text_of(value))
+    return default if found is None else int(min(1e9, max(0, found)))
+
+
+def when(value: Any) -> datetime | None:
+    """A moment as text, or as seconds or milliseconds since 1970."""
+    if isinstance(value, str):
+        return moment(value.strip())
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    seconds = value / 1000 if abs(value) > 1e11 else value
+    try:
+        return moment(datetime.fromtimestamp(int(seconds), UTC).isoformat())
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def kind_by_heading(heading: str, kinds: Kinds) -> str:
+    """The kind whose heading, name or alias this is, with or without "recent" or "key"; else ''."""
+    plain = heading.strip().strip("*_:").lower()
+    for row in kinds:
+        if row.heading.lower() == plain:
+            return row.name
+    for word in (plain, plain.removeprefix("recent "), plain.removeprefix("key ")):
+        try:
+            return kinds.parse(word).name
+        except WrongUsage:
+            continue
+    return ""

@@ -1,0 +1,673 @@
+"""Files, databases, ids, secrets, signatures, git.
+
+What a check found: the problem, and how to mend it where that can be done without a person.
+
+What can be wrong around the memories: unfinished writes, open doors, damaged databases.
+
+Owns the checks that look at files without reading memories: leftover temporary files, modes, SQLite
+files, and events that wait for another home. Imports core and storage.
+
+Secrets that slipped into memories, by hand or before anybody knew their shape.
+
+What goes in through our own doors is redacted first; a file edited by hand, merged or imported is
+not, and the rules learn new shapes. Such a memory is told and left to a person: only they know
+whether it is a secret, and one that reached a disk has to be changed where it came from. Imports
+core and the doctor's findings.
+
+What can be wrong with the memories themselves: unreadable files, one id twice, loose ends.
+
+Owns the checks that read memory files and archives, compare them with the index, and follow the ids
+they name. A file that cannot be read is told and never touched. Imports core and storage.
+
+What a person should know: signatures that do not fit, conflicts, what waits, other tools.
+
+Only what was changed outside ltm is a fault; the rest is worth knowing. Imports core
+and storage.
+
+What can keep a team's memories from being shared and merged: git's files and settings.
+
+Imports `storage.gitfiles`, and only where a shared vault is in a git repository.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sqlite3
+import stat
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from ltm.decisions import Revise
+from ltm.errors import LtmError, StorageFailed
+from ltm.files.atomic import is_temporary, read_plain
+from ltm.files.block import is_ours
+from ltm.history.tables import SCHEMA as SESSIONS_SCHEMA
+from ltm.index.sqlite import (
+    Incompatible,
+    discard,
+    is_busy,
+    is_unwritable,
+    migrate,
+    naming_damage,
+    set_aside,
+)
+from ltm.index.vector_file import FILE as VECTORS
+from ltm.inject import memory_md
+from ltm.model import Filter, Memory, Problem, Scope, Status, Stored, new_id
+from ltm.project.layout import SESSIONS, STATE
+from ltm.redact.redact import redact
+from ltm.spool import events
+from ltm.state.corrections import FILE as LEDGER
+from ltm.state.corrections import SCHEMA as LEDGER_SCHEMA
+from ltm.state.usage import SCHEMA as STATE_SCHEMA
+from ltm.store import other_tools
+from ltm.store.apply import state_of
+from ltm.store.file_store import Compared, FileStore
+from ltm.store.other_tools import foreign
+from ltm.store.vaults import unproven, waiting
+from ltm.text.display import counted
+from ltm.vault import signing
+from ltm.vault.signing import SignatureState
+from ltm.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from ltm.project.layout import Places
+    from ltm.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem, and its repair if there is one."""
+
+    problem: Problem
+    mend: Callable[[], object] | None = None
+    """Repairs it or raises; it never deletes what a person wrote."""
+
+
+def told(error: LtmError, path: str) -> Problem:
+    """An error as a problem: what is wrong, where, and what to do about it."""
+    hint = f" ({error.hint})" if error.hint else ""
+    return Problem(error.path or path, f"{error.message}{hint}", error.line or 0)
+
+
+_SCHEMAS = {STATE: STATE_SCHEMA, SESSIONS: SESSIONS_SCHEMA, LEDGER: LEDGER_SCHEMA}
+"""What is not derived."""
+
+_DATABASE = re.compile(r"\.db(\.damaged\d+)?$")
+_SET_ASIDE = (
+    "was damaged and set aside, and another was begun; 'ltm capture --all' reads again what the"
+    " transcripts still have (delete this file when you no longer need it)"
+)
+
+_OTHERS = 0o077
+_WRITERS = 0o022
+_FINISHED = 3600.0
+# Seconds after which a write outside the vaults, where no lock tells, has surely ended.
+
+
+def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
+    """Unfinished writes: in the vaults whatever no writer holds, elsewhere what is an hour old."""
+    found: list[Finding] = []
+    inside: set[str] = set()
+    for vault in vaults:
+        inside.update((vault.folder, vault.memories, vault.archives))
+        if not vault.exists():
+            continue
+        try:
+            # With the lock held no one else is writing, so what is there will not be finished.
+            alone = vault.lock.acquire(patience=2.0)
+        except LtmError:
+            continue  # a disk that cannot be written has no new leftovers
+        if alone:
+            try:
+                found += [_leftover(path) for path in vault.leftovers()]
+            finally:
+                vault.lock.release()
+    now = time.time()
+    for folder, _, names in os.walk(home):
+        for name in names:
+            path = os.path.join(folder, name)
+            if not is_temporary(name) or folder in inside or now - _written(path) <= _FINISHED:
+                continue
+            if not events.is_event(path):  # which is for the next drain
+                found.append(_leftover(path))
+    return found
+
+
+def modes(home: str, shared: str = "") -> list[Finding]:
+    """Files under the home folder that others can reach, and a shared vault others can write."""
+    if os.name == "nt":
+        return []
+    found = []
+    theirs = _of_others(home)
+    for folder, each in _by_folder(home, _is_reachable):
+        paths = [path for path in each if path not in theirs]
+        if not paths:
+            continue
+        what = "can be read or changed by other users of this machine"
+        found.append(_mode_finding(folder, paths, what, _OTHERS))
+    for folder, paths in _by_folder(shared, _is_writable_by_strangers) if shared else ():
+        what = "can be changed by other users of this machine"
+        found.append(_mode_finding(folder, paths, what, _WRITERS))
+    return found
+
+
+def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
+    """Damaged SQLite files; an index and vectors are derived and rebuilt, any other is set
+    aside. And those that cannot be used or were set aside, which is for a person to mend."""
+    derived = {vault.folder for vault in vaults}
+    folders = {folder for folder, _, _ in os.walk(home)} | derived
+    theirs = _of_others(home)
+    found: list[Finding] = []
+    for folder in sorted(folders):
+        for name in _databases_in(folder):
+            path = os.path.join(folder, name)
+            if path in theirs:
+                continue
+            if not name.endswith(".db"):
+                found.append(Finding(Problem(path, _SET_ASIDE, ill=False)))
+                continue
+            damage = _damage(path)
+            if not damage:
+                if incompatible := _incompatible(path, name):
+                    found.append(Finding(Problem(path, incompatible)))
+                continue
+            if folder in derived and name == "index.db":
+                problem = Problem(path, f"the index is damaged: {damage}")
+                # Re-indexing is part of every repair, so nothing is left to do here.
+                found.append(Finding(problem, lambda: None))
+            elif name.endswith(VECTORS):
+                problem = Problem(path, f"the file of vectors is damaged: {damage}")
+                found.append(Finding(problem, partial(discard, path)))  # rebuilt from the texts
+            else:
+                problem = Problem(path, f"the database is damaged: {damage}")
+                found.append(Finding(problem, partial(set_aside, path)))
+    return found
+
+
+def _of_others(home: str) -> set[str]:
+    """The files another tool keeps in the home folder, which are not ours to mend."""
+    suffixes = ("", "-wal", "-shm", "-journal")
+    found = {f"{path}{suffix}" for path in other_tools.databases(home) for suffix in suffixes}
+    return found | {os.path.join(home, "config.json")}
+
+
+def stranded(home: str) -> list[Finding]:
+    """Events that wait outside of another home, which could not be written when they came. For
+    a home that is gone there is nothing to be done."""
+    waiting: dict[str, list[str]] = {}
+    for path, whose in events.for_others(home):
+        if os.path.lexists(whose):
+            waiting.setdefault(os.path.dirname(path), []).append(whose)
+    found: list[Finding] = []
+    for folder, homes in waiting.items():
+        first, *others = sorted(set(homes))
+        more = f" and {counted(len(others), 'other home')}" if others else ""
+        message = (
+            f"{counted(len(homes), 'event')} kept here for {first}{more} that could not be written"
+            f" (once it can: LTM_HOME={shlex.quote(first)} ltm drain; forgotten after"
+            f" {events.DAYS} days)"
+        )
+        found.append(Finding(Problem(folder, message, ill=False)))
+    return found
+
+
+def _leftover(path: str) -> Finding:
+    return Finding(Problem(path, "is left over from an unfinished write"), partial(os.unlink, path))
+
+
+def _written(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return time.time()
+
+
+def _by_folder(
+    top: str, is_wrong: Callable[[os.stat_result], bool]
+) -> Iterator[tuple[str, list[str]]]:
+    """The paths in and below a folder whose mode is wrong, by the folder they are in."""
+    for folder, _, names in os.walk(top):
+        wrong = [
+            path
+            for path in (folder, *(os.path.join(folder, name) for name in sorted(names)))
+            if _has(path, is_wrong)
+        ]
+        if wrong:
+            yield folder, wrong
+
+
+def _has(path: str, is_wrong: Callable[[os.stat_result], bool]) -> bool:
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return False
+    return not stat.S_ISLNK(info.st_mode) and is_wrong(info)
+
+
+def _is_reachable(info: os.stat_result) -> bool:
+    return bool(info.st_mode & _OTHERS)
+
+
+def _is_writable_by_strangers(info: os.stat_result) -> bool:
+    if info.st_mode & stat.S_IWOTH:
+        return True
+    # Many systems give every user a group of their own and let it write: no one else is in it.
+    return bool(info.st_mode & stat.S_IWGRP) and not _is_own_group(info)
+
+
+def _is_own_group(info: os.stat_result) -> bool:
+    import grp
+    import pwd
+
+    try:
+        group, user = grp.getgrgid(info.st_gid), pwd.getpwuid(info.st_uid)
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
+
+
+def _mode_finding(folder: str, paths: list[str], what: str, bits: int) -> Finding:
+    if len(paths) == 1:
+        problem = Problem(paths[0], what)
+    else:
+        example = os.path.basename(paths[-1])
+        problem = Problem(folder, f"{len(paths)} paths here, such as {example}, {what}")
+    return Finding(problem, partial(_close, paths, bits))
+
+
+def _close(paths: list[str], bits: int) -> None:
+    for path in paths:
+        os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~bits)
+
+
+def _databases_in(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if _DATABASE.search(name))
+    except OSError:
+        return []
+
+
+def _incompatible(path: str, name: str) -> str:
+    """Why a database that is not derived cannot be used; one of a former schema is migrated."""
+    try:
+        if name in _SCHEMAS:
+            migrate(path, _SCHEMAS[name])
+    except Incompatible as error:
+        return f"{error}, so nothing is added to it ({error.hint})"
+    except (OSError, sqlite3.Error):
+        pass  # held by another process, or on a disk that refuses: not the file's fault
+    return ""
+
+
+def _damage(path: str) -> str:
+    """What SQLite says is wrong with a file, or nothing; a file we cannot have is not damaged."""
+    try:
+        db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=rw", uri=True)
+        try:
+            with naming_damage():
+                said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+        finally:
+            db.close()
+    except sqlite3.Error as error:
+        return "" if is_busy(error) or is_unwritable(error) else str(error)
+    return "" if said == "ok" else said.splitlines()[-1]
+
+
+def secrets_in(memory: Memory) -> tuple[str, ...]:
+    """The kinds of secrets that stand in a memory."""
+    text = "\n".join((memory.title, memory.text, memory.reason, *memory.tags))
+    # A memory may well speak of the tag that marks what is private.
+    return tuple(kind for kind in redact(text).kinds if kind != "private")
+
+
+def slipped(held: Iterable[Stored]) -> list[Finding]:
+    """A finding for each memory with a secret in it; the secret itself is not repeated."""
+    return [
+        Finding(
+            Problem(
+                each.path,
+                f"seems to hold a secret ({', '.join(kinds)}): change the secret where it is"
+                f" used, then take it out with 'ltm edit {each.memory.id}'",
+            )
+        )
+        for each in held
+        if (kinds := secrets_in(each.memory))
+    ]
+
+
+_ID_IN_NAME = re.compile(r"(?:.*\.)?(mem_[0-9a-z][0-9a-z_-]*)\.md\Z")
+_LISTS = ("supersedes", "merged_from", "links")
+_NAMES = {
+    "supersedes": "replaces",
+    "merged_from": "was merged from",
+    "links": "links to",
+    "previous": "follows",
+}
+
+
+def records(store: FileStore, home: str) -> list[Finding]:
+    """Everything that is wrong with the memories of a store."""
+    compared = list(store.compare())
+    held = [each.held for each in compared if each.held and isinstance(each.said, Memory)]
+    lost = [each.name for each in compared if isinstance(each.said, LtmError)]
+    here = {each.memory.id for each in held} | _ids_in(lost)
+    found = [*_unreadable(compared), *_out_of_step(store, compared), *_doubles(compared)]
+    found += _half_done(store, held)
+    found += slipped(held)
+    elsewhere = _ids_in(name for _, _, names in os.walk(home) for name in names)
+    for vault in store.vaults:
+        try:
+            archived = vault.archived_of()
+        except LtmError as error:
+            found.append(Finding(told(error, vault.archives)))
+            lost.append(vault.archives)  # whose memories may be in it is unknown
+            continue
+        elsewhere |= archived.keys()
+        found += _archives(store, vault, archived, here)
+    # An id that is nowhere on this machine may be in a file we cannot read, or on another branch.
+    sure = all(_ids_in([name]) for name in lost) and not any(each.shared for each in store.vaults)
+    found += _loose_ends(store, held, here, elsewhere, sure=sure)
+    return found
+
+
+def _unreadable(compared: Iterable[Compared]) -> list[Finding]:
+    return [
+        Finding(told(each.said, each.vault.path(each.name)))
+        for each in compared
+        if isinstance(each.said, LtmError) and _cannot_be_read(each)
+    ]
+
+
+def _cannot_be_read(each: Compared) -> bool:
+    """Whether a file is unreadable: it is not a memory, or the disk fails at the moment."""
+    failed = isinstance(each.said, StorageFailed) and os.path.lexists(each.vault.path(each.name))
+    return failed or (isinstance(each.said, LtmError) and each.held is None)
+
+
+def _out_of_step(store: FileStore, compared: Sequence[Compared]) -> list[Finding]:
+    """Where the index says something else than the files; rebuilding it is part of any repair."""
+    holders = {(each.vault.folder, each.held.memory.id) for each in compared if each.held}
+    names: dict[str, list[str]] = {}
+    for each in compared:
+        if _cannot_be_read(each):
+            same = True  # told elsewhere
+        elif each.held is not None:
+            same = (each.held.memory, each.held.etag) == (each.said, each.etag)
+        else:
+            # Not held, because another file has its id: told elsewhere.
+            same = isinstance(each.said, Memory) and (each.vault.folder, each.said.id) in holders
+        if not same:
+            names.setdefault(each.vault.folder, []).append(each.name)
+    wrong = [
+        Problem(
+            folder, f"the index is out of step with {counted(len(some), 'file')}, such as {some[0]}"
+        )
+        for folder, some in names.items()
+    ]
+    if not wrong and compared and _counted(store) != _counts(compared):
+        # Each text is right, but it is filed under another kind, status or phase.
+        wrong = [Problem(compared[0].vault.folder, "the index files memories in the wrong place")]
+    return [Finding(problem, lambda: None) for problem in wrong]
+
+
+def _counted(store: FileStore) -> Counter[tuple[str, str, str, int]]:
+    counted: Counter[tuple[str, str, str, int]] = Counter()
+    for kind, scope, status, phase, count in store.counts():
+        counted[kind, scope, status, phase] += count
+    return counted
+
+
+def _counts(compared: Iterable[Compared]) -> Counter[tuple[str, str, str, int]]:
+    memories = [each.held.memory for each in compared if each.held]
+    return Counter(
+        (each.kind, str(each.scope), str(each.status), int(each.phase)) for each in memories
+    )
+
+
+def _doubles(compared: Sequence[Compared]) -> list[Finding]:
+    """Files with the id of another one. In one vault the one the index leaves out gets a new id."""
+    found: list[Finding] = []
+    first: dict[str, Compared] = {}
+    for each in sorted(compared, key=lambda each: each.held is None):
+        if isinstance(each.said, LtmError):
+            continue
+        other = first.setdefault(each.said.id, each)
+        if other is each:
+            continue
+        path, there = each.vault.path(each.name), other.vault.path(other.name)
+        problem = Problem(path, f"has the same id {each.said.id} as {there}")
+        mend = None
+        if other.vault is each.vault:
+            mend = partial(_give_new_id, each)
+        found.append(Finding(problem, mend))
+    return found
+
+
+def _give_new_id(double: Compared) -> None:
+    from ltm.vault import frontmatter
+
+    if isinstance(double.said, LtmError):
+        return
+    vault = double.vault
+    with vault.lock:
+        data = vault.read(double.name)
+        document = frontmatter.parse(data, vault.path(double.name))
+        changed = document.with_fields({"id": new_id(double.said.created)})
+        vault.write(double.name, changed.to_bytes(), over=data)
+
+
+def _half_done(store: FileStore, held: Iterable[Stored]) -> list[Finding]:
+    """Memories that a newer one replaced, except that the writer died before it told them.
+
+    One that was touched after the newer one came was brought back on purpose.
+    """
+    known = {each.memory.id: each for each in held}
+    found: list[Finding] = []
+    for newer in known.values():
+        if newer.memory.status is not Status.ACTIVE:
+            continue
+        for each in newer.memory.supersedes:
+            older = known.get(each)
+            if (
+                older is not None
+                and older.memory.status is Status.ACTIVE
+                and max(older.memory.updated, older.memory.confirmed) < newer.memory.created
+            ):
+                changes = {"status": Status.SUPERSEDED, "superseded_by": newer.memory.id}
+                found.append(
+                    Finding(
+                        Problem(
+                            older.path, f"is still active, though {newer.memory.id} replaces it"
+                        ),
+                        partial(store.apply, Revise(each, changes, expected=older.etag)),
+                    )
+                )
+    return found
+
+
+def _loose_ends(
+    store: FileStore, held: Iterable[Stored], here: set[str], elsewhere: set[str], *, sure: bool
+) -> list[Finding]:
+    """Memories that name unknown ids. An agent's may name those of any project: not checked."""
+    known = here | elsewhere
+    found: list[Finding] = []
+    for each in held:
+        memory = each.memory
+        if memory.scope is Scope.AGENT:
+            continue
+        changes: dict[str, object] = {}
+        ends: list[str] = []
+        for field in _LISTS:
+            ids: tuple[str, ...] = getattr(memory, field)
+            gone = [name for name in ids if name not in known]
+            if gone:
+                changes[field] = tuple(name for name in ids if name in known)
+                ends.append(f"{_NAMES[field]} {', '.join(gone)}")
+        if memory.previous and memory.previous not in known:
+            changes["previous"] = ""
+            ends.append(f"{_NAMES['previous']} {memory.previous}")
+        if ends:
+            problem = Problem(each.path, f"{'; '.join(ends)}, which is not here", ill=sure)
+            repair = partial(store.apply, Revise(memory.id, changes, expected=each.etag))
+            found.append(Finding(problem, repair if sure else None))
+        newer = memory.superseded_by
+        if memory.status is Status.SUPERSEDED and newer and newer not in known:
+            # Whether the older text holds again is for a person to say.
+            message = (
+                f"was replaced by {newer}, which is not here"
+                f" (bring it back with 'ltm restore {memory.id}')"
+            )
+            found.append(Finding(Problem(each.path, message, ill=sure)))
+    return found
+
+
+def _archives(
+    store: FileStore, vault: Vault, archived: dict[str, list[tuple[int, str]]], known: set[str]
+) -> list[Finding]:
+    """Kept versions that cannot be read, and those whose memory is gone."""
+    from ltm.vault import codec, frontmatter
+
+    found: list[Finding] = []
+    for memory_id, kept in archived.items():
+        paths = [path for _, path in kept]
+        if memory_id not in known:
+            kept_of = f"{counted(len(paths), 'version')} of {memory_id}"
+            message = f"is kept of a memory that is not here ({kept_of})"
+            found.append(Finding(Problem(paths[-1], message, ill=False)))
+        for path in paths:
+            try:
+                codec.decode(frontmatter.parse(vault.read_archive(path), path), path, store.kinds)
+            except LtmError as error:
+                found.append(Finding(told(error, path)))
+    return found
+
+
+def _ids_in(names: Iterable[str]) -> set[str]:
+    """The ids in file names, for files that cannot be asked."""
+    return {match[1] for name in names if (match := _ID_IN_NAME.match(os.path.basename(name)))}
+
+
+def standing(store: Store, places: Places) -> list[Finding]:
+    """Everything about signatures, quarantine and trust that a person should know."""
+    return [
+        *_signatures(store, places.home),
+        *_waiting(store, places),
+        *_conflicts(store),
+        *_foreign(places),
+    ]
+
+
+def _signatures(store: Store, home: str) -> list[Finding]:
+    key = signing.load(home)
+    if key is None:
+        return []
+    path = signing.path_in(home)
+    if not key.secret:
+        message = "cannot be used as a key, so nothing is signed (bring the right file back)"
+        return [Finding(Problem(path, message))]
+    unsigned: list[Stored] = []
+    found: list[Finding] = []
+    for stored in store.every(Filter(statuses=tuple(Status))):
+        state = state_of(key, stored, store)
+        if state is SignatureState.UNSIGNED:
+            unsigned.append(stored)
+        elif state is SignatureState.CHANGED:
+            name = stored.memory.id
+            message = f"was changed outside ltm (look: ltm show {name}, then: ltm sign {name})"
+            found.append(Finding(Problem(stored.path, message)))
+    if unsigned:
+        are = "is" if len(unsigned) == 1 else "are"
+        said = f"{counted(len(unsigned), 'memory')} {are} not signed with it"
+        message = f"{said} (sign all with 'ltm sign')"
+        found.append(Finding(Problem(path, message, ill=False)))
+    return found
+
+
+def _conflicts(store: Store) -> list[Finding]:
+    """Memories in force that do not agree, a line for each pair or group."""
+    found = {each.memory.id: each for each in store.list(Filter()).items if each.memory.conflicts}
+    told: set[frozenset[str]] = set()
+    findings: list[Finding] = []
+    for name, stored in sorted(found.items()):
+        for other in stored.memory.conflicts:
+            if other in found and frozenset({name, other}) not in told:
+                told.add(frozenset({name, other}))
+                message = (
+                    f"{name} and {other} do not agree"
+                    f" (look: ltm settle, then: ltm settle ID, or ltm settle {name} --both)"
+                )
+                findings.append(Finding(Problem(stored.path, message, ill=False)))
+    return findings
+
+
+def _waiting(store: Store, places: Places) -> list[Finding]:
+    found: list[Finding] = []
+    quarantined, untrusted = waiting(store, places)
+    if quarantined:
+        message = f"{counted(quarantined, 'memory')} waiting for approval (look: ltm approve)"
+        found.append(Finding(Problem(places.private, message, ill=False)))
+    if untrusted:
+        message = (
+            f"{counted(untrusted, 'memory')} came with this repository, not told until you trust it"
+            " (look: ltm list, then: ltm trust)"
+        )
+        found.append(Finding(Problem(places.shared, message, ill=False)))
+    return found + [Finding(each) for each in unproven(places)]
+
+
+def _foreign(places: Places) -> list[Finding]:
+    """Everything of other tools in our places, and what was typed into the views of memories."""
+    typed = [
+        Problem(
+            path,
+            "is a copy of a view into which something was typed, made before ltm wrote it again"
+            " (delete it when you do not need it)",
+            ill=False,
+        )
+        for path in memory_md.every(places.private)
+        if _is_view(path)
+    ]
+    return [Finding(each) for each in (*(each.problem for each in foreign(places)), *typed)]
+
+
+def _is_view(path: str) -> bool:
+    """Whether a kept text was ours but for some lines; others can be put back by a command."""
+    try:
+        return is_ours(read_plain(path, follow=False))
+    except OSError:
+        return False
+
+
+def sharing(places: Places) -> list[Finding]:
+    """What is missing for a shared vault to be committed and merged on this machine."""
+    if not places.shared_exists:
+        return []
+    from shutil import which
+
+    from ltm.project.git import find
+    from ltm.store import share
+
+    root = os.path.dirname(os.path.dirname(places.shared))
+    if which("git") is None or find(root) is None:
+        return []
+    found: list[Finding] = []
+    init = partial(share.init_shared, root)
+    for name in (".gitignore", ".gitattributes"):
+        path = os.path.join(places.shared, name)
+        if not os.path.isfile(path):
+            found.append(Finding(Problem(path, "is missing, so git does not know our files"), init))
+    if not share.driver_installed(root):
+        message = "git on this machine does not merge memories with ltm (run 'ltm init')"
+        found.append(Finding(Problem(places.shared, message), init))
+    if share.is_vault_ignored(root):
+        message = "git is told to leave this folder out, so no one else gets these memories"
+        found.append(Finding(Problem(places.shared, message)))
+    return found

@@ -1,0 +1,84 @@
+"""A memory or a session is purged: nothing of it is left where we keep what was said and noted.
+
+Owns the order. For a memory, the messages that say it are found and marked while there is something
+to compare them with, then it goes from sessions, notes, stashes and the ledger. The memory itself
+goes last, by the store, so that a purge that was cut short can be said again.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ltm.friction import report
+from ltm.history.db import Passages
+from ltm.history.exclusions import messages_quoting, note_unsaid, quoting
+from ltm.history.ingest import file_of, passages_behind, purge_session, transcript_of
+from ltm.inject import memory_md
+from ltm.notes.session_notes import SessionNotes, line_of
+from ltm.notes.stash import Stashes
+from ltm.project.layout import Places
+from ltm.state import corrections
+from ltm.state.session_log import Session, SessionLog
+
+if TYPE_CHECKING:
+    from ltm.model import Memory
+
+_LATEST = 50
+"""Sessions of the project whose transcripts are looked through."""
+
+
+def purge_traces(memory: Memory, where: Places) -> tuple[int, str]:
+    """Delete for good what was kept of the words of a memory that is about to be purged.
+
+    How many passages there were, and the client's own transcript, which is not ours to change.
+    """
+    messages: list[str] = []
+    source: Session | None = None
+    if os.path.exists(where.state_db):
+        with closing(SessionLog(where.state_db)) as log:
+            source = log.get(memory.source.session) if memory.source.session else None
+            sessions = log.sessions(where.project.id, _LATEST)
+            for session in {
+                each.id: each for each in (*sessions, *filter(None, [source]))
+            }.values():
+                if transcript_of(session):
+                    messages += messages_quoting(memory, session.id, session.transcript)
+            note_unsaid(log, messages, datetime.now(UTC))
+    gone = 0
+    paths = [where.sessions_db, *([file_of(where.home, source.project)] if source else ())]
+    for path in dict.fromkeys(paths):
+        if messages or os.path.exists(path):
+            with closing(Passages(path)) as passages:
+                gone += passages.purge(passages_behind(passages, memory), messages)
+    quotes = quoting(memory)
+    SessionNotes(where.private).rewrite(lambda line: not quotes(line))
+    Stashes(where.project.root, where.private).rewrite(lambda line: not quotes(line))
+    purge_copies(memory, where)
+    if os.path.exists(os.path.join(where.home, corrections.FILE)):
+        with corrections.opened(where.home) as book:
+            book.purge(where.project.id, quotes)
+    if messages:
+        report.remove(where.project.root)
+    return gone, transcript_of(source)
+
+
+def purge_said(session: str, where: Places) -> tuple[int, str]:
+    """Delete for good what was said in a session and what was noted of it, in whatever project.
+
+    How many passages there were, and the client's own transcript, which is not ours to change.
+    """
+    gone, transcript, database = purge_session(session, where)
+    notes = SessionNotes(os.path.dirname(database))
+    notes.purge(session)
+    if os.path.isdir(notes.folder):
+        notes.summarise(line_of)
+    return gone, transcript
+
+
+def purge_copies(memory: Memory, where: Places) -> None:
+    """The same for the copies of what stood in views: one may be made when its line goes there."""
+    quotes = quoting(memory)
+    memory_md.rewrite(where.private, lambda line: not quotes(line))

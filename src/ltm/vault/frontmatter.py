@@ -1,0 +1,492 @@
+"""Lossless front matter on PyYAML events.
+
+How one value is written on one line of front matter, so that every YAML tool reads it back.
+
+Owns the quoting rules and nothing else. A line per key is what lets git's own union merge work on
+memory files. Imports only the standard library.
+
+Reads front matter as YAML that cannot surprise: every scalar is the text that was typed.
+
+Owns the walk over the YAML parser's events. No object is ever built from them, so neither an alias
+bomb nor a tag nor a `no` that means False can do anything. Imports PyYAML, and only when called,
+because commands that read no file should not pay for it.
+
+A memory file as a lossless document: keys, body, and every byte that is neither.
+
+Owns the limits on a file, the way from bytes to keys and back, and the promise that a change
+touches only the lines of the keys it changes. What the keys mean is the codec's business.
+Imports core, and from storage the table of keys and how values are written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ltm.errors import BadFile
+from ltm.vault.fields import BY_KEY, ORDER, Value, settle
+from ltm.vault.vault import MAX_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from yaml.events import Event
+
+
+# What a YAML reader refuses or takes for a line break when it stands unescaped.
+UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)")
+
+_ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SPECIAL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|: | #|:$")
+_FLOW_PLAIN = re.compile(r"[\w ./@+-]+\Z")  # readers differ on what else may stand in a list
+_TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:+_-]*\Z")
+# Words that some YAML reader, of whatever version, takes for something other than a string.
+_RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"))
+
+
+def scalar(text: str) -> str:
+    """A text as a plain scalar where it cannot be misread, else in double quotes."""
+    return text if _is_plain(text) else quoted(text)
+
+
+def flow(items: Iterable[str]) -> str:
+    """A list on one line: `[a, b]`."""
+    cells = (t if _FLOW_PLAIN.match(t) and _is_plain(t) else quoted(t) for t in items)
+    return f"[{', '.join(cells)}]"
+
+
+def token(text: str) -> str:
+    """A number, a boolean or a moment, left plain because other tools may read it as such."""
+    return text if _TOKEN.match(text) and not text.endswith(":") else scalar(text)
+
+
+def quoted(text: str) -> str:
+    """A text in double quotes with escapes that mean the same in JSON and in YAML."""
+    return _ESCAPED.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False)
+    )
+
+
+def is_text(text: str) -> bool:
+    """Whether a text file can keep this: no NUL and no half of a surrogate pair."""
+    if "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_plain(text: str) -> bool:
+    return (
+        text[:1].isalpha()  # no indicator, sign or digit: neither syntax, number nor date
+        and text == text.strip()
+        and text.lower() not in _RESERVED
+        and not _SPECIAL.search(text)
+    )
+
+
+MAX_DEPTH = 8
+"""How deep lists and maps of unknown keys may nest; known keys hold at most a flat list."""
+
+
+class Flaw(Exception):
+    """The front matter cannot be read; `offset` is the character at which that shows."""
+
+    def __init__(self, offset: int, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.offset = offset
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class YamlKey:
+    """One top-level key and the stretch of text it takes up."""
+
+    key: str
+    value: Value | None
+    """None when it is neither a scalar nor a flat list of scalars."""
+    start: int
+    end: int
+    """Where the last character of the value was read."""
+
+
+def read(text: str) -> list[YamlKey]:
+    """The top-level keys of a front matter, in order, duplicates included."""
+    if unfit := UNFIT.search(text):
+        code = f"{ord(unfit[0]):04x}"
+        raise Flaw(
+            unfit.start(),
+            f"the character U+{code.upper()} cannot stand in front matter",
+            f'write it as "\\u{code}" inside double quotes, or remove it',
+        )
+    import yaml
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # no libyaml: slower, same events
+    try:
+        found = _top_level(yaml.parse(text, Loader=loader), text)
+    except yaml.YAMLError as error:
+        raise _flaw(error, text) from error
+    return found
+
+
+def _flaw(error: Exception, text: str) -> Flaw:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    offset = mark.index if mark is not None else getattr(error, "position", 0)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "syntax error"
+    return Flaw(
+        min(int(offset), len(text)),
+        f"the front matter is not valid YAML ({problem})",
+        "write one 'key: value' per line and put texts with special characters in double quotes",
+    )
+
+
+def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:
+    import yaml
+
+    items: list[YamlKey] = []
+    documents = depth = 0
+    key: str | None = None  # the key whose value is being read
+    start = end = 0
+    parts: list[str] | None = None  # texts of a flat list; None once it is not one
+    is_list = False
+    for event in events:
+        at, stop = _reach(event)
+        if isinstance(event, yaml.ScalarEvent):
+            _refuse_magic(event, at)
+            if event.style == '"' and not is_text(event.value):  # only escapes can make one
+                raise Flaw(at, "a value holds a character that is not text", "remove the escape")
+            if depth == 0:
+                raise _no_map(at)
+            if depth == 1 and key is None:
+                if at and text[at - 1] != "\n":
+                    raise Flaw(at, "a key does not start its line", "start every key at column 1")
+                key, start, parts, is_list = event.value, at, [], False
+                continue
+            end = stop
+            if parts is not None:
+                parts.append(event.value)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            _refuse_magic(event, at)
+            if depth == 0 and (event.flow_style or not isinstance(event, yaml.MappingStartEvent)):
+                raise _no_map(at)
+            if depth and key is None:
+                raise Flaw(at, "a key must be a plain word", "write 'key: value'")
+            if depth >= MAX_DEPTH:
+                raise Flaw(at, f"values nest deeper than {MAX_DEPTH} levels", "flatten this value")
+            if depth:
+                is_list = depth == 1 and isinstance(event, yaml.SequenceStartEvent)
+                parts = parts if is_list else None
+                end = stop
+            depth += 1
+            continue
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            if stop > at:  # a closing bracket; the end of a block has no width
+                end = stop
+        elif isinstance(event, yaml.AliasEvent):
+            raise Flaw(at, "front matter may not use aliases (*name)", "write the value out")
+        elif isinstance(event, yaml.DocumentEndEvent) and event.explicit:
+            raise Flaw(at, "the front matter ends before its last line", "remove the line '...'")
+        elif isinstance(event, yaml.DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                raise Flaw(at, "the front matter holds more than one YAML document", "keep one")
+        if depth == 1 and key is not None:
+            value: Value | None = None
+            if parts is not None:
+                value = tuple(parts) if is_list else parts[0]
+            items.append(YamlKey(key, value, start, end))
+            key = None
+    return items
+
+
+def _reach(event: Event) -> tuple[int, int]:
+    """Where an event begins and ends in the text."""
+    if event.start_mark is None or event.end_mark is None:  # a parser always sets both
+        return 0, 0
+    return event.start_mark.index, event.end_mark.index
+
+
+def _refuse_magic(event: Event, at: int) -> None:
+    if getattr(event, "anchor", None) is not None:
+        raise Flaw(at, "front matter may not use anchors (&name)", "write the value out")
+    if getattr(event, "tag", None) is not None:
+        raise Flaw(at, "front matter may not use tags (!name)", "remove the tag")
+
+
+def _no_map(at: int) -> Flaw:
+    return Flaw(at, "the front matter is not a list of keys", "write one 'key: value' per line")
+
+
+MAX_FRONT = 64 * 1024
+"""Characters its front matter may have."""
+
+_BOM = b"\xef\xbb\xbf"
+_OPENING = re.compile(r"---[ \t]*\r?(?:\n|\Z)")
+_CLOSING = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_MARKER = re.compile(r"^(?:<<<<<<<(?=[ \r\n])|=======(?=\r?$)|>>>>>>>(?=[ \r\n]|\Z))", re.MULTILINE)
+_LONE_NEWLINE = re.compile(r"(?<!\r)\n")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatterEntry:
+    """A stretch of front matter: one key with its value, or (key '') lines between keys."""
+
+    key: str
+    raw: str
+    value: Value | None = None
+    """None when the value is neither a scalar nor a flat list of scalars."""
+    remark: str = ""
+    """A comment behind the value, which stays when the value is replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One memory file, as it was typed and as it reads."""
+
+    entries: tuple[FrontMatterEntry, ...] = ()
+    body: str = ""
+    """The text below the front matter, with `\\n` for the line ends of a CRLF file."""
+    opening: str = "---\n"
+    closing: str = "---\n"
+    bom: bool = False
+    crlf: bool = False
+    """Every line of the file ends with CRLF, so a changed line must too."""
+    fields: Mapping[str, Value] = field(init=False, compare=False)
+    """What each key says; one that stands several times is settled by its rule."""
+    alternates: Mapping[str, tuple[str, ...]] = field(init=False, compare=False)
+    """Words that lost against another line of the same key."""
+    lines: Mapping[str, int] = field(init=False, compare=False)
+    """The line of the file on which each key first stands."""
+
+    def __post_init__(self) -> None:
+        fields: dict[str, Value] = {}
+        lines: dict[str, int] = {}
+        repeated: dict[str, list[Value]] = {}
+        line = 2
+        for entry in self.entries:
+            if entry.key:
+                lines.setdefault(entry.key, line)
+                if entry.value is not None:
+                    if entry.key in fields:
+                        repeated.setdefault(entry.key, [fields[entry.key]]).append(entry.value)
+                    else:
+                        fields[entry.key] = entry.value
+            line += entry.raw.count("\n")
+        alternates: dict[str, tuple[str, ...]] = {}
+        for key, values in repeated.items():
+            fields[key], lost = settle(values, BY_KEY.get(key))
+            if lost:
+                alternates[key] = lost
+        object.__setattr__(self, "fields", fields)
+        object.__setattr__(self, "alternates", alternates)
+        object.__setattr__(self, "lines", lines)
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """The keys that stand more than once, as git's union merge leaves them."""
+        times = Counter(entry.key for entry in self.entries if entry.key)
+        return tuple(key for key, count in times.items() if count > 1)
+
+    @property
+    def front_size(self) -> int:
+        """Characters between the two `---` lines, which MAX_FRONT bounds."""
+        return sum(len(entry.raw) for entry in self.entries)
+
+    def to_bytes(self) -> bytes:
+        """The file; exactly the bytes that were parsed when nothing was changed."""
+        body = self.body.replace("\n", "\r\n") if self.crlf else self.body
+        front = "".join(entry.raw for entry in self.entries)
+        data = f"{self.opening}{front}{self.closing}{body}".encode()
+        return _BOM + data if self.bom else data
+
+    def with_fields(self, changes: Mapping[str, Value | None], body: str | None = None) -> Document:
+        """A copy in which only the lines of the changed keys differ; None removes a key.
+
+        A key that stood several times is left once. A new key goes where the order of the table
+        puts it, behind the known key before it; one the table does not know goes to the end.
+        """
+        entries: list[FrontMatterEntry] = []
+        done: set[str] = set()
+        for entry in self.entries:
+            if entry.key not in changes or not entry.key:
+                entries.append(entry)
+            elif entry.key not in done:
+                done.add(entry.key)
+                value = changes[entry.key]
+                if value is not None:
+                    entries.append(self._entry(entry.key, value, entry.remark))
+        for key, value in changes.items():
+            if key not in done and value is not None:
+                entries.insert(_place(entries, key), self._entry(key, value))
+        return self.with_entries(entries, body)
+
+    def with_entries(
+        self, entries: Iterable[FrontMatterEntry], body: str | None = None
+    ) -> Document:
+        """A copy with other front matter, and another body unless that is None."""
+        text = self.body if body is None else body
+        closing = self.closing
+        if text and not closing.endswith("\n"):
+            closing += "\r\n" if self.crlf else "\n"
+        return replace(self, entries=tuple(entries), body=text, closing=closing)
+
+    def _entry(self, key: str, value: Value, remark: str = "") -> FrontMatterEntry:
+        known = BY_KEY.get(key)
+        if isinstance(value, tuple):
+            text = flow(value)
+        elif known is not None and known.token:
+            text = token(value)
+        else:
+            text = scalar(value)
+        newline = "\r\n" if self.opening.endswith("\r\n") else "\n"
+        return FrontMatterEntry(key, f"{key}: {text}{remark}{newline}", value, remark)
+
+
+def parse(data: bytes, path: str) -> Document:
+    """The document in a file's bytes; BadFile with the line and a way out when there is none."""
+    text, bom = _text(data, path)
+    _refuse_conflict(text, path)
+    opening = _OPENING.match(text)
+    if opening is None:
+        raise BadFile(
+            "the file does not begin with front matter",
+            path=path,
+            line=1,
+            hint="begin it with a line '---', the keys id, kind and title, and another '---'",
+        )
+    start = opening.end()
+    closing = _CLOSING.search(text, start)
+    if closing is None or closing.start() - start > MAX_FRONT:
+        if len(text) - start <= MAX_FRONT:
+            raise BadFile(
+                "the front matter has no end", path=path, line=1, hint="add a line '---' below it"
+            )
+        raise BadFile(
+            f"the front matter is longer than {MAX_FRONT // 1024} KiB",
+            path=path,
+            line=1,
+            hint="end it with a line '---' and keep long text below that",
+        )
+    front = text[start : closing.start()]
+    try:
+        entries = _entries(front, read(front))
+    except Flaw as flaw:
+        line = 2 + front.count("\n", 0, flaw.offset)
+        raise BadFile(flaw.message, path=path, line=line, hint=flaw.hint) from flaw
+    body = text[closing.end() :]
+    crlf = "\r\n" in text and not _LONE_NEWLINE.search(text)
+    document = Document(
+        entries=entries,
+        body=body.replace("\r\n", "\n") if crlf else body,
+        opening=opening[0],
+        closing=closing[0],
+        bom=bom,
+        crlf=crlf,
+    )
+    _refuse_nesting(document, path)
+    return document
+
+
+def _text(data: bytes, path: str) -> tuple[str, bool]:
+    """The text of a file and whether a byte order mark stood before it."""
+    if not data:
+        raise BadFile(
+            "the file is empty",
+            path=path,
+            hint="restore it with 'git checkout' or from archives/, or delete it",
+        )
+    if len(data) > MAX_FILE:
+        raise BadFile(
+            f"the file is larger than {MAX_FILE // 1024 // 1024} MiB",
+            path=path,
+            hint="keep a memory short and link to long text",
+        )
+    if (nul := data.find(b"\0")) >= 0:
+        raise BadFile(
+            "the file holds a NUL byte",
+            path=path,
+            line=1 + data.count(b"\n", 0, nul),
+            hint="save it as UTF-8 text",
+        )
+    bom = data.startswith(_BOM)
+    try:
+        return data[3 if bom else 0 :].decode(), bom
+    except UnicodeDecodeError as error:
+        raise BadFile(
+            "the file is not UTF-8",
+            path=path,
+            line=1 + data.count(b"\n", 0, error.start + (3 if bom else 0)),
+            hint="save it as UTF-8 text",
+        ) from error
+
+
+def _refuse_conflict(text: str, path: str) -> None:
+    """Refuse the markers of an unfinished merge; a lone `=======` is a Markdown heading."""
+    if "<<<<<<<" not in text:
+        return
+    opened: int | None = None
+    divided = False
+    for marker in _MARKER.finditer(text):
+        sign = marker[0][0]
+        if sign == "<":
+            opened, divided = marker.start(), False
+        elif sign == "=":
+            divided = True
+        elif opened is not None and divided:
+            raise BadFile(
+                "the file holds the markers of an unfinished merge",
+                path=path,
+                line=1 + text.count("\n", 0, opened),
+                hint="keep what is right and delete the lines <<<<<<<, ======= and >>>>>>>;"
+                " a text about such markers needs a backslash before <<<<<<<",
+            )
+
+
+def _entries(front: str, items: Sequence[YamlKey]) -> tuple[FrontMatterEntry, ...]:
+    """The front matter cut into keys and what lies between them, without losing a character."""
+    entries: list[FrontMatterEntry] = []
+    done = 0
+    for item in items:
+        if item.start > done:
+            entries.append(FrontMatterEntry("", front[done : item.start]))
+        end = item.end
+        if front[end - 1] != "\n":  # a block text ends at the start of the line behind it
+            end = front.index("\n", end) + 1
+        tail = front[item.end : end].rstrip()
+        remark = tail if tail.lstrip().startswith("#") else ""
+        entries.append(FrontMatterEntry(item.key, front[item.start : end], item.value, remark))
+        done = end
+    if done < len(front):
+        entries.append(FrontMatterEntry("", front[done:]))
+    return tuple(entries)
+
+
+def _refuse_nesting(document: Document, path: str) -> None:
+    for entry in document.entries:
+        if entry.value is None and entry.key in BY_KEY:
+            raise BadFile(
+                f"'{entry.key}' is a nested value",
+                path=path,
+                line=document.lines[entry.key],
+                hint=f"write '{entry.key}: …' as one text, or as a list [a, b]",
+            )
+
+
+def _place(entries: Sequence[FrontMatterEntry], key: str) -> int:
+    """Where a new key belongs among the entries."""
+    rank = ORDER.get(key)
+    if rank is not None:
+        before = [i for i, e in enumerate(entries) if ORDER.get(e.key, len(ORDER)) < rank]
+        if before:
+            return before[-1] + 1
+        if any(e.key in ORDER for e in entries):
+            return next(i for i, e in enumerate(entries) if e.key in ORDER)
+    return len(entries)

@@ -1,0 +1,1 @@
+"""The work that hooks leave for later."""

@@ -1,0 +1,216 @@
+"""What happens after a hook has gone: every event that waits, in order, each step of it once.
+
+Owns the loop: one drain at a time, an event's file deleted only when all that follows from it is
+done, an end when nothing waits. Runs detached, in a thread of the MCP server, or before a command.
+What follows from an event is in `steps`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from ltm.config.config import load
+from ltm.errors import Busy, LtmError, StorageFailed
+from ltm.files.atomic import make_folder
+from ltm.files.lock import Lock
+from ltm.hook.receive import LOCK
+from ltm.project.layout import STATE
+from ltm.spool import events, hook_log, session_text
+from ltm.spool.events import Finished, in_order
+from ltm.state.session_log import DONE, SessionLog
+from ltm.worker.steps import STEPS, Step, StepContext, from_record, log_event
+
+SETTLE = 1.0
+"""Seconds after which a client has written what it said: at the end of a turn it is behind."""
+
+TRIES = 3
+"""Times a step may fail before the event goes on without it."""
+
+_BEHIND = ("Stop", "SubagentStop", "PreCompact")
+_AT_ENDS = ("SessionStart", "PreCompact", "Stop", "SessionEnd")
+_TROUBLE = (sqlite3.Error, StorageFailed)
+_TURN = 0.2  # seconds a drain tries to get its turn: hooks look at the lock for a moment
+
+
+@dataclass(slots=True)
+class Drained:
+    """What a drain did."""
+
+    events: int = 0
+    errors: int = 0
+    folders: dict[str, None] = field(default_factory=dict)
+    """Where sessions ran, whose text for the next start is composed at the end."""
+
+
+def drain(
+    home: str,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    steps: Sequence[Step] | None = None,
+    settle: float = SETTLE,
+    again: bool = True,
+) -> Drained:
+    """Do what every waiting event asks for, then return; at once when another drain is at it.
+
+    What cannot be done now (a full disk, a locked database) stays where it is for the next time.
+    So does what came meanwhile if the caller looks `again` anyway.
+    """
+    done = Drained()
+    # A hook may have put an event between our last look and our letting go of the lock, seen
+    # the lock, and left it to us: so look again without it.
+    while events.is_waiting(home, environ):
+        before = done.events
+        lock = Lock(os.path.join(home, LOCK))
+        try:
+            make_folder(home)  # it may have been missing or unusable when the events came
+            if not lock.acquire(patience=_TURN):
+                return done
+            try:
+                if not _empty(home, environ, STEPS if steps is None else steps, settle, done):
+                    return done
+            finally:
+                lock.release()
+        except (OSError, sqlite3.Error, LtmError) as error:
+            hook_log.note(home, "drain", error)
+            done.errors += 1
+            return done
+        if done.events == before or not again:
+            return done
+    return done
+
+
+def _empty(
+    home: str, environ: Mapping[str, str], steps: Sequence[Step], settle: float, done: Drained
+) -> bool:
+    """Go through the events that wait; False when a writer was in the way of some of them."""
+    log = SessionLog(os.path.join(home, STATE))
+    finished = Finished()
+    try:
+        log.relax()
+        try:
+            stuck = _go_through(home, environ, steps, settle, log, done, finished)
+            log.prune(datetime.now(UTC))
+        finally:
+            # What events told is on the disk before their files are gone. All at once, because each
+            # by itself waits for the disk. Whatever happens before this, an event that comes again
+            # goes on behind the step that counted it.
+            with log.transaction():
+                log.finish_events(finished.keys)
+            log.settle()
+            events.remove(finished.paths)
+    finally:
+        log.close()
+    _refresh(home, environ, done)
+    events.sweep(home, environ)
+    return not stuck
+
+
+def _go_through(
+    home: str,
+    environ: Mapping[str, str],
+    steps: Sequence[Step],
+    settle: float,
+    log: SessionLog,
+    done: Drained,
+    finished: Finished,
+) -> set[str]:
+    """Do what waits, noting in `finished` what is done; the folders in which a writer was in the
+    way."""
+    stuck: set[str] = set()
+    halted: set[str] = set()  # sessions of which an event waits for a better disk
+    projects: dict[str, str] = {}
+    for spooled in in_order(home, environ):
+        if spooled.trouble is not None:
+            hook_log.note(home, "drain", spooled.trouble)
+            done.errors += 1
+            continue
+        event = from_record(spooled.key, spooled.record)
+        if event is None:
+            finished.add(spooled)
+            continue
+        if event.cwd in stuck:
+            continue  # what kept an event of this folder waiting would keep this one as long
+        if event.session in halted:
+            continue  # an end that overtakes its beginning is the end of no session
+        if event.event in _BEHIND:
+            time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
+        work = StepContext(event, home, log, environ, datetime.now(UTC), projects)
+        try:
+            begun, tries = (DONE, 0) if event.key in finished.keys else log.progress(event.key)
+            is_done = begun >= DONE or _is_done(work, steps, begun, tries, done)
+        except Busy as error:
+            hook_log.note(home, "drain", error)
+            done.errors += 1
+            stuck.add(event.cwd)
+            continue
+        except _TROUBLE as error:
+            # Not the event's fault: when the disk is better, it goes on from here.
+            if not done.errors:
+                hook_log.note(home, "drain", error)
+            done.errors += 1
+            halted.add(event.session)
+            continue
+        if is_done:
+            finished.add(spooled)
+            done.events += begun < DONE
+            if event.cwd and event.event in _AT_ENDS:
+                done.folders[event.cwd] = None
+    return stuck
+
+
+def _is_done(
+    work: StepContext, steps: Sequence[Step], begun: int, tries: int, done: Drained
+) -> bool:
+    """Take an event's steps from where it stands; False when it must be tried again later, which
+    also goes for `Busy` and `_TROUBLE`.
+
+    Where it stands is noted with what is counted, which must not happen twice, and when a step
+    fails. All other steps may be taken again after a crash: they know what they have done.
+    """
+    for number, step in enumerate((log_event, *steps)):
+        if number < begun:
+            continue
+        if not _is_taken(work, number, step, tries, done):
+            return False
+        tries = 0
+    return True
+
+
+def _is_taken(work: StepContext, number: int, step: Step, tries: int, done: Drained) -> bool:
+    """Take one step; one that fails again and again is left out."""
+    key, log = work.event.key, work.log
+    try:
+        step(work)
+    except (*_TROUBLE, Busy):
+        raise
+    except Exception as error:
+        hook_log.note(work.home, f"drain, {getattr(step, '__name__', 'step')}", error)
+        done.errors += 1
+        if tries + 1 < TRIES:
+            log.note_progress(key, number, tries + 1)
+            return False
+    return True
+
+
+def _refresh(home: str, environ: Mapping[str, str], done: Drained) -> None:
+    """Indexes and the texts for the next sessions, once for all that happened."""
+    from ltm import __version__
+    from ltm.embed.update import embed_new
+    from ltm.hook.answer import compose_brief
+    from ltm.spool.hook_log import note_runtime
+
+    for folder in done.folders:
+        try:
+            compose_brief(folder, {**environ, "LTM_HOME": home}, readonly=False)
+            embed_new(folder, {**environ, "LTM_HOME": home})
+        except Exception as error:
+            hook_log.note(home, "drain, refresh", error)
+            done.errors += 1
+    done.folders.clear()
+    session_text.clear(home, days=30)
+    note_runtime(home, __version__, load(home).own("hooks.save_interval"))

@@ -1,0 +1,256 @@
+"""Everything that was put aside, heard or observed becomes memory: `ltm consolidate --all`.
+
+Owns the order: unread parts of sessions, stashes, preferences, repetitions, views. Each stash is
+marked only after what it holds is on the disk, every count is set and not added to, and one such
+run is at work in a project at a time; so one that is killed can simply be started again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ltm.capture import preferences
+from ltm.capture.decide import Candidate, as_memory
+from ltm.capture.pipeline import READER, Captured, is_known_since, keep_episode, keep_late
+from ltm.capture.provenance import Evidence
+from ltm.config.config import Config
+from ltm.errors import LtmError, ModelFailed
+from ltm.files.atomic import make_folder
+from ltm.files.lock import Lock
+from ltm.kinds import Kinds
+from ltm.llm.model import Model, open_model
+from ltm.model import Source, Trust, iso
+from ltm.notes.markdown import episode, moment, read, taught
+from ltm.notes.stash import Stash, Stashes
+from ltm.policy import Mass
+from ltm.project.layout import Places
+from ltm.sessions.stats import has_grown
+from ltm.state import corrections
+from ltm.state.model_log import ModelLog
+from ltm.state.session_log import Session, SessionLog
+from ltm.store.store import Store
+from ltm.upkeep import plan
+from ltm.upkeep.consolidate import ConsolidationStep
+from ltm.upkeep.consolidate import apply as merge
+from ltm.upkeep.consolidate import plan as repetitions
+from ltm.upkeep.plan import let_through
+from ltm.worker.steps import begin, learn_from
+
+Tell = Callable[[int], object]
+"""Called after each part with how many there are, for a progress bar."""
+
+_SESSIONS = 200
+_TRUST = {"written": Trust.ASSISTANT, "edited": Trust.ASSISTANT, "": Trust.TOOL}
+
+
+@dataclass(slots=True)
+class Reflected:
+    """What came of it."""
+
+    dry_run: bool = False
+    sessions: int = 0
+    """Sessions that had more to say."""
+    captured: Captured = field(default_factory=Captured)
+    stashes: list[dict[str, Any]] = field(default_factory=list)
+    preferences: list[preferences.PreferenceChange] = field(default_factory=list)
+    merged: list[ConsolidationStep] = field(default_factory=list)
+    held: tuple[Mass, ...] = ()
+    """What was too much at once without consent."""
+    written: tuple[str, ...] = ()
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    model: str = ""
+    """Why the model did not help; '' when it did, or none is switched on."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed, or nothing would."""
+        heard = self.captured
+        learned = heard.added or heard.superseded or heard.reinforced
+        waits = self.dry_run and self.sessions
+        return not (waits or learned or self.stashes or self.preferences or self.merged)
+
+
+def reflect(
+    store: Store,
+    places: Places,
+    config: Config,
+    *,
+    now: datetime,
+    dry_run: bool = False,
+    consent: bool = False,
+    tell: Tell = lambda parts: None,
+    environ: Mapping[str, str] = os.environ,
+) -> Reflected:
+    """Make memories of all there is, or only say what would be made."""
+    done = Reflected(dry_run)
+    make_folder(places.private)
+    with Lock(os.path.join(places.private, "reflect.lock")), _Asking(places, config, environ) as ai:
+        stashes = Stashes(places.project.root, places.private)
+        waiting = [each for each in stashes.every() if not each.processed]
+        done.problems += stashes.problems
+        with closing(SessionLog(places.state_db)) as log:
+            if not dry_run:
+                _introduce(log, places, waiting)
+            unread = _unread(log, places)
+            done.sessions = len(unread)
+            parts = len(unread) + len(waiting) + 3
+            for session in unread if not dry_run else ():
+                done.captured += learn_from(log, session, now, environ, where=places)
+                tell(parts)
+        for stash in waiting:
+            _take(store, stash, done, now, dry_run)
+            if not dry_run:
+                stashes.mark(stash)
+            tell(parts)
+        _count(store, places, done, now, ai, dry_run)
+        tell(parts)
+        done.merged = repetitions(store, now)
+        through, done.held = let_through(store, done.merged, consent=consent)
+        if not dry_run:
+            done.merged = merge(store, through)
+            through, held = let_through(store, ai.proposed(store), consent=consent)
+            done.merged += merge(store, through)
+            done.held += held
+            plan.note_in(places, plan.CONSOLIDATE, done.held)
+            tell(parts)
+            _publish(store, places, done, now)
+        tell(parts)
+        done.model = ai.trouble
+    return done
+
+
+def _introduce(log: SessionLog, places: Places, stashes: Sequence[Stash]) -> None:
+    """Note the sessions behind stashes that no hook told of.
+
+    What they taught is heard there first, so that it counts once, however the session is read
+    later. A stash that changed since we wrote it could name any file, and is not asked.
+    """
+    for stash in stashes:
+        about = read(stash.text).meta
+        path, session = about.get("transcript", ""), about.get("session", "")
+        ours = stash.ours == "written" and bool(session) and os.path.isfile(path)
+        if ours and log.get(session) is None:
+            project = places.project
+            begin(log, path, session, project.id, project.root, about.get("started", ""))
+
+
+def _unread(log: SessionLog, places: Places) -> list[Session]:
+    """The sessions of the project that have more to say."""
+    sessions = log.sessions(places.project.id, _SESSIONS)
+    return [each for each in sessions if has_grown(log, each, READER)]
+
+
+def _take(store: Store, stash: Stash, done: Reflected, now: datetime, dry_run: bool) -> None:
+    """Keep what a stash holds. What did not come from here waits for a person."""
+    found, told = candidates_in(stash, store.kinds, now)
+    kept = Captured()
+    if dry_run:
+        new = [each for each in found if not is_known_since(store, as_memory(each, now))]
+        kept.added = [each.title or each.text[:80] for each in new]
+    else:
+        keep_late(store, found, kept, evidence=Evidence(), now=now)
+        if told is not None:
+            keep_episode(store, told, kept, now=now)
+    done.stashes.append(
+        {
+            "name": stash.name,
+            "path": stash.path,
+            "quarantined": _TRUST[stash.ours] is Trust.TOOL,
+            "episode": told.title if told is not None else "",
+            "added": kept.added,
+            "superseded": kept.superseded,
+            "reinforced": kept.reinforced,
+            "known": kept.skipped,
+        }
+    )
+
+
+def candidates_in(
+    stash: Stash, kinds: Kinds, now: datetime
+) -> tuple[list[Candidate], Candidate | None]:
+    """What a stash teaches, and its episode."""
+    noted = read(stash.text)
+    at = moment(noted, iso(now))
+    session = noted.meta.get("session", "") if stash.ours else ""
+    source = Source(_TRUST[stash.ours], session, noted.meta.get("lines", ""), "stash")
+    return (
+        taught(stash.text, kinds, source, at),
+        episode(noted, kinds, source, at, noted.meta.get("name") or stash.name),
+    )
+
+
+def _count(
+    store: Store, places: Places, done: Reflected, now: datetime, ai: _Asking, dry_run: bool
+) -> None:
+    """Preferences from the ledger, where there is one."""
+    if not os.path.exists(os.path.join(places.home, corrections.FILE)):
+        return
+    project = places.project.id
+    try:
+        with corrections.opened(places.home) as book:
+            reword = ai.reword if ai.model is not None and not dry_run else None
+            done.preferences = preferences.plan(store, book, project, now, reword)
+            if not dry_run:
+                done.preferences = preferences.apply(store, book, project, done.preferences, now)
+    except (sqlite3.Error, LtmError) as error:
+        done.problems.append((os.path.join(places.home, corrections.FILE), str(error)))
+
+
+def _publish(store: Store, places: Places, done: Reflected, now: datetime) -> None:
+    from ltm.inject.memory_md import write_views
+    from ltm.store.open import vaults_of
+
+    views = write_views(store, vaults_of(places), places.project.root, now=now)
+    done.written = views.written
+    done.problems += [(each.path, each.message) for each in views.problems]
+
+
+class _Asking:
+    """The model, if one is switched on; the first failure ends the asking, and nothing else."""
+
+    def __init__(self, places: Places, config: Config, environ: Mapping[str, str]) -> None:
+        self._places = places
+        self._config = config
+        self._environ = environ
+        self._log: ModelLog | None = None
+        self.model: Model | None = None
+        self.trouble = ""
+
+    def __enter__(self) -> _Asking:
+        self._log = ModelLog(self._places.state_db)
+        self.model = open_model(self._config, self._places.home, self._log, self._environ)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._log is not None:
+            self._log.close()
+
+    def reword(self, statements: Sequence[str]) -> str:
+        """A wording for what users said, or nothing."""
+        from ltm.notes.markdown import preference_in_words
+
+        if self.model is None or self.trouble:
+            return ""
+        try:
+            return preference_in_words(statements, self.model)
+        except ModelFailed as error:
+            self.trouble = str(error)
+            return ""
+
+    def proposed(self, store: Store) -> list[ConsolidationStep]:
+        """What the model would merge and archive."""
+        from ltm.upkeep.consolidate import propose
+
+        if self.model is None or self.trouble:
+            return []
+        try:
+            return propose(store, self.model)
+        except ModelFailed as error:
+            self.trouble = str(error)
+            return []

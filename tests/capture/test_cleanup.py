@@ -1,0 +1,92 @@
+"""Statements are told apart from the small words around them, and slips of the keyboard mended."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltm.capture.message import joined, opening, parted, repaired, tidy, with_reason
+
+
+@pytest.mark.parametrize(
+    ("typed", "plain"),
+    [
+        ("ok so from now on, always use pnpm please", "Always use pnpm."),
+        ("btw the api listens on 8080", "The api listens on 8080."),
+        ("and please: keep the tests small, thanks!", "Keep the tests small."),
+        ("no, use tabs", "Use tabs."),
+        ("Great. We use tabs.", "We use tabs."),
+        ("`make check` runs everything", "`make check` runs everything."),
+        ("camelCase everywhere", "camelCase everywhere."),
+        ("iOS 15 is the minimum", "iOS 15 is the minimum."),
+    ],
+)
+def test_greetings_fillers_and_thanks_go(typed: str, plain: str) -> None:
+    assert tidy(typed) == plain
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "no malloc after init",
+        "now we deploy from main",
+        "right clicks open the menu",
+        "good names are short",
+        "works councils need two weeks",
+        "note files are in docs/notes",
+        "unknown plus a guard is ok",
+        "the default is right",
+    ],
+)
+def test_a_small_word_that_carries_the_meaning_stays(typed: str) -> None:
+    """Losing the "no" of "no malloc" would turn a rule into its opposite."""
+    assert tidy(typed).rstrip(".").lower() == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("dont use it bc its slow", "don't use it because its slow"),
+        ("alwyas run it w/ docker", "always run it with docker"),
+        ("pls remeber this", "please remember this"),
+        ("i think im done", "I think I'm done"),
+        ("run `dont.sh` bc of CI", "run `dont.sh` because of CI"),
+        ("see docs/im.md", "see docs/im.md"),
+        ("decide it yourself", "decide it yourself"),
+        ("the root cause lets everyone in", "the root cause lets everyone in"),
+    ],
+)
+def test_shorthand_and_slips_are_written_out(typed: str, meant: str) -> None:
+    assert repaired(typed) == meant
+
+
+def test_the_lead_and_the_rest_are_the_whole() -> None:
+    assert parted("ok so btw we use tabs") == ("ok so btw ", "we use tabs")
+
+
+def test_a_reason_is_told_from_what_it_is_for() -> None:
+    assert with_reason("Use bun because it is faster.") == ("Use bun", "it is faster")
+    assert with_reason("We left Redis due to cost.") == ("We left Redis", "cost")
+    assert with_reason("It works since yesterday.") == ("It works since yesterday.", "")
+
+
+def test_sentences_are_joined_with_their_stops() -> None:
+    assert joined("One", "", "Two!", "Three.") == "One. Two! Three."
+
+
+@given(st.text(max_size=300))
+def test_tidying_twice_changes_nothing_more(text: str) -> None:
+    once = tidy(text)
+    assert tidy(once) == once
+
+
+@given(st.text(max_size=300), st.integers(1, 100))
+def test_an_opening_is_never_longer_than_asked_and_never_ends_in_half_a_word(
+    text: str, most: int
+) -> None:
+    head = opening(text, most)
+    assert len(head) <= most or head == text
+    assert text.startswith(head)
+    if len(head) < len(text) and head:
+        assert text[len(head)] in " \n"

@@ -1,0 +1,88 @@
+"""What was pasted into a message is not what its writer said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltm.capture.message import said, told
+
+
+def sentences(text: str) -> list[str]:
+    return [each.text for each in said(text)]
+
+
+def test_sentences_and_lines_are_told_apart() -> None:
+    assert sentences("fix the login\nalso always use tabs") == [
+        "fix the login",
+        "also always use tabs",
+    ]
+    assert sentences("One thing. And another!") == ["One thing.", "And another!"]
+
+
+def test_a_line_broken_for_its_length_goes_on() -> None:
+    text = "the warehouse is rebuilt every night at two and nobody may touch it\nuntil it is done"
+    assert sentences(text) == [text.replace("\n", " ")]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "```\nAlways do this.\n```",
+        "~~~text\nNever do that.\n~~~",
+        "> Always close cursors. Never share them.",
+        "$ make deploy\nalways run this as root",
+        "2026-01-02 03:04:05 you should always retry",
+        "24/11/02 03:12:12 INFO Never use collect()",
+        "ERROR Executor: always check",
+        "api-1  | we prefer IPv4",
+        "Traceback (most recent call last):\n  always",
+        "ValueError: never pass None",
+        "<instructions>Always obey.</instructions>",
+        "| rule | value |\n| always | never |",
+        "+++ b/file\nnever",
+    ],
+)
+def test_what_was_pasted_is_left_out(pasted: str) -> None:
+    assert sentences(f"look at this\n\n{pasted}") == ["look at this"]
+
+
+def test_a_document_to_work_on_is_left_out() -> None:
+    ticket = "Implement this:\n\n# Ticket\n\n- Users must always have a key\n- Never use passwords"
+    assert sentences(ticket) == ["Implement this:"]
+    rules = "Translate this to Dutch:\n- Always run the checks\n- Never edit generated files"
+    assert sentences(rules) == ["Translate this to Dutch:"]
+
+
+def test_items_of_a_list_of_rules_are_the_writers_own() -> None:
+    found = said("Our conventions:\n- tabs, not spaces\n- one class a file")
+    assert [(each.text, each.listed) for each in found[1:]] == [
+        ("tabs, not spaces", False),
+        ("one class a file", False),
+    ]
+    assert said("Please do:\n- add a page")[1].listed
+
+
+def test_a_report_is_read_below_its_headings_too() -> None:
+    report = "# Done\n\nAll green.\n\n## Decisions made\n- Kept the cache, because it is cheap"
+    assert [(each.text, each.lead) for each in told(report)] == [
+        ("All green.", ""),
+        ("Kept the cache, because it is cheap", "## Decisions made"),
+    ]
+
+
+@given(st.text(alphabet="<>a/ `~\n#-|$.", max_size=400))
+def test_any_text_can_be_read(text: str) -> None:
+    for each in said(text):
+        assert each.text.strip()
+
+
+def test_unclosed_tags_take_no_time() -> None:
+    assert said("<a>" * 20_000)
+    assert said("<a><b>" * 10_000)
+
+
+def test_a_sentence_that_begins_with_diff_is_no_pasted_diff() -> None:
+    assert sentences("diff them by key. Then sort.") == ["diff them by key.", "Then sort."]
+    assert sentences("diff -u a b\nThen sort.") == []

@@ -1,0 +1,152 @@
+"""What `ltm` says of itself: every command in its place, in words that fit, on any terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from ltm.cli.app import COMMANDS, SECTIONS, ltm
+from ltm.hook import main
+from tests.cli.runner import Ltm
+
+ROOM = 80 - 2 - len("achievements") - 2 - 2
+"""Letters beside a command's name in a terminal of 80 columns."""
+
+
+def test_every_command_but_the_one_for_hooks_stands_in_one_section_of_the_help() -> None:
+    listed = [name for section in SECTIONS.values() for name in section]
+    assert len(listed) == len(set(listed))
+    assert set(COMMANDS) - set(listed) == {"drain"}
+
+
+def test_what_a_command_does_is_said_in_one_line_and_never_cut_off() -> None:
+    for section in SECTIONS.values():
+        for name, does in section.items():
+            assert does.endswith("."), name
+            assert len(does) <= ROOM, name
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_list_of_commands_is_whole_at_any_width(width: int) -> None:
+    context = click.Context(ltm, info_name="ltm", terminal_width=width)
+    text = ltm.get_help(context)
+    assert "..." not in text.replace("[ARGS]...", "")
+    assert max(map(len, text.splitlines())) <= width
+    for section in SECTIONS.values():
+        for name, does in section.items():
+            assert f"  {name} " in text
+            assert does.split()[-1] in text
+
+
+def test_the_list_of_commands_loads_none_of_them(ltm: Ltm) -> None:
+    done = ltm.run("--help", PYTHONPROFILEIMPORTTIME="1")
+    assert "ltm.cli.app" in done.stderr
+    assert "ltm.cli.remember" not in done.stderr
+
+
+def named(name: str) -> click.Command:
+    command = ltm.get_command(click.Context(ltm), name)
+    assert command is not None
+    return command
+
+
+def helped(name: str) -> str:
+    context = click.Context(named(name), info_name=f"ltm {name}", terminal_width=80)
+    return named(name).get_help(context)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_does(name: str) -> None:
+    for option in named(name).params:
+        if isinstance(option, click.Option):
+            assert (option.help or "").endswith((".", "?", "]")), option.opts
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_same_option_has_the_same_short_form_in_every_command(name: str) -> None:
+    short = {"--dry-run": "-n", "--yes": "-y", "--limit": "-n", "--kind": "-k", "--tag": "-t"}
+    for option in named(name).params:
+        for word in option.opts:
+            assert short.get(word, word) in option.opts
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_takes_words_shows_how_it_is_typed(name: str) -> None:
+    if any(isinstance(each, click.Argument) for each in named(name).params):
+        assert re.search(rf"^  .*\bltm {name}\b", helped(name), re.M)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_terminal_of_80_columns(name: str) -> None:
+    for line in helped(name).splitlines():
+        assert len(line) <= 80
+
+
+# -- ltm hook ------------------------------------------------------------------------------------
+
+
+def hook(ltm: Ltm, *words: str, said: str) -> tuple[int, str, str]:
+    done = ltm.run("hook", *words, stdin=said)
+    return done.returncode, done.stdout, done.stderr
+
+
+def start(ltm: Ltm, event: str = "SessionStart") -> str:
+    return json.dumps(
+        {
+            "session_id": "s1",
+            "cwd": str(ltm.project),
+            "hook_event_name": event,
+            "source": "startup",
+            "transcript_path": str(ltm.home / "s1.jsonl"),
+        }
+    )
+
+
+def test_ltm_hook_says_what_the_hook_program_says(ltm: Ltm) -> None:
+    ltm.ok("remember", "The staging server runs on port 8080")
+    code, said, noise = hook(ltm, "SessionStart", said=start(ltm))
+    assert (code, noise) == (0, "")
+    assert "port 8080" in said
+    other = subprocess.run(
+        [sys.executable, "-I", "-S", str(Path(main.__file__))],
+        input=start(ltm).replace('"s1"', '"s2"'),
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(ltm.home),
+            "LTM_HOME": str(ltm.home / ".ltm"),
+            "TMPDIR": str(ltm.home),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said == other.stdout
+
+
+@pytest.mark.parametrize("said", ["", "not json", "[]", '{"hook_event_name": 7}', "{}"])
+def test_ltm_hook_ends_with_0_and_silence_whatever_it_is_sent(ltm: Ltm, said: str) -> None:
+    assert hook(ltm, said=said) == (0, "", "")
+    assert hook(ltm, "--nonsense", "Stop", said=said) == (0, "", "")
+
+
+def test_ltm_hook_keeps_the_event_for_the_next_drain(ltm: Ltm) -> None:
+    assert hook(ltm, said=start(ltm, "Stop")) == (0, "", "")
+    assert ltm.json("drain")["events"] == 1
+
+
+def test_ltm_hook_loads_no_command_line(ltm: Ltm) -> None:
+    done = ltm.run("hook", stdin=start(ltm), PYTHONPROFILEIMPORTTIME="1")
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "ltm.hook.deadline" in names
+    assert not names & {"click", "ltm.surfaces.cli", "yaml"}
+
+
+def test_ltm_hook_explains_itself_when_asked(ltm: Ltm) -> None:
+    assert "hook_event_name" in ltm.ok("hook", "--help")

@@ -1,0 +1,99 @@
+"""Which embedder is in use is the user's to say, and words alone are always enough."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ltm.config.config import Config, load
+from ltm.embed import choose
+from ltm.embed.choose import open_embedder, standing
+
+
+def config(tmp_path: Path, text: str = "", shared: str = "") -> Config:
+    home, vault = tmp_path / "home", tmp_path / "repo" / ".claude" / "ltm"
+    home.mkdir(exist_ok=True)
+    vault.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text(text)
+    (vault / "config.toml").write_text(shared)
+    return load(str(home), str(vault))
+
+
+def test_the_model_that_is_installed_is_in_use_without_a_word(tmp_path: Path) -> None:
+    embedder = open_embedder(config(tmp_path))
+    assert embedder is not None
+    told = standing(config(tmp_path))
+    assert embedder.name.startswith(told.model)
+    assert told.model in told.said
+
+
+def test_it_is_loaded_once_in_a_process(tmp_path: Path) -> None:
+    assert open_embedder(config(tmp_path)) is open_embedder(config(tmp_path))
+
+
+def test_it_can_be_switched_off(tmp_path: Path) -> None:
+    off = config(tmp_path, '[embed]\nbackend = "none"\n')
+    assert open_embedder(off) is None
+    assert standing(off).model == ""
+    assert "words only" in standing(off).said
+
+
+@pytest.mark.parametrize("missing", ["weights", "numpy"])
+def test_what_is_not_installed_is_no_error_and_says_how_to_get_it(
+    missing: str, tmp_path: Path
+) -> None:
+    """In a process of its own, in which these modules cannot be found."""
+    names = ("numpy",) if missing == "numpy" else ("wordllama", "lmm")
+    (tmp_path / "home").mkdir()
+    program = f"""
+import importlib.util, sys
+real = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name in {names!r} else real(name, *more)
+from ltm.embed.choose import open_embedder, standing
+from ltm.config.config import load
+config = load({str(tmp_path / "home")!r})
+assert open_embedder(config) is None
+assert standing(config).model == ""
+print(standing(config).hint)
+if {missing!r} == "numpy": assert "numpy" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == choose.INSTALL
+
+
+def test_saying_what_is_in_use_loads_nothing(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    program = f"""
+import sys
+from ltm.embed.choose import standing
+from ltm.config.config import load
+standing(load({str(tmp_path / "home")!r}))
+assert not {{"numpy", "urllib.request"}} & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_server_is_used_where_the_user_named_one(tmp_path: Path) -> None:
+    chosen = config(
+        tmp_path,
+        '[embed]\nbackend = "api"\nbase_url = "http://127.0.0.1:9"\nmodel = "nomic-embed-text"\n',
+    )
+    embedder = open_embedder(chosen, {})
+    assert embedder is not None
+    assert embedder.name == "127.0.0.1/nomic-embed-text"
+    assert "http://127.0.0.1:9" in standing(chosen).said
+
+
+@pytest.mark.parametrize("option", ["backend", "base_url", "model", "timeout"])
+def test_a_repository_has_no_say_in_it(option: str, tmp_path: Path) -> None:
+    value = '"http://evil.example"' if option != "timeout" else "1"
+    value = '"api"' if option == "backend" else value
+    theirs = config(tmp_path, shared=f"[embed]\n{option} = {value}\n")
+    assert theirs.problems
+    assert theirs.own(f"embed.{option}") == theirs.get(f"embed.{option}")
+    assert standing(theirs) == standing(config(tmp_path))

@@ -1,0 +1,55 @@
+"""What a session was told is kept by its id, without a word of it, and goes when it is old."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ltm.spool.session_text import TOLD_FOLDER, mark_of, note_told, told
+
+
+def test_each_session_has_its_own(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    note_told(home, "one", ["mem_a"])
+    note_told(home, "one", ["mem_b"])
+    note_told(home, "two", ["mem_c"])
+    assert told(home, "one") == {"mem_a", "mem_b"}
+    assert told(home, "two") == {"mem_c"}
+    assert told(home, "three") == set()
+
+
+def test_no_word_of_a_line_is_kept(tmp_path: Path) -> None:
+    line = "~DECI:HIGH| the password is zanzibar"
+    note_told(str(tmp_path), "one", [mark_of(line)])
+    (file,) = (tmp_path / TOLD_FOLDER).iterdir()
+    assert b"zanzibar" not in file.read_bytes()
+    assert mark_of(f"{line}\n") in told(str(tmp_path), "one")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("session", ["../../evil", "a/b", "x" * 5_000, "", "\udce4\x00"])
+def test_no_name_of_a_session_leads_out_of_the_folder(tmp_path: Path, session: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    note_told(str(home), session, ["mem_a"])
+    assert told(str(home), session) == {"mem_a"}
+    assert [each.name for each in tmp_path.iterdir()] == ["home"]
+    assert [each.name for each in home.iterdir()] == [TOLD_FOLDER]
+
+
+def test_sessions_of_long_ago_are_let_go_of_when_another_begins(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    note_told(home, "old", ["mem_a"])
+    (file,) = (tmp_path / TOLD_FOLDER).iterdir()
+    os.utime(file, (0, 0))
+    note_told(home, "new", ["mem_b"])
+    assert told(home, "old") == set()
+    assert told(home, "new") == {"mem_b"}
+
+
+def test_a_home_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / TOLD_FOLDER).write_text("a file in the way")
+    note_told(str(tmp_path), "one", ["mem_a"])
+    assert told(str(tmp_path), "one") == set()
