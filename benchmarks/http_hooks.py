@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.report import keep, percentile, spawned, table, timed
 from ltm.state.session_log import SessionLog
 
-HOOK = str(files("ltm.surfaces").joinpath("sh", "ltm-hook.sh"))
+HOOK = str(files("ltm.http").joinpath("ltm-hook.sh"))
 LIMIT_MS = 1_200.0
 """What the hook in sh may take, whatever the server does."""
 

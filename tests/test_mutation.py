@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.soak.mutation import mutants_of, sample
 
 ROOT = Path(__file__).parents[1]
-FILES = [Path("src/ltm/storage/durable.py"), Path("src/ltm/core/policy.py")]
+FILES = [Path("src/ltm/files/atomic.py"), Path("src/ltm/policy.py")]
 
 
 def faults(tmp_path: Path, text: str) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from ltm.kinds import Kinds
 
 SOURCE = Path(__file__).parent.parent / "src" / "ltm"
-TABLE = SOURCE / "core" / "kinds.py"
+TABLE = SOURCE / "kinds.py"
 NAMES = {row.name for row in Kinds()}
 
 

@@ -18,11 +18,17 @@ from typing import Any
 
 import pytest
 
+PARTS = (
+    *("model.py", "kinds.py", "policy.py", "decisions.py", "text/*", "redact/*", "files/*"),
+    *("config/*", "project/*", "vault/*", "index/*", "spool/*", "state/*", "store/*", "history/*"),
+    "http/app.py",
+)
+"""Where faults are put in: what a memory is, how it is kept, and who may ask for it."""
 TRACED, CHOSEN = "LTM_TRACED", "LTM_CHOSEN"
 _CHILDREN = """[run]
 branch = true
 parallel = true
-include = */src/ltm/core/*, */src/ltm/storage/*, */src/ltm/surfaces/http/*
+include = {include}
 data_file = {folder}/lines-child
 context = ${{PYTEST_CURRENT_TEST-}}
 """
@@ -42,13 +48,14 @@ class _Trace:
         self._times = folder / f"times-{os.getpid()}.jsonl"
         self._coverage = coverage.Coverage(
             data_file=str(folder / f"lines-{os.getpid()}"),
-            source=["ltm.core", "ltm.storage", "ltm.surfaces.http"],
+            include=[f"*/src/ltm/{part}" for part in PARTS],
             branch=True,
             config_file=False,
         )
         self._coverage.start()
+        parts = ", ".join(f"*/src/ltm/{part}" for part in PARTS)
         told = folder / "children.ini"
-        told.write_text(_CHILDREN.format(folder=folder))
+        told.write_text(_CHILDREN.format(folder=folder, include=parts))
         # Only now: the process that starts this one notes nothing, and this one not twice.
         os.environ["COVERAGE_PROCESS_START"] = str(told)
 

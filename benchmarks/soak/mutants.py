@@ -30,16 +30,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.soak.chosen import CHOSEN, TRACED, nodeid
+from benchmarks.soak.chosen import CHOSEN, PARTS, TRACED, nodeid
 from benchmarks.soak.mutation import Mutant, sample
 from tests.figures import count, worst
 
 _ROOT = Path(__file__).parents[2]
 _TESTS = (
-    *("core", "storage", "contract", "capture", "recall", "inject", "upkeep", "sessions"),
-    *("friction", "transfer", "embed", "surfaces/test_http_guard.py"),
-    "surfaces/test_guard_messages.py",
-    "surfaces/test_session_notes.py",
+    *("model", "text", "redact", "files", "config", "project", "vault", "index", "spool", "state"),
+    *("store", "history", "notes", "contract", "capture", "recall", "inject", "upkeep", "sessions"),
+    *("friction", "transfer", "embed", "http/test_guard.py", "http/test_guard_messages.py"),
 )
 _LEFT_OUT = (
     "hostile_megabyte",
@@ -195,8 +194,8 @@ def traced(copy: Copy, tools: Path, kept: Path) -> Trace:
 
 def _modules(root: Path) -> list[Path]:
     """What faults are put in, below the root."""
-    found = [*root.glob("src/ltm/core/*.py"), *root.glob("src/ltm/storage/*.py")]
-    return [path.relative_to(root) for path in (*found, root / "src/ltm/surfaces/http/guard.py")]
+    found = [path for part in PARTS for path in root.glob(f"src/ltm/{part}")]
+    return [path.relative_to(root) for path in sorted(found) if path.suffix == ".py"]
 
 
 def _forget(path: Path) -> None:
@@ -261,12 +260,6 @@ def told(seed: int, trace: Trace, verdicts: dict[Mutant, str], alarms: int) -> b
         "survived": many - killed,
         "not_covered": counted["not_covered"],
         "false_alarms": alarms,
-        **{
-            f"survived_in_{room}": sum(
-                said != "killed" and room in mutant.path.parts for mutant, said in verdicts.items()
-            )
-            for room in ("core", "storage", "http")
-        },
     }
     count("R24", **figures)
     worst(

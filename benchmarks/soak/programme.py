@@ -371,7 +371,7 @@ ROWS: tuple[Row, ...] = (
             tried("tests/security/test_terminal.py"),
             tried(
                 "tests/text/test_display.py",
-                "tests/surfaces",
+                *("tests/cli", "tests/hook", "tests/http", "tests/mcp", "tests/notes"),
                 words="control or shellcheck or neutral or hostile",
             ),
         ),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from tests.cli.runner import Ltm
+from tests.test_import_direction import ORDER
 
 HEAVY = {
     "argparse",
@@ -66,8 +67,8 @@ def loaded(ltm: Ltm, *words: str) -> set[str]:
     return set(names[names.index("site") + 1 :])
 
 
-def rooms(names: set[str]) -> set[str]:
-    """The rooms of the product that modules belong to."""
+def packages(names: set[str]) -> set[str]:
+    """The packages that modules belong to."""
     return {name.split(".")[1] for name in names if name.startswith("ltm.")}
 
 
@@ -77,7 +78,7 @@ def test_a_question_in_plain_words_loads_nothing_it_can_do_without(ltm: Ltm) -> 
     tops = {name.partition(".")[0] for name in names}
     assert tops - sys.stdlib_module_names <= {"ltm", "org"}  # `copy` looks for Jython's
     assert not names & (HEAVY | NOT_ASKED_FOR)
-    assert rooms(names) == {"core", "embed", "recall", "storage", "surfaces"}
+    assert packages(names) <= set(ORDER[: ORDER.index("inject")]) | {"cli"}
 
 
 def test_options_are_for_the_command_line_library(ltm: Ltm) -> None:

@@ -145,7 +145,7 @@ def test_ltm_hook_loads_no_command_line(ltm: Ltm) -> None:
     done = ltm.run("hook", stdin=start(ltm), PYTHONPROFILEIMPORTTIME="1")
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "ltm.hook.deadline" in names
-    assert not names & {"click", "ltm.surfaces.cli", "yaml"}
+    assert not names & {"click", "ltm.cli.app", "yaml"}
 
 
 def test_ltm_hook_explains_itself_when_asked(ltm: Ltm) -> None:

@@ -34,7 +34,7 @@ class Person:
         (self.client / "settings.json").write_text(json.dumps(settings))
 
     def hooks(self, *events: str, python: str = sys.executable) -> dict[str, Any]:
-        hook = Path(__file__).parents[2] / "src" / "ltm" / "surfaces" / "hook.py"
+        hook = Path(__file__).parents[2] / "src" / "ltm" / "hook" / "main.py"
         entry = {"type": "command", "command": f"{python} -I -S '{hook}'"}
         return {event: [{"hooks": [entry]}] for event in events or EVENTS}
 

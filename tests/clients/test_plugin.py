@@ -127,7 +127,8 @@ def test_each_command_may_use_exactly_the_tools_it_names() -> None:
 def test_ours_is_told_from_everybody_elses() -> None:
     assert is_our_hook({"command": "'/a b/.ltm/bin/ltm-hook' --unless-plugin || exit 0"})
     assert is_our_hook({"command": "sh", "args": ["-c", "x", "ltm", "ltm-hook", UNLESS_PLUGIN]})
-    assert is_our_hook({"command": "C:\\py.exe", "args": ["-I", "C:\\ltm\\surfaces\\hook.py"]})
+    for place in ("hook\\main.py", "surfaces\\hook.py"):  # now, and in version 0.1
+        assert is_our_hook({"command": "C:\\py.exe", "args": ["-I", f"C:\\ltm\\{place}"]})
     assert not is_our_hook({"command": "python3", "args": ["hooks/hook.py"]})
     assert not is_our_hook({"type": "http", "url": "http://localhost"})
     assert not is_our_hook("ltm-hook")

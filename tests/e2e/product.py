@@ -63,7 +63,7 @@ def warm_up(plugin: Path, elsewhere: Path) -> None:
     """
     event = {"hook_event_name": "SessionStart", "session_id": "warm-up", "cwd": str(elsewhere)}
     subprocess.run(
-        [sys.executable, "-I", "-S", str(plugin / "src" / "ltm" / "surfaces" / "hook.py")],
+        [sys.executable, "-I", "-S", str(plugin / "src" / "ltm" / "hook" / "main.py")],
         env={"HOME": str(elsewhere), "LTM_HOME": str(elsewhere / ".ltm"), "PATH": os.defpath},
         input=json.dumps({**event, "source": "startup"}),
         text=True,

@@ -338,7 +338,7 @@ def test_an_event_that_home_cannot_take_is_kept_though_tmpdir_cannot_either(
     if unusable.is_mount() and os.access(unusable, os.W_OK):
         fill(unusable)
     told = {"hook_event_name": "Stop", "session_id": "s1", "cwd": str(tmp_path)}
-    sh = ["sh", str(Path(main.__file__).parent / "sh" / "ltm-hook.sh"), "Stop"]
+    sh = ["sh", str(Path(main.__file__).parents[1] / "http" / "ltm-hook.sh"), "Stop"]
     done = subprocess.run(
         [f"{LTM}-hook"] if script == "python" else sh,
         input=json.dumps(told),

@@ -102,7 +102,7 @@ def test_malformed_input_is_no_error_in_a_process_that_never_loaded_json() -> No
         "assert 'json' not in sys.modules;"
         'print(q.read_object(\'{"a": 1, "b": "cut\'), q.is_whole(\'{"a": nope}\'))'
     )
-    root = fastjson.__file__.removesuffix("/ltm/core/quickjson.py")
+    root = fastjson.__file__.removesuffix("/ltm/files/fastjson.py")
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, root], capture_output=True, text=True, check=True
     )
@@ -117,7 +117,7 @@ def test_another_python_reads_and_writes_the_same() -> None:
         'print(q.read_object(\'{"a": 1, "b": "cut\'), q.is_whole(\'{"a": nope}\'),'
         ' q.write({"ä": True}))'
     )
-    root = fastjson.__file__.removesuffix("/ltm/core/quickjson.py")
+    root = fastjson.__file__.removesuffix("/ltm/files/fastjson.py")
     done = subprocess.run(
         [sys.executable, "-c", code, root], capture_output=True, text=True, check=True
     )

@@ -314,25 +314,26 @@ def show(code):
     leave(code)
 os._exit = show
 sys.path.insert(0, {root!r})
-from ltm.surfaces import hook
-hook.main()
+from ltm.hook import main
+main.main()
 """
 OURS = {
     "ltm",
     "ltm.clients",
     "ltm.clients.wire",
-    "ltm.core",
     "ltm.errors",
-    "ltm.files.fastjson",
-    "ltm.storage",
+    "ltm.files",
     "ltm.files.atomic",
-    "ltm.project.home",
-    "ltm.spool.hook_log",
-    "ltm.spool.events",
-    "ltm.surfaces",
+    "ltm.files.fastjson",
+    "ltm.hook",
     "ltm.hook.deadline",
     "ltm.hook.main",
     "ltm.hook.receive",
+    "ltm.project",
+    "ltm.project.home",
+    "ltm.spool",
+    "ltm.spool.events",
+    "ltm.spool.hook_log",
 }
 
 
@@ -350,7 +351,7 @@ def test_keeping_an_event_loads_next_to_nothing(hooks: Hooks, event: str) -> Non
     (hooks.home / "runtime.json").write_text("{}")
     loaded = modules(hooks, event, agent_type="Explore")
     ours = {name for name in loaded if name.partition(".")[0] == "ltm"}
-    assert ours == OURS | {"ltm.hook.receive", "ltm.spool.hook_log"}
+    assert ours == OURS
     # Small modules written in C, some of them built in; no regular expressions, no enumerations.
     small = {"_json", "_signal", "_thread", "errno", "fcntl", "gc", "select", "time"}
     assert loaded - ours <= small | {"__future__"}
@@ -369,8 +370,6 @@ def test_a_session_with_a_text_kept_ready_loads_two_modules_more(hooks: Hooks) -
     assert {name for name in loaded if name.startswith("ltm")} - OURS == {
         "ltm.hook.answer",
         "ltm.spool.session_text",
-        "ltm.hook.receive",
-        "ltm.spool.hook_log",
     }
     assert not loaded & {"json", "re", "sqlite3", "dataclasses", "typing", "subprocess"}
 
@@ -414,10 +413,10 @@ def test_what_agents_md_tells_is_told_to_those_whose_client_does_not_load_it(hoo
 HANGING = f"""
 import sys, time
 sys.path.insert(0, {str(PROGRAM.parents[2])!r})
-from ltm.storage import hooklog, spool
-from ltm.surfaces import answer, hook
+from ltm.hook import answer, main
+from ltm.spool import events, hook_log
 {{what}} = lambda *given, **named: time.sleep(60)
-hook.main()
+main.main()
 """
 
 
@@ -425,12 +424,12 @@ hook.main()
     ("event", "hanging", "deadline", "logged"),
     [
         ("SessionStart", "answer.at_start", main.DEADLINE, True),
-        ("SessionStart", "spool.put", main.DEADLINE, True),
-        ("Stop", "spool.put", main.DEADLINE, True),
-        ("SessionEnd", "spool.put", main.END_DEADLINE, True),
+        ("SessionStart", "events.put", main.DEADLINE, True),
+        ("Stop", "events.put", main.DEADLINE, True),
+        ("SessionEnd", "events.put", main.END_DEADLINE, True),
         # As on a disk that hangs: the log is on it too.
-        ("SessionEnd", "spool.put = hooklog.note", main.END_DEADLINE, False),
-        ("SessionStart", "answer.at_start = hooklog.note", main.DEADLINE, False),
+        ("SessionEnd", "events.put = hook_log.note", main.END_DEADLINE, False),
+        ("SessionStart", "answer.at_start = hook_log.note", main.DEADLINE, False),
     ],
 )
 def test_it_ends_at_its_deadline_whatever_it_is_doing(
@@ -462,16 +461,16 @@ def test_an_event_is_kept_though_the_process_that_keeps_it_dies(
     program = f"""
 import os, sys
 sys.path.insert(0, {str(PROGRAM.parents[2])!r})
-from ltm.storage import spool
-from ltm.surfaces import hook
-put = spool.put
+from ltm.hook import main
+from ltm.spool import events
+put = events.put
 def die_once(*given, **named):
     if os.path.exists({str(died)!r}):
         return put(*given, **named)
     os.mkdir({str(died)!r})
     os.kill(os.getpid(), 9)
-spool.put = die_once
-hook.main()
+events.put = die_once
+main.main()
 """
     command = [sys.executable, "-I", "-S", "-c", program]
     ran = hooks.send(json.dumps(hooks.payload("SessionEnd")).encode(), command=command)

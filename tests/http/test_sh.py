@@ -33,7 +33,7 @@ from tests.hook.test_hook import EVENTS, SECRET
 from tests.hook.test_worlds import mounted, run_mount
 from tests.http.runner import PATIENCE, Server, files_with, listener, nobody_drains, until
 
-SCRIPT = str(files("ltm.surfaces").joinpath("sh", "ltm-hook.sh"))
+SCRIPT = str(files("ltm.http").joinpath("ltm-hook.sh"))
 ROOT = Path(__file__).parents[2]
 SHELLS = {
     "dash": ["dash"],
@@ -133,7 +133,7 @@ def test_it_is_in_the_wheel_and_can_be_run(tmp_path: Path) -> None:
     )
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        entry = archive.getinfo("ltm/surfaces/sh/ltm-hook.sh")
+        entry = archive.getinfo("ltm/http/ltm-hook.sh")
         assert archive.read(entry) == Path(SCRIPT).read_bytes()
     assert (entry.external_attr >> 16) & 0o111 == 0o111
 

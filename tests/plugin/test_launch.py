@@ -27,8 +27,8 @@ from tests.hook.test_hook import old_pythons
 from tests.mcp.wire import PATIENCE, Wire
 
 RUN = Path(launch.ROOT) / "plugin" / "run.sh"
-PYTHONS = os.path.join(launch.ROOT, "src", "ltm", "surfaces", "sh", "pythons.sh")
-HOOK = os.path.join(launch.ROOT, "src", "ltm", "surfaces", "hook.py")
+PYTHONS = os.path.join(launch.ROOT, "src", "ltm", "hook", "pythons.sh")
+HOOK = os.path.join(launch.ROOT, "src", "ltm", "hook", "main.py")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the plugin's launcher is for POSIX")
 

@@ -265,4 +265,4 @@ def test_only_one_module_starts_git() -> None:
                 first = node.elts[0]
                 if isinstance(first, ast.Constant) and str(first.value).split(" ")[0] == "git":
                     found.add(str(path.relative_to(SOURCE)))
-    assert found == {os.path.join("storage", "git.py")}
+    assert found == {os.path.join("project", "git_command.py")}

@@ -200,7 +200,7 @@ def test_the_hook_in_sh_executes_nothing_as_its_guide_enters_it(world: World) ->
     guide = (ROOT / "docs" / "guides" / "serve.md").read_text("utf-8")
     (line,) = (each for each in guide.splitlines() if "/path/to/ltm-hook.sh" in each)
     _, hook = next(entries(json.loads("{" + line.strip().rstrip("]}") + "}")))
-    script = str(ROOT / "src" / "ltm" / "surfaces" / "sh" / "ltm-hook.sh")
+    script = str(ROOT / "src" / "ltm" / "http" / "ltm-hook.sh")
     command = hook["command"].replace("/path/to/ltm-hook.sh", script)
     for data, _ in payloads(world):
         done = world.run(["sh", "-c", command], data)
