@@ -12,8 +12,6 @@ A memory as plain JSON values and back: the one shape for `--json`, export, inde
 Keys are the SPEC's field names; `source` is a small object. Pure; the standard library only.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import time

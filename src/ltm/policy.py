@@ -22,8 +22,6 @@ says what to type. `FEW` are never a mass, or a small store could not change at 
 the standard library and `core.model`.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -80,7 +78,7 @@ def difficulty(failures: int, successes: int, compacted: bool) -> float:
     return _share(0.5 * rate + 0.3 * min(1.0, tools / 50) + 0.2 * compacted)
 
 
-def confidence(memory: Memory, kind: Kind, now: datetime) -> float:
+def confidence(memory: Memory, kind: "Kind", now: datetime) -> float:
     """How likely a memory still holds; for kinds that fade it falls in a straight line to 0.
 
     The line begins when the memory was made or last confirmed. A mere edit does not renew it, and
@@ -95,7 +93,7 @@ def confidence(memory: Memory, kind: Kind, now: datetime) -> float:
     return round(_share(memory.confidence) * left, 9)
 
 
-def tier(observations: int, kind: Kind) -> str:
+def tier(observations: int, kind: "Kind") -> str:
     """How firmly a behaviour is known by how often it was seen; nothing for kinds without tiers."""
     if not kind.tiers:
         return ""
@@ -117,7 +115,7 @@ def is_active(memory: Memory) -> bool:
     return memory.status is Status.ACTIVE and memory.phase is not Phase.ARCHIVED
 
 
-def is_over(memory: Memory, kind: Kind, now: datetime) -> bool:
+def is_over(memory: Memory, kind: "Kind", now: datetime) -> bool:
     """Whether a memory reached its kind's last state more days ago than the kind allows.
 
     The days count from the last change of the memory, which is at the latest that of its state.
@@ -127,7 +125,7 @@ def is_over(memory: Memory, kind: Kind, now: datetime) -> bool:
     return _days(memory.updated, now) > kind.resolved_days
 
 
-def is_hidden(memory: Memory, kind: Kind, now: datetime) -> bool:
+def is_hidden(memory: Memory, kind: "Kind", now: datetime) -> bool:
     """Whether age keeps a memory from being injected. It stays searchable."""
     return confidence(memory, kind, now) < SHOWN_FROM or is_over(memory, kind, now)
 

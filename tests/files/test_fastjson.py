@@ -98,7 +98,7 @@ def test_what_cannot_be_written_is_refused() -> None:
 def test_malformed_input_is_no_error_in_a_process_that_never_loaded_json() -> None:
     """Without `json` in memory the C scanner cannot raise its own error."""
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from ltm.core import quickjson as q;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from ltm.files import fastjson as q;"
         "assert 'json' not in sys.modules;"
         'print(q.read_object(\'{"a": 1, "b": "cut\'), q.is_whole(\'{"a": nope}\'))'
     )
@@ -113,7 +113,7 @@ def test_another_python_reads_and_writes_the_same() -> None:
     """Where the scanner of CPython is missing, that of the standard library is taken."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); sys.modules['_json'] = None;"
-        "from ltm.core import quickjson as q;"
+        "from ltm.files import fastjson as q;"
         'print(q.read_object(\'{"a": 1, "b": "cut\'), q.is_whole(\'{"a": nope}\'),'
         ' q.write({"ä": True}))'
     )

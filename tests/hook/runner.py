@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm.hook import main
-from ltm.spool.events import in_order
+from ltm.spool.queue import in_order
 
 PROGRAM = Path(main.__file__)
 PATIENCE = 20.0

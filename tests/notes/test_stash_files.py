@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.errors import Refused, WrongUsage
-from ltm.notes.stash import Stashes, file_name
+from ltm.notes.stash_files import Stashes, file_name
 
 
 @pytest.fixture

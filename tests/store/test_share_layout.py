@@ -11,11 +11,11 @@ from pathlib import Path
 
 from ltm.config import config
 from ltm.index import vector_file
-from ltm.notes import session_notes, stash
+from ltm.notes import session_notes, stash_files
 from ltm.project import layout, trust
 from ltm.spool import events, hook_log, session_text
 from ltm.state import corrections
-from ltm.vault import signing
+from ltm.vault import key_file
 from tests.project.repos import make_repo
 
 
@@ -26,14 +26,14 @@ def test_the_files_of_a_home_and_of_a_project_keep_their_names() -> None:
         "hook.log",
     )
     assert (*("signing.key", "friction.db", "vectors.db"),) == (
-        signing.FILE,
+        key_file.FILE,
         corrections.FILE,
         vector_file.FILE,
     )
     assert (layout.STATE, layout.SESSIONS) == ("state.db", "sessions.db")
     assert (*("trust.json", "stashes.json", "AGENT.md"),) == (
         trust.FILE,
-        stash.MANIFEST,
+        stash_files.MANIFEST,
         layout.AGENT_FILE,
     )
     assert (session_text.TEXTS_FOLDER, session_text.TOLD_FOLDER, events.FOLDER) == (

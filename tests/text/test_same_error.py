@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.text.similarity import SAME, bare, likeness, signs
+from ltm.text.same_error import SAME, bare, likeness, signs
 
 
 def alike(asked: str, known: str) -> bool:

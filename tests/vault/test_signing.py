@@ -35,7 +35,7 @@ from ltm.model import Filter, Impact, Memory, Phase, Scope, Source, Status, as_r
 from ltm.state.usage import State as Usage
 from ltm.store.apply import state_of
 from ltm.store.file_store import FileStore
-from ltm.vault import codec, frontmatter, signing
+from ltm.vault import codec, frontmatter, key_file, signing
 from ltm.vault.fields import FIELDS
 from ltm.vault.signing import Key, SignatureState
 from ltm.vault.vault import Vault
@@ -166,10 +166,10 @@ def test_only_its_owner_can_read_a_key(tmp_path: Path, umask: int) -> None:
         key = signing.make(str(tmp_path / "home"))
     finally:
         os.umask(before)
-    path = Path(signing.path_in(str(tmp_path / "home")))
+    path = Path(key_file.path_in(str(tmp_path / "home")))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert signing.load(str(tmp_path / "home")) == key
+    assert key_file.load(str(tmp_path / "home")) == key
     assert sorted(each.name for each in path.parent.iterdir()) == [".gitignore", "signing.key"]
 
 
@@ -178,7 +178,7 @@ def test_a_key_is_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="already") as refused:
         signing.make(str(tmp_path))
     assert "ltm sign --all" in refused.value.hint
-    assert signing.load(str(tmp_path)) == key
+    assert key_file.load(str(tmp_path)) == key
 
 
 def test_of_many_who_make_a_key_at_once_one_does(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_of_many_who_make_a_key_at_once_one_does(tmp_path: Path) -> None:
         for _ in range(6)
     ]
     said = [process.communicate()[0].strip() for process in running]
-    key = signing.load(str(tmp_path))
+    key = key_file.load(str(tmp_path))
     assert key is not None
     assert [each for each in said if each] == [key.id]
 
@@ -207,7 +207,7 @@ def test_where_the_disk_refuses_no_key_and_no_half_of_one_is_left(
     monkeypatch.setattr(os, "link", refuse)
     with pytest.raises(StorageFailed, match="could not write the key") as caught:
         signing.make(str(tmp_path))
-    assert caught.value.path == signing.path_in(str(tmp_path))
+    assert caught.value.path == key_file.path_in(str(tmp_path))
     assert os.listdir(tmp_path) == [".gitignore"]
 
 
@@ -237,7 +237,7 @@ def test_a_folder_that_is_put_under_git_later_leaves_the_key_out(tmp_path: Path)
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"00" * 31, b"\xff\xfe", b"00" * 4096])
 def test_what_is_no_key_vouches_for_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "signing.key").write_bytes(content)
-    key = signing.load(str(tmp_path))
+    key = key_file.load(str(tmp_path))
     assert key is not None
     memory = make()
     assert key.signed(memory, memory) == memory
@@ -246,8 +246,8 @@ def test_what_is_no_key_vouches_for_nothing(tmp_path: Path, content: bytes) -> N
 
 
 def test_a_home_without_a_key_has_none(tmp_path: Path) -> None:
-    assert signing.load(str(tmp_path)) is None
-    assert signing.load(str(tmp_path / "nowhere")) is None
+    assert key_file.load(str(tmp_path)) is None
+    assert key_file.load(str(tmp_path / "nowhere")) is None
 
 
 # -- every change signs ------------------------------------------------------------------------

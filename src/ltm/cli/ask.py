@@ -7,7 +7,7 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
-from ltm.cli.output import hit_record, nothing_found
+from ltm.cli.hits import hit_record, nothing_found
 from ltm.recall.passages import Quote, cited_as, quote_title
 from ltm.text.display import one_line
 

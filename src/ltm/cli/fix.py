@@ -9,7 +9,8 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work, limit_option
 from ltm.cli.command import command as make
-from ltm.cli.output import MOST, memory_record, say_memory, say_passage
+from ltm.cli.hits import MOST
+from ltm.cli.output import memory_record, say_memory, say_passage
 from ltm.errors import WrongUsage
 from ltm.history.passage import Passage
 from ltm.recall.fix_error import Case, solve

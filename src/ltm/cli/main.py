@@ -63,7 +63,7 @@ def _plain_question(words: list[str]) -> str:
 
 def _recall(question: str) -> None:
     from ltm.cli.context import Work
-    from ltm.cli.output import answer
+    from ltm.cli.hits import answer
     from ltm.model import Filter
 
     with Work() as work:

@@ -30,11 +30,9 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 from ltm.cli.context import Work
-from ltm.errors import LtmError, WrongUsage
+from ltm.errors import LtmError
 from ltm.history.passage import Passage
-from ltm.model import Filter, Hit, Memory, Problem, Status, Stored, as_record, iso
-from ltm.recall.passages import Quote, quote_record, quote_title
-from ltm.recall.search import recall
+from ltm.model import Memory, Problem, Status, Stored, as_record, iso
 from ltm.text.display import counted, estimate, one_line, visible
 from ltm.text.sentences import shortened
 
@@ -163,9 +161,9 @@ def memory_headline(memory: Memory) -> str:
 
 def marker(home: str) -> Callable[[Stored], str]:
     """What stands before a memory that is not to be taken as it is: changed, untrusted, waiting."""
-    from ltm.vault import signing
+    from ltm.vault import key_file
 
-    key = signing.load(home)
+    key = key_file.load(home)
 
     def mark(stored: Stored) -> str:
         marks = "⚠ " if key is not None and key.is_doubtful(stored.memory) else ""
@@ -181,82 +179,6 @@ def marker(home: str) -> Callable[[Stored], str]:
 def moment(when: datetime | None) -> str | None:
     """A moment for JSON."""
     return None if when is None else iso(when)
-
-
-MOST = 200
-"""Hits that can be asked for at once."""
-
-
-def answer(
-    work: Work,
-    question: str,
-    wanted: Filter,
-    limit: int | None = None,
-    *,
-    sessions: bool = True,
-    as_of: datetime | None = None,
-) -> None:
-    """Print what answers a question, as on a day where one is given."""
-    if not question.strip():
-        raise WrongUsage("there is nothing to look for", hint="type: ltm recall WORDS")
-    most = limit or work.config.get("recall.limit")
-    said = work.said if sessions else None
-    found = recall(work.store, question, wanted, most, said=said, as_of=as_of)
-    if work.as_json:
-        emit({"hits": [hit_record(hit) for hit in found.hits], "total": found.total})
-        return
-    if not found.hits:
-        nothing_found(work, question)
-        return
-    mark = marker(work.places.home)
-    for hit in found.hits:
-        if isinstance(hit, Quote):
-            waits = WAITS if hit.waits else ""
-            say(f"{one_line(hit.id)}  {waits}{one_line(quote_title(hit))}")
-            say(f"    {one_line(hit.excerpt)}")
-            say(f"    why: {one_line(hit.why)}; {counted(hit.tokens, 'token')}")
-            continue
-        memory = hit.stored.memory
-        headline = f"{mark(hit.stored)}{memory_headline(memory)}"
-        say(f"{shown_id(memory.id)}  {headline}")
-        say(f"    {one_line(memory.summary or memory.text)[:300]}")
-        say(f"    why: {hit.why}; {counted(estimate(memory.text), 'token')}")
-    left = found.total - len(found.hits)
-    if left and len(found.hits) == most and most < MOST:
-        note(f"{left:,} more; see more with --limit {min(found.total, MOST)}")
-    elif left:  # no single session fills an answer, however long it may be
-        note(f"{left:,} more that fit less; around a hit: ltm timeline --around ID")
-
-
-def nothing_found(work: Work, question: str) -> None:
-    """Say that nothing answers a question, and what may be the reason."""
-    from ltm.store.vaults import waiting
-
-    note(f"Nothing found for '{question}'. Try other words, or 'ltm list'.")
-    untrusted = waiting(work.store, work.places).untrusted
-    if untrusted:
-        note(
-            f"Not searched: {counted(untrusted, 'memory')} that came with this repository;"
-            " if you trust it, type: ltm trust"
-        )
-
-
-def hit_record(hit: Hit | Quote) -> dict[str, Any]:
-    """A hit as JSON."""
-    if isinstance(hit, Quote):
-        return quote_record(hit)
-    memory = hit.stored.memory
-    return {
-        "id": memory.id,
-        "title": memory.title,
-        "kind": memory.kind,
-        "score": round(hit.score, 4),
-        "why": hit.why,
-        "text": memory.text,
-        "tokens": estimate(memory.text),
-        "quarantined": memory.status is Status.QUARANTINED,
-        "source": source(hit.stored),
-    }
 
 
 _LONG = 240

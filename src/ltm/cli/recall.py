@@ -8,7 +8,7 @@ import click
 
 from ltm.cli.command import Work, filter_options, wanted
 from ltm.cli.command import command as make
-from ltm.cli.output import MOST, answer
+from ltm.cli.hits import MOST, answer
 from ltm.model import Status
 
 

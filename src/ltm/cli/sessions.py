@@ -236,7 +236,7 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
     --purge nothing of a session is left there, and none of it comes back; memories that came from
     it stay.
     """
-    from ltm.recall.passages import headers_of
+    from ltm.recall.timeline import headers_of
     from ltm.state.session_log import SessionLog
 
     if purge is not None:

@@ -113,7 +113,7 @@ def _tell(behind: SourceLines) -> None:
 def _signed(work: Work, stored: Stored) -> str:
     """How the memory stands to the key that is set; nothing without one."""
     from ltm.store.apply import state_of
-    from ltm.vault import signing
+    from ltm.vault import key_file
 
-    key = signing.load(work.places.home)
+    key = key_file.load(work.places.home)
     return "" if key is None else str(state_of(key, stored, work.store))

@@ -33,10 +33,10 @@ def keygen_command(work: Work) -> None:
     It is one file under LTM_HOME that only you can read. It is never in a repository and never in
     an export; with it, anyone can sign in your name.
     """
-    from ltm.vault import signing
+    from ltm.vault import key_file, signing
 
     key = signing.make(work.places.home)
-    path = signing.path_in(work.places.home)
+    path = key_file.path_in(work.places.home)
     if work.as_json:
         output.emit({"path": path, "key": key.id})
         return
@@ -138,13 +138,13 @@ def verify_command(work: Work, memory_id: str | None) -> None:
 
 def key_of(work: Work) -> Key:
     """The key that is set; without one there is nothing to check or sign with."""
-    from ltm.vault import signing
+    from ltm.vault import key_file
 
-    key = signing.load(work.places.home)
+    key = key_file.load(work.places.home)
     if key is None:
         raise NotFound(
             "there is no key to sign and check with",
-            path=signing.path_in(work.places.home),
+            path=key_file.path_in(work.places.home),
             hint="make one with: ltm keygen",
         )
     return key

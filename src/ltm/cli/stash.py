@@ -15,7 +15,7 @@ from ltm.model import now
 from ltm.text.display import counted
 
 if TYPE_CHECKING:
-    from ltm.notes.stash import Stashes
+    from ltm.notes.stash_files import Stashes
 
 
 @make("stash")
@@ -82,7 +82,7 @@ def command(
 
 def nudge(waiting: int) -> None:
     """Say that many stashes wait, if many do."""
-    from ltm.notes.stash import MANY
+    from ltm.notes.stash_files import MANY
 
     if waiting >= MANY:
         output.note(f"{waiting} stashes wait to be remembered: ltm consolidate --all")
@@ -134,7 +134,7 @@ def _is_shared(work: Work, path: str) -> bool:
 
 
 def _stashes(work: Work) -> Stashes:
-    from ltm.notes.stash import Stashes
+    from ltm.notes.stash_files import Stashes
 
     return Stashes(work.places.project.root, work.places.private)
 

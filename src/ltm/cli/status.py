@@ -23,12 +23,12 @@ from ltm.embed.choose import standing
 from ltm.history.db import Passages
 from ltm.llm.model import model_figures, model_lines
 from ltm.model import Phase, Problem, Scope, Status
-from ltm.notes.stash import Stashes
+from ltm.notes.stash_files import Stashes
 from ltm.store.other_tools import foreign
 from ltm.store.vaults import unproven, waiting
 from ltm.text.display import counted
 from ltm.upkeep import plan
-from ltm.vault import signing
+from ltm.vault import key_file
 
 
 def figures(work: Work) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def figures(work: Work) -> dict[str, Any]:
         by["phase"][str(phase)] += count
     places = work.places
     quarantined, untrusted = waiting(work.store, places)
-    key = signing.load(places.home)
+    key = key_file.load(places.home)
     vaults = [
         {"name": name, "path": folder, **_size(folder)}
         for name, folder in (

@@ -20,8 +20,6 @@ this project's memories are kept and shown, never choose code, commands, places 
 Imports core and `option`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import NamedTuple

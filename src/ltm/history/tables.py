@@ -23,7 +23,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
-from hashlib import blake2b
 
 from ltm.history.passage import USER, Header, Passage
 from ltm.index.sqlite import TOKENIZER, Schema, add_columns, columns
@@ -413,6 +412,8 @@ def message_of(session: str, passage: Passage) -> int:
 
 def message_number(uuid: str) -> int:
     """A message's uuid, which forks and resumed sessions repeat, as a number."""
+    from hashlib import blake2b  # reading needs none
+
     digest = blake2b(uuid.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 

@@ -171,16 +171,16 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     from ltm.config.config import FILE
     from ltm.files.block import TARGETS
     from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
-    from ltm.notes import stash
+    from ltm.notes import stash_files
     from ltm.project import layout, trust
     from ltm.store import other_tools
     from ltm.store.open import vaults_of
-    from ltm.vault import signing
+    from ltm.vault import key_file
 
     for vault in vaults_of(places):
         yield vault.memories
     yield os.path.join(places.home, FILE)
-    yield signing.path_in(places.home)
+    yield key_file.path_in(places.home)
     yield os.path.join(places.private, trust.FILE)
     yield os.path.join(places.home, other_tools.FILE)
     for name in ("memories.db", "ltm.db"):
@@ -191,8 +191,8 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     yield os.path.join(places.private, "project.json")
     if places.project.claimed:
         yield os.path.join(places.home, "projects", places.project.claimed, "project.json")
-    yield os.path.join(places.project.root, stash.FOLDER)
-    yield os.path.join(places.private, stash.MANIFEST)
+    yield os.path.join(places.project.root, stash_files.FOLDER)
+    yield os.path.join(places.private, stash_files.MANIFEST)
     if places.project.common_dir:
         yield os.path.join(places.project.common_dir, "config")
     if client_folder():

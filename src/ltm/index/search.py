@@ -10,8 +10,6 @@ Owns what an index can be asked. Every question is answered: an index that turns
 on the way is rebuilt first. Imports core and storage's tables.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -187,7 +185,7 @@ def _mending(method: _F) -> _F:
     is read."""
 
     @wraps(method)
-    def call(self: Lookups, *values: Any, **named: Any) -> Any:
+    def call(self: "Lookups", *values: Any, **named: Any) -> Any:
         try:
             return method(self, *values, **named)
         except DAMAGE as error:

@@ -17,8 +17,6 @@ Owns the two formats and the fence they share: an opening mark, a line that says
 memories, a closing mark, and how many more there are. Pure; imports core and this package.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

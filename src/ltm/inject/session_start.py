@@ -24,8 +24,6 @@ Owns the budget that follows from the options, where the client's own instructio
 that says what is kept back. The hook, `ltm inject` and the demo all tell the same through here.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -52,12 +50,12 @@ from ltm.inject.render import (
 from ltm.inject.select import disputes, select
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Phase, Stored, Usage
-from ltm.notes.stash import MANY, Stashes
+from ltm.notes.stash_files import MANY, Stashes
 from ltm.project.home import loads_agents_md
 from ltm.store.other_tools import Foreign, foreign
 from ltm.store.vaults import waiting
 from ltm.text.display import counted, estimate
-from ltm.vault import signing
+from ltm.vault import key_file
 
 if TYPE_CHECKING:
     from ltm.config.config import Config
@@ -256,7 +254,7 @@ class Injection(NamedTuple):
 
 
 def compose(
-    store: Store,
+    store: "Store",
     *,
     agent: str,
     project: str,
@@ -365,9 +363,9 @@ def composed(
 
 
 def tell(
-    store: Store,
-    places: Places,
-    config: Config,
+    store: "Store",
+    places: "Places",
+    config: "Config",
     now: datetime,
     *,
     style: str | None = None,
@@ -395,13 +393,13 @@ def tell(
     )
 
 
-def doubt(places: Places) -> Callable[[Memory], bool] | None:
+def doubt(places: "Places") -> Callable[[Memory], bool] | None:
     """Whether a memory is not as it was signed; None without a key."""
-    key = signing.load(places.home)
+    key = key_file.load(places.home)
     return None if key is None else key.is_doubtful
 
 
-def notice(store: Store, places: Places) -> str:
+def notice(store: "Store", places: "Places") -> str:
     """What waits for the user, in one line: memories kept back, those of other tools, and many
     stashes; else nothing."""
     parts = []

@@ -112,9 +112,9 @@ class Call:
 
     @cached_property
     def _key(self) -> Key | None:
-        from ltm.vault import signing
+        from ltm.vault import key_file
 
-        return signing.load(self.places.home)
+        return key_file.load(self.places.home)
 
     def is_doubtful(self, memory: Memory) -> bool:
         """Whether a key is set and the memory is not as it was signed."""

@@ -15,8 +15,6 @@ and a bare repository inside of a work tree is a part of that work tree. It only
 library only.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

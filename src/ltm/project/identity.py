@@ -58,8 +58,6 @@ does not apply to it. Imports the standard library and `storage`'s small readers
 use it too; `identify` only reads, and never in a way that can hang or raise.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator
@@ -491,7 +489,7 @@ class _Seen(NamedTuple):
         return os.path.basename(self.key).removesuffix(".git") or "project"
 
     @property
-    def alone(self) -> _Seen:
+    def alone(self) -> "_Seen":
         """The same, known by its place only."""
         own = self.folders[:1]
         return self._replace(remote="", key=local_name(own[0]), folders=own)

@@ -17,8 +17,6 @@ trust it, and is never the folder of another tool. It only looks and never makes
 core and storage's small readers, because hooks use it too.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

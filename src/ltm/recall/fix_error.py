@@ -14,7 +14,7 @@ from ltm.history.passage import ASSISTANT, TOOL, Passage
 from ltm.model import Filter, Stored
 from ltm.recall.passages import SessionSearch, leave_out
 from ltm.store.store import Store
-from ltm.text.similarity import SAME, bare, likeness, signs
+from ltm.text.same_error import SAME, bare, likeness, signs
 from ltm.text.terms import query_terms
 
 _MEMORIES, _PASSAGES = 50, 100  # looked at

@@ -35,25 +35,17 @@ recall and storage.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm.config.config import load
-from ltm.embed.update import BRIEF, keep_passages
 from ltm.errors import LtmError
 from ltm.history.db import Passages
-from ltm.history.ingest import file_of
 from ltm.history.passage import USER, Header, Passage
-from ltm.index.vectors import vectors_of
 from ltm.model import Filter, Hit, Memory, Status
-from ltm.project.layout import places
 from ltm.recall.query import Question
 from ltm.recall.rank import NEAR, PassageCandidate, Ranking, Signals
-from ltm.state.session_log import Session
-from ltm.store.open import open_store
 from ltm.store.store import Store
 from ltm.text.bm25 import rarity
 from ltm.text.display import estimate
@@ -325,6 +317,8 @@ class Meaning:
     def __init__(self, passages: Passages, embedder: Embedder) -> None:
         self._passages = passages
         self._embedder = embedder
+        from ltm.index.vectors import vectors_of  # loads numpy
+
         self._vectors = vectors_of(passages.path, embedder.name, embedder.dimensions)
         self._asked = ""
         self._vector: Floats | None = None
@@ -346,6 +340,8 @@ class Meaning:
         return {} if vector is None else self._vectors.likeness(vector, rows)
 
     def _embedded(self, text: str) -> Floats | None:
+        from ltm.embed.update import BRIEF, keep_passages
+
         if text != self._asked:
             self._asked = text
             self._vector = None
@@ -458,29 +454,3 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         "files": list(passage.files),
         "tokens": estimate(passage.text),
     }
-
-
-def headers_of(here: Places, sessions: Sequence[Session]) -> dict[str, Header]:
-    """What is kept of sessions, whatever project they ran in; no title says what is left out."""
-    found: dict[str, Header] = {}
-    for project in dict.fromkeys(session.project for session in sessions):
-        own = [session for session in sessions if session.project == project]
-        with closing(Passages(file_of(here.home, project), readonly=True)) as passages:
-            headers = list(filter(None, (passages.header(session.id) for session in own)))
-            hidden = LeftOut(_left_out_of(here, own) if headers else ())
-            found.update((each.id, hidden.titled(passages, each)) for each in headers)
-    return found
-
-
-def _left_out_of(here: Places, sessions: Sequence[Session]) -> list[Memory]:
-    """The memories left out of answers in the project some sessions ran in; none where its folder
-    is gone."""
-    where = here
-    if sessions[0].project != here.project.id:
-        cwd = next((each.cwd for each in sessions if each.cwd and os.path.isdir(each.cwd)), "")
-        if not cwd:
-            return []
-        where = places(cwd, environ={**os.environ, "LTM_HOME": here.home})
-    with closing(open_store(where, load(where.home, where.settings))) as store:
-        gone = store.list(Filter(statuses=(Status.FORGOTTEN, Status.QUARANTINED))).items
-        return [each.memory for each in gone]

@@ -1,16 +1,10 @@
-"""Event files waiting to be processed.
-
-Events from clients, kept in small files until they are processed.
+"""Events from clients, kept in small files until they are processed.
 
 Owns the folder `<home>/spool`, the second place for when that cannot be written, and the names of
 the files. An event's key is unique, sorts by time, and is its name at every attempt; a file is
 named after the first event in it. Files, because a hundred hooks at once can each write one without
-waiting for any other. Imports the standard library and `durable`, and little of it: this is the hot
-path of every hook.
-
-The events that wait in the spool, one by one, whatever files they share.
-
-Owns their order across files, and which files have told all they hold. Imports `spool`.
+waiting for any other. Imports the standard library and `files.atomic`, and little of it: every
+hook loads it.
 """
 
 from __future__ import annotations
@@ -18,9 +12,6 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
 
 from ltm.errors import LtmError, StorageFailed
 from ltm.files.atomic import (
@@ -395,60 +386,3 @@ def _is_ours(folder: str, *, make: bool = False) -> bool:
 
 def _uid() -> int:
     return 0 if os.name == "nt" else os.getuid()
-
-
-@dataclass(frozen=True, slots=True)
-class Spooled:
-    """An event that waits."""
-
-    key: str
-    path: str
-    """The file it waits in."""
-    of: int
-    """How many events wait in that file."""
-    record: Mapping[str, object]
-    trouble: StorageFailed | None = None
-    """Why the file cannot be read now."""
-
-
-@dataclass(slots=True)
-class Finished:
-    """The events that are done, and the files that have nothing left to tell."""
-
-    keys: set[str] = field(default_factory=set)
-    """The keys of all that is done."""
-    paths: list[str] = field(default_factory=list)
-    """The files of which every event is done."""
-    _left: dict[str, int] = field(default_factory=dict)
-
-    def add(self, event: Spooled) -> None:
-        """Note that all that follows from an event is done."""
-        self.keys.add(event.key)
-        left = self._left.pop(event.path, event.of) - 1
-        if left:
-            self._left[event.path] = left
-        else:
-            self.paths.append(event.path)
-
-
-def in_order(home: str, environ: Mapping[str, str]) -> Iterator[Spooled]:
-    """Every event that waits for a home, oldest first.
-
-    A file is read when its first event is due, so that thousands of files take little memory.
-    """
-    ahead: list[tuple[str, str, Spooled]] = []
-    for first, path in waiting(home, environ):
-        while ahead and ahead[0][0] < first:
-            yield heappop(ahead)[-1]
-        for event in _events(first, path):
-            heappush(ahead, (event.key, path, event))
-    while ahead:
-        yield heappop(ahead)[-1]
-
-
-def _events(first: str, path: str) -> list[Spooled]:
-    try:
-        found = events(first, path)
-    except StorageFailed as error:
-        return [Spooled(first, path, 1, {}, error)]
-    return [Spooled(key, path, len(found), record) for key, record in found]

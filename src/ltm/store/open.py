@@ -32,7 +32,7 @@ from ltm.project.identity import record
 from ltm.project.trust import ASIDE
 from ltm.state.usage import State
 from ltm.store.file_store import FileStore
-from ltm.vault import signing
+from ltm.vault import key_file
 from ltm.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def open_files(places: Places, config: Config, *, readonly: bool = False) -> Fil
         project=places.project.id,
         introduce=lambda: record(places.project, places.home),
         readonly=readonly,
-        key=signing.load(places.home),
+        key=key_file.load(places.home),
     )
 
 

@@ -19,8 +19,6 @@ about a folder that is not believed. Imports core, the store's port and places; 
 it.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from ltm.vault.signing import Key
 
 
-def marked(stored: Stored, key: Key | None) -> Stored:
+def marked(stored: Stored, key: "Key | None") -> Stored:
     """A memory of an untrusted vault, told to be untrusted unless the key vouches for it."""
     return stored._replace(trusted=key is not None and key.fits(stored.memory))
 
@@ -49,7 +47,7 @@ def marked(stored: Stored, key: Key | None) -> Stored:
 class Guarded:
     """Answers like an index. It looks at all that fits, since such vaults are not for long."""
 
-    def __init__(self, index: Index, key: Key | None) -> None:
+    def __init__(self, index: Index, key: "Key | None") -> None:
         self._index = index
         self._key = key
 
@@ -88,7 +86,7 @@ class Vaults:
         kinds: Kinds,
         *,
         readonly: bool,
-        key: Key | None,
+        key: "Key | None",
     ) -> None:
         """With `readonly`, indexes are used as they are and a vault without one is empty."""
         self.trusted = tuple(vault for vault in vaults if vault.trusted)
@@ -223,18 +221,18 @@ class Vaults:
         document = frontmatter.parse(data, path)
         return codec.decode(document, path, self.kinds, seen=modified(path))
 
-    def versions(self, vault: Vault, memory_id: str) -> list[Version]:
+    def versions(self, vault: Vault, memory_id: str) -> "list[Version]":
         """The kept versions of a memory, oldest first."""
         if self._in_a_row:
             vault.list_once()
         return self._read_versions(vault, vault.archived(memory_id))
 
-    def histories(self, vault: Vault, ids: Collection[str]) -> dict[str, list[Version]]:
+    def histories(self, vault: Vault, ids: Collection[str]) -> "dict[str, list[Version]]":
         """The kept versions of many memories, by id."""
         found = vault.archived_of(ids)
         return {each: self._read_versions(vault, kept) for each, kept in found.items()}
 
-    def _read_versions(self, vault: Vault, archived: list[tuple[int, str]]) -> list[Version]:
+    def _read_versions(self, vault: Vault, archived: list[tuple[int, str]]) -> "list[Version]":
         from ltm.store.store import Version
 
         kept: list[Version] = []
@@ -255,14 +253,14 @@ class Waiting(NamedTuple):
     """For `ltm trust`: they came with the repository, which is not trusted yet."""
 
 
-def waiting(store: Store, places: Places) -> Waiting:
+def waiting(store: "Store", places: "Places") -> Waiting:
     """What waits in this project."""
     quarantined = store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
     asked = places.shared_exists and places.trusted is None
     return Waiting(quarantined, len(Vault("shared", places.shared).names()) if asked else 0)
 
 
-def unproven(places: Places) -> list[Problem]:
+def unproven(places: "Places") -> list[Problem]:
     """What a folder says of itself that is not believed, and what to type if it is true."""
     found: list[Problem] = []
     project = places.project

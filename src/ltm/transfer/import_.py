@@ -63,7 +63,7 @@ from ltm.transfer.importers import claude_ltm
 from ltm.transfer.item import Item, as_copy, born, clean
 from ltm.transfer.source import LARGE, USUAL, Origin
 from ltm.transfer.vault_folder import VaultFolder
-from ltm.vault import signing
+from ltm.vault import key_file
 from ltm.vault.vault import MAX_FILE
 
 _DATES = ("created", "updated", "confirmed")
@@ -774,7 +774,7 @@ def _held_back(wish: ImportRequest, where: Places) -> HeldBack:
     there = None if wish.path == "-" else places(os.path.abspath(wish.path), where.agent)
     trusted = there.trusted if there is not None else True
     everything = wish.quarantine or trusted is False
-    key = signing.load(where.home)
+    key = key_file.load(where.home)
     along = CameAlong()
 
     def is_held_back(memory: Memory, path: str) -> bool:

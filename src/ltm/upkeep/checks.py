@@ -73,7 +73,7 @@ from ltm.store.file_store import Compared, FileStore
 from ltm.store.other_tools import foreign
 from ltm.store.vaults import unproven, waiting
 from ltm.text.display import counted
-from ltm.vault import signing
+from ltm.vault import key_file
 from ltm.vault.signing import SignatureState
 from ltm.vault.vault import Vault
 
@@ -566,10 +566,10 @@ def standing(store: Store, places: Places) -> list[Finding]:
 
 
 def _signatures(store: Store, home: str) -> list[Finding]:
-    key = signing.load(home)
+    key = key_file.load(home)
     if key is None:
         return []
-    path = signing.path_in(home)
+    path = key_file.path_in(home)
     if not key.secret:
         message = "cannot be used as a key, so nothing is signed (bring the right file back)"
         return [Finding(Problem(path, message))]

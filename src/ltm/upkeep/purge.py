@@ -18,7 +18,7 @@ from ltm.history.exclusions import messages_quoting, note_unsaid, quoting
 from ltm.history.ingest import file_of, passages_behind, purge_session, transcript_of
 from ltm.inject import memory_md
 from ltm.notes.session_notes import SessionNotes, line_of
-from ltm.notes.stash import Stashes
+from ltm.notes.stash_files import Stashes
 from ltm.project.layout import Places
 from ltm.state import corrections
 from ltm.state.session_log import Session, SessionLog

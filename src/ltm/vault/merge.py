@@ -47,7 +47,7 @@ from ltm.project.git_command import run
 from ltm.project.home import home, scratch_folder
 from ltm.text.sentences import summary_of
 from ltm.vault import body as text
-from ltm.vault import codec, frontmatter, signing
+from ltm.vault import codec, frontmatter, key_file
 from ltm.vault.fields import BY_KEY, FIELDS, Field, Value, items, merge3, moment, phase_of, union
 from ltm.vault.frontmatter import Document, FrontMatterEntry, parse
 
@@ -333,7 +333,7 @@ def _git_union(base: str, older: str, newer: str) -> str:
 def resigned(merged: bytes, sides: Sequence[bytes], path: str) -> bytes:
     """The merged file with signatures that fit, if both versions had them; else as it is."""
     try:
-        key = signing.load(home())
+        key = key_file.load(home())
         if key is None:
             return merged
         kinds = config.load(home()).kinds

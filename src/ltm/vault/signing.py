@@ -1,11 +1,4 @@
-"""HMAC key, sign, verify.
-
-The file with the key memories are signed with: where it is, and the key in it.
-
-Most homes have none, and then nothing of `signing` is loaded: that would take 3 of the 60 ms of a
-question. Imports the standard library and the small reader; hooks use it.
-
-Signatures: what makes a change outside ltm visible, and the key they are made with.
+"""Signatures: what makes a change outside ltm visible, and the key they are made with.
 
 Each memory carries two, both HMAC-SHA256 over canonical JSON (sorted keys, moments in UTC):
 
@@ -25,41 +18,13 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ltm.errors import Refused
 from ltm.files.atomic import read_plain
 from ltm.model import Memory, as_record
 from ltm.vault.fields import FIELDS
-
-if TYPE_CHECKING:
-    pass
-
-
-FILE = "signing.key"
-_LIMIT = 4096
-
-
-def path_in(home: str) -> str:
-    """Where the key of a home is, there or not."""
-    return os.path.join(home, FILE)
-
-
-def load(home: str) -> Key | None:
-    """The key of a home; None when there is none. One that cannot be used vouches for nothing."""
-    try:
-        text = read_plain(path_in(home), limit=_LIMIT)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        text = b""
-
-    try:
-        secret = bytes.fromhex(text.decode("ascii").strip())
-    except ValueError:
-        return Key()
-    return Key.of(secret) if len(secret) == SIZE else Key()
-
+from ltm.vault.key_file import FILE, path_in
 
 SIZE = 32
 """Bytes of a key, as many as the signature has."""

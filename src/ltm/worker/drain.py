@@ -21,7 +21,7 @@ from ltm.files.lock import Lock
 from ltm.hook.receive import LOCK
 from ltm.project.layout import STATE
 from ltm.spool import events, hook_log, session_text
-from ltm.spool.events import Finished, in_order
+from ltm.spool.queue import Finished, in_order
 from ltm.state.session_log import DONE, SessionLog
 from ltm.worker.steps import STEPS, Step, StepContext, from_record, log_event
 
