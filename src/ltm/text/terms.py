@@ -33,7 +33,6 @@ build and a command answers in tens of them. Standard library only; no I/O.
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import cache
 from itertools import chain
 
@@ -386,6 +385,8 @@ _LETTERS = str.maketrans(
 
 def folded(text: str) -> str:
     """The text without accents, vowel points and compatibility forms; case stays."""
+    import unicodedata  # few texts need it, and a plain question should not wait for it
+
     apart = unicodedata.normalize("NFKD", text)
     return unicodedata.normalize("NFC", _DROPPED.sub("", apart))
 
