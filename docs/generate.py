@@ -1,16 +1,18 @@
 """Writes the reference pages from the code: `python -m docs.generate`. A test compares them.
 
-Pages: every command's help, every option, the kinds table, the keys of a memory file, and what
-came of every promise the last time it was tried.
+Pages: every module, every command's help, every option, the kinds table, the keys of a memory
+file, and what came of every promise the last time it was tried.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
 from pathlib import Path
 
 import click
 
+import ltm as ltm_package
 from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Row, read
 from ltm.cli.app import COMMANDS, ltm
@@ -28,8 +30,31 @@ def pages() -> dict[str, str]:
         "cli.md": _cli(),
         "options.md": _options(),
         "kinds.md": _kinds(),
+        "modules.md": _modules(),
         "reliability.md": _reliability(),
     }
+
+
+def _modules() -> str:
+    """Every package and module, with the first line of its docstring."""
+    top = Path(ltm_package.__file__).parent
+    parts = ["# Modules\n", _NOTE]
+    folders = sorted({path.parent for path in top.rglob("*.py")} - {top / "surfaces"})
+    for folder in folders:
+        name = ".".join(folder.relative_to(top.parent).parts)
+        parts.append(f"## {name}\n\n{_purpose(folder / '__init__.py')}\n")
+        parts += [
+            f"- `{path.stem}`: {_purpose(path)}"
+            for path in sorted(folder.glob("*.py"))
+            if not path.stem.startswith("__")
+        ]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _purpose(path: Path) -> str:
+    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return doc.partition("\n\n")[0].replace("\n", " ")
 
 
 def _cli() -> str:

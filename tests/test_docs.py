@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from docs.generate import FOLDER, pages
+from tests.test_import_direction import ORDER
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,35 +39,17 @@ def test_the_readme_is_one_screen() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 50
 
 
-def test_every_room_is_on_the_map() -> None:
+def test_the_map_names_every_package_in_the_order_of_imports() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    for folder in sorted((ROOT / "src" / "ltm").iterdir()):
-        if folder.is_dir() and not folder.name.startswith("__"):
-            assert f"{folder.name}/" in text, folder.name
-
-
-def test_every_module_is_on_the_map_in_its_room_and_the_map_fits_a_page() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    assert [line for line in text.splitlines() if len(line) > 100] == []
-    drawn = text.partition("    src/ltm/\n")[2].partition("    plugin/")[0]
-    rooms = re.findall(r"^      (\w+)/(.*?)(?=^      \w+/|\Z)", drawn, flags=re.M | re.S)
-    words = {room: set(re.findall(r"\w+", said)) for room, said in rooms}
-    top = ROOT / "src" / "ltm"
-    missing = [
-        str(path)
-        for path in (path.relative_to(top) for path in top.rglob("*.py"))
-        if len(path.parts) > 1
-        and not path.stem.startswith("__")
-        and path.stem not in words[path.parts[0]]
-        and path.parent.name not in ("cli", "importers")  # "one module per command", "one per tool"
-    ]
-    assert missing == []
+    table = text.partition("| package | holds |")[2].partition("\n\n")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == ORDER
 
 
 AVOIDED = re.compile(
     r"\b(?:anew|whoever|nobody|somebody|of ours|beside)\b|(?<!there )\bis no (?!longer\b)", re.I
 )
-CUES = {"doubts.py", "facts.py", "orders.py"}
+CUES = {"cues.py"}
 """Modules of `capture` whose expressions look for these words in what a user says."""
 
 

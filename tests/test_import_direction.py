@@ -13,10 +13,10 @@ SOURCE = Path(__file__).parent.parent / "src" / "ltm"
 ORDER = """
 errors model kinds policy text decisions redact files config project vault index spool state
 store sessions llm capture history embed notes recall inject friction upkeep transfer plugin
-clients hook worker mcp http cli
+clients hook worker mcp http cli api
 """.split()  # noqa: SIM905
 """Packages and top modules, from the ground up: each imports only itself and those before it."""
-MODULES = 217
+MODULES = 218
 TABLES = {"capture/cues.py", "text/sameness.py", "transfer/import_.py"}
 PURE = ORDER[: ORDER.index("files")]
 """These import nothing outside the standard library."""

@@ -79,7 +79,7 @@ def test_a_tool_of_another_package_is_listed_and_called_like_our_own(wire: Wire)
 
 def test_the_example_of_the_guide_works_as_it_is_printed(tmp_path: Path) -> None:
     guide = Path(__file__).parents[2] / "docs" / "guides" / "extending.md"
-    (code,) = re.findall(r"```python\n(.*?from ltm\.mcp\.tools.*?)```", guide.read_text(), re.S)
+    (code,) = re.findall(r"```python\n(.*?from ltm\.api.*?)```", guide.read_text(), re.S)
     install(tmp_path, "tags_of_mine", code, {"top_tags": "tags_of_mine:tool"})
     with Wire(tmp_path, tmp_path, env={"PYTHONPATH": str(tmp_path)}) as wire:
         wire.initialize()

@@ -1,4 +1,4 @@
-"""Int8 vectors beside a database; exact scan.
+"""Int8 vectors next to a database, scanned exactly.
 
 A block of vectors: a run of rows, each a direction in signed bytes, and its bytes on the disk.
 

@@ -1,0 +1,26 @@
+"""The public Python API is what the guide says, and every name in it is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ltm import api
+
+GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "extending.md"
+
+
+def test_every_public_name_is_there_once() -> None:
+    assert len(set(api.__all__)) == len(api.__all__)
+    assert [name for name in api.__all__ if not hasattr(api, name)] == []
+
+
+def test_the_guide_names_nothing_of_ltm_but_the_api_and_its_entry_points() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    groups = {"ltm.tools", "ltm.stores", "ltm.eviction", "ltm.events"}
+    named = set(re.findall(r"\bltm\.[a-z_]+(?:\.\w+)*", text)) - groups
+    assert named
+    assert all(name.split(".")[1] == "api" for name in named)
+    assert {name.split(".")[2] for name in named if name.count(".") > 1} <= set(api.__all__)
+    imported = re.findall(r"from ltm\.api import ([\w, ]+)", text)
+    assert {name.strip() for names in imported for name in names.split(",")} <= set(api.__all__)
