@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ltm.index import sqlite
+from ltm.state.model_log import ModelLog
 
 TABLES = "CREATE TABLE word (text TEXT);\nCREATE TABLE other (number INTEGER)"
 OTHER = "CREATE TABLE IF NOT EXISTS other (number INTEGER)"
@@ -369,3 +372,25 @@ def test_no_statement_numbers_its_placeholders() -> None:
     sources = Path(sqlite.__file__).parent.parent.rglob("*.py")
     numbered = re.compile(r"(?<=[\s(,=])\?\d")
     assert [path.name for path in sources if numbered.search(path.read_text("utf-8"))] == []
+
+
+def test_what_one_process_writes_by_two_connections_outlives_the_close_of_another(
+    tmp_path: Path,
+) -> None:
+    """A second connection must not end the locks of the first: the next process to close the
+    database would delete its log, and with it everything that is written from then on."""
+    path = str(tmp_path / "state.db")
+    with closing(ModelLog(path)) as first, closing(ModelLog(path)):
+        first.note_unheard("before")
+        looking = (
+            "import sys; from contextlib import closing; from ltm.state.model_log import ModelLog\n"
+            "with closing(ModelLog(sys.argv[1])) as log: print(*(e.session for e in log.unheard()))"
+        )
+
+        def seen() -> str:
+            command = [sys.executable, "-c", looking, path]
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+        assert seen().split() == ["before"]
+        first.note_unheard("after")
+        assert sorted(seen().split()) == ["after", "before"]

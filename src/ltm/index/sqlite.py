@@ -5,6 +5,7 @@ out: a broken or foreign file makes room for a new one, and a disk that cannot b
 copy in memory. Imports the standard library only.
 """
 
+import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -241,8 +242,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _open(path: str, schema: Schema) -> sqlite3.Connection:
-    # Made here and not by SQLite, so that its mode does not depend on the umask.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    _make_file(path)
     db = sqlite3.connect(
         path, timeout=PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
     )
@@ -253,6 +253,22 @@ def _open(path: str, schema: Schema) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _make_file(path: str) -> None:
+    """Make the file if it is missing, with a mode that does not depend on the umask.
+
+    A file that is there is not opened: to close it would end the locks that other connections of
+    this process hold on it. The next process to close the database would then take itself for the
+    last one and delete the log that those connections go on writing to.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if os.path.islink(path):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path) from None
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from None
 
 
 def _prepare(db: sqlite3.Connection, schema: Schema) -> None:
