@@ -28,9 +28,9 @@ CALLS = ("openat", "fchmod", "write", "utimensat", "fsync", "rename", "close")
 PUT = f"""
 import os, sys
 sys.path.insert(0, {str(PROGRAM.parents[2])!r})
-from ltm.storage import spool
+from ltm.spool import events
 record = {{"event": "SessionEnd", "session": "s1", "cwd": "/", "transcript": "/gone"}}
-spool.put(sys.argv[1], record, {{"TMPDIR": sys.argv[2]}})
+events.put(sys.argv[1], record, {{"TMPDIR": sys.argv[2]}})
 """
 
 

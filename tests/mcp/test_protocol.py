@@ -182,12 +182,15 @@ def test_nothing_heavy_is_loaded_before_the_first_call(tmp_path: Path) -> None:
         name
         for name in before
         if name.split(".")[0] in {"sqlite3", "yaml", "rich", "tomllib", "tomlkit", "jsonschema"}
-        or name.split(".")[:2] in (["ltm", room] for room in ("capture", "recall", "inject"))
-        or (name.startswith("ltm.storage.") and name != "ltm.config.extensions")
+        or (name.startswith("ltm.") and name.split(".")[1] in NOT_FOR_A_LIST)
     }
     assert heavy == set()
     assert "ltm.mcp.server" in before
     assert {"sqlite3", "ltm.store.file_store"} <= after
+
+
+NOT_FOR_A_LIST = {*("vault", "index", "state", "store", "history", "capture", "recall", "inject")}
+"""Packages that no list of tools needs."""
 
 
 def modules(report: str) -> set[str]:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from ltm.config.config import load
+from ltm.decisions import Purge
+from ltm.project.layout import places
+from ltm.spool import session_text
 from ltm.spool.session_text import TOLD_FOLDER, mark_of, note_told, told
+from ltm.store.open import open_store
+from ltm.vault.vault import Vault
+from tests.cli.runner import Ltm
 
 
 def test_each_session_has_its_own(tmp_path: Path) -> None:
@@ -53,3 +61,31 @@ def test_a_home_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
     (tmp_path / TOLD_FOLDER).write_text("a file in the way")
     note_told(str(tmp_path), "one", ["mem_a"])
     assert told(str(tmp_path), "one") == set()
+
+
+def test_a_text_of_what_has_changed_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
+    """Such as one that a background process made while its memory was purged."""
+    memory = tmp_path / "memory.md"
+    memory.write_text("zanzibar")
+    seen = session_text.stamps([str(memory)])
+    memory.unlink()
+    session_text.save(str(tmp_path), "/p", {}, "zanzibar", seen)
+    assert list((tmp_path / session_text.TEXTS_FOLDER).iterdir()) == []
+
+
+def test_a_text_that_is_kept_while_its_memory_is_purged_goes_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ltm: Ltm
+) -> None:
+    made = ltm.json("remember", "The key to the shed is called zanzibar")
+    home = str(ltm.home / ".ltm")
+
+    class Slow(Vault):
+        def purge(self, name: str, memory_id: str) -> None:
+            session_text.save(home, "/p", {}, "zanzibar", session_text.stamps([made["path"]]))
+            super().purge(name, memory_id)
+
+    monkeypatch.setattr("ltm.store.open.Vault", Slow)
+    where = places(str(ltm.project), environ={"LTM_HOME": home, "HOME": home})
+    with closing(open_store(where, load(where.home, where.settings))) as store:
+        store.apply(Purge(made["id"]))
+    assert list((ltm.home / ".ltm" / session_text.TEXTS_FOLDER).iterdir()) == []

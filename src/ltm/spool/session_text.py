@@ -90,6 +90,9 @@ def save(
         finally:
             os.close(handle)
         os.replace(temporary, path)
+        # A purge while the text was made would not find it: what it says may be gone by now.
+        if stamps(watched) != dict(watched):
+            os.unlink(path)
     except OSError:
         try:
             os.unlink(temporary)

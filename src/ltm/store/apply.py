@@ -513,6 +513,8 @@ class Changes:
             except sqlite3.Error:
                 vault.purge(name, memory.id)
                 index.rebuild()
+        # A background process may have kept a text of what it read before the file was gone.
+        self._state.forget(memory.id)
         self._release(memory)
         return Applied("purged", stored)
 
