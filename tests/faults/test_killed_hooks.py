@@ -182,7 +182,7 @@ def test_in_a_storm_of_kills_no_transcript_is_lost(tmp_path: Path) -> None:
     said = hooks.ltm("list", "--limit", "50").stdout
     lost = [session for session in sessions if session not in said]
     count("R27", ends_killed=len(sessions), ends_kept=ended, transcripts_lost=len(lost))
-    assert ended == len(whole)
+    assert ended >= len(whole)  # one may still be written while the files are counted
     assert lost == []
 
 
