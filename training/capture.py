@@ -17,9 +17,10 @@ import numpy as np
 from benchmarks.report import table
 from ltm.capture.decide import Candidate, Tier
 from ltm.capture.extract import Listener
+from ltm.capture.message import Sentence as Spoken
 from ltm.capture.message import said
 from ltm.capture.provenance import Evidence
-from ltm.capture.statements import AGENT, JOINS, USER, pair_signs
+from ltm.capture.statements import AGENT, JOINS, USER, Setting, pair_signs, signs
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope, Trust
 from ltm.sessions.turns import AssistantText, UserText
@@ -28,12 +29,14 @@ from training.corpus import Keep, Session, sessions, statements
 from training.fit import Example, fitted
 from training.score import Tally
 
-SURE = 0.92
+SURE = 0.91
 """Precision on authors not trained on, from which a sentence is sure."""
-RECALL = 0.74
-"""Share of the sentences of core statements that sure and likely hold together."""
-_ALONE = 0.3
+LIKELY = {USER: 0.6, AGENT: 0.5}
+"""The same for all sentences that are sure or likely; agents report much and conclude little."""
+_ALONE = 0.4
 """What a statement that was written down alone counts, against a sentence of a session."""
+_PLACES = (Setting(), Setting(first=True), Setting(worked=True))
+"""Where in a session such statements are taken to stand, in turn."""
 _KINDS = Kinds()
 _CLASSES = {
     "kind": [each.name for each in _KINDS if each.name != "episode"],
@@ -62,9 +65,9 @@ class _Recorder(Judge):
         super().__init__({"heads": {}, "tiers": {USER: (1, 1), AGENT: (1, 1), JOINS: (1, 1)}})
         self.asked: list[tuple[str, str, list[str]]] = []
 
-    def worth(self, speaker: str, text: str, signs: Iterable[str]) -> float:
+    def worth(self, speaker: str, text: str, stands: Iterable[str]) -> float:
         if speaker != JOINS:
-            self.asked.append((speaker, text, list(signs)))
+            self.asked.append((speaker, text, list(stands)))
         return 0.0
 
     def best(self, question: str, text: str, signs: Iterable[str] = ()) -> tuple[str, float]:
@@ -88,8 +91,8 @@ def sentences(session: Session) -> Iterator[Sentence]:
 def _labelled(
     session: Session, recorder: _Recorder, line: int, lines: dict[int, str]
 ) -> Iterator[Sentence]:
-    for speaker, text, signs in recorder.asked:
-        found = Sentence(session.author, speaker, text, signs, line if speaker == USER else -1)
+    for speaker, text, stands in recorder.asked:
+        found = Sentence(session.author, speaker, text, stands, line if speaker == USER else -1)
         for keep in [*session.keep, *session.doubtful]:
             here = keep.turn == line if speaker == USER else lines.get(keep.turn) == AGENT
             if here and keep.covers(text):
@@ -153,20 +156,24 @@ def heads(material: Material) -> dict[str, Any]:
     for speaker in (USER, AGENT):
         examples = [
             Example(
-                grams(each.text), each.signs, int(each.keep is not None), usual / counts[each.author]
+                grams(each.text),
+                each.signs,
+                int(each.keep is not None),
+                usual / counts[each.author],
             )
             for each in material.sentences
             if each.speaker == speaker and not each.doubtful
         ]
         if speaker == USER:
-            signs = ["@place 0", "@sentences 1", "@last"]
-            examples += [Example(grams(keep.text), signs, 1, _ALONE) for _, keep in material.alone]
-        found[speaker] = fitted(examples, ["keep"], least=2 if speaker == USER else 3, prune=0.03)
+            for number, (_, keep) in enumerate(material.alone):
+                stands = signs([Spoken(keep.text)], 0, _PLACES[number % len(_PLACES)])
+                examples.append(Example(grams(keep.text), stands, 1, _ALONE))
+        found[speaker] = fitted(examples, ["keep"], least=2 if speaker == USER else 3, prune=0.05)
     found[JOINS] = fitted(
-        [Example(grams(text), signs, int(same)) for _, (text, signs, same) in material.pairs],
+        [Example(grams(text), stands, int(same)) for _, (text, stands, same) in material.pairs],
         ["joins"],
         least=3,
-        prune=0.03,
+        prune=0.08,
     )
     for question, classes in _CLASSES.items():
         labelled = list(_answers(material, question))
@@ -174,7 +181,7 @@ def heads(material: Material) -> dict[str, Any]:
             Example(grams(text), [f"@{speaker}"], classes.index(answer))
             for speaker, text, answer in labelled
         ]
-        found[question] = fitted(examples, classes, least=2, penalty=2.0, prune=0.12)
+        found[question] = fitted(examples, classes, least=2, penalty=2.0, prune=0.2)
     return found
 
 
@@ -196,13 +203,13 @@ def tiers(asked: Sequence[tuple[Sentence, float]]) -> dict[str, tuple[float, flo
         rows = [(p, each) for each, p in asked if each.speaker == speaker and not each.doubtful]
         rows.sort(key=lambda row: -row[0])
         right = np.array([each.keep is not None for _, each in rows], float)
-        core = np.array([bool(each.keep and each.keep.core) for _, each in rows], float)
         precision = np.cumsum(right) / np.arange(1, len(right) + 1)
-        recall = np.cumsum(core) / max(1.0, core.sum())
-        good = [n for n in range(len(rows)) if precision[n] >= SURE and n >= 20]
-        sure = rows[good[-1]][0] if good else 0.99
-        likely = rows[int(np.searchsorted(recall, RECALL))][0]
-        found[speaker] = (round(min(likely, sure), 3), round(sure, 3))
+        enough = [
+            max((n for n in range(20, len(rows)) if precision[n] >= least), default=0)
+            for least in (LIKELY[speaker], SURE)
+        ]
+        likely, sure = (round(rows[n][0], 3) for n in enough)
+        found[speaker] = (likely, sure)
     return found
 
 
@@ -278,9 +285,9 @@ def _validated(material: Material, *, show: bool) -> dict[str, tuple[float, floa
             )
             for speaker, text, answer in _answers(own, question):
                 answers[question].append(model.best(question, text, (f"@{speaker}",))[0] == answer)
-        for by, (text, signs, same) in material.pairs:
+        for by, (text, stands, same) in material.pairs:
             if by == author:
-                answers[JOINS].append((model.worth(JOINS, text, signs) >= 0.5) == same)
+                answers[JOINS].append((model.worth(JOINS, text, stands) >= 0.5) == same)
     chosen = tiers([row for row in asked if row[0].author != "scripts"])
     rows = []
     every = [Tally(), Tally()]

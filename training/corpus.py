@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.capture.script import FRESH, LATER, Script, read_all
@@ -102,7 +102,11 @@ def _session(row: dict) -> Session:  # type: ignore[type-arg]
         session.turns += _turns(turn, number)
     session.keep = [
         Keep(
-            each["text"], each["kind"], _impact(each["impact"]), each["scope"], each["core"],
+            each["text"],
+            each["kind"],
+            _impact(each["impact"]),
+            each["scope"],
+            each["core"],
             each["turn"],
         )
         for each in row["keep"]
@@ -131,7 +135,7 @@ def _of_script(script: Script) -> Session:
     """A script; its labels say by words which sentences of a step they mean."""
     session = Session(script.name, SCRIPTS)
     for line, step in enumerate(script.steps):
-        first, _, rest = step.text.partition("\n")
+        first = step.text.partition("\n")[0]
         if step.mark == ">":
             session.turns.append(UserText(text=step.text, line=line))
         elif step.mark == "<":
@@ -151,8 +155,3 @@ def _of_script(script: Script) -> Session:
             kept = Keep(text, label.kinds[0], turn=line)
             (session.keep if label.wanted else session.doubtful).append(kept)
     return session
-
-
-def without(sessions: Iterable[Session], author: str) -> list[Session]:
-    """The sessions of all other authors."""
-    return [replace(each) for each in sessions if each.author != author]

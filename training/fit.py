@@ -36,9 +36,12 @@ def fitted(
 ) -> dict[str, Any]:
     """A head of the model. One class is a question of yes and no; `least` sentences have an n-gram.
 
-    Weights below `prune` are left out.
+    What weighs less than `prune` is left out, and the rest is fitted once more without it.
     """
     names = _vocabulary(examples, least)
+    if prune:
+        first = fitted(examples, classes, least=least, penalty=penalty)["rows"]
+        names = [name for name in names if max(map(abs, first.get(name, [0]))) >= prune * UNIT]
     rows, columns, values = _matrix(examples, {name: n for n, name in enumerate(names)})
     labels = np.array([each.label for each in examples])
     weights = np.array([each.weight for each in examples])
@@ -76,13 +79,11 @@ def fitted(
 
     table = _minimum(loss, np.zeros((size + 1) * width)).reshape(size + 1, width)
     whole = np.rint(table[:size] * UNIT).astype(int)
-    kept = np.abs(whole).max(axis=1) >= max(1.0, prune * UNIT)
+    kept = np.abs(whole).max(axis=1) >= 1
     return {
         "classes": list(classes),
         "bias": [round(float(each), 3) for each in table[size]],
-        "rows": {
-            name: whole[n].tolist() for n, name in enumerate(names) if kept[n]
-        },
+        "rows": {name: whole[n].tolist() for n, name in enumerate(names) if kept[n]},
     }
 
 
@@ -102,7 +103,7 @@ def _matrix(
         known = [place[gram] for gram in each.grams if gram in place]
         signs = [place[sign] for sign in each.signs if sign in place]
         columns += known + signs
-        values += [SCALE / len(known) ** 0.5] * len(known) + [1.0] * len(signs)
+        values += [SCALE / max(1, len(known)) ** 0.5] * len(known) + [1.0] * len(signs)
         rows += [number] * (len(known) + len(signs))
     return np.array(rows), np.array(columns), np.array(values)
 

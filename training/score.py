@@ -7,8 +7,7 @@ is left out, since the labels are about what was said.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ltm.capture.decide import Candidate
@@ -91,8 +90,3 @@ def _shared(one: str, other: str) -> int:
         if one[start : start + run] in other:
             covered.update(range(start, start + run))
     return len(covered)
-
-
-def by_author(tallies: Sequence[tuple[str, Tally]]) -> Counter[str]:
-    """Sessions of each author."""
-    return Counter(author for author, _ in tallies)

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ltm.capture.agent_claims import from_tasks, is_complete
+from ltm.capture.agent_claims import from_tasks, from_words, is_complete
 from ltm.capture.commands import Calls, FileEdit, Run
-from ltm.capture.decide import Candidate
+from ltm.capture.decide import Candidate, Tier
 from ltm.capture.discoveries import Achieved, Surroundings
 from ltm.capture.fixes import Fixes
 from ltm.capture.message import opening, said
@@ -27,7 +27,7 @@ from ltm.model import Source, Trust
 from ltm.redact.redact import redacted
 from ltm.sessions.turns import AssistantText, Command, Commit, ToolUse, Turn, UserText
 from ltm.text.judge import Judge, judge
-from ltm.text.sameness import announces, holds, opposed, same
+from ltm.text.sameness import announces, holds, opposed, same, says_otherwise
 from ltm.text.similarity import tokens_of
 
 _TASK_LISTS = frozenset({"TodoWrite"})
@@ -72,7 +72,7 @@ class Listener:
         self._evidence = evidence or Evidence()
         self._answered = bool(former)
         self._asked = bool(former.get("asked"))
-        self._worked = False
+        self._worked = self._ran = self._failed = self._changed = False
         self._last: AssistantText | None = None
         self._tasks: ToolUse | None = None
         self._found: list[Candidate] = []
@@ -94,6 +94,7 @@ class Listener:
                     self._fixes.next_task()
                     self._from_user(turn)
                     self._asked = self._worked = False
+                    self._ran = self._failed = self._changed = False
                 case Command():
                     self._task_over()
                 case AssistantText(broken_off=False):
@@ -150,8 +151,10 @@ class Listener:
             case Run() as run:
                 self._fixes.ran(run)
                 self._surroundings.ran(run)
+                self._ran, self._failed = True, self._failed or run.failed
             case FileEdit() as change:
                 self._fixes.changed(change)
+                self._changed = True
 
     def _from_user(self, turn: UserText) -> None:
         source = Source(Trust.USER, self._session, str(turn.line))
@@ -182,14 +185,18 @@ class Listener:
             return
         source = self._by_agent(turn)
         text = redacted(opening(turn.text, _LOOKED_AT))
-        setting = Setting(AGENT, answer=answer)
+        setting = Setting(
+            AGENT, worked=self._ran, failed=self._failed, changed=self._changed, answer=answer
+        )
         heard = list(notes(text, self._kinds, source)) or list(
             statements(text, self._kinds, source, setting, self._model)
         )
-        if is_complete(text) and not any(self._kinds[each.kind].single for each in heard):
-            # What was left before is done.
+        steps = list(from_words(text, source))
+        if steps:  # a list says where the work stands better than a sentence
+            heard = [each for each in heard if not self._kinds[each.kind].single]
+        elif is_complete(text):  # then what was left before is done
             self._found = [each for each in self._found if not self._kinds[each.kind].single]
-        self._found += [replace(each, at=turn.at) for each in heard]
+        self._found += [replace(each, at=turn.at) for each in (*heard, *steps)]
 
     def _by_agent(self, turn: Turn) -> Source:
         return Source(Trust.ASSISTANT, self._session, str(turn.line))
@@ -224,22 +231,36 @@ def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
             single.add(candidate.kind)
         latest.append(candidate)
     kept: list[Candidate] = []
-    for candidate in sorted(latest, key=lambda each: -each.weight):
+    for candidate in sorted(latest, key=lambda each: (each.tier is Tier.LIKELY, -each.weight)):
         if any(holds(known.text, candidate.text) for known in kept):
             continue
         less = [each for each in kept if _says_less(each, candidate)]
         if less:  # the fuller one takes the place of what it holds
             kept = [each for each in kept if not any(each is other for other in less[1:])]
             kept[next(at for at, each in enumerate(kept) if each is less[0])] = candidate
-        elif len(kept) < most:
+        elif sum(each.tier is candidate.tier for each in kept) < most:
             kept.append(candidate)
     chosen = {id(candidate) for candidate in kept}
-    return [candidate for candidate in found if id(candidate) in chosen]
+    ordered = [candidate for candidate in found if id(candidate) in chosen]
+    return [
+        each
+        for place, each in enumerate(ordered)
+        if not any(_takes_back(later, each) for later in ordered[place + 1 :])
+    ]
+
+
+def _takes_back(later: Candidate, former: Candidate) -> bool:
+    """Whether the user said a thing otherwise later in the session: only the last form counts."""
+    if later.source.trust is not Trust.USER or later.source.lines == former.source.lines:
+        return False
+    return opposed(later.text, former.text) or (
+        later.changed and says_otherwise(later.text, former.text)
+    )
 
 
 def _says_less(former: Candidate, candidate: Candidate) -> bool:
     """Whether a thing learned is wholly within another one of its sort, said by the same."""
-    alike = former.kind == candidate.kind and former.source.trust is candidate.source.trust
+    alike = former.tier is candidate.tier and former.source.trust is candidate.source.trust
     return alike and holds(candidate.text, former.text)
 
 

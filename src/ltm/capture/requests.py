@@ -35,18 +35,21 @@ _FIRST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LAST = re.compile(
-    r"(?P<what>\S.{7,}?)[,;，；、–—-]+\s*(?:so |and |but )?(?:please )?(?:(?:remember|keep|bear|note"
-    rf"|memori[sz]e) (?:that|this|it)(?: in mind)?(?:[,\s]*please)?|(?:{_SPACED}|{_UNSPACED})"
+    r"(?P<what>\S.{7,}?)[,;，；、–—-]+\s*(?:so |and |but )?(?:please )?(?:(?:remember|keep|bear"
+    rf"|note|memori[sz]e) (?:that|this|it)(?: in mind)?(?:[,\s]*please)?|(?:{_SPACED}|{_UNSPACED})"
     r"(?:\s+\w+){0,2})[.!。！]*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _MARK = re.compile(
     rf"remember|memori|in mind|note|forget|memory|{_SPACED}|{_UNSPACED}", re.IGNORECASE
 )
+_TAIL = r"(?: (?:please|pls|down|well|for (?:later|next time|the future)|in (?:the )?future))*"
 _POINTS_BACK = re.compile(
-    r"(?:(?:and|so|please|pls|ok)[ ,]*)*(?:remember|memori[sz]e|keep|bear|note|save) "
-    r"(?:that|this|it|these)\b(?:\s+\S+){0,4}\Z"
-    rf"|(?:{_SPACED}|{_UNSPACED})(?:\s+\S+){{0,2}}[.!。！]*\Z",
+    r"(?:(?:and|so|please|pls|ok)[ ,]*)*(?:(?:remember|memori[sz]e|note) (?:that|this|it|these)"
+    r"|(?:keep|bear) (?:that|this|it) in mind"
+    rf"|(?:save|add) (?:that|this|it) (?:to|in) (?:your |the )?memory){_TAIL}\Z"
+    rf"|(?:{_SPACED}|{_UNSPACED})(?:,? (?:das|dies|dit|dat|eso|esto|ça|cela|isso|isto|questo|to"
+    r"|это|це|bunu|toto|bitte|por favor|stp|per favore))*\Z",
     re.IGNORECASE,
 )
 
@@ -63,4 +66,4 @@ def asked_for(sentence: str) -> str:
 
 def points_back(sentence: str) -> bool:
     """Whether a sentence asks to remember the one before it."""
-    return bool(_POINTS_BACK.match(sentence.strip(" .!")))
+    return bool(_POINTS_BACK.match(sentence.strip(" .!。！")))

@@ -17,6 +17,7 @@ from ltm.capture.message import Sentence, joined, said, tidy, told, with_reason
 from ltm.capture.requests import asked_for, points_back
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope, Source
+from ltm.text.infer import infer_scope
 from ltm.text.judge import Judge, judge, words
 from ltm.text.sentences import title_of
 
@@ -52,9 +53,16 @@ class Setting:
     asked: bool = False
     """Whether the words before it end with a question."""
     worked: bool = False
-    """Whether tools ran since those words."""
+    """Whether tools ran since those words, or since the user spoke when it is the agent's."""
+    failed: bool = False
+    """Whether a command failed since the user spoke."""
+    changed: bool = False
+    """Whether a file was changed since the user spoke."""
     answer: str = ""
     """What the user said to it, when it is the agent's."""
+
+
+ANYWHERE = Setting()
 
 
 def sentences_of(text: str, setting: Setting) -> Sequence[Sentence]:
@@ -80,6 +88,8 @@ def signs(spoken: Sequence[Sentence], place: int, setting: Setting) -> list[str]
         f"@asked, length {size}": setting.asked,
         f"@asked, place {min(place, 2)}": setting.asked,
         "@worked": setting.worked,
+        "@failed": setting.failed,
+        "@changed": setting.changed,
     }
     found += [name for name, holds in named.items() if holds]
     if place:
@@ -99,7 +109,7 @@ def statements(
     text: str,
     kinds: Kinds,
     source: Source,
-    setting: Setting = Setting(),
+    setting: Setting = ANYWHERE,
     model: Judge | None = None,
 ) -> Iterator[Candidate]:
     """The statements of one message that are sure or likely to be meant to last."""
@@ -150,7 +160,7 @@ def _groups(
 ) -> Iterator[list[int]]:
     """The places of the sentences that are worth something, with those that belong to them."""
     group: list[int] = []
-    for place, each in enumerate(spoken):
+    for place in range(len(spoken)):
         counts = bool(asked[place]) or worth[place] >= likely
         if group and (counts or worth[place] > 0) and _joins(spoken, place, model):
             group.append(place)
@@ -164,7 +174,6 @@ def _groups(
         elif group:
             yield group
             group = []
-        _ = each
     if group:
         yield group
 
@@ -203,7 +212,6 @@ def _candidate(
     speaks = (f"@{setting.speaker}",)
     kind, _ = model.best("kind", text, speaks)
     impact, _ = model.best("impact", text, speaks)
-    scope, _ = model.best("scope", text, speaks)
     claim, reason = with_reason(text)
     return Candidate(
         kind=kind if kind in kinds else kinds.default.name,
@@ -212,7 +220,7 @@ def _candidate(
         weight=weight,
         source=source,
         impact=Impact(impact),
-        scope=Scope(scope) if setting.speaker == USER else Scope.PROJECT,
+        scope=infer_scope(text, model) if setting.speaker == USER else Scope.PROJECT,
         reason=reason,
         tier=tier,
     )

@@ -26,7 +26,9 @@ UNIT = 100
 
 _LONGEST = 600
 _STEM = 4
-_RAW = re.compile(r"`[^`\n]{1,200}`|https?://\S{1,200}|\w[\w'./@+#-]{0,80}[\w+#]|\w|[?!:,？！：，、]")
+_RAW = re.compile(
+    r"`[^`\n]{1,200}`|https?://\S{1,200}|\w[\w'./@+#-]{0,80}[\w+#]|\w|[?!:,？！：，、]"
+)
 _NUMBER = re.compile(r"v?\d[\d.,:%]*[a-z%]{0,3}\Z")
 _NAME = re.compile(r"_|[a-z][A-Z]|\d")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -120,10 +122,12 @@ class Head:
         return {name: power / whole for name, power in zip(self.classes, powers, strict=True)}
 
     def telling(self, text: str, name: str, most: int = 3) -> tuple[str, ...]:
-        """The n-grams of a text that speak most for a class, the strongest first."""
+        """The words of a text, alone or in a row, that speak most for a class; strongest first."""
         place = self.classes.index(name)
         found = [(row[place], gram) for gram in grams(text) if (row := self.rows.get(gram))]
-        return tuple(gram for weight, gram in sorted(found, reverse=True)[:most] if weight > 0)
+        ranked = [gram for weight, gram in sorted(found, reverse=True) if weight > 0]
+        shown = (gram.removeprefix("^ ") for gram in ranked if gram != "^" and gram[-1] != "*")
+        return tuple(dict.fromkeys(shown))[:most]
 
 
 class Judge:
@@ -139,9 +143,9 @@ class Judge:
     def __getitem__(self, name: str) -> Head:
         return self._heads[name]
 
-    def worth(self, speaker: str, text: str, signs: Iterable[str]) -> float:
+    def worth(self, speaker: str, text: str, stands: Iterable[str]) -> float:
         """How probable it is that a sentence of a speaker is worth keeping."""
-        (score,) = self._heads[speaker].scores(grams(text), signs)
+        (score,) = self._heads[speaker].scores(grams(text), stands)
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, score))))
 
     def best(self, question: str, text: str, signs: Iterable[str] = ()) -> tuple[str, float]:
