@@ -159,12 +159,11 @@ def _options() -> str:
 
 
 def _kinds() -> str:
-    columns = [name for name in Kind._fields if name not in ("name", "words")]
+    columns = [name for name in Kind._fields if name != "name"]
     rows = [
         f"| {kind.name} | " + " | ".join(_cell(getattr(kind, name)) for name in columns) + " |"
         for kind in Kinds()
     ]
-    words = [f"- **{kind.name}**: {', '.join(kind.words)}" for kind in Kinds() if kind.words]
     keys = ", ".join(f"`{name}`" for name in Memory._fields)
     return "\n".join(
         [
@@ -174,9 +173,6 @@ def _kinds() -> str:
             f"| kind | {' | '.join(columns)} |",
             "|---" * (len(columns) + 1) + "|",
             *rows,
-            "\n## Words that suggest a kind\n",
-            "Whole words only; the first kind that fits, in the order of `inferred`.\n",
-            *words,
             "\n## Fields of a memory\n",
             keys + ".\n",
         ]

@@ -21,7 +21,7 @@ from benchmarks.capture.script import read as scripts_in
 from benchmarks.capture.speed import hostile, ordinary
 from benchmarks.capture.writing import Transcript
 from benchmarks.report import keep, table
-from ltm.capture.decide import as_memory
+from ltm.capture.decide import Tier, as_memory
 from ltm.capture.extract import Listener
 from ltm.capture.provenance import Evidence
 from ltm.kinds import Kinds
@@ -95,8 +95,8 @@ def rules(turns: list[Turn]) -> Iterable[Heard]:
     listener.hear(turns)
     now = datetime.now(UTC)
     for candidate in evidence.judged(listener.candidates()):
-        if candidate.source.trust is Trust.TOOL:
-            continue  # it waits for a person
+        if candidate.source.trust is Trust.TOOL or candidate.tier is Tier.LIKELY:
+            continue  # it waits for a person, or to be confirmed
         memory = as_memory(candidate, now)
         first, _, last = candidate.source.lines.partition("-")
         text = "\n".join((memory.title, memory.summary, memory.content, memory.reason))

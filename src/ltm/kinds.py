@@ -1,7 +1,7 @@
 """The kinds table: the single source of everything that differs from kind to kind.
 
-Decay, headings, DSL codes, injection order, line shares, duplicate thresholds and the words that
-suggest a kind are columns here; no other code branches on a kind. Config may override any cell.
+Decay, headings, DSL codes, injection order, line shares and duplicate thresholds are columns here;
+no other code branches on a kind. Config may override any cell.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,10 +40,6 @@ class Kind(NamedTuple):
     """Word overlap (Jaccard) from which a project's memory is held against one of the agent."""
     explains: int = 0
     """Place among the answers to why something is as it is, lowest first; 0 = after all others."""
-    inferred: int = 0
-    """Order in which `words` are tried on plain text, lowest first; 0 = never inferred."""
-    words: tuple[str, ...] = ()
-    """Whole words or phrases in plain text that suggest this kind."""
 
     def parse_state(self, word: str) -> str:
         """The state a person means by a word, in any case; a clear error when there is none."""
@@ -58,12 +54,7 @@ class Kind(NamedTuple):
         )
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(","))
-
-
-# In injection order. `inferred` puts the telling phrases (a choice, a trap, a wish) before the
-# broad topic words of architecture, achievement and relationship.
+# In injection order.
 _TABLE: tuple[Kind, ...] = (
     Kind(
         name="relationship",
@@ -71,11 +62,6 @@ _TABLE: tuple[Kind, ...] = (
         heading="Working Together",
         lines=10,
         aliases=("emotional", "emot", "emotion", "relationships"),
-        inferred=9,
-        words=_words(
-            "like, enjoy, appreciate, style, tone, humor, formal, casual, communication,"
-            " relationship"
-        ),
     ),
     Kind(
         name="preference",
@@ -84,8 +70,6 @@ _TABLE: tuple[Kind, ...] = (
         lines=15,
         aliases=("preferences", "pref"),
         tiers=(3, 5),
-        inferred=3,
-        words=_words("prefer, prefers, preferred, preference, rather have, i want you to"),
     ),
     Kind(
         name="architecture",
@@ -94,12 +78,6 @@ _TABLE: tuple[Kind, ...] = (
         heading="Architecture",
         lines=25,
         aliases=("architectural", "arch"),
-        inferred=7,
-        words=_words(
-            "architecture, pattern, structure, layer, service, repository, router,"
-            " dependency injection, solid, separation, concern, module, component, interface, api,"
-            " endpoint, database, schema"
-        ),
     ),
     Kind(
         name="decision",
@@ -108,10 +86,6 @@ _TABLE: tuple[Kind, ...] = (
         heading="Key Decisions",
         lines=25,
         aliases=("decisions", "deci"),
-        inferred=1,
-        words=_words(
-            "decided, decide, decision, chose, chosen, we choose, we picked, agreed to, instead of"
-        ),
     ),
     Kind(
         name="pattern",
@@ -120,8 +94,6 @@ _TABLE: tuple[Kind, ...] = (
         heading="Patterns & Conventions",
         lines=25,
         aliases=("patterns", "patt", "convention", "conventions"),
-        inferred=6,
-        words=_words("convention, conventions, naming, by convention, code style"),
     ),
     Kind(
         name="gotcha",
@@ -130,11 +102,6 @@ _TABLE: tuple[Kind, ...] = (
         heading="Gotchas & Pitfalls",
         lines=20,
         aliases=("gotchas", "learning", "learnings", "learn", "pitfall", "lesson"),
-        inferred=2,
-        words=_words(
-            "gotcha, pitfall, beware, watch out, careful, learned, lesson, workaround,"
-            " turns out, root cause, fails when, breaks when"
-        ),
     ),
     Kind(
         name="fact",
@@ -152,8 +119,6 @@ _TABLE: tuple[Kind, ...] = (
         single=True,
         event=True,
         fades_days=7.0,
-        inferred=5,
-        words=_words("in progress, working on, next step, next steps, still to do, so far"),
     ),
     Kind(
         name="context",
@@ -182,8 +147,6 @@ _TABLE: tuple[Kind, ...] = (
         resolved_days=14.0,
         event=True,
         states=("open", "resolved"),
-        inferred=4,
-        words=_words("todo, known issue, open issue, known bug, not yet fixed, flaky"),
     ),
     Kind(
         name="achievement",
@@ -192,11 +155,6 @@ _TABLE: tuple[Kind, ...] = (
         lines=5,
         aliases=("achievements", "achv"),
         event=True,
-        inferred=8,
-        words=_words(
-            "completed, finished, done, implemented, shipped, released, deployed, launched,"
-            " achieved, built"
-        ),
     ),
 )
 

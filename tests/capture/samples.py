@@ -6,7 +6,7 @@ from itertools import count
 
 from ltm.capture.decide import Candidate
 from ltm.capture.extract import Listener
-from ltm.capture.statements import statements
+from ltm.capture.statements import Setting, statements
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust
 from ltm.sessions.turns import AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
@@ -19,7 +19,7 @@ _numbers = count(1)
 
 def says(text: str, *, answers: bool = True) -> list[Candidate]:
     """What one message of the user gives."""
-    return list(statements(text, KINDS, BY_USER, answers=answers))
+    return list(statements(text, KINDS, BY_USER, Setting(first=not answers)))
 
 
 def user(text: str) -> list[Turn]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.capture.message import joined, opening, parted, repaired, tidy, with_reason
+from ltm.capture.message import joined, opening, parted, tidy, with_reason
 
 
 @pytest.mark.parametrize(
@@ -42,23 +42,6 @@ def test_greetings_fillers_and_thanks_go(typed: str, plain: str) -> None:
 def test_a_small_word_that_carries_the_meaning_stays(typed: str) -> None:
     """Losing the "no" of "no malloc" would turn a rule into its opposite."""
     assert tidy(typed).rstrip(".").lower() == typed
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("dont use it bc its slow", "don't use it because its slow"),
-        ("alwyas run it w/ docker", "always run it with docker"),
-        ("pls remeber this", "please remember this"),
-        ("i think im done", "I think I'm done"),
-        ("run `dont.sh` bc of CI", "run `dont.sh` because of CI"),
-        ("see docs/im.md", "see docs/im.md"),
-        ("decide it yourself", "decide it yourself"),
-        ("the root cause lets everyone in", "the root cause lets everyone in"),
-    ],
-)
-def test_shorthand_and_slips_are_written_out(typed: str, meant: str) -> None:
-    assert repaired(typed) == meant
 
 
 def test_the_lead_and_the_rest_are_the_whole() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.capture.agent_claims import from_tasks, from_user, from_words, is_complete
+from ltm.capture.agent_claims import from_tasks, from_words, is_complete
 from ltm.sessions.turns import ToolUse
-from tests.capture.samples import BY_AGENT, BY_USER, agent, heard, user
+from tests.capture.samples import BY_AGENT, agent, heard, user
 
 
 @pytest.mark.parametrize(
@@ -51,34 +51,6 @@ def test_a_task_list_counts_when_some_of_it_is_done_and_some_is_not() -> None:
     assert list(from_tasks(tasks("completed", "completed"), BY_AGENT)) == []
     assert list(from_tasks(tasks("pending"), BY_AGENT)) == []
     assert list(from_tasks(ToolUse(id="1", tool="TodoWrite", input={"todos": 3}), BY_AGENT)) == []
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "tomorrow we go on with the second table",
-        "next week: the import, then the report",
-        "when we continue: first the lock screen",
-        "let's stop here and continue with the parser on monday",
-        "status so you know where we are: the API is done, the page is not",
-    ],
-)
-def test_the_user_says_where_to_go_on(said: str) -> None:
-    assert [each.kind for each in from_user(said, BY_USER)] == ["progress"]
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "will it work tomorrow?",
-        "next time use tabs",
-        "deploying tonight, lets see tomorrow",
-        "the report is due on friday evening",
-        "continue with the next file",
-    ],
-)
-def test_other_remarks_about_days_are_no_progress(said: str) -> None:
-    assert list(from_user(said, BY_USER)) == []
 
 
 def test_only_where_the_work_stands_last_counts() -> None:

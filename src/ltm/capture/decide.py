@@ -46,6 +46,15 @@ from ltm.text.sentences import opens_with, short_title, shortened, summary_of, t
 from ltm.text.similarity import jaccard, tokens_of
 
 
+class Tier(StrEnum):
+    """How far a candidate is trusted to be worth keeping."""
+
+    SURE = "sure"
+    """It becomes a memory."""
+    LIKELY = "likely"
+    """It becomes one only if it is confirmed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One thing worth considering, in plain words, with where it was said."""
@@ -75,6 +84,7 @@ class Candidate:
     """What the agent did, as the text has it: a command, a change, the subject of a commit."""
     at: str = ""
     """When it was said, as the transcript has it."""
+    tier: Tier = Tier.SURE
 
 
 def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> Memory:

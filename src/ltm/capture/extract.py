@@ -13,27 +13,21 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ltm.capture.agent_claims import (
-    cause_in,
-    from_tasks,
-    from_user,
-    from_words,
-    is_complete,
-    lessons,
-)
+from ltm.capture.agent_claims import from_tasks, from_words, is_complete
 from ltm.capture.commands import Calls, FileEdit, Run
-from ltm.capture.decide import Candidate
+from ltm.capture.decide import Candidate, Tier
 from ltm.capture.discoveries import Achieved, Surroundings
 from ltm.capture.fixes import Fixes
 from ltm.capture.message import opening, said
 from ltm.capture.provenance import Evidence
-from ltm.capture.statements import rejects, statements
+from ltm.capture.statements import AGENT, Setting, statements
 from ltm.capture.structured_notes import notes
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust
 from ltm.redact.redact import redacted
 from ltm.sessions.turns import AssistantText, Command, Commit, ToolUse, Turn, UserText
-from ltm.text.sameness import announces, holds, same
+from ltm.text.judge import Judge, judge
+from ltm.text.sameness import announces, holds, opposed, same, says_otherwise
 from ltm.text.similarity import tokens_of
 
 _TASK_LISTS = frozenset({"TodoWrite"})
@@ -48,32 +42,38 @@ _LOOKED_AT = 50_000
 """Characters of one message that are looked at. Secrets go first: a cut could hide half of one."""
 _AT_ONCE = 400
 _ANNOUNCEMENT = 6  # words of a sentence that only announces a change
-_NOT_TRIED, _CHANGED, _PROVEN = range(3)
-"""How far a cause the agent named went: nothing was done, something was changed, and it passed."""
 
 
 class Listener:
     """Follows one session; `candidates` gives what is new since it was last asked."""
 
     def __init__(
-        self, session: str, kinds: Kinds, state: str = "", *, evidence: Evidence | None = None
+        self,
+        session: str,
+        kinds: Kinds,
+        state: str = "",
+        *,
+        evidence: Evidence | None = None,
+        model: Judge | None = None,
     ) -> None:
         """`state` is what `state()` gave at the end of the stretch before, if there was one.
 
         `evidence` knows what the session was given; without it, only what is heard here counts.
+        `model` judges what is said.
         """
         self._session = session
         self._kinds = kinds
         former = _loaded(state)
         self._calls = Calls(former.get("calls"))
-        self._fixes = Fixes(session, former.get("fixes"))
+        self._model = model or judge()
+        self._fixes = Fixes(session, former.get("fixes"), self._model)
         self._surroundings = Surroundings(session, former.get("runs"))
         self._achieved = Achieved(former.get("achieved"))
         self._evidence = evidence or Evidence()
         self._answered = bool(former)
+        self._asked = bool(former.get("asked"))
+        self._worked = self._ran = self._failed = self._changed = False
         self._last: AssistantText | None = None
-        self._cause: AssistantText | None = None
-        self._tried, self._proven = _NOT_TRIED, 0
         self._tasks: ToolUse | None = None
         self._found: list[Candidate] = []
         self._turns = 0
@@ -90,21 +90,20 @@ class Listener:
             self._from_tools(turn)
             match turn:
                 case UserText():
-                    last = self._task_over()
-                    if rejects(turn.text):  # then nothing of it holds
-                        self._found = [e for e in self._found if not any(e is o for o in last)]
+                    self._task_over(turn.text)
                     self._fixes.next_task()
                     self._from_user(turn)
+                    self._asked = self._worked = False
+                    self._ran = self._failed = self._changed = False
                 case Command():
                     self._task_over()
                 case AssistantText(broken_off=False):
                     self._fixes.told(turn.text, turn.line)
                     self._last = turn
-                    self._answered = True
-                    if cause_in(opening(turn.text, _LOOKED_AT), for_sure=True):
-                        self._cause, self._tried = turn, _NOT_TRIED  # the latest is the true one
+                    self._answered, self._worked = True, False
+                    self._asked = turn.text.rstrip().endswith(("?", "？"))
                 case ToolUse():
-                    self._answered = True
+                    self._answered = self._worked = True
                     if not _is_closing(turn):
                         self._last = None  # it was not the end yet
                     if turn.tool in _TASK_LISTS:
@@ -143,6 +142,7 @@ class Listener:
             "fixes": self._fixes.state(),
             "runs": self._surroundings.state(),
             "achieved": self._achieved.state(),
+            "asked": self._asked,
         }
         return json.dumps(kept, ensure_ascii=False)
 
@@ -151,20 +151,18 @@ class Listener:
             case Run() as run:
                 self._fixes.ran(run)
                 self._surroundings.ran(run)
-                if self._tried != _NOT_TRIED:
-                    self._tried = _CHANGED if run.failed else _PROVEN
-                    self._proven = run.line
+                self._ran, self._failed = True, self._failed or run.failed
             case FileEdit() as change:
                 self._fixes.changed(change)
-                self._tried = _CHANGED
+                self._changed = True
 
     def _from_user(self, turn: UserText) -> None:
         source = Source(Trust.USER, self._session, str(turn.line))
         text = redacted(opening(turn.text, _LOOKED_AT))
-        heard = list(notes(text, self._kinds, source)) or [
-            *statements(text, self._kinds, source, answers=self._answered),
-            *from_user(text, source),
-        ]
+        setting = Setting(first=not self._answered, asked=self._asked, worked=self._worked)
+        heard = list(notes(text, self._kinds, source)) or list(
+            statements(text, self._kinds, source, setting, self._model)
+        )
         marks = [each.text for each in said(text) if announces(each.text)]
         for each in heard:
             changed = any(_is_about(mark, each.text) for mark in marks)
@@ -180,26 +178,25 @@ class Listener:
         if len({each.kind for each in noted}) > 1:  # one such heading may stand in any document
             self._found += [replace(each, at=turn.at) for each in noted]
 
-    def _task_over(self) -> list[Candidate]:
-        """Listen to the agent's last words on a task, and give what they gave."""
+    def _task_over(self, answer: str = "") -> None:
+        """Listen to the agent's last words on a task; `answer` is what the user says to them."""
         turn, self._last = self._last, None
-        cause, self._cause = self._cause, None
-        if cause is not None and cause is not turn and self._tried == _PROVEN:
-            claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)), for_sure=True)
-            source = self._by_agent(cause)._replace(lines=f"{cause.line}-{self._proven}")
-            self._found.append(Candidate("gotcha", claim, 0.6, source, at=cause.at))
         if turn is None:
-            return []
+            return
         source = self._by_agent(turn)
         text = redacted(opening(turn.text, _LOOKED_AT))
-        noted = list(notes(text, self._kinds, source))
+        setting = Setting(
+            AGENT, worked=self._ran, failed=self._failed, changed=self._changed, answer=answer
+        )
+        heard = list(notes(text, self._kinds, source)) or list(
+            statements(text, self._kinds, source, setting, self._model)
+        )
         steps = list(from_words(text, source))
-        if not steps and is_complete(text):  # then what was left before is done
+        if steps:  # a list says where the work stands better than a sentence
+            heard = [each for each in heard if not self._kinds[each.kind].single]
+        elif is_complete(text):  # then what was left before is done
             self._found = [each for each in self._found if not self._kinds[each.kind].single]
-        words = [*(noted or lessons(text, source)), *steps]
-        last = [replace(each, at=turn.at) for each in words]
-        self._found += last
-        return last
+        self._found += [replace(each, at=turn.at) for each in (*heard, *steps)]
 
     def _by_agent(self, turn: Turn) -> Source:
         return Source(Trust.ASSISTANT, self._session, str(turn.line))
@@ -234,22 +231,36 @@ def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
             single.add(candidate.kind)
         latest.append(candidate)
     kept: list[Candidate] = []
-    for candidate in sorted(latest, key=lambda each: -each.weight):
+    for candidate in sorted(latest, key=lambda each: (each.tier is Tier.LIKELY, -each.weight)):
         if any(holds(known.text, candidate.text) for known in kept):
             continue
         less = [each for each in kept if _says_less(each, candidate)]
         if less:  # the fuller one takes the place of what it holds
             kept = [each for each in kept if not any(each is other for other in less[1:])]
             kept[next(at for at, each in enumerate(kept) if each is less[0])] = candidate
-        elif len(kept) < most:
+        elif sum(each.tier is candidate.tier for each in kept) < most:
             kept.append(candidate)
     chosen = {id(candidate) for candidate in kept}
-    return [candidate for candidate in found if id(candidate) in chosen]
+    ordered = [candidate for candidate in found if id(candidate) in chosen]
+    return [
+        each
+        for place, each in enumerate(ordered)
+        if not any(_takes_back(later, each) for later in ordered[place + 1 :])
+    ]
+
+
+def _takes_back(later: Candidate, former: Candidate) -> bool:
+    """Whether the user said a thing otherwise later in the session: only the last form counts."""
+    if later.source.trust is not Trust.USER or later.source.lines == former.source.lines:
+        return False
+    return opposed(later.text, former.text) or (
+        later.changed and says_otherwise(later.text, former.text)
+    )
 
 
 def _says_less(former: Candidate, candidate: Candidate) -> bool:
     """Whether a thing learned is wholly within another one of its sort, said by the same."""
-    alike = former.kind == candidate.kind and former.source.trust is candidate.source.trust
+    alike = former.tier is candidate.tier and former.source.trust is candidate.source.trust
     return alike and holds(candidate.text, former.text)
 
 

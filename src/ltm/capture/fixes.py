@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ltm.capture.agent_claims import cause_in, diagnosis_in
+from ltm.capture.agent_claims import cause_in
 from ltm.capture.commands import (
     FileEdit,
     Run,
@@ -30,6 +30,7 @@ from ltm.capture.failures import AROUND, WRONG_COMMAND, in_words, is_slip, speak
 from ltm.capture.message import joined, opening
 from ltm.model import Source, Trust
 from ltm.redact.redact import redacted
+from ltm.text.judge import Judge, judge
 from ltm.text.sentences import shortened
 
 _SETTINGS = re.compile(
@@ -78,9 +79,10 @@ class _Mended:
 class Fixes:
     """Watches what is run and changed in one session."""
 
-    def __init__(self, session: str, state: Any = None) -> None:
+    def __init__(self, session: str, state: Any = None, model: Judge | None = None) -> None:
         """`state` is what `state()` gave when an earlier stretch of the session ended."""
         self._session = session
+        self._model = model or judge()
         listed = state if isinstance(state, list) else []
         self._open = [failure for each in listed if (failure := _failure(each))]
         self._mended: list[_Mended] = []
@@ -118,16 +120,13 @@ class Fixes:
         clean = redacted(opening(text, _TOLD))
         if not self._open:
             failure = mended[0].failure
-            cause = "" if failure.cause else cause_in(clean)
+            cause = "" if failure.cause else cause_in(clean, self._model)
             if cause:
                 failure.cause, failure.until = cause, max(failure.until, line)
             return
-        cause, diagnosis = cause_in(clean), diagnosis_in(clean)
+        cause = cause_in(clean, self._model)
         for failure in self._open:
-            if cause:
-                failure.cause = cause
-            elif not failure.cause and not failure.files:  # afterwards it is about something else
-                failure.cause = diagnosis
+            failure.cause = cause or failure.cause
 
     def state(self) -> list[dict[str, Any]]:
         """The failures that are still open, for the next stretch."""

@@ -7,9 +7,7 @@ they order or claim, it is not the writer who does. Pure; imports `core`.
 
 Turn hastily typed text into sentences that stand by themselves.
 
-Owns where the small words around a statement end, where its reason begins, and what common slips of
-the keyboard were meant to be. What of a message is speech at all is for `speech`. Pure; the
-standard library only.
+Owns where the small words around a statement end and where its reason begins.
 """
 
 from __future__ import annotations
@@ -439,60 +437,6 @@ _REASON = re.compile(
 )
 _DANGLING = re.compile(r"\s+(?:and|or|but|that|so|of|only|just)\Z", re.IGNORECASE)
 
-# How people write when they type fast, and what the rules look for.
-_SHORTHAND = {
-    "pls": "please",
-    "plz": "please",
-    "bc": "because",
-    "cuz": "because",
-    "coz": "because",
-    "w/": "with",
-    "w/o": "without",
-    "u": "you",
-    "ur": "your",
-    "dont": "don't",
-    "doesnt": "doesn't",
-    "cant": "can't",
-    "wont": "won't",
-    "isnt": "isn't",
-    "arent": "aren't",
-    "shouldnt": "shouldn't",
-    "mustnt": "mustn't",
-    "thats": "that's",
-    "i": "I",
-    "im": "I'm",
-    "ive": "I've",
-    "weve": "we've",
-    "youre": "you're",
-    "gonna": "going to",
-    "everytime": "every time",
-    "tmrw": "tomorrow",
-}
-_WORDS_LOOKED_FOR = (
-    "always never remember prefer because please decided instead should whenever everywhere without"
-    " before important convention forbidden tomorrow anything"
-)
-_KEYWORDS = frozenset(_WORDS_LOOKED_FOR.split())
-_WORDS_OF_THEIR_OWN = frozenset({"decide", "prefers", "pleas", "import", "alway", "shoul"})
-
-
-def _slips(word: str) -> set[str]:
-    """A word with two neighbouring letters swapped, one left out, or one doubled."""
-    swapped = {f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}" for i in range(1, len(word) - 1)}
-    short = {word[:i] + word[i + 1 :] for i in range(1, len(word))}
-    double = {word[:i] + word[i] + word[i:] for i in range(len(word))}
-    return swapped | short | double
-
-
-_MEANT = {
-    slip: word
-    for word in _KEYWORDS
-    for slip in _slips(word) - _WORDS_OF_THEIR_OWN
-    if slip not in _KEYWORDS
-}
-_TO_MEND = frozenset({*_SHORTHAND, *_MEANT})
-_WORD = re.compile(r"`[^`]*`|(?<![\w.'/-])(?:[A-Za-z]+|w/o?)(?![\w'/-]|\.\w)|\bi(?='[a-z])")
-
 
 def opening(text: str, most: int) -> str:
     """The beginning of a text in at most so many characters, without half a word at its end."""
@@ -500,26 +444,6 @@ def opening(text: str, most: int) -> str:
         return text
     head = text[:most]
     return head[: max(head.rfind(" "), head.rfind("\n"), 0)]
-
-
-def repaired(sentence: str) -> str:
-    """A sentence with its shorthand and slips written out; code stays as it is.
-
-    Only words the rules look for are mended: "alwyas", "dont", "bc".
-    """
-    plain = sentence.replace("’", "'")
-    words = set(plain.lower().replace(",", " ").replace(".", " ").split())
-    if words.isdisjoint(_TO_MEND) and "i'" not in plain:
-        return plain
-    return _WORD.sub(_mended, plain)
-
-
-def _mended(found: re.Match[str]) -> str:
-    word = found[0].lower()
-    meant = _SHORTHAND.get(word) or _MEANT.get(word)
-    if meant is None:
-        return found[0]
-    return meant[0].upper() + meant[1:] if found[0][0].isupper() else meant
 
 
 def parted(sentence: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ltm.capture.decide import Candidate, Choice, as_memory, decide, decide_warily, settle
+from ltm.capture.decide import Candidate, Choice, Tier, as_memory, decide, decide_warily, settle
 from ltm.capture.extract import Listener
 from ltm.capture.provenance import Evidence
 from ltm.decisions import Add, Applied, Supersede
@@ -57,6 +57,8 @@ class Captured:
     reinforced: list[str] = field(default_factory=list)
     skipped: int = 0
     """Candidates that were known from the same place already, or could not be kept."""
+    likely: list[Candidate] = field(default_factory=list)
+    """Candidates that are not sure enough to be memories."""
     llm_calls: int = 0
     llm_error: str = ""
     """Why a model could not be asked, or not about everything; '' when all went well."""
@@ -67,6 +69,7 @@ class Captured:
         self.superseded += other.superseded
         self.reinforced += other.reinforced
         self.skipped += other.skipped
+        self.likely += other.likely
         self.llm_calls += other.llm_calls
         self.llm_error = self.llm_error or other.llm_error
         return self
@@ -125,7 +128,7 @@ def keep(
     """Decide about candidates one by one, and note in `done` what became of them.
 
     All that becomes a memory comes through here, and `evidence` tells whose word it is: what only
-    repeats what the session was given waits for a person.
+    repeats what the session was given waits for a person. What is only likely is noted, not kept.
     `heard` is for who comes again with more of the same session: what it gave is looked up once.
     """
     heard = {} if heard is None else heard
@@ -137,6 +140,10 @@ def keep(
                 title=redacted(candidate.title),
                 reason=redacted(candidate.reason),
             )
+            if clean.tier is Tier.LIKELY:
+                if clean.source.trust is not Trust.TOOL:
+                    done.likely.append(clean)
+                continue
             memory = as_memory(clean, now, difficulty)
             rule = choose or by_rules
             if memory.source.trust is Trust.TOOL:

@@ -30,10 +30,10 @@ from typing import Any
 
 from ltm import policy
 from ltm.capture.decide import Candidate, Outcome, decide_warily
-from ltm.capture.message import repaired, said, tidy
+from ltm.capture.message import tidy
 from ltm.capture.pipeline import waiting
 from ltm.capture.provenance import Evidence
-from ltm.capture.statements import statements
+from ltm.capture.statements import Setting, statements
 from ltm.decisions import Decision, Reduce, Restore, Revise, Supersede
 from ltm.errors import Conflict, NotFound, Refused
 from ltm.kinds import Kind, Kinds
@@ -50,7 +50,6 @@ _VERBS = (
     r"(?:always|never|don't|do not|stop \w+ing|avoid|prefer|use|keep|run|write|put|add|make|edit"
     r"|create|name|call|start|commit|push|test|check|ask|read|leave)\b"
 )
-_ORDER = re.compile(rf"(?:{_VERBS}|no \w)", re.IGNORECASE)
 # "no, tabs" corrects, "no tabs" forbids.
 _BEFORE = re.compile(
     rf"\A(?:no\b(?=\s*[,.:;!–—-]|\s+{_VERBS})[\s,.:;!–—-]*"
@@ -61,37 +60,23 @@ _BEFORE = re.compile(
     r"[\s,:]*)+",
     re.IGNORECASE,
 )
-_POINTS = re.compile(r"\b(?:it|that|this|those|these|them|there|here|one)\b", re.IGNORECASE)
-_FEWEST, _MOST = 2, 30
+_FEWEST = 2
+_CORRECTS = Setting(worked=True)
 
 
 def wordings(texts: Iterable[str], kinds: Kinds) -> list[str]:
     """The preferences users' words may stand for, the surest first, each once."""
     found: list[tuple[float, str]] = []
     for text in texts:
-        clear = [
-            (each.weight, tidy(_BEFORE.sub("", each.text)) or each.text)
-            for each in statements(text, kinds, Source())
-        ]
-        found += clear or [(0.0, each) for each in _orders(text)]
+        for each in statements(text, kinds, Source(), _CORRECTS):
+            order = tidy(_BEFORE.sub("", each.text)) or each.text
+            if len(order.split()) >= _FEWEST and not order.endswith("?"):
+                found.append((each.weight, order))
     kept: list[str] = []
     for _, text in sorted(found, key=lambda each: -each[0]):
         if not any(same(text, other) for other in kept):
             kept.append(text)
     return kept
-
-
-def _orders(text: str) -> Sequence[str]:
-    """The sentences of a correction that are orders by themselves."""
-    left = []
-    for sentence in said(text)[:5]:
-        order = tidy(_BEFORE.sub("", repaired(sentence.text)))
-        words = order.split()
-        if not _FEWEST <= len(words) <= _MOST or order.endswith("?"):
-            continue
-        if _ORDER.match(order) and not _POINTS.search(order):
-            left.append(order)
-    return left
 
 
 TOOL = "friction"

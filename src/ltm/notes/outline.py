@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ltm.capture.agent_claims import is_complete
 from ltm.capture.commands import EDITORS
-from ltm.capture.decide import Candidate
+from ltm.capture.decide import Candidate, Tier
 from ltm.capture.extract import Listener
 from ltm.capture.message import opening, said, told
 from ltm.capture.provenance import Evidence
@@ -99,7 +99,8 @@ class Outliner:
 
     def outline(self) -> Outline:
         """What the session was about, as far as it was heard."""
-        taught = self._evidence.judged([*self._found, *self._listener.candidates(at_end=True)])
+        heard = [*self._found, *self._listener.candidates(at_end=True)]
+        taught = self._evidence.judged(each for each in heard if each.tier is Tier.SURE)
         latest: dict[str, Candidate] = {
             each.kind: each
             for each in taught

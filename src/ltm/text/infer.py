@@ -5,11 +5,8 @@ The technologies and topics a text speaks of: whole words looked up in one table
 Words that are mostly plain English ("go", "node", "rest", "next") are listed only in forms that can
 mean nothing else. Standard library only; no I/O.
 
-What a plain text says about itself: kind, impact, scope and tags.
-
-Whole words only: a "monkey" is not a "key". Words inside of code (back quotes, identifiers, paths)
-are names, not speech, and do not count. What suggests a kind stands in the kinds table; the rest
-stands here. Imports `core.kinds`, `core.model` and `core.tags`; no I/O.
+What a plain text says about itself: kind, impact and scope by the judge, which learned them from
+labelled texts; code is left out. Imports `kinds`, `model` and `text.judge`.
 """
 
 from __future__ import annotations
@@ -20,6 +17,7 @@ from dataclasses import dataclass
 
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope
+from ltm.text.judge import Judge, judge
 
 # Tag, and the other words that mean it.
 _TABLE = """
@@ -181,32 +179,17 @@ __all__ = [
 ]
 
 TAG_LIMIT = 10
-
-# Tried in this order; the first list that holds a word of the text decides.
-_IMPACT: tuple[tuple[Impact, frozenset[str]], ...] = (
-    (
-        Impact.CRITICAL,
-        frozenset({"crucial", "critical", "never", "always", "must", "essential", "vital"}),
-    ),
-    (Impact.HIGH, frozenset({"important", "significant", "key", "major", "remember"})),
-    (Impact.LOW, frozenset({"minor", "small", "trivial", "maybe", "possibly", "might"})),
-)
-# Only these make a memory leave its project: "always" or "in general" say how often, not where.
-_EVERY_PROJECT = (
-    *("in all projects", "in all my projects", "in all of my projects", "in every project"),
-    *("across all projects", "across all my projects", "across projects", "in any project"),
-    *("for all projects", "for all my projects", "for all of my projects", "for every project"),
-    *("everywhere", "universally", "as a rule in general"),
-)
-# A text that names its place, or uses the word in another sense, stays in its project.
-_ONE_PROJECT = (
-    *("this project", "this repo", "this repository", "this codebase", "the codebase"),
-    *("our codebase", "this monorepo", "the monorepo", "this workspace", "this package"),
-    *("this module", "this file", "universally unique", "not everywhere", "not in all projects"),
-)
-
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_SAID = ("@user",)
+_LOOKED_AT = 5_000
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _WORD = re.compile(r"[\w.'’/\\@-]+|[^\w\s]")
+_HERE = re.compile(
+    r"\b(?:this|the|our) (?:project|repo|repository|codebase|monorepo|workspace|package|module"
+    r"|file)\b|\bhere\b",
+    re.IGNORECASE,
+)
+_SURE_OF_KIND, _SURE_OF_SCOPE = 0.2, 0.7
+"""How probable an answer is before it is preferred to the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,15 +209,13 @@ def infer(text: str, kinds: Kinds, known_tags: Iterable[str] = (), *, title: str
 
     A title of its own counts for the kind and the tags.
     """
-    spoken = _spoken(text)
-    kind, kind_word = _kind(_titled(text, title), kinds)
-    impact, impact_word = _impact(spoken)
-    scope, scope_word = _scope(spoken)
+    titled = _titled(text, title)
+    kind, impact, scope = infer_kind(text, kinds, title), infer_impact(text), infer_scope(text)
     tags = _tags(f"{title}\n{text}", known_tags)
     said = [
-        f"kind={kind} ({kind_word or 'the default'})",
-        f"impact={impact.value} ({impact_word or 'the default'})",
-        f"scope={scope.value} ({scope_word or 'the default'})",
+        f"kind={kind} ({_why('kind', kind, titled)})",
+        f"impact={impact.value} ({_why('impact', impact.value, text)})",
+        f"scope={scope.value} ({_why('scope', scope.value, text)})",
     ]
     if tags:
         said.append(f"tags={','.join(tags)} (words of the text)")
@@ -242,35 +223,41 @@ def infer(text: str, kinds: Kinds, known_tags: Iterable[str] = (), *, title: str
 
 
 def infer_kind(text: str, kinds: Kinds, title: str = "") -> str:
-    """Name of the first kind, in the table's order of trying, that has a word in title or text."""
-    return _kind(_titled(text, title), kinds)[0]
+    """Name of the kind that title and text most probably are; the default where none stands out."""
+    kind, share = judge().best("kind", _titled(text, title), _SAID)
+    return kind if share >= _SURE_OF_KIND and kind in kinds else kinds.default.name
 
 
 def infer_impact(text: str) -> Impact:
-    """How much the text says it matters; medium when it does not say."""
-    return _impact(_spoken(text))[0]
+    """How much the text seems to matter."""
+    return Impact(judge().best("impact", _spoken(text), _SAID)[0])
 
 
-def infer_scope(text: str) -> Scope:
-    """Agent only when the text says in so many words that it holds in every project."""
-    return _scope(_spoken(text))[0]
+def infer_scope(text: str, model: Judge | None = None) -> Scope:
+    """Agent only when it is clear that the text holds in every project, and it names no place."""
+    spoken = _spoken(text)
+    scope, share = (model or judge()).best("scope", spoken, _SAID)
+    return Scope(scope) if share >= _SURE_OF_SCOPE and not _HERE.search(spoken) else Scope.PROJECT
+
+
+def _why(question: str, answer: str, text: str) -> str:
+    """The words of a text that spoke most for an answer."""
+    return ", ".join(judge()[question].telling(_spoken(text), answer)) or "the default"
 
 
 def _titled(text: str, title: str) -> str:
-    """The words of title and text; no phrase reaches from one into the other."""
-    return f"{_spoken(title)}|{_spoken(text)}"
+    return f"{title}: {text}" if title.strip() else text
 
 
 def _spoken(text: str) -> str:
-    """The words of a text without those in code."""
-    return _words(_CODE.sub(" | ", text))
+    """A text without blocks of code."""
+    return _CODE.sub(" ", text[:_LOOKED_AT])
 
 
 def _words(text: str) -> str:
-    """A text as ` word word . word `, so that a word or phrase is found by the blanks around it.
+    """A text as ` word word . word `, so that a tag is found by the blanks around it.
 
-    Punctuation stays as a word of its own: a phrase does not reach across it. What is joined by
-    `_ . / @ -` stays one word, so that names and paths are not taken for speech.
+    What is joined by `_ . / @ -` stays one word, so that names and paths are not taken for speech.
     """
     words: list[str] = []
     for found in _WORD.findall(text.lower()):
@@ -278,33 +265,6 @@ def _words(text: str) -> str:
         if found.endswith("."):
             words.append(".")
     return f" {' '.join(filter(None, words))} "
-
-
-def _kind(spoken: str, kinds: Kinds) -> tuple[str, str]:
-    rows = sorted((row for row in kinds if row.inferred), key=lambda row: row.inferred)
-    for row in rows:
-        for phrase in row.words:
-            if any(f" {form} " in spoken or f" {form}s " in spoken for form in _forms(phrase)):
-                return row.name, phrase
-    return kinds.default.name, ""
-
-
-def _impact(spoken: str) -> tuple[Impact, str]:
-    words = spoken.split()
-    for impact, telling in _IMPACT:
-        for before, word in zip(["", *words], words, strict=False):
-            negated = before == "not" or before.endswith(("n't", "n’t"))
-            if word in telling and not negated:
-                return impact, word
-    return Impact.MEDIUM, ""
-
-
-def _scope(spoken: str) -> tuple[Scope, str]:
-    if not any(f" {phrase} " in spoken for phrase in _ONE_PROJECT):
-        for phrase in _EVERY_PROJECT:
-            if f" {phrase} " in spoken:
-                return Scope.AGENT, phrase
-    return Scope.PROJECT, ""
 
 
 def _tags(text: str, known_tags: Iterable[str]) -> tuple[str, ...]:

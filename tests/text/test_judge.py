@@ -1,0 +1,72 @@
+"""The judge: what counts as a word, why it says what it says, and where its weights come from."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltm.text.judge import WEIGHTS, Judge, grams, judge, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Use tabs, please!", ["use", "tabs", ",", "please", "!"]),
+        ("see src/app/main.py", ["see", "<path>"]),
+        ("run `make fmt` on v1.2", ["run", "<code>", "on", "<number>"]),
+        ("port 5433 of my_db", ["port", "<number>", "of", "<name>"]),
+        ("the API at https://x.y/z", ["the", "<name>", "api", "at", "<url>"]),
+        ("don’t", ["don't"]),
+        ("用空格？", ["用空", "空格", "?"]),
+    ],
+)
+def test_words_count_by_what_they_are(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_words_count_alone_in_pairs_in_threes_and_by_their_beginning() -> None:
+    found = grams("we always deploy")
+    assert {"^ we", "we", "we always", "we always deploy", "alwa*"} <= {*found}
+    assert len(found) == len({*found})
+
+
+def test_it_says_which_words_counted_most() -> None:
+    assert "never" in judge()["kind"].telling("never commit to main", "preference")
+    assert judge()["kind"].telling("", "preference") == ()
+
+
+def test_the_weights_are_small_and_complete() -> None:
+    assert WEIGHTS.stat().st_size <= 500_000
+    data = json.loads(WEIGHTS.read_text("utf-8"))
+    assert {*data["heads"]} == {"user", "agent", "joins", "kind", "impact", "scope"}
+    for head in data["heads"].values():
+        assert all(len(row) == len(head["classes"]) for row in head["rows"].values())
+
+
+def test_what_has_no_known_word_is_judged_by_where_it_stands_alone() -> None:
+    model = Judge(
+        {
+            "heads": {"user": {"classes": ["keep"], "bias": [0], "rows": {"@last": [100]}}},
+            "tiers": {},
+        }
+    )
+    assert model.worth("user", "zzz", []) == 0.5
+    assert model.worth("user", "zzz", ["@last"]) > 0.7
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_judged(text: str) -> None:
+    assert 0 <= judge().worth("user", text, []) <= 1
+    assert judge().best("kind", text)[0]
+
+
+@pytest.mark.parametrize("part", ["a", "a.", "`", "以后", "always, ", "A=b/", "x_y ", "?!"])
+def test_a_hostile_text_costs_no_more_than_its_beginning(part: str) -> None:
+    text = part * (1_000_000 // len(part))
+    start = time.perf_counter()
+    judge().worth("user", text, [])
+    assert time.perf_counter() - start < 0.5
