@@ -5,10 +5,10 @@ words, the three streams and the umask of a process that was started, runs `ltm`
 does, and ends as Python ends. What is loaded is the one difference; a test of that starts a
 process (see `tests.forking`).
 
-A request is a packet on the socket that is named by the first argument: a JSON object with `words`,
-`cwd`, `env` (pairs), `umask` and `session`, and four handles: stdin, stdout, stderr and a socket for
-answers. There it is told the pid, then the exit status as `os.waitpid` gives it; or, if there is no
-such folder, the number of that error, negative.
+A request is a packet on the socket whose handle is the first argument: a JSON object with `words`,
+`cwd`, `env` (pairs), `umask` and `session`, and four handles: stdin, stdout, stderr and a socket
+for answers. On that the pid is told, then the exit status as `os.waitpid` gives it; or the number
+of the error, negative, if there is no such folder.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def _report_ended() -> None:
         _tell(_RUNNING.pop(pid), status)
 
 
-def _tell(answers: socket.socket, *values: int) -> None:
+def _tell(answers: socket.socket, value: int) -> None:
     try:
-        answers.sendall(b"".join(map(STATUS.pack, values)))
+        answers.sendall(STATUS.pack(value))
     except OSError:
         pass  # the test did not wait
     answers.close()
@@ -109,23 +109,25 @@ def _begin(wish: dict[str, Any], handles: list[int]) -> None:
     """Fork; the child never comes back from here."""
     *streams, answering = handles
     answers = socket.socket(fileno=answering)
-    pid = os.fork()
-    if pid == 0:
-        _be_a_command(wish, streams, answers)
+    try:
+        folder = os.open(wish["cwd"], os.O_PATH | os.O_DIRECTORY)
+    except OSError as error:
+        _tell(answers, -(error.errno or 1))
+    else:
+        pid = os.fork()
+        if pid == 0:
+            os.fchdir(folder)
+            _be_a_command(wish, streams)
+        os.close(folder)
+        _RUNNING[pid] = answers
+        answers.sendall(STATUS.pack(pid))
     for handle in streams:
         os.close(handle)
-    answers.sendall(STATUS.pack(pid))
-    _RUNNING[pid] = answers
 
 
-def _be_a_command(wish: dict[str, Any], streams: list[int], answers: socket.socket) -> None:
+def _be_a_command(wish: dict[str, Any], streams: list[int]) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    try:
-        os.chdir(wish["cwd"])
-    except OSError as error:
-        answers.sendall(STATUS.pack(-(error.errno or 1)))
-        os._exit(0)
     for number, handle in enumerate(streams):
         os.dup2(handle, number)
     os.closerange(3, 1024)
