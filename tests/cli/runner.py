@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests import forking
 
 
 @dataclass
@@ -23,15 +24,13 @@ class Ltm:
         self, *words: str, stdin: str | None = None, cwd: Path | None = None, **env: str
     ) -> subprocess.CompletedProcess[str]:
         """Run `ltm` with these words and give back what it printed."""
-        return subprocess.run(
-            [sys.executable, "-m", "ltm", *words],
+        return forking.run(
+            words,
             cwd=cwd or self.project,
             env={**self._environ(), **env},
             input=stdin,
-            capture_output=True,
             text=True,
             encoding="utf-8",
-            check=False,
         )
 
     def ok(self, *words: str, **more: Any) -> str:
@@ -49,8 +48,8 @@ class Ltm:
         import pty  # not on every system
 
         reader, writer = pty.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "ltm", *words],
+        process = forking.start(
+            words,
             cwd=self.project,
             env={**self._environ(), "TERM": "xterm", **env},
             stdin=subprocess.DEVNULL,

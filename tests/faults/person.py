@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests import forking
+
 LTM = str(Path(sys.executable).with_name("ltm"))
 
 
@@ -30,16 +32,17 @@ class Person:
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run `ltm` with these words, `through` a program, after doing something `first`."""
+        how: dict[str, Any] = {
+            "cwd": self.project,
+            "env": self.environ if env is None else env,
+            "stdin": subprocess.DEVNULL,
+            "encoding": "utf-8",
+            "errors": "surrogateescape",
+        }
+        if not through and first is None:
+            return forking.run(words, **how)
         return subprocess.run(
-            [*through, LTM, *words],
-            cwd=self.project,
-            env=self.environ if env is None else env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            preexec_fn=first,
-            check=False,
+            [*through, LTM, *words], capture_output=True, preexec_fn=first, check=False, **how
         )
 
     @property

@@ -14,6 +14,7 @@ from typing import Any
 
 from ltm.hook import main
 from ltm.spool.queue import in_order
+from tests import forking
 
 PROGRAM = Path(main.__file__)
 PATIENCE = 20.0
@@ -160,16 +161,14 @@ class Hooks:
 
     def ltm(self, *words: str, umask: int = -1) -> subprocess.CompletedProcess[str]:
         """Run `ltm` in the project, as somebody who is not asked anything."""
-        return subprocess.run(
-            [sys.executable, "-m", "ltm", *words],
+        return forking.run(
+            words,
             cwd=self.project,
             env=self.environ,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
             text=True,
             umask=umask,
             timeout=6 * PATIENCE,
-            check=False,
         )
 
     def remember(self, *texts: str) -> None:

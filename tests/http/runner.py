@@ -20,6 +20,7 @@ from typing import Any
 from ltm.files.lock import Lock
 from ltm.hook.receive import LOCK
 from ltm.http.address import FILE
+from tests import forking
 from tests.hook.runner import Hooks
 
 PATIENCE = 60.0
@@ -49,15 +50,20 @@ class Server:
     ) -> None:
         """`handles` is how many files and connections it may have open at first; 0 for any."""
         self.hooks = hooks
-        limited = ("prlimit", f"--nofile={handles}:1024") if handles else ()
-        self.process = subprocess.Popen(
-            [*limited, sys.executable, "-m", "ltm", "serve", "--json", *args],
-            cwd=hooks.project,
-            env={**hooks.environ, **env},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            umask=umask,
-        )
+        how: dict[str, Any] = {
+            "cwd": hooks.project,
+            "env": {**hooks.environ, **env},
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "umask": umask,
+        }
+        words = ("serve", "--json", *args)
+        self.process: subprocess.Popen[bytes]
+        if handles:
+            limited = ("prlimit", f"--nofile={handles}:1024")
+            self.process = subprocess.Popen([*limited, sys.executable, "-m", "ltm", *words], **how)
+        else:
+            self.process = forking.start(words, **how)
         assert self.process.stdout
         line = self.process.stdout.readline()
         assert line, self.process.stderr and self.process.stderr.read().decode()

@@ -21,6 +21,7 @@ from tests.inject.samples import (
     inject,
     stored,
 )
+from tests.rows import for_each
 
 FRAMES = (
     "{}",
@@ -48,10 +49,9 @@ def assert_inert(line: str) -> None:
     assert not re.search(r"~\w+:(low|med|high|crit)", seen_by_a_reader(line))
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_a_known_attack_becomes_one_inert_line(payload: str) -> None:
+def test_a_known_attack_becomes_one_inert_line() -> None:
     """traps 2.3 #12, reliability S11: fake closing marks, markup, hidden characters."""
-    assert_inert(harmless(payload))
+    for_each(PAYLOADS, lambda payload: assert_inert(harmless(payload)))
 
 
 @given(hostile_texts)
@@ -104,12 +104,15 @@ def test_a_name_cannot_close_the_opening_mark(text: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["dsl", "markdown"])
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_an_attack_in_any_field_stays_inside_the_fence(payload: str, form: str) -> None:
+def test_an_attack_in_any_field_stays_inside_the_fence(form: str) -> None:
     """traps 2.3 #12, reliability S11."""
-    memory = stored(payload, title=payload, reason=payload, tags=(payload,), state=payload)
-    text = inject([memory], format=form, agent=payload, project=payload).text
-    assert_one_fence(text)
+
+    def check(payload: str) -> None:
+        memory = stored(payload, title=payload, reason=payload, tags=(payload,), state=payload)
+        text = inject([memory], format=form, agent=payload, project=payload).text
+        assert_one_fence(text)
+
+    for_each(PAYLOADS, check)
 
 
 @settings(max_examples=100)

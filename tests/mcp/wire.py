@@ -12,6 +12,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from tests import forking
+
 PATIENCE = 120
 """Seconds after which a test gives up on a process; nothing is measured with it."""
 
@@ -24,9 +26,13 @@ INITIALIZE: dict[str, Any] = {
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a person who has nothing set up but this home."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    own = {"HOME": str(home), "LTM_HOME": str(home / ".ltm"), "TMPDIR": str(home)}
-    return {**kept, **own, **more}
+    own = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "LTM_HOME": str(home / ".ltm"),
+        "TMPDIR": str(home),
+    }
+    return {**own, **more}
 
 
 class Wire:
@@ -43,14 +49,19 @@ class Wire:
         command: tuple[str, ...] = (),
     ) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the wire
-        self.process = subprocess.Popen(
-            command or [sys.executable, *python, "-m", "ltm", "mcp", *args],
-            cwd=project,
-            env=environment(home, **(env or {})),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-        )
+        how: dict[str, Any] = {
+            "cwd": project,
+            "env": environment(home, **(env or {})),
+            "stdin": subprocess.PIPE,
+            "stdout": subprocess.PIPE,
+            "stderr": self._errors,
+        }
+        self.process: subprocess.Popen[bytes]
+        if python or command:
+            program = command or (sys.executable, *python, "-m", "ltm", "mcp", *args)
+            self.process = subprocess.Popen(program, **how)
+        else:
+            self.process = forking.start(("mcp", *args), **how)
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .binary import GIVEN, PACKAGE, VERSIONS, Client, ClientMissing, binary_in, cache_folder, find
@@ -44,10 +45,13 @@ def install(label: str, environ: Mapping[str, str]) -> Client:
 
 
 def main(wanted: list[str]) -> int:
-    """Install every version named, or all that the suite runs on."""
-    for label in wanted or VERSIONS:
+    """Install every version named, or all that the suite runs on; all at once."""
+    labels = wanted or VERSIONS
+    with ThreadPoolExecutor(len(labels)) as threads:
+        coming = [(label, threads.submit(install, label, os.environ)) for label in labels]
+    for label, each in coming:
         try:
-            client = install(label, os.environ)
+            client = each.result()
         except ClientMissing as problem:
             print(problem, file=sys.stderr)
             return 1
