@@ -1,4 +1,4 @@
-"""Texts with secrets in them, by two authors who knew neither the rules nor their samples.
+"""Texts with secrets in them, by four authors who knew neither the rules nor their samples.
 
 In `secret_kinds.jsonl` every text and secret stands backwards: scanners of repositories would take
 it for a leak otherwise. `secret_contexts.jsonl` has what people put around such a text, and

@@ -46,7 +46,7 @@ def test_a_value_is_no_placeholder_for_a_word_inside_of_others(value: str) -> No
     [
         *("https://x", "data:x", "mailto:x", "sha256:ab", "urn:x", "ARN:aws", "v1.2.3", "~1.2.x"),
         *("^[a-z]+$", "a[0-9]x", "\\d+x", "./certs/key2.pem", "C:\\a\\b.txt", "~/x", "/etc/x"),
-        *("foo.bar", "a/b/c.py"),
+        *("secrets.yml", "a/b/c.py"),
     ],
 )
 def test_an_address_a_version_a_pattern_or_a_path_is_no_secret_even_in_quotes(value: str) -> None:
@@ -58,7 +58,7 @@ def test_an_address_a_version_a_pattern_or_a_path_is_no_secret_even_in_quotes(va
     "value",
     [
         *("(abc", "[a1", "{x1", "foo->bar2", "obj::x1", "a?.b", "Optional[str]", "Vec<u8>"),
-        *("call(x)", "a.b()", "items[0", "a?b", "a)b", "x]y"),
+        *("foo.bar", "call(x)", "a.b()", "items[0", "a?b", "a)b", "x]y"),
     ],
 )
 def test_code_is_no_secret_unless_it_is_quoted(value: str) -> None:

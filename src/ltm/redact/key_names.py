@@ -3,8 +3,8 @@
 A name is read by its words, not its letters: a `tokenizer` is not a token, a `password_file` is a
 file, and a `primary_key` opens nothing. Words of other languages are known by how they begin:
 `contraseña`, `şifresi`. One row a family of names; each carries texts in which a
-secret must be found and texts to leave, as templates like those of `core.secrets`. Standard library
-only; no I/O.
+secret must be found and texts to leave, as templates like those of `core.secrets`. Imports
+`core.looks`; no I/O.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+
+from ltm.redact.values import words
 
 _NAMED = (
     *("pass", "pw", "secret", "token", "key", "auth", "cred", "cookie", "sess", "mnemonic", "seed"),
@@ -27,16 +29,20 @@ _SPOKEN = {
         "|kata sandi|mật khẩu|парол|密码|密碼|口令|パスワード|비밀번호|비번|암호|पासवर्ड"
         "|κωδικ"
         "|كلمة المرور|كلمة السر|סיסמ|รหัสผ่าน|mdp|clave|lozink|geslo|slaptažod|лозинк"
+        "|sifre|lösen"
         "|contrasenya|pasahitz|lykilorð|parool|parole ir|adgangskod|koden|kodeord|pääsykood|sandi"
     ),
     "key": (
         "schlüssel|clé|clef|klucz|anahtar|キー|키|ключ|chiave|chave|密钥|密鑰|金鑰|sleutel|nyckel|nøgle"
-        "|nøkkel|avain|klíč|kľúč|kulcs|cheie|κλειδί|مفتاح|מפתח|कुंजी|khóa|kunci|คีย์|jeton|токен"
-        "|トークン|토큰|令牌"
+        "|nøkkel|avain|klíč|kľúč|kulcs|cheie|cheia|κλειδί|مفتاح|מפתח|कुंजी|khóa|kunci|คีย์"
     ),
+    "token": "jeton|токен|トークン|토큰|令牌",
     "login": (
-        "login|log in|logged in|sign in|ssh in|zugang|anmeld|identifiant|credenzial|credencial"
-        "|wifi|wi-fi|wlan|wachtwoorden|логин|вход|учётн|учетн|dane logowania|inlogg|tunnukse"
+        "login|log in|logga in|log på|logge inn|přihlas|lépj be|đăng nhập|intră cu|giriş"
+        "|melde dich|einlogg|entra con|accedi con|inicia sesión|zaloguj|зайди|войди"
+        "|connecte-toi|ログイン|登录|로그인|logged in|sign in|ssh in|zugang|anmeld"
+        "|identifiant|credenzial|credencial|wifi|wi-fi|wlan|wachtwoorden|логин|вход|учётн"
+        "|учетн|dane logowania|inlogg|tunnukse"
     ),
 }
 """Words for a password or a key in other languages, in small letters and without their endings."""
@@ -76,25 +82,23 @@ _WHOLE = frozenset(
     )
 )
 _INSIDE = re.compile(r"[^\W_]|[+/]")
-_MANY = frozenset(("clave", "parol", "κωδικ", "koden", "sandi", "parole ir"))
+_MANY = frozenset(("clave", "koden", "sandi", "parole ir"))
 """Words that mean other things as well."""
+_SECRET = re.compile(r"api|se[cg]r[eè]t|geheim|priva|секрет")
+_SECRET_KEY = re.compile(r"[ _-](?:se[cg]r[eè]t\w{0,2}|priva\w{1,3})\b")
 _WIRELESS = re.compile(r"wlan|wi-?fi|wpa|wep\b|hotspot")
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # Words that only say which one, or in which form: what stands before them decides.
-_AFTER = _words(
+_AFTER = words(
     "value val str string text plain plaintext raw env base base64 b64 hex default old new"
     " current prod production staging dev development test live prev previous backup main"
     " primary secondary master root admin readonly rw ro data"
 )
 # A key of these opens something.
-_OPENING = _words(
+_OPENING = words(
     "api app access account secret private auth encryption encrypt decryption crypto signing"
     " sign master service client server admin shared storage deploy ssh gpg pgp hmac jwt"
     " session rsa aes license subscription developer consumer application security data user"
@@ -102,15 +106,15 @@ _OPENING = _words(
     " redis smtp"
 )
 # Of these the number is told as often as the key itself: `using RSA key 0A1B…`.
-_NUMBERED = _words("rsa dsa gpg pgp ssh")
+_NUMBERED = words("rsa dsa gpg pgp ssh")
 # A key of these opens nothing, and a token of these is a place in a list or a text.
-_HARMLESS = _words(
+_HARMLESS = words(
     "public primary foreign sort partition cache row hash map dict index idempotency"
     " translation i18n object lookup composite unique candidate range group routing message"
     " event press sorted search next page starting change lock verification continuation"
     " pagination cursor sync start end last first left right eof eos bos pad unk mask"
     " cancellation lex lexer parser max min input output total num special state feature label"
-    " metric column field"
+    " metric column field existing pull"
 )
 
 
@@ -132,14 +136,14 @@ class Family:
 FAMILIES: tuple[Family, ...] = (
     Family(
         "passphrase",
-        _words("passphrase mnemonic"),
+        words("passphrase mnemonic"),
         ("passphrase",),
         ('passphrase: "correct horse battery staple"', "KEY_PASSPHRASE={a12}7"),
         ('passphrase: "Enter your passphrase"', "passphrase: str"),
     ),
     Family(
         "password",
-        _words(
+        words(
             "password passwd passcode pass pwd pw userpass storepass keypass requirepass sshpass"
             " psk passwort bindpw rootpw adminpw dbpw masterauth authtok"
         ),
@@ -189,7 +193,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "token",
-        _words("token"),
+        words("token"),
         ("token",),
         (
             "token={h40}",
@@ -221,7 +225,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "secret",
-        _words("secret pepper"),
+        words("secret pepper salt passwordsalt"),
         ("secret",),
         (
             "client_secret: {h8}-{h4}-{h4}-{h4}-{h12}",
@@ -246,7 +250,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "key",
-        _words("key"),
+        words("key"),
         tuple(f"{word}key" for word in sorted(_OPENING)),
         (
             "API_KEY: {a32}",
@@ -278,7 +282,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "credential",
-        _words("authorization auth credential credentials creds cred"),
+        words("authorization auth credential credentials creds cred"),
         (),
         ("authorization: {h40}", 'Authorization: Token {h40}"', '"auth": "{a39}4="'),
         ("auth: true", "credentials: 'same-origin'", "Authorization: required", "auth = {h40}"),
@@ -286,7 +290,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "session",
-        _words("cookie session sessid phpsessid jsessionid sessionid sid seed"),
+        words("cookie session sessid phpsessid jsessionid sessionid sid seed"),
         (),
         ("Cookie: sessionid={a31}4; theme=dark", "Set-Cookie: session={a43}.{a27}; Path=/"),
         (
@@ -299,7 +303,7 @@ FAMILIES: tuple[Family, ...] = (
     ),
     Family(
         "signature",
-        _words("signature"),
+        words("signature"),
         (),
         ("signature={a43}",),
         ("signature: (x: int) -> str", "signature={h64}"),
@@ -309,9 +313,13 @@ FAMILIES: tuple[Family, ...] = (
 
 
 # They end as a password does, and are none.
-_NO_PASS = _words("bypass compass encompass surpass trespass overpass underpass onepass lastpass")
+_NO_PASS = words("bypass compass encompass surpass trespass overpass underpass onepass lastpass")
 # A key of these is made up by a person, as a password is.
-_SHARED = _words("shared preshared wpa wpa2 wep wifi wlan")
+_SHARED = words("shared preshared wpa wpa2 wep wifi wlan")
+# A secret of these as well.
+_SIGNING = words(
+    "client jwt session cookie app hmac signing webhook auth api consumer oauth token shared"
+)
 _PASSWORDS = next(family.words for family in FAMILIES if family.kind == "password")
 
 
@@ -321,6 +329,15 @@ class Promise:
 
     kind: str
     weak: bool
+    chosen: bool = False
+    """True if a person thought it up, so that it may look like anything."""
+
+
+def _promise(kind: str, weak: bool = False, *, shared: bool = False) -> Promise:
+    return Promise(kind, weak, kind in ("password", "passphrase") or shared)
+
+
+_PASSWORD = _promise("password")
 
 
 def spoken_promise(lowered: str, found: re.Match[str]) -> tuple[int, Promise] | None:
@@ -338,50 +355,56 @@ def spoken_promise(lowered: str, found: re.Match[str]) -> tuple[int, Promise] | 
     if found[0] in _WHOLE and _INSIDE.match(lowered[start - 1 : start]):
         return None  # an enclave is not a `clave`
     end = ending.end() if ending else end
+    if kind == "key" and (secret := _SECRET_KEY.match(lowered, end)):
+        end = secret.end()
     if found[0].isascii() and _INSIDE.match(lowered[end : end + 1]):
         return None
     if kind == "login":
         return end, Promise(kind, weak=True)
-    around = lowered[max(0, start - 8) : end + 24]
+    many = found[0] in _MANY or lowered[start:end] == "parole"
+    if kind == "password" and not many:
+        return end, _PASSWORD
     line = lowered[max(lowered.rfind("\n", 0, start), start - 80) + 1 : end + 24]
-    if kind == "key" and _WIRELESS.search(line):
-        kind = "password"
-    weak = found[0] in _MANY if kind == "password" else "api" not in around
-    return end, Promise(kind, weak)
+    if _WIRELESS.search(line):
+        return end, _PASSWORD
+    around = lowered[max(0, start - 8) : end + 24]
+    return end, _promise(kind, kind == "password" or (kind == "key" and not _SECRET.search(around)))
 
 
 def is_label(value: str) -> bool:
     """Whether this is nothing but a word for a password: what a form says next to its field."""
-    found = _names(False).match(value.lower())
-    if found is None or found[0] not in _SPOKEN_KIND:
+    lowered = value.lower()
+    found = _names(False).match(lowered)
+    if found is None or _SPOKEN_KIND.get(found[0], "login") == "login":
         return False
-    ending = _ENDING.match(value.lower(), found.end())
+    ending = _ENDING.match(lowered, found.end())
     return (ending.end() if ending else found.end()) == len(value)
 
 
 @lru_cache(maxsize=1024)
 def promise(name: str, word_before: str = "") -> Promise | None:
     """What a name promises, or None. A `key` alone is read with the word before it: `API key`."""
-    words = [part.lower() for part in _PART.findall(name) if not part.isdigit()]
-    while words and words[-1] in _AFTER:
-        words.pop()
-    if not words:
+    parts = [part.lower() for part in _PART.findall(name) if not part.isdigit()]
+    while parts and parts[-1] in _AFTER:
+        parts.pop()
+    if not parts:
         return None
-    last = words[-1]
-    if last in ("hash", "hashed", "digest") and _PASSWORDS.intersection(words):
+    last = parts[-1]
+    if last in ("hash", "hashed", "digest") and _PASSWORDS.intersection(parts):
         return Promise("password-hash", weak=True)
-    before = words[-2] if len(words) > 1 else word_before.lower() if len(last) < 6 else ""
+    before = parts[-2] if len(parts) > 1 else word_before.lower() if len(last) < 6 else ""
     if before in _HARMLESS or last in _NO_PASS:
         return None
     if last == "key" and before in _SHARED:
-        return Promise("password", weak=False)
+        return _promise("password")
     for family in FAMILIES:
         ends = family.endings and last.endswith(family.endings)
         if last in family.words or ends:
             opens = ends or last == "authorization" or before in _OPENING
-            if last.endswith("signingkey") or (len(words) == 1 and before in _NUMBERED):
+            if last.endswith("signingkey") or (len(parts) == 1 and before in _NUMBERED):
                 opens = False
             # Tests pass and flags are passed: alone they say little.
-            alone = last == "pass" and len(words) == 1
-            return Promise(family.kind, (family.weak and not opens) or alone)
+            alone = last in ("pass", "mnemonic") and len(parts) == 1 and name[0] != "-"
+            shared = family.kind == "secret" and before in _SIGNING
+            return _promise(family.kind, (family.weak and not opens) or alone, shared=shared)
     return None

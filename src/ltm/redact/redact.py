@@ -25,12 +25,17 @@ _COLOUR = re.compile(r"(?:\x1b|\\(?:u001[bB]|x1[bB]|e|033))\[[\d;]{0,20}[mK]")
 _COLOURS = ("\x1b[", "1b[", "1B[", "\\e[", "\\033[")
 _MARKS_BEFORE = (">", "+")
 _BEFORE_LINE = re.compile(r"\n[>+][>+ ]{0,6}")
-_ESCAPED = re.compile(r"\\{1,15}[\"'nrt]|&(?:quot|apos|lt|gt|#3[49]|#x2[27]);")
+_ESCAPED = re.compile(
+    r"\\{1,15}(?:[\"'nrt]|u0022|u0027|x22|x27)|&(?:quot|apos|lt|gt|#3[49]|#x2[27]);"
+    r"|%(?:22|27|3A|2C|7B|7D)"
+)
 _ESCAPED_JSON = re.compile(_ESCAPED.pattern + r'|"')
 _PLAIN = {
     **{"&quot;": '"', "&#34;": '"', "&#x22;": '"', "&apos;": "'", "&#39;": "'", "&#x27;": "'"},
+    **{"%22": '"', "%27": "'", "%3A": ":", "%2C": ",", "%7B": "{", "%7D": "}"},
     **{"&lt;": "<", "&gt;": ">", "n": "\n", "r": "\r", "t": "\t", "'": "'", '"': "\n"},
-    **{"\\" * count + '"': '"' for count in range(1, 16)},
+    **{"\\" * count + mark: '"' for count in range(1, 16) for mark in ('"', "u0022", "x22")},
+    **{"\\" * count + mark: "'" for count in range(1, 16) for mark in ("u0027", "x27")},
 }
 _MARK = re.compile(r"\[(?:redacted:[a-z0-9-]+|private)\]")
 
@@ -106,7 +111,7 @@ def _found(text: str) -> Iterator[Span]:
     """Secrets of a text, also of one that is quoted, coloured or written inside of another."""
     text = _bare(text)
     yield from _found_in(text)
-    if ("\\" in text or "&" in text) and _ESCAPED.search(text):
+    if ("\\" in text or "&" in text or "%2" in text) and _ESCAPED.search(text):
         inner, places = _unescaped(text)
         for start, end, kind in _found_in(inner):
             yield _place(places, start), _place(places, end), kind

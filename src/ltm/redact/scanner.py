@@ -24,7 +24,9 @@ _MOST_LINES = 6
 _LONGEST_BLOCK = 32_000
 _LONGEST_LOOK = 1024
 _TRAIL = ".,:;)]}*\\"
-_BEGIN = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_BEGIN = re.compile(
+    r"-{0,5} ?BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1) ?-{4,5}"
+)
 _BODY = re.compile(r"(?:[A-Za-z0-9+/=:,\s>|→]|\\[nr]|[\"'+])*+")
 _END = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 # Lines of a key, from its last one upwards.
@@ -32,7 +34,10 @@ _BODY_BEFORE = re.compile(r"(?:(?:[\s>|+\"']|n\\|r\\){1,60}[A-Za-z0-9+/=]{16,128
 _KEY_DATA = re.compile(r"[A-Za-z0-9+/]{32}")
 _RUN = re.compile(r"[A-Za-z0-9_.~+/=%:$-]{1,1024}")
 _BREAK = re.compile(r"(?:[\"']?\s?[\\+]?\r?\n|\\n)[ \t>|+]{0,40}[\"']?")
-_NEXT_LINE = re.compile(r"\r?\n[ \t]{0,40}([A-Za-z0-9_.~+/=-]{8,})[\"'`;,]{0,3}[ \t]*(?=\r?\n|\Z)")
+_NEXT_LINE = re.compile(
+    r"(?:[\"'][ ]?[\\+.]?)?\r?\n[ \t]{0,40}[\"']?"
+    r"([A-Za-z0-9_.~+/=-]{8,})[\"'`;,]{0,3}[ \t]*(?=\r?\n|\Z)"
+)
 _WORD_END = re.compile(r"\w\Z", re.ASCII)
 _WORD_START = re.compile(r"\w", re.ASCII)
 _ESCAPE = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
@@ -45,7 +50,7 @@ _BASIC = re.compile(r"[Bb]asic(?: |%20)([A-Za-z0-9+/]{8,}={0,2})")
 
 def by_shape(text: str) -> Iterator[Span]:
     """Every secret whose shape tells what it is; those of several kinds may overlap."""
-    if "PRIVATE KEY" in text:
+    if "PRIVATE KEY" in text or "Static key" in text:
         yield from _key_blocks(text)
     shapes, encoded = _beginnings()
     pattern = _beginning(any(code in text for code in _CODES))
@@ -193,7 +198,7 @@ def _key_blocks(text: str) -> Iterator[Span]:
     while (begin := _BEGIN.search(text, at)) is not None:
         at = begin.end()
         if closing < at:
-            closing = text.find("---- END" if begin[0][4] == " " else "-----END", at)
+            closing = text.find("---- END" if begin[0][4:5] == " " else "-----END", at)
             closing = len(text) if closing < 0 else closing
         body = _BODY.match(text, at, at + _LONGEST_BLOCK)
         end = body.end() if body else at

@@ -8,6 +8,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+
+def words(text: str) -> frozenset[str]:
+    """The words of a list that is written as a text."""
+    return frozenset(text.split())
+
+
 # Written where a secret would stand: from its first character on, or anywhere.
 _PLACEHOLDER = re.compile(
     r"""<[^>]*>?|\{\{|\{[\w. ]*\}|\[[\w :.-]*\]|\([\w :.-]*\)|!\w+\Z
@@ -15,7 +21,8 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE,
 )
 _INSIDE = re.compile(
-    r"""\.\.\.|…|xxxx|\*\*\*\*|\[redacted:|\[private\]|\$\{|\{\{|\#\{|\{[a-z_][\w.]*\}|<[\w -]+>
+    r"""\.\.\.|(?<![^\s…]{8})…|xxxx|\*\*\*\*|\[redacted:|\[private\]|\$\{|\{\{|\#\{
+    |\{[a-z_][\w.]*\}|<[\w -]+>
     |(?P<word>your|my-?own|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?me|changeit
     |todo|redacted|masked|removed|hidden|(?:secret|key|token)[-_]?here)(?![a-z])""",
     re.VERBOSE,
@@ -27,10 +34,54 @@ _STOP_WORDS = (
     " apikey bearer basic auth authorization credential credentials user username login admin"
     " example test testing empty default value values name names type kind email input output"
     " label field format prompt env changeme invalid missing expired wrong incorrect encrypted"
-    " plaintext base64 hashed masked sha256 sha512 sha-256 sha-512 argon2"
+    " passwort pw fail foobared plaintext base64 hashed masked sha256 sha512 sha-256 sha-512 argon2"
     " argon2id pbkdf2 bcrypt scrypt 1password"
 )
-_STOP = frozenset(_STOP_WORDS.split())
+_STOP = words(_STOP_WORDS)
+# Said of a password where it would stand: by whole words, or by how they begin.
+_TALK = words(
+    "wrong incorrect correct valid set unset weak strong short long same different changed"
+    " needed visible stored salted known unknown safe secure insecure leaked compromised public"
+    " private random unique old new okay fine good bad broken gone here there below above"
+    " somewhere something nothing anything everything mandatory case-sensitive plain cleartext"
+    " up-to-date logged printed sent given available disabled enabled identical temporary temp"
+    " shared reused rotated deleted forbidden accepted rejected denied refused ignored provided"
+    " supplied defined unchanged refreshed stdin prompt interactive inherit files siehe pflicht"
+    " really publicly properly correctly probably randomly temporarily automatically locally"
+)
+_MODAL = words(
+    "minimum maximum characters letters digits symbols least most must should will would can"
+    " could please enter your reset forgot forgotten policy length strength protected always"
+    " never too also only just still being been not cannot does see use used code confirm repeat"
+    " option options flag flags requires argument arguments parameter parameters switch"
+)
+_NO_PHRASE = _STOP | _MODAL
+_TALK_STEM = re.compile(
+    r"falsch|abgelauf|ungültig|korrekt|leer\b|gleich|geheim|sicher|unsicher|nötig|erforder|inkorrekt"
+    r"|inval|obligat|obligator|expir|vide\b|vac[ií]|vazi|vuot|mauvais|fauss?|errad|errat|errón"
+    r"|incorre|sbagliat|scadut|scorrett|corrett|obrigat|obbligat|requis|requer|richiest"
+    r"|nieprawid|wymagan|niepopr|pust|неверн|невірн|неправ|обязат|обов|пуст|истек|истёк|слишком"
+    r"|измен|сброш|yanlış|hatalı|geçersiz|gerekli|zorunlu|boş|onjuist|verplicht|ongeldig|verlop"
+    r"|vereist|leeg|felaktig|ogiltig|krävs|forkert|påkræv|ugyldig|påkrevd|väärä|pakoll|virheell"
+    r"|nesprávn|neplatn|povinn|helytelen|kötelező|greșit|obligator|λάθος|λανθασμ"
+)
+_FUNCTION = words(
+    "the a an in on at to for of no by as and or but with from that this it its it's be is are"
+    " was so if then than both all any some each i you he she we they my our his her their what"
+    " where when who how why which there here im in der die das den dem ein eine einen zu nicht"
+    " noch auf bei dans le les un une el los una não nao na em no nel non su w nie не в на у het"
+    " een niet op det den inte ikke ei ja je ne se si que qui che"
+)
+_PARTICIPLE = re.compile(
+    r".*(?:[^e]ed|ing|able|ible|less|ful|iert|bar|lich|ée?|ad[ao]|id[ao]|at[ao]|ut[ao]|нный|нен|но)\Z"
+)
+# Parts of what a program calls a value: `new_pw`, `rawInput`.
+_FIELDS = _STOP | words(
+    "pw creds cred arg args param params config cfg conf data raw plain new old hash hashed"
+    " digest result response resp req request session cookie form payload body opts options"
+    " settings prompt getenv environ state props ctx context attrs node obj match tmp temp"
+    " encoded decoded line word entry item row field buf buffer"
+)
 _TYPE = re.compile(
     r"(?:Optional|Union|List|Dict|Option|Vec|Array|Promise|Record|Map|Set|Box|Arc)[\[<]"
 )
@@ -46,7 +97,9 @@ _QUESTION = re.compile(
 # `${NAME:?NAME must be set}`
 _REQUIRED = re.compile(r"\?[A-Za-z_]+\Z")
 _PATH = re.compile(
-    r"(?:[~.]{0,2}/|[A-Za-z]:\\)?(?:[\w.@ -]+[/\\])*[\w.@-]+\.(?:[a-z][A-Za-z]{0,4}|[A-Z]{1,5})\Z"
+    r"(?:[~.]{0,2}/|[A-Za-z]:\\)?(?:[\w.@ -]+[/\\])+[\w.@-]+\.(?:[a-z][A-Za-z]{0,4}|[A-Z]{1,5})\Z"
+    r"|[\w.@-]+\.(?i:pem|key|crt|cer|p12|pfx|jks|txt|md|ya?ml|json|toml|ini|cfg|conf|env|gpg|asc|py|js"
+    r"|tsx?|jsx|go|rs|rb|php|java|sh|sql|xml|html?|css|log|csv|zip|t?gz|lock|kdbx|pub|service|tf)\Z"
     r"|[~.]{0,2}/"
 )
 _REGEX = re.compile(
@@ -82,19 +135,23 @@ _TERM = re.compile(
     r"|cve|arm|amd|x|ed|rs|hs|es|curve|secp|step|phase|part|section|line|page|chapter|figure|table)"
     r"[-_]?(?:[a-z]+[-_])*v?\d[\w.-]*\Z",
 )
-_PREFIX = frozenset(
-    (
-        *("non", "pre", "post", "anti", "sub", "mid", "semi", "multi", "self", "cross", "pro"),
-        *("inter", "trans", "pseudo", "over", "under", "like", "super", "meta", "mini", "all"),
-    )
+_PREFIX = words(
+    "non pre post anti sub mid semi multi self cross pro inter trans pseudo over under like"
+    " super meta mini all"
 )
+_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:[-_'][^\W\d_]+)*\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
+
+
+_SECRETS = words("password passwords secret secrets token key credentials")
 
 
 def is_placeholder(value: str) -> bool:
     """Whether this only shows where a secret goes: `<your-key>`, `$TOKEN`, `xxxx`, `password`."""
     lowered = value.lower()
-    if len(set(lowered)) <= 2 or lowered in _STOP or _PLACEHOLDER.match(lowered):
+    if len(set(lowered)) <= 2 or lowered in _NO_PHRASE or lowered in _TALK:
+        return True
+    if _PLACEHOLDER.match(lowered) or _TALK_STEM.match(lowered):
         return True
     if value.endswith(("EXAMPLE", "EXAMPLEKEY")):
         return True
@@ -142,26 +199,58 @@ def oddness(value: str) -> int:
         return 3
     if is_named(value):
         return int(digit)
-    words = [word for word in _WORDS.findall(value) if len(word) > 1]
-    uneven = _is_uneven(words) and _JOINED.search(value) is not None
+    parts = [word for word in _WORDS.findall(value) if len(word) > 1]
+    uneven = _is_uneven(parts) and _JOINED.search(value) is not None
     if not digit:
         uneven = uneven and "." not in value
-        return 2 if uneven and words[0].lower() not in _PREFIX and len(words[0]) > 2 else 0
-    if is_random(value) or (uneven and len(words) > 1):
+        return 2 if uneven and parts[0].lower() not in _PREFIX and len(parts[0]) > 2 else 0
+    if is_random(value) or (uneven and len(parts) > 1):
         return 3
     both = both and _CAPITALS.search(value, 1) is not None
-    return 2 if both or _BETWEEN.search(value) or (_JOINED.search(value) and words) else 1
+    return 2 if both or _BETWEEN.search(value) or (_JOINED.search(value) and parts) else 1
 
 
-def _is_uneven(words: list[str]) -> bool:
+def _is_uneven(parts: list[str]) -> bool:
     """Whether some of these words begin with a capital and some do not."""
-    begins = {word[0].isupper() for word in words}
-    return len(begins) > 1 and all(word[1:].islower() for word in words)
+    begins = {word[0].isupper() for word in parts}
+    return len(begins) > 1 and all(word[1:].islower() for word in parts)
 
 
 def is_named(value: str) -> bool:
     """Whether a word in it says what stands there: `Test-Key-2024`, `mySecretName`."""
     return any(word.lower() in _STOP for word in _LETTERS.findall(value))
+
+
+def is_field(value: str, *, quoted: bool = False) -> bool:
+    """Whether this names a part of a program rather than being a value of its own."""
+    fields = _SECRETS if quoted or "-" in value else _FIELDS
+    return any(word.lower() in fields for word in _LETTERS.findall(value))
+
+
+def is_plain(value: str) -> bool:
+    """Whether this may be a password that is a mere word, and nothing that is said of one."""
+    value = value.rstrip("!")
+    lowered = value.lower()
+    if len(value) < 4 or not _PLAIN_WORD.match(value) or is_placeholder(value):
+        return False
+    return lowered not in _FUNCTION and not _PARTICIPLE.match(lowered)
+
+
+def is_phrase(value: str, *, bare: bool = False) -> bool:
+    """Whether this is a password of several words, and no sentence or label.
+
+    Where no quotes hold it together, it has none of the small words that sentences have.
+    """
+    parts = [word.strip(".,!?:'").lower() for word in value.split()]
+    if not 2 <= len(parts) <= 10 or len(value) > 80 or value[-1] in ".:?…":
+        return False
+    if _CODE_MARK.search(value) or any(word in _NO_PHRASE for word in parts):
+        return False
+    small = sum(word in _FUNCTION for word in parts)
+    if small * 2 >= len(parts) or (bare and small) or any(map(_TALK_STEM.match, parts)):
+        return False
+    titled = value[0].isupper() and value[1:].islower() and parts[0] != "i"
+    return has_digit(value) or not titled
 
 
 def has_digit(value: str) -> bool:
