@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.config.config import OPTIONS, Config, Option, load, set_option, unset_option
-from ltm.config.options import agent_name
+from ltm.config.config import Config, load, set_option, unset_option
+from ltm.config.options import OPTIONS, Option, agent_name
 from ltm.errors import Refused, WrongUsage
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ltm.errors import Busy
 from ltm.index import vectors as module
-from ltm.index.vector_file import FILE, keep_only, vectors_path
+from ltm.index.vector_file import VECTORS_FILE, keep_only, vectors_path
 from ltm.index.vectors import BLOCK, Vectors, best, packed, vectors_of
 from tests.index.directions import DIMENSIONS, MODEL, direction, directions
 from tests.index.vector_writer import EACH
@@ -26,7 +26,7 @@ from tests.index.vector_writer import EACH
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    return str(tmp_path / FILE)
+    return str(tmp_path / VECTORS_FILE)
 
 
 @pytest.fixture
@@ -287,7 +287,7 @@ def test_a_bit_that_fell_over_is_noticed(
     at: float, bit: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """A disk may lie; a checksum tells. What was damaged is empty then, never wrong."""
-    path = str(tmp_path_factory.mktemp("bit") / FILE)
+    path = str(tmp_path_factory.mktemp("bit") / VECTORS_FILE)
     with closing(opened(path)) as vectors:
         fill(vectors, *range(1, 50))
     with closing(sqlite3.connect(path)) as db, db:

@@ -1,18 +1,14 @@
-"""Temp file, fsync, replace; safe small reads.
+"""Durable atomic writes, and reads of small files that others may have planted.
 
-Writes that are either whole and on the disk, or did not happen.
-
-Owns the one way to write a file: a temporary file, fsync, `os.replace`, fsync of the
-folder. Without both fsyncs an acknowledged write can vanish in a power cut. A temporary file is
-locked while it is being written, so that one a crash left behind can be told from it and
-swept away. Imports the standard library and `core.errors` only, because hooks use it
-too.
-
-Read a small file that others may have planted, and tell where a name leads.
+A write is a temporary file, fsync, `os.replace`, fsync of the folder: it is whole and on the disk,
+or did not happen. Without both fsyncs an acknowledged write can vanish in a power cut. A temporary
+file is locked while it is being written, so that one a crash left behind can be told from it and
+swept away.
 
 A name in a repository can lead to a pipe, a device, a folder or a gigabyte. Reading one must
 neither hang nor eat memory, so everything that is not a small plain file is an `OSError`.
-Imports the standard library only, because hooks use it too.
+
+Every hook loads this module: standard library only, and little of it.
 """
 
 from __future__ import annotations
@@ -54,7 +50,7 @@ def is_refusal(error: OSError) -> bool:
 
 
 def failed(error: OSError, doing: str, path: str) -> StorageFailed:
-    """An operating system's refusal as our error: what we were doing, to which path, what next."""
+    """An operating system's refusal as an error of LTM: what was done, to which path, what next."""
     cause, hint = _CAUSES.get(error.errno or 0, (error.strerror or str(error), ""))
     return StorageFailed(f"could not {doing}: {cause}", path=path, hint=hint)
 
@@ -161,7 +157,7 @@ def sweep(folder: str) -> None:
 
 
 def sweep_unfinished(folder: str, name: str) -> None:
-    """The same for a folder that is not ours: only what was to become the file of this name."""
+    """The same for a folder of others: only what was to become the file of this name."""
     try:
         names = os.listdir(folder)
     except OSError:
@@ -215,7 +211,7 @@ def new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
             safe = True  # a disk without locks: it cannot be swept either
         if safe:
             return path, handle
-        os.close(handle)  # a sweeper was quicker than our lock, and this name is lost
+        os.close(handle)  # a sweeper was quicker than the lock, and this name is lost
 
 
 def unnamed_file(folder: str, mode: int) -> int:
@@ -274,7 +270,7 @@ def _fill(handle: int, data: bytes, mode: int) -> None:
         view = view[os.write(handle, view) :]
     if os.utime in os.supports_fd:
         # Many disks stamp files with a clock that ticks every few milliseconds. With a precise
-        # time of our own, an edit by others within that tick shows.
+        # time set here, an edit by others within that tick shows.
         moment = time.time_ns()
         os.utime(handle, ns=(moment, moment))
 
@@ -340,11 +336,11 @@ def read_plain(path: str, *, limit: int = LIMIT, follow: bool = True) -> bytes:
         if info.st_size > limit:
             raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)
         data = b""
-        # Room for what is there, not for the limit: each read takes its room from the heap first,
-        # and a process that reads thousands of notes would keep most of it.
-        room = max(info.st_size, 4_095) + 1
+        # As much as is there and not as the limit: each read allocates its buffer first, and a
+        # process that reads thousands of notes would keep most of it.
+        buffer = max(info.st_size, 4_095) + 1
         # A file may grow between the check and the reading: never more than the limit either way.
-        while len(data) <= limit and (chunk := os.read(handle, min(room, limit + 1 - len(data)))):
+        while len(data) <= limit and (chunk := os.read(handle, min(buffer, limit + 1 - len(data)))):
             data += chunk
         if len(data) > limit:
             raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)

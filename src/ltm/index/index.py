@@ -1,21 +1,8 @@
-"""Derived index.db of a vault: schema, refresh, rebuild.
+"""The index of one vault: a SQLite file derived from the memory files, deletable at any time.
 
-The tables of an index, and how a file and a memory become rows in them.
-
-Owns the schema and every statement that changes it. When to change what is `index`'s business.
-
-Taking files into an index: those that changed, each as a memory or as a problem.
-
-Owns what becomes of a file: whether its time can be trusted, what is kept of one that the disk does
-not give out now, and which of two files has the id that both name. When to look is `index`'s
-business. Imports core and storage.
-
-The index of one vault: a SQLite file derived from the memory files, deletable at any time.
-
-Owns when it is brought up to date (`refresh`) and when it is rebuilt; how files are taken in is
-`indexing`'s, its tables are those of `rows`, and what it can be asked is in `lookups`. Holds every
-memory as JSON, so that listing and recall read no Markdown at all. "Rebuild equals incremental" is
-a property test. Only `vaults` opens an index.
+It holds every memory as JSON, so that listing and recall read no Markdown at all. `refresh` takes
+in the files that changed, each as a memory or as a problem; `rebuild` takes in all of them, with
+the same result. What it can be asked is in `search`. Only `ltm.store.vaults` opens an index.
 """
 
 from __future__ import annotations
@@ -502,10 +489,10 @@ class Index(Lookups):
         return len(self._vault.names()) == len(known) and self._vault.is_as(known)
 
     def _names_unchanged(self) -> bool:
-        """Whether as many files are there as we know.
+        """Whether as many files are there as are known.
 
-        The folder's time has told already, unless a file came within the same tick as the change we
-        know of. So they are counted once after each change, as soon as that tick is surely over.
+        The folder's time has told already, unless a file came within the same tick as the change
+        that is known. So they are counted once after each change, when that tick is surely over.
         """
         mark = self._rows.meta("mark")
         self._listed = self._listed or self._rows.meta("listed")
@@ -516,7 +503,7 @@ class Index(Lookups):
         return True
 
     def _slice_unchanged(self) -> bool:
-        """In a vault too large to look at whole: are the next so many files as we know them?"""
+        """In a vault too large to look at whole: are the next so many files as they are known?"""
         if self._place is None:
             self._place = self._rows.place()
         known = self._db.execute(

@@ -1,13 +1,6 @@
-"""Lookups and full-text search over memories.
+"""Looking things up in an index: by id, by filter, and by words with a search quick at any size.
 
-The SQL of looking things up in an index: filters, and BM25 search that stays quick at any size.
-
-Owns the statements; the connection and the tables are `index`'s.
-
-Looking things up in an index: by id, by filter, by words.
-
-Owns what an index can be asked. Every question is answered: an index that turns out to be broken
-on the way is rebuilt first. Imports core and storage's tables.
+Every question is answered: an index that turns out to be broken on the way is rebuilt first.
 """
 
 import sqlite3
@@ -206,7 +199,7 @@ class Lookups(ABC):
 
     @abstractmethod
     def _mend(self) -> bool:
-        """Rebuild a broken index; False when it is not ours to change."""
+        """Rebuild a broken index; False when it may not be changed."""
 
     @_mending
     def get(self, memory_id: str) -> Stored | None:

@@ -1,8 +1,7 @@
-"""Opening a local SQLite file that must never get in anybody's way.
+"""Local SQLite files that never fail a command: opening, migrating, setting aside what is broken.
 
-Owns the pragmas, the file mode, the way from a former schema to the present one, and the two ways
-out: a broken or foreign file makes room for a new one, and a disk that cannot be written gives a
-copy in memory. Imports the standard library only.
+A database of a former schema is migrated to the present one. A broken or foreign file makes place
+for a new one, and a disk that cannot be written gives a copy in memory.
 """
 
 import os
@@ -14,9 +13,9 @@ from typing import NamedTuple
 PATIENCE_MS = 10_000
 
 TOKENIZER = "ascii tokenchars '_'"
-"""The FTS5 `tokenize=` setting under which space-joined terms of `core.words` come back exactly as
-they are: `ascii` takes every byte beyond ASCII as part of a word, whereas `unicode61` has its own
-Unicode tables, which change between versions of SQLite."""
+"""The FTS5 `tokenize=` setting under which space-joined terms (`ltm.text.terms`) come back exactly
+as they are: `ascii` takes every byte beyond ASCII as part of a word, whereas `unicode61` has its
+own Unicode tables, which change between versions of SQLite."""
 
 
 Migration = str | Callable[[sqlite3.Connection], None]
@@ -93,7 +92,7 @@ def set_aside(path: str) -> str:
 
 
 def _is_new(path: str) -> bool:
-    """Make an empty file, so that its name is ours alone; False when there is one."""
+    """Make an empty file, so that its name is taken; False when there is one."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
@@ -104,7 +103,7 @@ def _is_new(path: str) -> bool:
 def connect(path: str, schema: Schema) -> sqlite3.Connection:
     """The database at `path`, for what can be derived again or done without.
 
-    A broken one makes room for another: deleted where it can be derived, else moved aside. Where
+    A broken one makes place for another: deleted where it can be derived, else moved aside. Where
     the disk cannot be written, the answer is a copy in memory, so that reading goes on, and an
     empty one in the place of a database that is `Incompatible`.
     """
@@ -195,7 +194,7 @@ def snapshot(db: sqlite3.Connection) -> Iterator[None]:
 @contextmanager
 def naming_damage() -> Iterator[None]:
     """Within this, a damaged schema is an error of SQLite like all other damage. SQLite quotes the
-    damaged bytes in its message, and where these are no text, Python complains of that instead."""
+    damaged bytes in its message, and where these are not text, Python complains of that instead."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -211,7 +210,7 @@ def make(db: sqlite3.Connection, tables: str) -> None:
 
 
 DAMAGE = (sqlite3.Error, ValueError, TypeError)
-"""What reading from a damaged database raises: besides its own errors, those of values that are no
+"""What reading from a damaged database raises: its own errors, and those of values that are no
 longer what was written, such as a text that became bytes."""
 
 

@@ -1,10 +1,10 @@
 """Whether a person said that they trust what a repository brought along: memories, and an agent.
 
-Owns one small file per project, `<home>/projects/<id>/trust.json`: for each shared vault the answer
-that was given, `true` or `false`, under a name made of the repository's place on this machine and
-the vault's place in it. So all work trees of a repository share the answer, what is pulled later is
-covered by it, and another copy of the repository, wherever from, is asked about again. It is
-never in the repository. Imports the standard library and storage's small readers; hooks use it.
+One small file per project, `<home>/projects/<id>/trust.json`, holds for each shared vault the
+answer that was given, `true` or `false`, under a name made of the repository's place on this
+machine and the vault's place in it. So all work trees of a repository share the answer, what is
+pulled later is covered by it, and another copy of the repository, wherever from, is asked about
+again. It is never in the repository.
 """
 
 from __future__ import annotations

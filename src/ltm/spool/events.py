@@ -1,10 +1,9 @@
 """Events from clients, kept in small files until they are processed.
 
-Owns the folder `<home>/spool`, the second place for when that cannot be written, and the names of
-the files. An event's key is unique, sorts by time, and is its name at every attempt; a file is
-named after the first event in it. Files, because a hundred hooks at once can each write one without
-waiting for any other. Imports the standard library and `files.atomic`, and little of it: every
-hook loads it.
+They wait in the folder `<home>/spool`, or in a second place when that cannot be written. An event's
+key is unique, sorts by time, and is its name at every attempt; a file is named after the first
+event in it. Files, because a hundred hooks at once can each write one without waiting for any
+other. Every hook loads this module: standard library and `files.atomic` only, and little of it.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _TOGETHER = 32 * 1024  # bytes after which events that are kept together begin a
 _SEVERAL = "events"  # what a file with more than one event says first
 _SUFFIX = ".json"
 _NOT_OURS = (errno.ENOENT, errno.ELOOP, errno.EINVAL, errno.EFBIG, errno.EISDIR, errno.ENXIO)
-# Gone, or a link, a device, a giant, a folder, a pipe: never a file that we wrote.
+# Gone, or a link, a device, a giant, a folder, a pipe: never a file that LTM wrote.
 
 _room: dict[str, int] = {}
 # How many files this process may add to a folder before it counts again what waits there: to count
@@ -73,7 +72,7 @@ def put(
 
     `home` is '' when unknown. If its spool cannot be written (read-only, full, a file in
     its place), the event waits in a folder of this user outside it, from where a later drain
-    fetches it. `StorageFailed` when there is no room anywhere.
+    fetches it. `StorageFailed` when there is no space anywhere.
     """
     key = key or new_key()
     if home:
@@ -175,7 +174,7 @@ def events(key: str, path: str) -> list[tuple[str, dict[str, object]]]:
 
 
 def load(path: str) -> dict[str, object]:
-    """What a file says; nothing when it is gone or not a file we could have written.
+    """What a file says; nothing when it is gone or not a file that LTM could have written.
 
     `StorageFailed` when the disk does not give it out now: then it is still to be read.
     """
@@ -369,7 +368,7 @@ def _ours(environ: Mapping[str, str] | None) -> list[str]:
 
 
 def _is_ours(folder: str, *, make: bool = False) -> bool:
-    """Whether a folder in a place that everybody can write to is really this user's alone."""
+    """Whether a folder in a place that everyone can write to is really this user's alone."""
     if make:
         try:
             os.mkdir(folder, 0o700)

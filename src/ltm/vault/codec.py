@@ -1,19 +1,4 @@
-"""Memory ↔ file bytes.
-
-A memory made of named values, wherever they stand: the keys of a file, the fields of a record.
-
-Owns which value becomes which field, once. How strict one is with a value is up to the reader:
-`reading` with what a person typed, `transfer.record` with what a program wrote. Imports core.
-
-One reading of a document's keys: each value checked, each complaint with its line.
-
-Owns how forgiving we are with what a person typed. Used by the codec only. Imports core, and from
-storage the document, its keys, its body and how a memory is put together.
-
-Memory to file and back, exactly.
-
-Owns what each key means: how strictly it is read, how it is written, and which keys a short file
-may leave out. Imports core, and from storage the document, its keys and its body.
+"""Memory to file and back, exactly: what each key means, how it is read and how it is written.
 
 Written always: id, kind, scope, tags, impact, status, created, updated. Every other key is
 left out while it says what its absence says:
@@ -34,6 +19,9 @@ left out while it says what its absence says:
 Reading forgives what a person typing by hand leaves out: a missing id is taken from the file's
 name, a kind from the table's default, `created` from the id, `updated` from `created`, scope, tags,
 impact and status from the defaults above.
+
+`assembled` puts a memory together from named values, wherever they stand: the keys of a file, read
+here as a person typed them, or the fields of an exported record.
 """
 
 from __future__ import annotations
@@ -288,7 +276,7 @@ class MemoryReader:
 
 
 def _id_moment(memory_id: str) -> datetime | None:
-    """The moment an id of our own making was made, or None for any other id."""
+    """The moment at which LTM made an id, or None for an id that others made."""
     ours = _OURS.match(memory_id)
     if ours is None:
         return None
@@ -304,7 +292,7 @@ def _id_moment(memory_id: str) -> datetime | None:
 
 _LONGEST_SLUG = 48
 # Keys whose value was made up because the file had none: written down as soon as it is rewritten,
-# so that no file we wrote is without them.
+# so that no file that LTM wrote is without them.
 _MADE_UP = ("id", "created")
 
 
@@ -343,7 +331,7 @@ def to_bytes(memory: Memory, base: Document | None = None, kinds: Kinds | None =
 
 
 def lacking(document: Document) -> tuple[str, ...]:
-    """The keys that every file we wrote has, and this one has not."""
+    """The keys that every file that LTM wrote has, and this one has not."""
     return tuple(key for key in _MADE_UP if key not in document.fields)
 
 

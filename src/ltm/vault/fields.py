@@ -1,7 +1,7 @@
 """The keys of a memory file: their order, their defaults, and how two versions of each agree.
 
-Owns the one table that reading, writing and merging share, so that git's union merge (which leaves
-a key twice), our merge driver and the codec can never disagree. Imports core only.
+Reading, writing and merging share this table, so that git's union merge (which leaves a key twice),
+LTM's merge driver and the codec can never disagree.
 
 | rule        | both sides changed it, or it stands twice in one file                  |
 |-------------|------------------------------------------------------------------------|

@@ -1,21 +1,11 @@
-"""Lossless front matter on PyYAML events.
+"""A memory file as a lossless document: keys, body, and every byte that is neither.
 
-How one value is written on one line of front matter, so that every YAML tool reads it back.
-
-Owns the quoting rules and nothing else. A line per key is what lets git's own union merge work on
-memory files. Imports only the standard library.
-
-Reads front matter as YAML that cannot surprise: every scalar is the text that was typed.
-
-Owns the walk over the YAML parser's events. No object is ever built from them, so neither an alias
-bomb nor a tag nor a `no` that means False can do anything. Imports PyYAML, and only when called,
-because commands that read no file should not pay for it.
-
-A memory file as a lossless document: keys, body, and every byte that is neither.
-
-Owns the limits on a file, the way from bytes to keys and back, and the promise that a change
-touches only the lines of the keys it changes. What the keys mean is the codec's business.
-Imports core, and from storage the table of keys and how values are written.
+A change touches only the lines of the keys it changes. A value is written on one line, quoted so
+that every YAML tool reads it back: a line per key is what lets git's own union merge work on memory
+files. Reading walks over the YAML parser's events and builds no object from them, so that every
+scalar is the text that was typed, and neither an alias bomb nor a tag nor a `no` that means False
+can do anything. PyYAML is imported when a file is read: commands that read none do not pay for it.
+What the keys mean is decided in `codec`.
 """
 
 from __future__ import annotations

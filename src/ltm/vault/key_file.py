@@ -1,7 +1,7 @@
 """The file with the key memories are signed with: where it is, and the key in it.
 
 Most homes have none, and then nothing of `signing` is loaded: that would take 3 of the 60 ms of a
-question. Imports the standard library and the small reader; hooks use it.
+question.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Three-way merge, git merge driver.
+"""Three-way merge of memory files, and the driver git calls for it.
 
-Three-way merge of memory files, and the driver git calls for it.
-
-Owns what becomes of a memory that two branches changed: every key by its rule in `fields`, the text
-by sections, and never a conflict marker. Imports core, and from storage the document, its keys and
-its body and the union of lines.
+Every key is merged by its rule in `fields`, the text by sections, and never into a conflict marker.
 
 | what                    | both sides changed it                                             |
 |-------------------------|-------------------------------------------------------------------|
@@ -16,18 +12,13 @@ its body and the union of lines.
 | signature               | kept only if it still covers what it signed; made again by the    |
 |                         | driver where both sides fit the key of this machine               |
 | an unknown key          | the side updated last; losing words become a line of the body     |
-| a file we cannot read   | the other side, with every line it lacks added to its content     |
+| an unreadable file      | the other side, with every line it lacks added to its content     |
 | neither can be read,    | refused: git keeps its conflict                                   |
 | or not in a vault       |                                                                   |
 
-Every line of two texts: the line work of a merge, done by git's own union.
-
-Owns nothing but that. Imports `home` and `git`, which is there: it is git that calls the merge.
-
-Sign what a merge made of two signed versions, since only ltm changed anything there.
-
-Owns that rule. Without it, a user of two machines with one key would see a warning after
-every merge. Imports core and storage.
+The lines of two texts are joined by git's own union merge. What a merge makes of two signed
+versions is signed, since only LTM changed anything there; without that, a user of two machines with
+one key would see a warning after every merge.
 """
 
 from __future__ import annotations
@@ -82,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
     """The merge driver: `%O %A %B %P`; the result replaces the file A.
 
     Any other end than 0 means that A is as it was; REFUSED, that these are not memories: a
-    repository's attributes can name our driver for any file, and a union of lines breaks code.
+    repository's attributes can name this driver for any file, and a union of lines breaks code.
     """
     try:
         base, ours, theirs, path = argv
@@ -257,7 +248,7 @@ def _other_entries(
             if newer is ours:
                 continue
         elif here != was and there is None:
-            continue  # the other side removed what we edited: the edit stays
+            continue  # the other side removed what this one edited: the edit stays
         entries = _replaced(entries, key, there or ())
     comments = {entry.raw for side in (base, ours) if side for entry in _comments(side)}
     entries += [entry for entry in _comments(theirs) if entry.raw not in comments]
@@ -301,7 +292,7 @@ def _in_style(entries: Sequence[FrontMatterEntry], like: Document | None) -> lis
 def _with_every_line(good: Document, rest: bytes) -> bytes:
     """The side that can be read with what it lacks of the other, which cannot; no line is lost."""
     known_lines = set(good.to_bytes().decode().splitlines())
-    # Bytes that are no text are spelt out, so that the result can be read.
+    # Bytes that are not text are spelt out, so that the result can be read.
     spelt = rest.decode(errors="backslashreplace").replace("\0", "\\x00")
     lacking = [line for line in spelt.splitlines() if line.strip() and line not in known_lines]
     sections = text.read(good.body)

@@ -9,7 +9,7 @@ Each memory carries two, both HMAC-SHA256 over canonical JSON (sorted keys, mome
 
 The key is one file under LTM_HOME, readable by its owner only. A change through the store signs
 again if what it changed was signed; what was changed elsewhere stays visible until a person
-signs it. Imports core and `fields`; cryptography is loaded when there is a key, since hooks ask.
+signs it. Cryptography is loaded when there is a key, since hooks ask.
 """
 
 from __future__ import annotations

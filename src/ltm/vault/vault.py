@@ -1,8 +1,7 @@
-"""A vault: a folder of memory files, and nothing that is not on the disk.
+"""A vault: a folder of memory files, read safely (no links, devices or giants) and written durably.
 
-Owns names and bytes: which files there are, how they are read safely (no links, no devices, no
-giants) and written durably, where older versions are kept, and the write lock. It does not know
-what a memory means; `codec` does.
+It knows names and bytes, where older versions are kept, and the write lock. It does not know what a
+memory means; `codec` does.
 """
 
 import errno
