@@ -379,8 +379,8 @@ def test_sweeping_leaves_alone_a_second_place_that_is_not_ours(
 
 def test_twenty_processes_at_once_lose_nothing(home: str, environ: dict[str, str]) -> None:
     code = (
-        "import sys; from ltm.storage import spool\n"
-        "for n in range(10): spool.put(sys.argv[1], {'event': 'Stop', 'session': sys.argv[2]})"
+        "import sys; from ltm.spool import events\n"
+        "for n in range(10): events.put(sys.argv[1], {'event': 'Stop', 'session': sys.argv[2]})"
     )
     running = [
         subprocess.Popen([sys.executable, "-c", code, home, str(n)], env={**os.environ, **environ})

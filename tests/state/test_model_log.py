@@ -25,7 +25,7 @@ def take(log: ModelLog, at: datetime = NOON, tokens: int = 100, calls: int = 3) 
 
 
 class TestSpend:
-    def test_a_day_gives_as_many_calls_as_its_cap_and_the_next_day_begins_anew(
+    def test_a_day_gives_as_many_calls_as_its_cap_and_the_next_day_begins_again(
         self, log: ModelLog
     ) -> None:
         assert [take(log) for _ in range(4)] == [True, True, True, False]

@@ -26,7 +26,7 @@ def test_the_files_of_a_home_and_of_a_project_keep_their_names() -> None:
         "hook.log",
     )
     assert (*("signing.key", "friction.db", "vectors.db"),) == (
-        key_file.FILE,
+        key_file.KEY_FILE,
         corrections.FILE,
         vector_file.VECTORS_FILE,
     )

@@ -173,7 +173,7 @@ def test_every_trap_takes_less_than_a_second_and_little_memory() -> None:
     code = textwrap.dedent(
         """
         import resource, sys, tracemalloc
-        from storage.test_hostile_files import GOOD, ODD, TRAPS, load
+        from vault.test_hostile_files import GOOD, ODD, TRAPS, load
         from ltm.errors import BadFile
         load(f"---\\n{GOOD}---\\n".encode())  # what the first call loads is not the trap's
         files = {name: trap[0] for name, trap in TRAPS.items()}

@@ -182,7 +182,7 @@ def test_a_key_is_never_overwritten(tmp_path: Path) -> None:
 
 
 def test_of_many_who_make_a_key_at_once_one_does(tmp_path: Path) -> None:
-    program = f"from ltm.storage import signing; print(signing.make({str(tmp_path)!r}).id)"
+    program = f"from ltm.vault import signing; print(signing.make({str(tmp_path)!r}).id)"
     running = [
         subprocess.Popen(
             [sys.executable, "-c", program],
@@ -324,7 +324,7 @@ def test_without_a_key_nothing_is_signed(tmp_path: Path, name: str) -> None:
     }
 
 
-def test_a_shorter_phase_keeps_the_first_signature_and_makes_the_second_anew(
+def test_a_shorter_phase_keeps_the_first_signature_and_makes_the_second_again(
     store: FileStore,
 ) -> None:
     memory = remembered(store)
@@ -493,7 +493,7 @@ def later(days: int) -> datetime:
 
 def test_a_store_without_a_key_loads_no_cryptography(tmp_path: Path) -> None:
     program = (
-        "import sys; from ltm.storage import keyfile; key = keyfile.load(sys.argv[1]);"
+        "import sys; from ltm.vault import key_file; key = key_file.load(sys.argv[1]);"
         "sys.exit('hmac' in sys.modules or '_hashlib' in sys.modules or key is not None)"
     )
     subprocess.run([sys.executable, "-I", "-c", program, str(tmp_path)], check=True)

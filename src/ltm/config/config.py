@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ltm.config.options import BY_NAME, OPTIONS, Option, OptionValue
 from ltm.errors import Refused, WrongUsage
-from ltm.files.atomic import is_inside, read_plain
+from ltm.files.atomic import is_inside, make_folder, read_plain, write_file
 from ltm.kinds import Kind, Kinds
 from ltm.model import Problem
 
@@ -303,7 +303,6 @@ def _edit(path: str, change: Any, shared: bool) -> bool:
     """Let `change` work on a file's document and put the result in its place, whole or not."""
     import tomlkit
 
-    from ltm.files.atomic import make_folder, write_file
     from ltm.files.lock import Lock
 
     folder = os.path.dirname(path)

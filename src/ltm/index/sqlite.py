@@ -12,11 +12,20 @@ from typing import NamedTuple
 
 PATIENCE_MS = 10_000
 
+READ_ONLY = "mode=ro&immutable=1"
+"""The options under which a database is read and nothing is written next to it."""
+
 TOKENIZER = "ascii tokenchars '_'"
 """The FTS5 `tokenize=` setting under which space-joined terms (`ltm.text.terms`) come back exactly
 as they are: `ascii` takes every byte beyond ASCII as part of a word, whereas `unicode61` has its
 own Unicode tables, which change between versions of SQLite."""
 
+DAMAGE = (sqlite3.Error, ValueError, TypeError)
+"""What reading from a damaged database raises: its own errors, and those of values that are no
+longer what was written, such as a text that became bytes."""
+
+LONGEST_ROW = 16 * 1024 * 1024
+"""Bytes of a row in a database that another program made."""
 
 Migration = str | Callable[[sqlite3.Connection], None]
 """One step from a schema to the next: statements, or a function that is called in a transaction."""
@@ -137,7 +146,7 @@ def look(path: str, schema: Schema, *, long: bool = False) -> sqlite3.Connection
     `long` sees what is written later, for which SQLite may have to make its files next to it.
     """
     logged = long or os.path.exists(f"{path}-wal")
-    for options in ("mode=ro", "mode=ro&immutable=1") if logged else ("mode=ro&immutable=1",):
+    for options in ("mode=ro", READ_ONLY) if logged else (READ_ONLY,):
         db = sqlite3.connect(uri(path, options), uri=True, timeout=0, isolation_level=None)
         try:
             found = db.execute("PRAGMA user_version").fetchone()[0]
@@ -209,11 +218,6 @@ def make(db: sqlite3.Connection, tables: str) -> None:
         db.execute(statement)
 
 
-DAMAGE = (sqlite3.Error, ValueError, TypeError)
-"""What reading from a damaged database raises: its own errors, and those of values that are no
-longer what was written, such as a text that became bytes."""
-
-
 def is_busy(error: sqlite3.Error) -> bool:
     """Whether the database is merely locked by another connection."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -259,7 +263,7 @@ def _prepare(db: sqlite3.Connection, schema: Schema) -> None:
     db.executescript("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
     if _number(db, schema) == schema.number:
         return
-    if not _is_bare(db):
+    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         _migrate(db, schema)
         return
     db.execute("PRAGMA journal_mode = WAL")
@@ -280,10 +284,6 @@ def _number(db: sqlite3.Connection, schema: Schema) -> int:
             "update ltm",
         )
     return found
-
-
-def _is_bare(db: sqlite3.Connection) -> bool:
-    return not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
 
 
 def _migrate(db: sqlite3.Connection, schema: Schema) -> None:
@@ -339,11 +339,8 @@ def copy(path: str, schema: Schema) -> sqlite3.Connection:
     """A database in memory, with what is at `path` if that can be read."""
     memory = _memory()
     try:
-        there = sqlite3.connect(uri(path, "mode=ro&immutable=1"), uri=True)
-        try:
+        with closing(sqlite3.connect(uri(path, READ_ONLY), uri=True)) as there:
             there.backup(memory)
-        finally:
-            there.close()
         with naming_damage():
             _prepare(memory, schema)
     except sqlite3.Error:
@@ -361,13 +358,6 @@ def empty(schema: Schema) -> sqlite3.Connection:
 
 def _memory() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-
-
-READ_ONLY = "mode=ro&immutable=1"
-"""The options under which a database is read and nothing is written next to it."""
-
-LONGEST_ROW = 16 * 1024 * 1024
-"""Bytes of a row in a database that another program made."""
 
 
 def foreign(path: str, options: str = READ_ONLY) -> sqlite3.Connection:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeAlias, TypeVar, cast
@@ -407,11 +408,8 @@ def vectors_of(path: str, model: str, dimensions: int) -> Vectors:
 
 def keep_only(path: str, rows: Collection[int]) -> None:
     """Leave no trace of any but these rows in the vectors at a path, of whatever model."""
-    vectors = Vectors(path, "", 0)
-    try:
+    with closing(Vectors(path, "", 0)) as vectors:
         vectors.keep_only(rows)
-    finally:
-        vectors.close()
 
 
 def _opened(path: str) -> sqlite3.Connection:
@@ -450,11 +448,8 @@ class NamedVectors(Vectors):
 
 def forget(path: str, memory_id: str) -> None:
     """Leave no trace of a memory in the vectors at a path, of whatever model."""
-    vectors = NamedVectors(path, "", 0)
-    try:
+    with closing(NamedVectors(path, "", 0)) as vectors:
         vectors.drop_memory(memory_id)
-    finally:
-        vectors.close()
 
 
 class MemoryVectors(NamedVectors):

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import make_folder, names_in, read_plain, write_file
 from ltm.files.fastjson import read
 from ltm.project.git import Repository, at, find, local_name, resolve_remote, upward
 
@@ -106,7 +106,6 @@ def record(project: Project, home: str) -> None:
     It costs one read when nothing changed. Writers take turns, and each adds what it sees to what
     is there, so two processes at once lose nothing.
     """
-    from ltm.files.atomic import make_folder
     from ltm.files.lock import Lock
 
     projects = os.path.join(home, "projects")
@@ -138,7 +137,6 @@ def record(project: Project, home: str) -> None:
 
 def join(project: Project, home: str) -> str:
     """Make a folder part of the project that it says to be; give back that project's name."""
-    from ltm.files.atomic import make_folder
     from ltm.files.lock import Lock
 
     projects = os.path.join(home, "projects")
@@ -386,11 +384,7 @@ def load_record(projects: str, project_id: str) -> Record | None:
 
 def every_record(projects: str) -> Iterator[Record]:
     """All records there are, in the order of their ids; those that only lead elsewhere are not."""
-    try:
-        ids = sorted(os.listdir(projects))
-    except OSError:
-        return
-    for project_id in ids:
+    for project_id in sorted(names_in(projects)):
         raw = _read_json(os.path.join(projects, project_id, "project.json"))
         if raw is not None and "same_as" not in raw:
             yield _as_record(project_id, raw)
@@ -469,8 +463,6 @@ def grown_record(
 def save_record(projects: str, project_id: str, content: dict[str, Any]) -> None:
     """Put a record in place, durably. Call it with the lock on `projects` held."""
     import json
-
-    from ltm.files.atomic import make_folder, write_file
 
     folder = os.path.join(projects, project_id)
     make_folder(folder)
@@ -619,10 +611,7 @@ def _claude_ltm_files(folder: str) -> list[str]:
     found: list[str] = []
     for part in ("memories", "archives"):
         inner = os.path.join(folder, part)
-        try:
-            names = sorted(name for name in os.listdir(inner) if name.endswith(".md"))
-        except OSError:
-            continue
+        names = sorted(name for name in names_in(inner) if name.endswith(".md"))
         found += [os.path.join(inner, name) for name in names]
     return found[:_MOST_FILES]
 

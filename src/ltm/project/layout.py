@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ltm.config.config import CONFIG_FILE, Config, load
 from ltm.config.options import agent_name
 from ltm.errors import WrongUsage
-from ltm.files.atomic import is_inside, read_plain
+from ltm.files.atomic import is_inside, names_in, read_plain
 from ltm.model import Problem
 from ltm.project import trust
 from ltm.project.home import client_folder, home
@@ -32,6 +32,7 @@ SESSIONS = "sessions.db"
 
 STATE = "state.db"
 """Usage and sessions of this machine, in the home folder."""
+
 AGENT_FILE = "AGENT.md"
 _AGENTS_FOLDER = os.path.join(".claude", "agents")
 _LIMIT = 64 * 1024
@@ -186,10 +187,7 @@ def watched(root: str, client_folder: str = "") -> Iterator[str]:
 
 
 def _markdown(folder: str) -> list[str]:
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
-    except OSError:
-        return []
+    names = sorted(name for name in names_in(folder) if name.endswith(".md"))
     return [os.path.join(folder, name) for name in names[:_MOST]]
 
 

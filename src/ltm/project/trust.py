@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import make_folder, read_plain, write_file
 from ltm.files.fastjson import read_object, write
 from ltm.project.identity import Project
 
@@ -48,7 +48,6 @@ def record(
     """Keep the answer about a vault; None takes it back."""
     from shutil import rmtree
 
-    from ltm.files.atomic import make_folder, write_file
     from ltm.files.lock import Lock
 
     make_folder(private)

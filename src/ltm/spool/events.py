@@ -17,6 +17,7 @@ from ltm.files.atomic import (
     failed,
     is_temporary,
     make_folder,
+    names_in,
     open_dead,
     read_plain,
     sync_folder,
@@ -154,7 +155,7 @@ def adopt(home: str, environ: Mapping[str, str] | None = None) -> int:
     """
     found = 0
     for folder in (os.path.join(home, FOLDER), *_ours(environ)):
-        for name in _names(folder):
+        for name in names_in(folder):
             if is_temporary(name):
                 try:
                     found += _adopt(folder, name)
@@ -221,7 +222,7 @@ def sweep(home: str, environ: Mapping[str, str] | None = None) -> None:
     adopt(home, environ)
     old = [(path, DAYS * 86_400.0) for path, _ in for_others(home, environ)]
     for folder in (os.path.join(home, FOLDER), *_ours(environ)):
-        old += [(os.path.join(folder, n), _STALE) for n in _names(folder) if is_temporary(n)]
+        old += [(os.path.join(folder, n), _STALE) for n in names_in(folder) if is_temporary(n)]
     for path, age in old:
         try:
             if time.time() - os.stat(path).st_mtime > age:
@@ -319,7 +320,7 @@ def _write(folder: str, key: str, record: Mapping[str, object]) -> None:
 
 def _take_room(folder: str) -> None:
     if not _room.get(folder, 0):
-        left = MOST - len(_names(folder))
+        left = MOST - len(names_in(folder))
         if left < 1:
             raise StorageFailed("too many events wait already", path=folder)
         _room[folder] = left // 2
@@ -336,16 +337,9 @@ def _key(path: str) -> str:
 
 
 def _files(folder: str) -> Iterator[str]:
-    for name in _names(folder):
+    for name in names_in(folder):
         if name.endswith(_SUFFIX) and not name.startswith("."):
             yield os.path.join(folder, name)
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def _outside(places: Iterable[str]) -> Iterator[tuple[str, str]]:

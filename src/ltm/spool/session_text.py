@@ -19,7 +19,7 @@ import time
 from binascii import crc32
 
 from ltm import __version__
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import names_in, read_plain
 from ltm.files.fastjson import read_object, write
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
@@ -112,11 +112,7 @@ def stamp(path: str) -> str:
 def clear(home: str, *, days: float = 0.0) -> None:
     """Delete the kept texts, or those that have been there for longer than so many days."""
     folder = os.path.join(home, TEXTS_FOLDER)
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in names:
+    for name in names_in(folder):
         path = os.path.join(folder, name)
         try:
             # All means all: a clock that was set back gives some of them a time that is to come.

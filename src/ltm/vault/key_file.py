@@ -14,13 +14,13 @@ from ltm.files.atomic import read_plain
 if TYPE_CHECKING:
     from ltm.vault.signing import Key
 
-FILE = "signing.key"
+KEY_FILE = "signing.key"
 _LIMIT = 4096
 
 
 def path_in(home: str) -> str:
     """Where the key of a home is, there or not."""
-    return os.path.join(home, FILE)
+    return os.path.join(home, KEY_FILE)
 
 
 def load(home: str) -> Key | None:

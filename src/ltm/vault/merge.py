@@ -81,7 +81,9 @@ def main(argv: Sequence[str]) -> int:
             raise BadFile("is not in a vault's memories or archives", path=path)
         sides = _bytes(ours), _bytes(theirs)
         merged = merge(_bytes(base), *sides, path)
-        write_file(os.path.abspath(ours), _signed(merged, sides, path))
+        if merged not in sides and all(b"shown_signature:" in side for side in sides):
+            merged = resigned(merged, sides, path)
+        write_file(os.path.abspath(ours), merged)
     except BadFile as error:
         print(f"ltm: not merged, because only memories are: {error}", file=sys.stderr)
         return REFUSED
@@ -89,14 +91,6 @@ def main(argv: Sequence[str]) -> int:
         print(f"ltm: could not merge {argv[-1] if argv else 'nothing'}: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def _signed(merged: bytes, sides: Sequence[bytes], path: str) -> bytes:
-    """The merged file, signed again if both sides were signed."""
-    if merged in sides or not all(b"shown_signature:" in side for side in sides):
-        return merged
-
-    return resigned(merged, sides, path)
 
 
 def _bytes(path: str) -> bytes:
@@ -166,7 +160,8 @@ def _text(base: Document | None, ours: Document, older: Document, newer: Documen
         return newer.body
     if base is not None and newer.body == base.body:
         return older.body
-    faded = [side for side in (older, newer) if _has_faded(side, base or _peer(side, older, newer))]
+    pairs = ((older, newer), (newer, older))
+    faded = [side for side, other in pairs if _has_faded(side, base or other)]
     if faded == [older]:
         return newer.body
     if faded == [newer]:
@@ -185,10 +180,6 @@ def _text(base: Document | None, ours: Document, older: Document, newer: Documen
     if not summary and not (one.explicit and two.explicit):
         summary = summary_of(content)
     return text.rewrite(ours.body, summary, content)
-
-
-def _peer(side: Document, older: Document, newer: Document) -> Document:
-    return newer if side is older else older
 
 
 def _phase(document: Document) -> int:
@@ -231,7 +222,7 @@ def _covered(document: Document, signature: str) -> list[Value]:
 def _other_entries(
     base: Document | None, ours: Document, theirs: Document, newer: Document
 ) -> tuple[list[FrontMatterEntry], dict[str, tuple[str, ...]]]:
-    """Our entries with what the other side did to unknown keys and comments, and lost words."""
+    """The entries of `ours` with what `theirs` did to unknown keys and comments, and lost words."""
     entries = list(ours.entries)
     lost: dict[str, tuple[str, ...]] = {}
     before = {} if base is None else _unknown(base)
