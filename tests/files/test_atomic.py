@@ -169,7 +169,7 @@ def test_what_is_in_the_way_of_a_folder_or_cannot_be_deleted_is_named(tmp_path: 
     assert caught.value.path == str(tmp_path)
 
 
-def test_a_folder_somebody_else_makes_at_the_same_moment_is_as_good(
+def test_a_folder_another_makes_at_the_same_moment_is_as_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     really = os.mkdir

@@ -305,7 +305,7 @@ def test_a_bit_that_fell_over_is_noticed(
         assert rows_in(vectors) == list(range(1, 50))
 
 
-def test_whoever_holds_the_file_for_long_is_not_waited_for_for_ever(
+def test_what_holds_the_file_for_long_is_not_waited_for_for_ever(
     vectors: Vectors, path: str
 ) -> None:
     fill(vectors, 1)

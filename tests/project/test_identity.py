@@ -1,4 +1,4 @@
-"""Which project a folder belongs to: the same after every move, never somebody else's."""
+"""Which project a folder belongs to: the same after every move, never another's."""
 
 from __future__ import annotations
 

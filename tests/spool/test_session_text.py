@@ -51,7 +51,7 @@ def test_sessions_of_long_ago_are_let_go_of_when_another_begins(tmp_path: Path) 
     assert told(home, "new") == {"mem_b"}
 
 
-def test_a_home_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_written_to_is_not_an_error(tmp_path: Path) -> None:
     (tmp_path / TOLD_FOLDER).write_text("a file in the way")
     note_told(str(tmp_path), "one", ["mem_a"])
     assert told(str(tmp_path), "one") == set()

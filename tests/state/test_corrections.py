@@ -187,7 +187,7 @@ def test_a_rule_without_any_evidence_is_only_observed() -> None:
     assert (rule().status, rule().first_seen, rule().last_seen) == ("observing", "", "")
 
 
-def test_a_rule_nobody_needed_for_eight_weeks_expires_and_not_a_day_before() -> None:
+def test_a_rule_no_one_needed_for_eight_weeks_expires_and_not_a_day_before() -> None:
     last = utc(day(1))
     for now, status in ((last + EXPIRES, "observing"), (last + EXPIRES * 1.01, "expired")):
         assert rule_of("ag-001", "", [seen(1)], (), STARTED, now).status == status

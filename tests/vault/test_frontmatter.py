@@ -168,7 +168,7 @@ def test_a_repeated_key_is_left_once_when_it_is_changed() -> None:
     assert changed.to_bytes() == b'---\nid: mem_abc12345\ntitle: "3"\n---\n'
 
 
-def test_a_value_nobody_can_measure_never_wins() -> None:
+def test_a_value_no_one_can_measure_never_wins() -> None:
     document = read("---\nimpact: high\nimpact: whatever\nconfidence: x\nconfidence: 0.3\n---\n")
     assert document.fields == {"impact": "high", "confidence": "0.3"}
 

@@ -152,7 +152,7 @@ def test_an_edit_beats_a_fading(fading: datetime, edit: datetime) -> None:
     assert found.phase is Phase.FULL
 
 
-def test_a_fading_that_nobody_edited_stands() -> None:
+def test_a_fading_that_no_one_edited_stands() -> None:
     faded = BASE._replace(phase=Phase.ABSTRACT, content="First line.")
     found = merged(faded, BASE._replace(tags=("c",)))
     assert (found.phase, found.content) == (Phase.ABSTRACT, "First line.")
@@ -501,7 +501,7 @@ def test_what_both_sides_signed_is_signed_again(key: Key) -> None:
     assert again.tags == ("a", "b")
 
 
-def test_what_one_side_did_not_sign_or_somebody_changed_is_left_as_it_is(key: Key) -> None:
+def test_what_one_side_did_not_sign_or_another_changed_is_left_as_it_is(key: Key) -> None:
     base = make("Retries back off", TEXT)
     good = signed(key, base)
     forged = codec.to_bytes(read(good)._replace(reason="because I say so"))

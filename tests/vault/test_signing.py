@@ -380,7 +380,7 @@ def test_without_a_key_there_is_nothing_to_sign_with(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if name != "add"])
-def test_no_change_through_the_door_hides_one_outside(store: FileStore, name: str) -> None:
+def test_no_change_through_the_store_hides_one_outside(store: FileStore, name: str) -> None:
     memory = remembered(store)
     tamper(store, memory)
     assert states(store)[memory.id] is SignatureState.CHANGED

@@ -272,7 +272,7 @@ class TestMoving:
         assert move_all(vault, target) == (["a.mem_a.md"], [])
 
     @pytest.mark.parametrize("busy", ["source", "target"])
-    def test_nothing_moves_while_somebody_writes_to_either(
+    def test_nothing_moves_while_another_writes_to_either(
         self, vault: Vault, target: Vault, busy: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(lock, "PATIENCE", 0.0)
