@@ -1,6 +1,6 @@
-"""The changes that can happen to memories, and what each makes of a memory. Pure.
+"""The changes that can happen to memories, and what each makes of a memory.
 
-Every change in the product is one of these values handed to `Store.apply`, the one door. It is
+Every change in the product is one of these values handed to `Store.apply`, and only there. It is
 evaluated against the memory as it is at that moment, under the store's lock, so two deciders never
 overwrite each other; `expected` asks for compare-and-swap on top: the change happens only if the
 memory still has the etag the decider saw.
@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from ltm.errors import Refused
 from ltm.model import Memory, Phase, Source, Status, Stored, Trust
-from ltm.policy import shortened
+from ltm.policy import text_in_phase
 from ltm.text.sentences import opens_with, summary_of, title_of
 
 
@@ -206,8 +206,8 @@ def revised(
         wanted.setdefault("phase", Phase.FULL)  # a newly written text is whole, however short
         former = (whole or memory).content
         wanted = _following(memory, former, wanted["content"], changes) | wanted
-    grown = memory.version + (1 if _text_changes(wanted) else 0)
-    return memory._replace(**wanted, updated=now, version=grown)
+    version = memory.version + (not wanted.keys().isdisjoint(TEXT))
+    return memory._replace(**wanted, updated=now, version=version)
 
 
 def reinforced(memory: Memory, source: Source, now: datetime) -> Memory:
@@ -269,26 +269,26 @@ def merged(memory: Memory, others: Sequence[Memory], content: str, now: datetime
 
     A text that is replaced is whole, as it is when a person writes it.
     """
-    everybody = (memory, *others)
+    all_of_them = (memory, *others)
     wording = content or memory.content
     following = _following(memory, memory.content, wording, ()) if content else {}
     return memory._replace(
         **following,
         content=wording,
         phase=Phase.FULL if content else memory.phase,
-        tags=tuple(dict.fromkeys(tag for each in everybody for tag in each.tags)),
+        tags=tuple(dict.fromkeys(tag for each in all_of_them for tag in each.tags)),
         links=tuple(
-            dict.fromkeys(link for each in everybody for link in each.links if link != memory.id)
+            dict.fromkeys(link for each in all_of_them for link in each.links if link != memory.id)
         ),
         distinct=tuple(
-            dict.fromkeys(one for each in everybody for one in each.distinct if one != memory.id)
+            dict.fromkeys(one for each in all_of_them for one in each.distinct if one != memory.id)
         ),
-        impact=max((each.impact for each in everybody), key=lambda impact: impact.rank),
-        pinned=any(each.pinned for each in everybody),
-        confidence=max(each.confidence for each in everybody),
-        difficulty=max(each.difficulty for each in everybody),
-        observations=sum(each.observations for each in everybody),
-        confirmed=max(each.confirmed for each in everybody),
+        impact=max((each.impact for each in all_of_them), key=lambda impact: impact.rank),
+        pinned=any(each.pinned for each in all_of_them),
+        confidence=max(each.confidence for each in all_of_them),
+        difficulty=max(each.difficulty for each in all_of_them),
+        observations=sum(each.observations for each in all_of_them),
+        confirmed=max(each.confirmed for each in all_of_them),
         merged_from=tuple(dict.fromkeys((*memory.merged_from, *(each.id for each in others)))),
         version=memory.version + (1 if wording != memory.content else 0),
         updated=now,
@@ -308,7 +308,7 @@ def reduced(memory: Memory, original: Memory, phase: Phase) -> Memory:
     if memory.status is not Status.ACTIVE:
         raise Refused(f"{memory.id} is {memory.status}; only active memories change their phase")
     return memory._replace(
-        content=shortened(original.content, phase),
+        content=text_in_phase(original.content, phase),
         phase=phase,
         version=original.version,
     )
@@ -325,7 +325,9 @@ def restored(
     text = original if original is not None else memory
     waiting = Status.QUARANTINED in (memory.status, text.status, was)
     # The text of the version it already has, back from a shorter phase, is not a new version.
-    older = text.version != memory.version and _differs(memory, text)
+    older = text.version != memory.version and any(
+        getattr(memory, name) != getattr(text, name) for name in TEXT
+    )
     return memory._replace(
         title=text.title,
         summary=text.summary,
@@ -353,11 +355,3 @@ def _following(memory: Memory, former: str, content: str, given: Container[str])
         if name not in given and (learned or held == make(former)):
             found[name] = make(content)
     return found
-
-
-def _text_changes(changes: Mapping[str, Any]) -> bool:
-    return any(name in changes for name in TEXT)
-
-
-def _differs(memory: Memory, other: Memory) -> bool:
-    return any(getattr(memory, name) != getattr(other, name) for name in TEXT)

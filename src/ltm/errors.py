@@ -1,6 +1,6 @@
-"""The one tree of errors a person or a script can meet.
+"""The tree of errors a person or a script can meet.
 
-    LtmError                 anything we refuse or cannot do (exit 1)
+    LtmError                 anything LTM refuses or cannot do (exit 1)
     ├── WrongUsage           the words of the call are off (exit 2)
     ├── NotFound             no memory, project or file of that name
     ├── Ambiguous            a short id that fits several memories
@@ -15,7 +15,7 @@
         └── CapReached       today's calls or tokens are used up, so it was not asked
 
 A message says what happened and to what, `path` and `line` say where, `hint` what to type next.
-Foreign errors (OSError, sqlite3.Error) are turned into these at one seam, in `storage`.
+Foreign errors (OSError, sqlite3.Error) are turned into these where files and databases are used.
 """
 
 from __future__ import annotations

@@ -1,25 +1,18 @@
-"""Confidence, priority, tiers, phases, mass-change limit.
-
-The numbers that decide how a memory ages: priority, difficulty, confidence, tier, allowance.
+"""The rules by which memories age: confidence, priority, tiers, phases, the limit of mass changes.
 
 Three questions are kept apart. Confidence: is it still true? Priority: is it worth its place?
 Phase: how much of its text is left? Everything here is computed when it is asked for and never
-stored, so that no number can be out of date. Pure; imports the standard library and `core.model`.
-Worked examples are in `docs/concepts/upkeep.md`, and a test computes every one of them.
+stored, so that no number can be out of date. Worked examples are in `docs/concepts/upkeep.md`, and
+a test computes every one of them.
 
-How much of a memory's text each phase leaves, and which text it is taken from.
-
-Only the content is shortened; the summary stays as it was written. A phase is always made from the
+A phase shortens the content and leaves the summary as it was written. It is always made from the
 original and never from another phase, so that it does not matter by which way a memory came to it,
-and every step can be undone. Pure; imports `core.model`.
-
-How many memories a machine may put out of use at once without asking a person.
+and every step can be undone.
 
 A clock that jumps by years, a model that is wrong, a file from elsewhere: each can make a rule ask
-for most of a store. Every single step could be undone, but not noticed in time. So a run
-that would take more than `SHARE` of a scope's active memories out of use takes none of them, and
-says what to type. `FEW` are never a mass, or a small store could not change at all. Pure; imports
-the standard library and `core.model`.
+for most of a store. Every single step could be undone, but not noticed in time. So a run that would
+take more than `SHARE` of a scope's active memories out of use takes none of them, and says what to
+type. `FEW` are never a mass, or a small store could not change at all.
 """
 
 import re
@@ -143,7 +136,7 @@ _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?:[ \t]|$)")
 
 
-def shortened(content: str, phase: Phase) -> str:
+def text_in_phase(content: str, phase: Phase) -> str:
     """What a phase leaves of an original content: all, the first paragraph, or nothing."""
     if phase is Phase.FULL:
         return content
@@ -189,7 +182,7 @@ def original(memory: Memory, kept: Sequence[Memory]) -> tuple[Memory, bool]:
             == (memory.version, memory.title, memory.summary, memory.content)
             for each in whole
         )
-    if whole and shortened(whole[-1].content, memory.phase) == memory.content:
+    if whole and text_in_phase(whole[-1].content, memory.phase) == memory.content:
         return memory._replace(phase=Phase.FULL, content=whole[-1].content), True
     return memory._replace(phase=Phase.FULL, version=memory.version + len(whole[-1:])), False
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.config.config import OPTIONS, Config, Option, load, set_option, unset_option
-from ltm.config.options import agent_name
+from ltm.config.config import Config, load, set_option, unset_option
+from ltm.config.options import OPTIONS, Option, agent_name
 from ltm.errors import Refused, WrongUsage
 
 
@@ -189,7 +189,7 @@ class TestReading:
         config = load(str(home))
         assert set(config.values) == {option.name for option in OPTIONS}
 
-    def test_a_mark_at_the_beginning_of_the_file_is_no_error(self, home: Path) -> None:
+    def test_a_mark_at_the_beginning_of_the_file_is_not_an_error(self, home: Path) -> None:
         (home / "config.toml").write_bytes(b"\xef\xbb\xbfmax_memories = 5\r\n")
         config = load(str(home))
         assert (config.get("max_memories"), config.problems) == (5, ())
@@ -388,7 +388,7 @@ class TestChanging:
             *("max_memories = 5", "[kinds.fact]", "lines = 3", "[recall]", "limit = 4"),
         ]
 
-    def test_nothing_is_left_beside_it_but_a_hidden_lock(self, home: Path, shared: Path) -> None:
+    def test_nothing_is_left_next_to_it_but_a_hidden_lock(self, home: Path, shared: Path) -> None:
         for folder, is_shared in ((home, False), (shared, True)):
             set_option(str(folder / "config.toml"), "max_memories", "5", shared=is_shared)
             assert sorted(os.listdir(folder)) == [".lock", "config.toml"]

@@ -101,7 +101,7 @@ def test_marks_that_make_no_pair_leave_the_file_as_it_is_and_are_reported(
     assert all("no partner" in problem.message for problem in found)
 
 
-def test_a_stray_end_beside_a_pair_is_reported_and_kept() -> None:
+def test_a_stray_end_next_to_a_pair_is_reported_and_kept() -> None:
     existing = E + b"\n" + S + b"\n" + E + b"\n"
     assert with_block(existing, NEW) == E + b"\n" + NEW.encode() + b"\n"
     assert [problem.line for problem in problems(existing, "x")] == [1]

@@ -81,7 +81,7 @@ def test_anything_else_than_an_object_is_an_empty_one(text: str) -> None:
     assert fastjson.read_object(text) == {}
 
 
-def test_a_text_nested_beyond_reason_is_no_error() -> None:
+def test_a_text_nested_beyond_reason_is_not_an_error() -> None:
     assert fastjson.read_object('{"a": 1, "b": ' + "[" * 200_000) == {"a": 1}
 
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_written_is_refused() -> None:
         fastjson.write({"a": [1]})
 
 
-def test_malformed_input_is_no_error_in_a_process_that_never_loaded_json() -> None:
+def test_malformed_input_is_not_an_error_in_a_process_that_never_loaded_json() -> None:
     """Without `json` in memory the C scanner cannot raise its own error."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from ltm.files import fastjson as q;"

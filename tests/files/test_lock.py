@@ -71,7 +71,7 @@ def test_waiting_too_long_is_told_plainly(tmp_path: Path, monkeypatch: pytest.Mo
         process.communicate()
 
 
-def test_a_lock_file_that_was_deleted_keeps_nobody_out_and_lets_nobody_in(tmp_path: Path) -> None:
+def test_a_lock_file_that_was_deleted_keeps_no_one_out_and_lets_no_one_in(tmp_path: Path) -> None:
     """`git clean -xdf` takes the lock's file away; the next two to come agree on another."""
     path = tmp_path / "lock"
     process = hold(path)

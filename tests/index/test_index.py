@@ -168,7 +168,7 @@ def test_damage_that_shows_only_to_a_question_is_mended_then(
     fresh.close()
 
 
-def test_an_index_of_another_schema_is_made_anew(store: FileStore, folder: Path) -> None:
+def test_an_index_of_another_schema_is_made_again(store: FileStore, folder: Path) -> None:
     store.create(memory())
     before = view(store)
     store.close()

@@ -1,4 +1,4 @@
-"""Taking care of an index: checked once a day, made anew when it is wrong, done without at need."""
+"""Taking care of an index: checked once a day, rebuilt when it is wrong, done without at need."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def indexed(vault: Vault) -> Iterator[Index]:
 
 
 def write(vault: Vault, memory: Memory) -> None:
-    """A file as somebody else puts it there."""
+    """A file as another program puts it there."""
     Path(vault.path(f"{memory.title}.md")).write_bytes(codec.to_bytes(memory))
 
 
@@ -65,7 +65,7 @@ def marked(index: Index) -> str:
 
 @contextmanager
 def held(index: Index) -> Iterator[None]:
-    """Somebody else writes to the index, and nobody waits for them."""
+    """Another process writes to the index, and is not waited for."""
     index._db.execute("PRAGMA busy_timeout = 0")
     with closing(sqlite3.connect(index.path, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
@@ -110,7 +110,7 @@ def test_a_page_that_is_none_any_more_is_found_too(indexed: Index, how: str) -> 
     assert titles(indexed) == ALL
 
 
-def test_made_anew_it_knows_of_nothing_that_is_gone(indexed: Index, vault: Vault) -> None:
+def test_made_again_it_knows_of_nothing_that_is_gone(indexed: Index, vault: Vault) -> None:
     os.unlink(vault.path("Title 1.md"))
     indexed.rebuild()
     assert titles(indexed) == ["Title 0", "Title 2"]
@@ -137,7 +137,7 @@ def test_a_sound_one_is_left_as_it_is(indexed: Index) -> None:
     assert os.path.samefile(indexed.path, before)
 
 
-def test_while_somebody_writes_nothing_is_checked_rebuilt_or_thrown_away(
+def test_while_another_writes_nothing_is_checked_rebuilt_or_thrown_away(
     indexed: Index, vault: Vault
 ) -> None:
     write(vault, make("Title 3"))
@@ -194,7 +194,7 @@ def test_on_a_disk_that_takes_nothing_more_what_is_new_is_found_all_the_same(
         assert titles(other) == ALL, "the file is as it was"
 
 
-def test_a_check_on_a_disk_that_takes_nothing_more_hurts_nobody(indexed: Index) -> None:
+def test_a_check_on_a_disk_that_takes_nothing_more_hurts_no_one(indexed: Index) -> None:
     indexed._db.execute("PRAGMA query_only = ON")
     indexed.check(at_once=True)
     assert titles(indexed) == ALL
@@ -211,7 +211,7 @@ def test_where_no_index_can_be_there_is_one_in_memory(vault: Vault) -> None:
         assert titles(fresh) == ["Title 0"]
 
 
-def test_where_no_lock_can_be_nobody_writes_and_nobody_is_waited_for(vault: Vault) -> None:
+def test_where_no_lock_can_be_no_one_writes_and_no_one_is_waited_for(vault: Vault) -> None:
     write(vault, make("Title 0"))
     os.mkdir(vault.lock.path)
     with closing(Index(vault, Kinds())) as fresh:
@@ -227,7 +227,7 @@ def test_whether_files_came_or_went_shows_in_the_folder(indexed: Index, vault: V
     assert indexed.is_current()
 
 
-def test_a_large_vault_can_be_closed_while_somebody_writes(
+def test_a_large_vault_can_be_closed_while_another_writes(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_, "STAT_BUDGET", 1)
@@ -275,7 +275,7 @@ class TestSearchingMany:
         assert found == ["Common ground", *(f"Title {number}" for number in range(5, 10))]
         assert self.found(large, "common", limit=2) == ["Common ground", "Title 9"]
 
-    def test_what_nobody_said_is_not_found_and_its_rarity_known(self, large: Index) -> None:
+    def test_what_no_one_said_is_not_found_and_its_rarity_known(self, large: Index) -> None:
         found = large.search(["nowhere", "rare"], Filter(), 5)
         assert (found.holders, found.memories) == ({"nowhere": 0, "rare": 2}, 11)
         assert self.found(large, "nowhere") == []

@@ -113,7 +113,7 @@ def test_with_a_newer_state_memories_work_and_no_event_is_lost(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("schema", [1, 2, 3, 99])
-def test_an_index_of_any_other_schema_is_made_anew_and_answers(schema: int, tmp_path: Path) -> None:
+def test_an_index_of_any_other_schema_is_rebuilt_and_answers(schema: int, tmp_path: Path) -> None:
     store = file_store(tmp_path)
     store.create(make("one"))
     store.close()

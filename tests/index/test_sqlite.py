@@ -1,4 +1,4 @@
-"""A local database gets in nobody's way: a broken one is begun anew, one in use is respected."""
+"""A local database never gets in the way: a broken one is begun again, one in use is respected."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def foreign(path: str) -> None:
         db.executescript("CREATE TABLE theirs (x)")
 
 
-def test_what_was_committed_is_there_for_the_next_and_for_nobody_else(path: str) -> None:
+def test_what_was_committed_is_there_for_the_next_and_for_no_one_else(path: str) -> None:
     before = os.umask(0)
     try:
         put(path, "one", "two")
@@ -91,7 +91,7 @@ def test_what_was_committed_is_there_for_the_next_and_for_nobody_else(path: str)
 
 
 @pytest.mark.parametrize("spoil", [damage, garble, older, newer, foreign])
-def test_what_can_be_derived_is_begun_anew_where_it_is(
+def test_what_can_be_derived_is_begun_again_where_it_is(
     path: str, spoil: Callable[[str], None]
 ) -> None:
     spoil(path)
@@ -123,7 +123,7 @@ def test_what_cannot_be_derived_is_moved_aside_with_all_that_belongs_to_it(
     assert not os.path.exists(f"{path}-wal")
 
 
-def test_what_somebody_else_has_put_aside_already_is_no_error(path: str) -> None:
+def test_what_another_has_put_aside_already_is_not_an_error(path: str) -> None:
     assert sqlite.set_aside(path) == ""
     assert not os.path.exists(f"{path}.damaged1")
 
@@ -193,7 +193,7 @@ def test_a_sound_one_is_kept_as_it_is(path: str) -> None:
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-def test_one_that_somebody_holds_is_neither_replaced_nor_moved(
+def test_one_that_another_holds_is_neither_replaced_nor_moved(
     path: str, keeps: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "PATIENCE_MS", 0)

@@ -170,7 +170,7 @@ class TestTakingOthersIn:
     def test_it_never_links_to_itself(self) -> None:
         assert merged(OLD, [self.OTHER], "", NOW).links == ("mem_x",)
 
-    def test_a_text_written_anew_is_whole_and_the_next_version(self) -> None:
+    def test_a_text_written_again_is_whole_and_the_next_version(self) -> None:
         short = OLD._replace(phase=Phase.HINT)
         after = merged(short, [self.OTHER], "Both.", NOW)
         assert (after.content, after.phase, after.version) == ("Both.", Phase.FULL, 4)

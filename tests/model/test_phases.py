@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ltm.decisions import reduced, restored, revised
 from ltm.errors import Refused
 from ltm.model import Memory, Phase, Status
-from ltm.policy import first_paragraph, original, shortened
+from ltm.policy import first_paragraph, original, text_in_phase
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -69,7 +69,7 @@ def test_a_first_paragraph_is_a_beginning_and_its_own_first_paragraph(text: str)
 
 
 def test_phases_leave_less_and_less() -> None:
-    left = [shortened(TEXT, phase) for phase in Phase]
+    left = [text_in_phase(TEXT, phase) for phase in Phase]
     assert left == [TEXT, "First line,\nstill first.", "", ""]
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.config.config import OPTIONS, Option, load
+from ltm.config.config import load
+from ltm.config.options import OPTIONS, Option
 from ltm.files.block import END, START
 from ltm.model import Impact
 from ltm.project import trust

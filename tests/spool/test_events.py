@@ -1,4 +1,4 @@
-"""Events wait in files: none is lost, none is somebody else's, none grows without end."""
+"""Events wait in files: none is lost, none is another's, none grows without end."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_several_events_are_kept_together_each_under_its_key(
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
-def test_one_event_that_nobody_came_with_is_kept_as_a_hook_keeps_it(
+def test_one_event_that_no_one_came_with_is_kept_as_a_hook_keeps_it(
     home: str, environ: dict[str, str]
 ) -> None:
     events.put_all(home, [("1-1-1", STOP)])
@@ -391,7 +391,7 @@ def test_twenty_processes_at_once_lose_nothing(home: str, environ: dict[str, str
     assert {record["session"] for record in records(home, environ)} == {str(n) for n in range(20)}
 
 
-def test_an_event_that_somebody_else_removed_is_removed(home: str, environ: dict[str, str]) -> None:
+def test_an_event_that_another_removed_is_removed(home: str, environ: dict[str, str]) -> None:
     events.put(home, STOP, environ)
     events.put(home, STOP, environ)
     assert events.is_waiting(home, environ)

@@ -25,7 +25,7 @@ def take(log: ModelLog, at: datetime = NOON, tokens: int = 100, calls: int = 3) 
 
 
 class TestSpend:
-    def test_a_day_gives_as_many_calls_as_its_cap_and_the_next_day_begins_anew(
+    def test_a_day_gives_as_many_calls_as_its_cap_and_the_next_day_begins_again(
         self, log: ModelLog
     ) -> None:
         assert [take(log) for _ in range(4)] == [True, True, True, False]
@@ -111,7 +111,7 @@ class TestUnheard:
         log.forget_unheard(self.only(log))
         assert log.unheard() == []
 
-    def test_what_nobody_tried_yet_has_no_past(self, log: ModelLog) -> None:
+    def test_what_no_one_tried_yet_has_no_past(self, log: ModelLog) -> None:
         log.note_unheard("s")
         assert log.unheard() == [Unheard("s")]
         (noted,) = log.unheard()
@@ -157,7 +157,7 @@ class TestUnheard:
         assert [note.session for note in log.due(NOON)] == ["s1"]
         assert [note.given_up for note in log.unheard() if note.cursor] == [True]
 
-    def test_a_part_set_aside_stands_beside_its_session(self, log: ModelLog) -> None:
+    def test_a_part_set_aside_stands_next_to_its_session(self, log: ModelLog) -> None:
         log.note_unheard("s1")
         log.set_aside(Unheard("s1", "cursor", "3-9"), "nonsense")
         assert [(note.lines, note.given_up) for note in log.unheard()] == [

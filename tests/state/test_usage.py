@@ -100,7 +100,7 @@ def test_a_use_is_counted_and_makes_a_memory_fresh(state: State) -> None:
     assert usage(state, "m").sessions_since == usage(state, "m").idle_days == 1
 
 
-def test_a_change_of_phase_starts_the_idle_time_anew_and_is_no_use(state: State) -> None:
+def test_a_change_of_phase_starts_the_idle_time_again_and_is_not_a_use(state: State) -> None:
     """traps 2.1 #8: what upkeep does to a memory earns it nothing."""
     state.used(["m"], MONDAY)
     work(state, 4)
@@ -186,7 +186,7 @@ def test_many_memories_are_looked_up_at_once(state: State) -> None:
     assert state.usage(ids, "p").keys() == set(ids)
 
 
-def test_where_nothing_can_be_kept_nothing_is_counted_and_nobody_is_hurt(tmp_path: Path) -> None:
+def test_where_nothing_can_be_kept_nothing_is_counted_and_no_one_is_hurt(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     state = State(str(tmp_path / "file" / "state.db"))
     state.used(["mem_a"], MONDAY)
@@ -201,7 +201,7 @@ def test_where_nothing_can_be_kept_nothing_is_counted_and_nobody_is_hurt(tmp_pat
     state.close()
 
 
-def test_damage_that_shows_to_a_question_is_no_use_at_all(state: State) -> None:
+def test_damage_that_shows_to_a_question_is_not_a_use_at_all(state: State) -> None:
     state.used(["mem_a"], MONDAY)
     state._open().execute("DROP TABLE usage")
     state._open().execute("DROP TABLE days")

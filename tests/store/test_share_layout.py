@@ -20,15 +20,15 @@ from tests.project.repos import make_repo
 
 
 def test_the_files_of_a_home_and_of_a_project_keep_their_names() -> None:
-    assert (config.FILE, hook_log.RUNTIME_FILE, hook_log.LOG_FILE) == (
+    assert (config.CONFIG_FILE, hook_log.RUNTIME_FILE, hook_log.LOG_FILE) == (
         "config.toml",
         "runtime.json",
         "hook.log",
     )
     assert (*("signing.key", "friction.db", "vectors.db"),) == (
-        key_file.FILE,
+        key_file.KEY_FILE,
         corrections.FILE,
-        vector_file.FILE,
+        vector_file.VECTORS_FILE,
     )
     assert (layout.STATE, layout.SESSIONS) == ("state.db", "sessions.db")
     assert (*("trust.json", "stashes.json", "AGENT.md"),) == (

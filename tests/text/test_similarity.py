@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.kinds import Kinds
-from ltm.text.similarity import COMMON_WORDS, jaccard, tokens_of
+from ltm.text.similarity import (
+    COMMON_WORDS,
+    alike,
+    jaccard,
+    most_typical,
+    phrases,
+    says_something,
+    tokens_of,
+)
 
 SETS = st.frozensets(st.sampled_from("abcdefgh"))
 
@@ -78,3 +86,53 @@ def test_any_text_has_tokens_without_blanks(text: str) -> None:
 @given(st.text(alphabet=st.characters(max_codepoint=127)))
 def test_ascii_tokens_are_letters_and_digits(text: str) -> None:
     assert all(t.isalnum() and len(t) > 2 and t not in COMMON_WORDS for t in tokens_of(text))
+
+
+# -- when two utterances are about the same thing
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("no, use pnpm not npm", "please use pnpm instead of npm"),
+        ("don't add comments to the code", "No! stop adding comments. I said don't add comments"),
+        ("wrong, run the migrations first", "you must run migrations first"),
+        ("不要 使用 npm 安装", "不要使用 npm"),
+        ("nein, bitte keine Umlaute löschen", "keine Umlaute löschen!"),
+    ],
+)
+def test_the_same_wish_in_other_words_is_the_same(one: str, two: str) -> None:
+    assert alike(phrases(one), phrases(two))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("no, use pnpm", "no, fix the login test"),
+        ("the test is wrong", "wrong branch, test that later"),
+        ("use pnpm not npm", "use npm not pnpm"),
+        ("no", "no"),
+        ("", "anything at all"),
+    ],
+)
+def test_other_wishes_are_not(one: str, two: str) -> None:
+    assert not alike(phrases(one), phrases(two))
+
+
+def test_a_bare_no_says_nothing() -> None:
+    assert not says_something("no, stop!!")
+    assert not says_something("still wrong")
+    assert says_something("no, use pnpm")
+
+
+def test_the_most_typical_text_is_one_that_was_said() -> None:
+    texts = ["no, use pnpm", "use pnpm to install things in this repository", "the weather is nice"]
+    assert most_typical(texts) == "no, use pnpm"
+    assert most_typical([]) == ""
+
+
+def test_one_and_many_are_one_matter_and_a_class_is_no_plural() -> None:
+    assert phrases("fix the tests") == phrases("fix the test")
+    assert "class" in phrases("rename class Foo")
+    assert not alike(phrases("rename class Foo"), phrases("rename clas Foo Bar Baz"))
+    assert phrases("use gas") != phrases("use ga")  # too short to be a plural

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ltm.decisions import Forget, Reduce, Restore, Revise
 from ltm.errors import Conflict, Refused
 from ltm.model import Filter, Phase, Status
-from ltm.policy import shortened
+from ltm.policy import text_in_phase
 from tests.upkeep.conftest import World
 from tests.vault.strategies import texts
 
@@ -53,7 +53,7 @@ def test_every_step_is_made_from_the_one_original(world: World) -> None:
     memory = world.remember()
     for phase in (Phase.ABSTRACT, Phase.HINT, Phase.ARCHIVED, Phase.HINT):
         after = world.store.apply(Reduce(memory.id, phase)).stored.memory
-        assert after.content == shortened(memory.content, phase)
+        assert after.content == text_in_phase(memory.content, phase)
         assert after.version == memory.version
     assert len(archives(world)) == 1
 

@@ -50,7 +50,7 @@ def test_a_part_that_is_missing_is_empty_and_words_above_belong_to_the_content(
     assert (found.summary, found.content) == (summary, content)
 
 
-def test_only_the_section_that_changed_is_written_anew() -> None:
+def test_only_the_section_that_changed_is_written_again() -> None:
     whole = "\n\n## Summary\nShort.\n\n## Content\nLong.\n\n"
     found = body.read(whole)
     assert body.rewrite(whole, found.summary, found.content) == whole

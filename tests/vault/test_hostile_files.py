@@ -173,7 +173,7 @@ def test_every_trap_takes_less_than_a_second_and_little_memory() -> None:
     code = textwrap.dedent(
         """
         import resource, sys, tracemalloc
-        from storage.test_hostile_files import GOOD, ODD, TRAPS, load
+        from tests.vault.test_hostile_files import GOOD, ODD, TRAPS, load
         from ltm.errors import BadFile
         load(f"---\\n{GOOD}---\\n".encode())  # what the first call loads is not the trap's
         files = {name: trap[0] for name, trap in TRAPS.items()}
@@ -195,12 +195,12 @@ def test_every_trap_takes_less_than_a_second_and_little_memory() -> None:
         """
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=_TESTS, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=_ROOT, check=False
     )
     assert done.returncode == 0, done.stderr
 
 
-_TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _VALID = to_bytes(memory(tags=("a", "b"), reason='He said "hi": 42'))
 _BITS = st.sampled_from(
     (

@@ -324,7 +324,7 @@ def test_without_a_key_nothing_is_signed(tmp_path: Path, name: str) -> None:
     }
 
 
-def test_a_shorter_phase_keeps_the_first_signature_and_makes_the_second_anew(
+def test_a_shorter_phase_keeps_the_first_signature_and_makes_the_second_again(
     store: FileStore,
 ) -> None:
     memory = remembered(store)
@@ -380,7 +380,7 @@ def test_without_a_key_there_is_nothing_to_sign_with(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if name != "add"])
-def test_no_change_through_the_door_hides_one_outside(store: FileStore, name: str) -> None:
+def test_no_change_through_the_store_hides_one_outside(store: FileStore, name: str) -> None:
     memory = remembered(store)
     tamper(store, memory)
     assert states(store)[memory.id] is SignatureState.CHANGED

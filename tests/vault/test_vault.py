@@ -186,7 +186,7 @@ class TestTheArchive:
         assert [path for _, path in vault.archived("mem_a")] == [one, two]
         os.unlink(one)  # purged by another process at this moment
         assert [path for _, path in vault.archived("mem_a")] == [two]
-        vault.list_anew()
+        vault.list_again()
         assert [path for _, path in vault.archived("mem_a")] == [two, by_others]
 
     def test_a_purge_takes_the_file_and_its_versions_and_no_others(self, vault: Vault) -> None:
@@ -272,7 +272,7 @@ class TestMoving:
         assert move_all(vault, target) == (["a.mem_a.md"], [])
 
     @pytest.mark.parametrize("busy", ["source", "target"])
-    def test_nothing_moves_while_somebody_writes_to_either(
+    def test_nothing_moves_while_another_writes_to_either(
         self, vault: Vault, target: Vault, busy: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(lock, "PATIENCE", 0.0)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from ltm.config.config import OPTIONS, set_option
+from ltm.config.config import set_option
+from ltm.config.options import OPTIONS
 from ltm.errors import StorageFailed
 from ltm.files.lock import Lock
 from ltm.history.db import Passages

@@ -377,7 +377,7 @@ class _Piece:
 
 def _telling_runs(words: list[str]) -> list[tuple[str, ...]]:
     """Three words in a row that all say something, or four of which three do."""
-    telling = [_says_something(word) and not terms.UNSPACED.match(word) for word in words]
+    telling = [_says_something(word) and not terms.unspaced().match(word) for word in words]
     found = []
     for at in range(len(words)):
         for length in (3, 4):
@@ -393,7 +393,7 @@ def _words(text: str) -> list[str]:
         return _WORDS.findall(text)
     found: list[str] = []
     for word in terms.words(terms.spaced(text)):
-        found += terms.pairs(word) if terms.UNSPACED.match(word) else [word]
+        found += terms.pairs(word) if terms.unspaced().match(word) else [word]
     return found
 
 
@@ -406,7 +406,7 @@ def _any_of(stems: Iterable[str]) -> re.Pattern[str]:
     """A pattern that finds these at the beginning of words, of scripts without spaces anywhere."""
     longest = sorted(stems, key=len, reverse=True)
     marks = (
-        re.escape(stem) if terms.UNSPACED.match(stem) else rf"(?<!\w){re.escape(stem)}"
+        re.escape(stem) if terms.unspaced().match(stem) else rf"(?<!\w){re.escape(stem)}"
         for stem in longest
     )
     return re.compile(f"(?=({'|'.join(marks)}))")

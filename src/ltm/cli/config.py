@@ -28,11 +28,12 @@ def command(work: Work, name: str | None, value: str | None, unset: bool, repo: 
     ltm config --unset max_memories  back to the default
     """
     from ltm.config import config
+    from ltm.config.options import OPTIONS
 
     if unset and (name is None or value is not None):
         raise WrongUsage("--unset takes one NAME", hint="try: ltm config --unset max_memories")
     folder = work.places.shared if repo else work.places.home
-    path = os.path.join(folder, config.FILE)
+    path = os.path.join(folder, config.CONFIG_FILE)
     if name and (value is not None or unset):
         if unset:
             config.unset_option(path, name, shared=repo)
@@ -46,7 +47,7 @@ def command(work: Work, name: str | None, value: str | None, unset: bool, repo: 
         else:
             output.say(_typed(current))
         return
-    rows = [(option, work.config.get(option.name)) for option in config.OPTIONS]
+    rows = [(option, work.config.get(option.name)) for option in OPTIONS]
     if work.as_json:
         output.emit({option.name: current for option, current in rows})
         return

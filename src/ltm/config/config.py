@@ -1,16 +1,9 @@
-"""User + repository TOML.
-
-A settings file a person wrote: its tables, or what is wrong with it and in which line.
-
-Owns reading TOML without ever raising for what is in it. The parser is loaded only when there is a
-file. Imports the standard library, `core.model` and the small reader.
-
-The options in force: the defaults, then the user's config, then the repository's.
+"""The options in force: the defaults, then the user's config, then the repository's.
 
 Two TOML files: `<home>/config.toml` is the user's own, `<repository>/.claude/ltm/config.toml` comes
-with the repository and is not trusted (see `options`). Whatever is wrong in either is a `Problem`
-with its line, and the rest holds. Imports core and storage's small readers; what it takes to change
-a file is imported when one is changed.
+with the repository and is not trusted (see `Option.repo`). Whatever is wrong in either is a
+`Problem` with its line, and the rest holds. The parser is loaded only when there is a file, and
+what it takes to change one only when one is changed: hooks read options.
 """
 
 import os
@@ -21,12 +14,46 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ltm.config.options import BY_NAME, OPTIONS, Option, OptionValue
 from ltm.errors import Refused, WrongUsage
-from ltm.files.atomic import is_inside, read_plain
+from ltm.files.atomic import is_inside, make_folder, read_plain, write_file
 from ltm.kinds import Kind, Kinds
 from ltm.model import Problem
 
+CONFIG_FILE = "config.toml"
 _LIMIT = 256 * 1024
 _PARTS = 100  # of a dotted key
+
+
+class Config(NamedTuple):
+    """Every option's value, where it comes from, the kinds table, and what was wrong."""
+
+    values: Mapping[str, OptionValue]
+    user_values: Mapping[str, OptionValue]
+    repository_values: Mapping[str, OptionValue]
+    kinds: Kinds
+    problems: tuple[Problem, ...] = ()
+
+    def get(self, name: str) -> Any:
+        """The value in force here, such as `get("inject.format")`."""
+        return self.values[name]
+
+    def value(self, name: str) -> Any:
+        """The value of an option, or of a cell such as `kinds.progress.fades_days`."""
+        if _is_cell(name) and name.count(".") == 2:
+            _, kind, column = name.split(".")
+            cell = getattr(self.kinds.parse(kind), column, None)
+            if column in Kind._fields:
+                return list(cell) if isinstance(cell, tuple) else cell
+        return self.values[_find(name).name]
+
+    def own(self, name: str) -> Any:
+        """The value without the repository's say: for whatever is not this repository's alone."""
+        return self.user_values.get(name, BY_NAME[name].default)
+
+    def origin(self, name: str) -> str:
+        """Who set an option: `repository`, `user` or `default`."""
+        if name in self.repository_values:
+            return "repository"
+        return "user" if name in self.user_values else "default"
 
 
 class TomlFile(NamedTuple):
@@ -54,6 +81,92 @@ class TomlFile(NamedTuple):
             if name.startswith(key + "."):
                 nearest = number
         return nearest
+
+
+def load(home: str, shared: str = "") -> Config:
+    """The options of the user whose files are in `home`, in the repository whose vault is `shared`.
+
+    Never raises: a broken file is told in `problems` and its options keep their defaults.
+    """
+    problems: list[Problem] = []
+    file = read_toml(os.path.join(home, CONFIG_FILE))
+    user, kinds = _accept(file, problems, repository=False)
+    repository: dict[str, OptionValue] = {}
+    # A link in a repository could lead to any file of the user's: none is followed out of it.
+    if shared and is_inside(shared, os.path.dirname(os.path.dirname(shared))):
+        file = read_toml(os.path.join(shared, CONFIG_FILE), follow=False)
+        repository, _ = _accept(file, problems, repository=True)
+    defaults = {option.name: option.default for option in OPTIONS}
+    return Config(
+        values=defaults | user | repository,
+        user_values=user,
+        repository_values=repository,
+        kinds=kinds,
+        problems=tuple(problems),
+    )
+
+
+def problems_in(config: Config, home: str) -> list[Problem]:
+    """What is wrong in config files, packages that are not installed included."""
+    found = list(config.problems)
+    for option in OPTIONS:
+        value = config.own(option.name)
+        if not option.is_offered(value):
+            path = os.path.join(home, CONFIG_FILE)
+            message = (
+                f"{option.name} cannot be {value!r}: nothing offers it, so {option.default} is used"
+                f" (it must be one of: {', '.join(option.offers)};"
+                f" type: ltm config {option.name} {option.default})"
+            )
+            found.append(Problem(path, message, read_toml(path).line(option.name)))
+    return found
+
+
+def set_option(path: str, name: str, text: str, *, shared: bool = False) -> None:
+    """Set an option, or a cell as `kinds.progress.fades_days`, in a config file.
+
+    Comments and order of the file stay. `shared` says that it is a repository's file. A bad name or
+    value is `WrongUsage` with what is allowed; a file that cannot be read is left as it is.
+    """
+    _check_allowed(name, shared)
+    value = _typed_cell(name, text) if _is_cell(name) else BY_NAME[name].parse(text)
+
+    def change(document: Any) -> bool:
+        from tomlkit import table
+
+        here, parts = document, name.split(".")
+        for depth, part in enumerate(parts[:-1], start=2):
+            if part not in here:
+                here[part] = table(is_super_table=depth < len(parts))
+            here = here[part]
+            if not isinstance(here, dict):
+                raise Refused(f"'{part}' is not a table in this file", path=path)
+        here[parts[-1]] = value
+        return True
+
+    _edit(path, change, shared)
+
+
+def unset_option(path: str, name: str, *, shared: bool = False) -> bool:
+    """Take an option out of a config file, so that its default holds; False if it was not set."""
+
+    def change(document: Any) -> bool:
+        tables, parts = [document], name.split(".")
+        for part in parts[:-1]:
+            if not isinstance(tables[-1].get(part), dict):
+                return False
+            tables.append(tables[-1][part])
+        if parts[-1] not in tables[-1]:
+            return False
+        del tables[-1][parts[-1]]
+        # A table that is left empty goes too, unless there is a comment in it.
+        for parent, part in zip(reversed(tables[:-1]), reversed(parts[:-1]), strict=True):
+            if parent[part].as_string().strip():
+                break
+            del parent[part]
+        return True
+
+    return _edit(path, change, shared)
 
 
 def read_toml(path: str, *, follow: bool = True) -> TomlFile:
@@ -94,137 +207,6 @@ def parse_toml(text: str, path: str) -> TomlFile:
         return TomlFile(path, text=text, problem=Problem(path, f"is not TOML: {error}", 1))
 
 
-__all__ = ["FILE", "OPTIONS", "Config", "Option", "load", "set_option", "unset_option"]
-
-FILE = "config.toml"
-
-
-class Config(NamedTuple):
-    """Every option's value, where it comes from, the kinds table, and what was wrong."""
-
-    values: Mapping[str, OptionValue]
-    user_values: Mapping[str, OptionValue]
-    repository_values: Mapping[str, OptionValue]
-    kinds: Kinds
-    problems: tuple[Problem, ...] = ()
-
-    def get(self, name: str) -> Any:
-        """The value in force here, such as `get("inject.format")`."""
-        return self.values[name]
-
-    def value(self, name: str) -> Any:
-        """The value of an option, or of a cell such as `kinds.progress.fades_days`."""
-        if _is_cell(name) and name.count(".") == 2:
-            _, kind, column = name.split(".")
-            cell = getattr(self.kinds.parse(kind), column, None)
-            if column in Kind._fields:
-                return list(cell) if isinstance(cell, tuple) else cell
-        return self.values[_find(name).name]
-
-    def own(self, name: str) -> Any:
-        """The value without the repository's say: for whatever is not this repository's alone."""
-        return self.user_values.get(name, BY_NAME[name].default)
-
-    def origin(self, name: str) -> str:
-        """Who set an option: `repository`, `user` or `default`."""
-        if name in self.repository_values:
-            return "repository"
-        return "user" if name in self.user_values else "default"
-
-
-def load(home: str, shared: str = "") -> Config:
-    """The options of the user whose files are in `home`, in the repository whose vault is `shared`.
-
-    Never raises: a broken file is told in `problems` and its options keep their defaults.
-    """
-    problems: list[Problem] = []
-    file = read_toml(os.path.join(home, FILE))
-    user, kinds = _accept(file, problems, repository=False)
-    repository: dict[str, OptionValue] = {}
-    # A link in a repository could lead to any file of the user's: none is followed out of it.
-    if shared and is_inside(shared, os.path.dirname(os.path.dirname(shared))):
-        file = read_toml(os.path.join(shared, FILE), follow=False)
-        repository, _ = _accept(file, problems, repository=True)
-    defaults = {option.name: option.default for option in OPTIONS}
-    return Config(
-        values=defaults | user | repository,
-        user_values=user,
-        repository_values=repository,
-        kinds=kinds,
-        problems=tuple(problems),
-    )
-
-
-def problems_in(config: Config, home: str) -> list[Problem]:
-    """What is wrong in config files, packages that are not installed included."""
-    found = list(config.problems)
-    for option in OPTIONS:
-        value = config.own(option.name)
-        if not option.is_offered(value):
-            path = os.path.join(home, FILE)
-            message = (
-                f"{option.name} cannot be {value!r}: nothing offers it, so {option.default} is used"
-                f" (it must be one of: {', '.join(option.offers)};"
-                f" type: ltm config {option.name} {option.default})"
-            )
-            found.append(Problem(path, message, read_toml(path).line(option.name)))
-    return found
-
-
-def set_option(path: str, name: str, text: str, *, shared: bool = False) -> None:
-    """Set an option, or a cell as `kinds.progress.fades_days`, in a config file.
-
-    Comments and order of the file stay. `shared` says that it is a repository's file. A bad name or
-    value is `WrongUsage` with what is allowed; a file that cannot be read is left as it is.
-    """
-    if _is_cell(name):
-        value = _typed_cell(name, text)
-        if shared:
-            raise _not_for_repositories(name)
-    else:
-        option = _find(name)
-        if shared and not option.repo:
-            raise _not_for_repositories(name)
-        value = option.parse(text)
-
-    def change(document: Any) -> bool:
-        from tomlkit import table
-
-        here, parts = document, name.split(".")
-        for depth, part in enumerate(parts[:-1], start=2):
-            if part not in here:
-                here[part] = table(is_super_table=depth < len(parts))
-            here = here[part]
-            if not isinstance(here, dict):
-                raise Refused(f"'{part}' is not a table in this file", path=path)
-        here[parts[-1]] = value
-        return True
-
-    _edit(path, change, shared)
-
-
-def unset_option(path: str, name: str, *, shared: bool = False) -> bool:
-    """Take an option out of a config file, so that its default holds; False if it was not set."""
-
-    def change(document: Any) -> bool:
-        tables, parts = [document], name.split(".")
-        for part in parts[:-1]:
-            if not isinstance(tables[-1].get(part), dict):
-                return False
-            tables.append(tables[-1][part])
-        if parts[-1] not in tables[-1]:
-            return False
-        del tables[-1][parts[-1]]
-        # A table we leave empty goes too, unless there is a comment in it.
-        for parent, part in zip(reversed(tables[:-1]), reversed(parts[:-1]), strict=True):
-            if parent[part].as_string().strip():
-                break
-            del parent[part]
-        return True
-
-    return _edit(path, change, shared)
-
-
 def _accept(
     file: TomlFile, problems: list[Problem], *, repository: bool
 ) -> tuple[dict[str, OptionValue], Kinds]:
@@ -235,15 +217,11 @@ def _accept(
         problems.append(file.problem)
     for name, value in _flat(file.tables):
         try:
+            _check_allowed(name, repository)
             if _is_cell(name):
-                if repository:
-                    raise _not_for_repositories(name)
                 kinds = _with_cell(kinds, name, value)
-                continue
-            option = _find(name)
-            if repository and not option.repo:
-                raise _not_for_repositories(name)
-            accepted[name] = option.checked(value)
+            else:
+                accepted[name] = BY_NAME[name].checked(value)
         except WrongUsage as error:
             hint = f" ({error.hint})" if error.hint else ""
             message = f"{error.message}{hint}; this line is ignored"
@@ -251,6 +229,14 @@ def _accept(
                 message += f" (take it out: ltm config --unset{' --repo' * repository} {name})"
             problems.append(Problem(file.path, message, file.line(name)))
     return accepted, kinds
+
+
+def _check_allowed(name: str, repository: bool) -> None:
+    """Refuse an option that there is not, or that a repository may not set."""
+    if repository and (_is_cell(name) or not _find(name).repo):
+        raise WrongUsage(f"a repository cannot set {name}", hint="set it in your own config")
+    if not _is_cell(name):
+        _find(name)
 
 
 def _flat(tables: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -313,15 +299,10 @@ def _find(name: str) -> Option:
     raise WrongUsage(f"there is no option '{name}'", hint=hint)
 
 
-def _not_for_repositories(name: str) -> WrongUsage:
-    return WrongUsage(f"a repository cannot set {name}", hint="set it in your own config")
-
-
 def _edit(path: str, change: Any, shared: bool) -> bool:
     """Let `change` work on a file's document and put the result in its place, whole or not."""
     import tomlkit
 
-    from ltm.files.atomic import make_folder, write_file
     from ltm.files.lock import Lock
 
     folder = os.path.dirname(path)

@@ -1,23 +1,14 @@
-"""OPTIONS table, value checks.
-
-One option a person can set: what it may be, and whether a value is that.
-
-Owns the checks, for a value from a file and for one that was typed; which options there are is the
-table in `options`. Imports core and the small reader.
-
-The signals of friction: one table of what they are, who gives them, and what they weigh.
-
-Fourteen of them have always been scored, two help to score, and two came when the rules were
-checked on real sessions: people correct an agent in words, and saving one's work is a habit and no
-alarm. Each has a weight in the rules as they are now and one in the classic ones, None where a rule
-set does not know it. The options `friction.weights.*` are made of this table. Pure; a table only.
-
-The options a person can set: one table, from which everything about them is taken.
+"""The options a person can set: one table, from which everything about them is taken.
 
 Reading, checking, `ltm config` and the reference page all use this table. `repo` says whether the
 config in a repository may set an option: that file comes from other people, so it may only tune how
 this project's memories are kept and shown, never choose code, commands, places or who an agent is.
-Imports core and `option`.
+
+The options `friction.weights.*` are made of `SIGNALS`, the table of the signals of friction.
+Fourteen of them have always been scored, two help to score, and two came when the rules were
+checked on real sessions: people correct an agent in words, and saving one's work is a habit and not
+an alarm. Each has a weight in the present rules and one in the classic ones, None where a rule set
+does not know it.
 """
 
 import re

@@ -1,18 +1,14 @@
-"""Temp file, fsync, replace; safe small reads.
+"""Durable atomic writes, and reads of small files that others may have planted.
 
-Writes that are either whole and on the disk, or did not happen.
-
-Owns the one way to write a file: a temporary file, fsync, `os.replace`, fsync of the
-folder. Without both fsyncs an acknowledged write can vanish in a power cut. A temporary file is
-locked while it is being written, so that one a crash left behind can be told from it and
-swept away. Imports the standard library and `core.errors` only, because hooks use it
-too.
-
-Read a small file that others may have planted, and tell where a name leads.
+A write is a temporary file, fsync, `os.replace`, fsync of the folder: it is whole and on the disk,
+or did not happen. Without both fsyncs an acknowledged write can vanish in a power cut. A temporary
+file is locked while it is being written, so that one a crash left behind can be told from it and
+swept away.
 
 A name in a repository can lead to a pipe, a device, a folder or a gigabyte. Reading one must
 neither hang nor eat memory, so everything that is not a small plain file is an `OSError`.
-Imports the standard library only, because hooks use it too.
+
+Every hook loads this module: standard library only, and little of it.
 """
 
 from __future__ import annotations
@@ -31,10 +27,15 @@ if TYPE_CHECKING:
 
 TEMP_SUFFIX = ".tmp"
 
+LIMIT = 1024 * 1024
+"""Settings and records are a few lines; a megabyte of them is a mistake or an attack."""
+
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _HANDLES = "/proc/self/fd"
 _SHOWN = 40  # letters of a file's name that the name of its unfinished write shows
 _RANDOM = 6  # bytes that make it unique
-
+_PORTS = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
+_DEVICES = frozenset(("con", "prn", "aux", "nul", *_PORTS))
 _CAUSES = {
     errno.ENOSPC: ("the disk is full", "free some space, then run the same command again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space, then run the same command again"),
@@ -46,17 +47,6 @@ _CAUSES = {
     errno.EMFILE: ("too many files are open", "raise the limit with 'ulimit -n', then try again"),
     errno.ENAMETOOLONG: ("the name is too long for this disk", "use a shorter path"),
 }
-
-
-def is_refusal(error: OSError) -> bool:
-    """Whether it is the machine that refuses, for a cause a person can do something about."""
-    return error.errno in _CAUSES
-
-
-def failed(error: OSError, doing: str, path: str) -> StorageFailed:
-    """An operating system's refusal as our error: what we were doing, to which path, what next."""
-    cause, hint = _CAUSES.get(error.errno or 0, (error.strerror or str(error), ""))
-    return StorageFailed(f"could not {doing}: {cause}", path=path, hint=hint)
 
 
 def write_file(
@@ -78,18 +68,14 @@ def write_file(
     own = os.path.dirname(path)
     try:
         # Opened first: all that can fail is to fail while the old file is still in place.
-        folder = _open_folder(own)
-        try:
+        with _OpenFolder(own) as folder:
             try:
                 _put(path, data, mode, staging or own, check)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
                 _put(path, data, mode, own, check)
-            _sync(folder)
-        finally:
-            if folder is not None:
-                os.close(folder)
+            folder.sync()
     except OSError as error:
         raise failed(error, "write the file", path) from error
 
@@ -114,13 +100,9 @@ def make_folder(path: str, mode: int = 0o700) -> None:
 def remove_file(path: str) -> bool:
     """Delete a file durably; False when it was not there."""
     try:
-        folder = _open_folder(os.path.dirname(path))
-        try:
+        with _OpenFolder(os.path.dirname(path)) as folder:
             os.unlink(path)
-            _sync(folder)
-        finally:
-            if folder is not None:
-                os.close(folder)
+            folder.sync()
     except FileNotFoundError:
         return False
     except OSError as error:
@@ -130,12 +112,70 @@ def remove_file(path: str) -> bool:
 
 def sync_folder(path: str) -> None:
     """Make the names in a folder durable. Windows has no such call and does it by itself."""
-    folder = _open_folder(path)
+    with _OpenFolder(path) as folder:
+        folder.sync()
+
+
+def read_plain(path: str, *, limit: int = LIMIT, follow: bool = True) -> bytes:
+    """The bytes of a plain file of at most `limit` bytes; anything else raises `OSError`.
+
+    With `follow=False` a symbolic link is refused too.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if not follow:
+        flags |= _NO_FOLLOW
+    handle = os.open(path, flags)
     try:
-        _sync(folder)
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            raise OSError(errno.EINVAL, "is not a plain file", path)
+        if info.st_size > limit:
+            raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)
+        data = b""
+        # As much as is there and not as the limit: each read allocates its buffer first, and a
+        # process that reads thousands of notes would keep most of it.
+        buffer = max(info.st_size, 4_095) + 1
+        # A file may grow between the check and the reading: never more than the limit either way.
+        while len(data) <= limit and (chunk := os.read(handle, min(buffer, limit + 1 - len(data)))):
+            data += chunk
+        if len(data) > limit:
+            raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)
+        return data
     finally:
-        if folder is not None:
-            os.close(folder)
+        os.close(handle)
+
+
+def names_in(folder: str) -> list[str]:
+    """The names in a folder; none when it cannot be listed."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path, with every link in it followed, stays inside a folder (or is that folder)."""
+    real, top = os.path.realpath(path), os.path.realpath(folder)
+    return real == top or real.startswith(top.rstrip(os.sep) + os.sep)
+
+
+def is_device(name: str) -> bool:
+    """Whether Windows keeps a name for a device, whatever ending it is given."""
+    return name.partition(".")[0].lower() in _DEVICES
+
+
+def is_refusal(error: OSError) -> bool:
+    """Whether it is the machine that refuses, for a cause a person can do something about."""
+    return error.errno in _CAUSES
+
+
+def failed(error: OSError, doing: str, path: str) -> StorageFailed:
+    """An operating system's refusal as an error of LTM: what was done, to which path, what next."""
+    cause, hint = _CAUSES.get(error.errno or 0, (error.strerror or str(error), ""))
+    return StorageFailed(f"could not {doing}: {cause}", path=path, hint=hint)
+
+
+# -- unfinished writes -----------------------------------------------------------------------------
 
 
 def is_temporary(name: str) -> bool:
@@ -151,23 +191,15 @@ def unfinished_name(name: str) -> str:
 
 def sweep(folder: str) -> None:
     """Remove from a folder what writers that are dead by now left unfinished. Never raises."""
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in names:
+    for name in names_in(folder):
         if is_temporary(name):
             remove_dead(os.path.join(folder, name))
 
 
 def sweep_unfinished(folder: str, name: str) -> None:
-    """The same for a folder that is not ours: only what was to become the file of this name."""
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
+    """The same for a folder of others: only what was to become the file of this name."""
     length = len(unfinished_name(name))
-    for each in names:
+    for each in names_in(folder):
         if is_temporary(each) and each.startswith(f".{name[:_SHOWN]}.") and len(each) == length:
             remove_dead(os.path.join(folder, each))
 
@@ -200,9 +232,6 @@ def open_dead(path: str) -> int | None:
     return None
 
 
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-
-
 def new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
     """A new file to write to, and its path; locked, so that it is not taken for a leftover."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | getattr(os, "O_BINARY", 0)
@@ -215,7 +244,7 @@ def new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
             safe = True  # a disk without locks: it cannot be swept either
         if safe:
             return path, handle
-        os.close(handle)  # a sweeper was quicker than our lock, and this name is lost
+        os.close(handle)  # a sweeper was quicker than the lock, and this name is lost
 
 
 def unnamed_file(folder: str, mode: int) -> int:
@@ -274,7 +303,7 @@ def _fill(handle: int, data: bytes, mode: int) -> None:
         view = view[os.write(handle, view) :]
     if os.utime in os.supports_fd:
         # Many disks stamp files with a clock that ticks every few milliseconds. With a precise
-        # time of our own, an edit by others within that tick shows.
+        # time set here, an edit by others within that tick shows.
         moment = time.time_ns()
         os.utime(handle, ns=(moment, moment))
 
@@ -292,23 +321,6 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def _open_folder(path: str) -> int | None:
-    if os.name == "nt":
-        return None
-    return os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _sync(folder: int | None) -> None:
-    if folder is None:
-        return
-    try:
-        os.fsync(folder)
-    except OSError as error:
-        # Some network and user-space disks cannot sync a folder, and need not.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-
-
 def _remove_quietly(path: str) -> bool:
     try:
         os.unlink(path)
@@ -317,48 +329,26 @@ def _remove_quietly(path: str) -> bool:
     return True
 
 
-LIMIT = 1024 * 1024
-"""Settings and records are a few lines; a megabyte of them is a mistake or an attack."""
+class _OpenFolder:
+    """A folder that is open, so that its names can be made durable."""
 
-_PORTS = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
-_DEVICES = frozenset(("con", "prn", "aux", "nul", *_PORTS))
+    def __init__(self, path: str) -> None:
+        nt = os.name == "nt"
+        self._handle = -1 if nt else os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
 
+    def __enter__(self) -> _OpenFolder:
+        return self
 
-def read_plain(path: str, *, limit: int = LIMIT, follow: bool = True) -> bytes:
-    """The bytes of a plain file of at most `limit` bytes; anything else raises `OSError`.
+    def __exit__(self, *error: object) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
 
-    With `follow=False` a symbolic link is refused too.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    if not follow:
-        flags |= getattr(os, "O_NOFOLLOW", 0)
-    handle = os.open(path, flags)
-    try:
-        info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode):
-            raise OSError(errno.EINVAL, "is not a plain file", path)
-        if info.st_size > limit:
-            raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)
-        data = b""
-        # Room for what is there, not for the limit: each read takes its room from the heap first,
-        # and a process that reads thousands of notes would keep most of it.
-        room = max(info.st_size, 4_095) + 1
-        # A file may grow between the check and the reading: never more than the limit either way.
-        while len(data) <= limit and (chunk := os.read(handle, min(room, limit + 1 - len(data)))):
-            data += chunk
-        if len(data) > limit:
-            raise OSError(errno.EFBIG, f"is larger than {limit // 1024} KiB", path)
-        return data
-    finally:
-        os.close(handle)
-
-
-def is_device(name: str) -> bool:
-    """Whether Windows keeps a name for a device, whatever ending it is given."""
-    return name.partition(".")[0].lower() in _DEVICES
-
-
-def is_inside(path: str, folder: str) -> bool:
-    """Whether a path, with every link in it followed, stays inside a folder (or is that folder)."""
-    real, top = os.path.realpath(path), os.path.realpath(folder)
-    return real == top or real.startswith(top.rstrip(os.sep) + os.sep)
+    def sync(self) -> None:
+        if self._handle < 0:
+            return
+        try:
+            os.fsync(self._handle)
+        except OSError as error:
+            # Some network and user-space disks cannot sync a folder, and need not.
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise

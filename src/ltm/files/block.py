@@ -1,4 +1,4 @@
-"""The block between two comments in a file that is not ours: found, replaced, added, taken out.
+"""The block between two comments in another tool's file: found, replaced, added, taken out.
 
 `<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`, each alone on its line and not in a code block,
 are the owner's consent; without them nothing is written. Only the first pair counts. Everything
@@ -6,8 +6,7 @@ outside it stays byte for byte, whatever the file's line ends, byte order mark o
 
 Other tools use the same marks, so a block is replaced only if it is empty or says that LTM wrote
 it. What says so is one fixed line and not a hash of the text: every version of LTM has written it,
-it comes along with a clone, and two branches that both changed the block still merge. Pure; imports
-core.
+it comes along with a clone, and two branches that both changed the block still merge.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 Importing `json` costs more than all the rest of a hook (9 ms of processor time against 8 ms for the
 interpreter itself), because it brings regular expressions and enumerations along. Its fast half is
-a C module that can be used alone. Where that is missing, `json` does the work. Pure.
+a C module that can be used alone. Where that is missing, `json` does the work.
 """
 
 from __future__ import annotations

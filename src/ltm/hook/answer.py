@@ -168,7 +168,7 @@ def _bury() -> None:
 
 def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
-    from ltm.config.config import FILE
+    from ltm.config.config import CONFIG_FILE
     from ltm.files.block import TARGETS
     from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
     from ltm.notes import stash_files
@@ -179,7 +179,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
 
     for vault in vaults_of(places):
         yield vault.memories
-    yield os.path.join(places.home, FILE)
+    yield os.path.join(places.home, CONFIG_FILE)
     yield key_file.path_in(places.home)
     yield os.path.join(places.private, trust.FILE)
     yield os.path.join(places.home, other_tools.FILE)
@@ -202,7 +202,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     place = os.path.abspath(folder)
     while True:
         yield os.path.join(place, ".git")
-        yield os.path.join(place, ".claude", "ltm", FILE)
+        yield os.path.join(place, ".claude", "ltm", CONFIG_FILE)
         yield os.path.join(place, ".claude", "ltm", "memories")
         for name in (*FILES, *AGENTS):
             yield os.path.join(place, name)

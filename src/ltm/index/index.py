@@ -1,21 +1,8 @@
-"""Derived index.db of a vault: schema, refresh, rebuild.
+"""The index of one vault: a SQLite file derived from the memory files, deletable at any time.
 
-The tables of an index, and how a file and a memory become rows in them.
-
-Owns the schema and every statement that changes it. When to change what is `index`'s business.
-
-Taking files into an index: those that changed, each as a memory or as a problem.
-
-Owns what becomes of a file: whether its time can be trusted, what is kept of one that the disk does
-not give out now, and which of two files has the id that both name. When to look is `index`'s
-business. Imports core and storage.
-
-The index of one vault: a SQLite file derived from the memory files, deletable at any time.
-
-Owns when it is brought up to date (`refresh`) and when it is rebuilt; how files are taken in is
-`indexing`'s, its tables are those of `rows`, and what it can be asked is in `lookups`. Holds every
-memory as JSON, so that listing and recall read no Markdown at all. "Rebuild equals incremental" is
-a property test. Only `vaults` opens an index.
+It holds every memory as JSON, so that listing and recall read no Markdown at all. `refresh` takes
+in the files that changed, each as a memory or as a problem; `rebuild` takes in all of them, with
+the same result. What it can be asked is in `search`. Only `ltm.store.vaults` opens an index.
 """
 
 from __future__ import annotations
@@ -47,10 +34,11 @@ from ltm.index.sqlite import (
     transaction,
 )
 from ltm.kinds import Kinds
-from ltm.model import Memory
+from ltm.model import Memory, short_record
 from ltm.vault.vault import FileStat, Vault, etag, modified
 
 _TABLES = f"""
+
 CREATE TABLE files(
   file TEXT PRIMARY KEY, mtime INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL,
   line INTEGER NOT NULL DEFAULT 0, problem TEXT) WITHOUT ROWID;
@@ -74,240 +62,6 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 SCHEMA = Schema(6, _TABLES, derived=True)
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
-
-_SHORT_COLUMNS = "id, file, etag, kind, scope, status, phase, created, spared"
-
-
-class Rows:
-    """The rows of one index."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def put_file(
-        self, seen: FileStat, tag: str, *, line: int = 0, problem: str | None = None
-    ) -> None:
-        """Note a file as it was seen, and what is wrong with it, if anything is."""
-        self._db.execute(
-            "INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?, ?, ?)",
-            (seen.name, seen.mtime, seen.size, tag, line, problem),
-        )
-
-    def known_files(self) -> dict[str, tuple[int, int, str, str | None]]:
-        """By name, the time, size, tag and problem each file was seen with."""
-        found = self._db.execute("SELECT file, mtime, size, etag, problem FROM files")
-        return {file: (mtime, size, tag, problem) for file, mtime, size, tag, problem in found}
-
-    def note_look(self, seen: FileStat) -> None:
-        """Note the time and size of a file that says what it said."""
-        self._db.execute(
-            "UPDATE files SET mtime = ?, size = ? WHERE file = ?",
-            (seen.mtime, seen.size, seen.name),
-        )
-
-    def holder(self, memory_id: str) -> str:
-        """The file that holds the memory of an id; '' when none does."""
-        row = self._db.execute("SELECT file FROM memories WHERE id = ?", (memory_id,)).fetchone()
-        return row[0] if row else ""
-
-    def put_memory(self, name: str, tag: str, memory: Memory) -> None:
-        """Note what a file says."""
-        import json  # not needed to read
-
-        from ltm.model import short_record
-        from ltm.policy import is_spared
-        from ltm.text.terms import terms
-
-        short = (
-            memory.id,
-            name,
-            tag,
-            memory.kind,
-            str(memory.scope),
-            str(memory.status),
-            int(memory.phase),
-            memory.created.isoformat(),
-            int(is_spared(memory)),
-        )
-        row = self._db.execute(
-            f"INSERT INTO memories({_SHORT_COLUMNS}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", short
-        ).lastrowid
-        # Apart from the rest, so that matching and sorting touch short rows only.
-        data = json.dumps(short_record(memory), ensure_ascii=False, separators=(",", ":"))
-        self._db.execute("INSERT INTO texts VALUES(?, ?, ?)", (row, data, _sum(*short, data)))
-        self._db.executemany(
-            "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
-        )
-        self._db.executemany(
-            "INSERT INTO names VALUES(?, ?)", [(each, row) for each in _named(memory)]
-        )
-        self._db.execute(
-            "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)",
-            (
-                row,
-                " ".join(terms(memory.title)),
-                " ".join(terms(" ".join(memory.tags))),
-                " ".join(terms(memory.words)),
-            ),
-        )
-        self._grow(1)
-
-    def is_sound(self) -> bool:
-        """Whether everything is as it was written; looks at every page, and takes a while.
-
-        SQLite finds pages that are none and entries that do not belong together. A letter that
-        turned into another is found by the sums.
-        """
-        if self._db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
-            return False
-        self._db.execute("INSERT INTO words(words) VALUES('integrity-check')")
-        rows = self._db.execute(
-            f"SELECT {_SHORT_COLUMNS}, data, sum FROM memories JOIN texts USING(row)"
-        )
-        held = 0
-        for *values, known in rows:
-            if _sum(*values) != known:
-                return False
-            held += 1
-        (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
-        return bool(held == texts == self.meta("memories"))
-
-    def join_words(self) -> None:
-        """Make one piece of the many that small writes leave; a search looks into each of them."""
-        self._db.execute("INSERT INTO words(words) VALUES('optimize')")
-
-    def remove(self, name: str) -> None:
-        """Drop a file and what it said."""
-        found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
-        if found:
-            self._db.execute("DELETE FROM words WHERE rowid = ?", found)
-            self._db.execute("DELETE FROM tags WHERE row = ?", found)
-            self._db.execute("DELETE FROM names WHERE row = ?", found)
-            self._db.execute("DELETE FROM texts WHERE row = ?", found)
-            self._db.execute("DELETE FROM memories WHERE row = ?", found)
-            self._grow(-1)
-        self._db.execute("DELETE FROM files WHERE file = ?", (name,))
-
-    def demote(self, name: str, problem: str) -> None:
-        """Drop what a file said, and note why."""
-        mtime, size, tag = self._db.execute(
-            "SELECT mtime, size, etag FROM files WHERE file = ?", (name,)
-        ).fetchone()
-        self.remove(name)
-        self.put_file(FileStat(name, mtime, size), tag, problem=problem)
-
-    def meta(self, name: str) -> int:
-        """A number kept under a name; 0 when there is none."""
-        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        return int(row[0]) if row else 0
-
-    def set_meta(self, name: str, value: int) -> None:
-        """Keep a number under a name."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
-
-    def _grow(self, by: int) -> None:
-        # SQLite counts by walking through all rows, and every search asks how many there are.
-        self.set_meta("memories", self.meta("memories") + by)
-
-    def place(self) -> str:
-        """The file up to which a large vault was looked at last; '' before the first."""
-        row = self._db.execute("SELECT value FROM meta WHERE name = 'place'").fetchone()
-        return str(row[0]) if row else ""
-
-    def set_place(self, name: str) -> None:
-        """Keep up to which file a large vault was looked at."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES('place', ?)", (name,))
-
-    def count(self) -> int:
-        """How many files are noted."""
-        return int(self._db.execute("SELECT count(*) FROM files").fetchone()[0])
-
-    def empty(self) -> None:
-        """Drop and create all tables; call it in a transaction."""
-        for table in ("vocabulary", "words", "meta", "names", "tags", "texts", "memories", "files"):
-            self._db.execute(f"DROP TABLE {table}")
-        make(self._db, SCHEMA.tables)
-
-
-def _named(memory: Memory) -> set[str]:
-    """The ids a memory names, and the session it came from."""
-    named = {memory.superseded_by, memory.previous, memory.source.session}
-    named.update(memory.supersedes, memory.merged_from, memory.links, memory.conflicts)
-    return named.union(memory.distinct) - {"", memory.id}
-
-
-def _sum(*values: object) -> int:
-    return crc32("\0".join(map(str, values)).encode())
-
-
-RACY_NS = 50_000_000
-"""A file younger than this may change again within the same tick of the file system's clock, and
-neither its time nor its size would tell: its time is not trusted until a later look."""
-
-
-def take_in(
-    db: sqlite3.Connection, rows: Rows, vault: Vault, kinds: Kinds, *, rebuild: bool = False
-) -> None:
-    """Make an index equal to the files of its vault, all or nothing. Lock held.
-
-    Only files that look changed are read; with `rebuild` all of them, into empty tables.
-    """
-    sweep(vault.memories)
-    known = {} if rebuild else rows.known_files()
-    stamp, started = vault.stamp(), time.time_ns()
-    seen = vault.scan()
-    with transaction(db):
-        if rebuild:
-            rows.empty()
-        for name in known.keys() - {each.name for each in seen}:
-            rows.remove(name)
-        for each in sorted(seen, key=lambda file: file.name):
-            mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
-            if problem or (mtime, size) != (each.mtime, each.size):
-                racy = each.mtime > started - RACY_NS
-                trusted = FileStat(each.name, -1, each.size) if racy else each
-                _take_in_file(rows, vault, kinds, trusted, "" if problem else tag)
-        rows.set_meta("mark", time.time_ns())
-        rows.set_meta("stamp", stamp)
-
-
-def _take_in_file(rows: Rows, vault: Vault, kinds: Kinds, seen: FileStat, known_tag: str) -> None:
-    from ltm.vault import codec, frontmatter  # YAML is slow to load and often not needed
-
-    path = vault.path(seen.name)
-    tag = ""
-    try:
-        data = vault.read(seen.name)
-        tag = etag(data)
-        if tag == known_tag:
-            rows.note_look(seen)
-            return
-        document = frontmatter.parse(data, path)
-        memory = codec.decode(document, path, kinds, seen=modified(path))
-    except StorageFailed as error:
-        # The disk does not give it out now. What is known of it stays, and it is tried again.
-        rows.put_file(FileStat(seen.name, -1, seen.size), known_tag, problem=error.message)
-        return
-    except LtmError as error:
-        rows.remove(seen.name)
-        rows.put_file(seen, tag, line=error.line or 0, problem=error.message)
-        return
-    rows.remove(seen.name)
-    holder = rows.holder(memory.id)
-    if holder and holder < seen.name:
-        rows.put_file(seen, tag, problem=_same_id(memory.id, holder))
-        return
-    if holder:
-        # The file whose name sorts first holds the id, in whatever order the two were met.
-        rows.demote(holder, _same_id(memory.id, seen.name))
-    rows.put_file(seen, tag)
-    rows.put_memory(seen.name, tag, memory)
-
-
-def _same_id(memory_id: str, other: str) -> str:
-    return f"has the same id {memory_id} as {other}; give one of them another id"
-
-
 STAT_BUDGET = 1000
 """Files that are all looked at in each refresh: up to this many, every edit is seen at once."""
 
@@ -316,9 +70,12 @@ SLICE = 500
 are still seen at once (the folder's time tells), and edits in place within `files / SLICE`
 refreshes, so a refresh costs the same at 10,000 and 100,000 files."""
 
-_SHORT_WAIT = (
-    5.0  # seconds that a question waits for a writer before it is answered from what is there
-)
+RACY_NS = 50_000_000
+"""A file younger than this may change again within the same tick of the file system's clock, and
+neither its time nor its size would tell: its time is not trusted until a later look."""
+
+_SHORT_WAIT = 5.0  # seconds a question waits for a writer before it is answered from what is there
+_SHORT_COLUMNS = "id, file, etag, kind, scope, status, phase, created, spared"
 
 
 class Index(Lookups):
@@ -502,10 +259,10 @@ class Index(Lookups):
         return len(self._vault.names()) == len(known) and self._vault.is_as(known)
 
     def _names_unchanged(self) -> bool:
-        """Whether as many files are there as we know.
+        """Whether as many files are there as are known.
 
-        The folder's time has told already, unless a file came within the same tick as the change we
-        know of. So they are counted once after each change, as soon as that tick is surely over.
+        The folder's time has told already, unless a file came within the same tick as the change
+        that is known. So they are counted once after each change, when that tick is surely over.
         """
         mark = self._rows.meta("mark")
         self._listed = self._listed or self._rows.meta("listed")
@@ -516,7 +273,7 @@ class Index(Lookups):
         return True
 
     def _slice_unchanged(self) -> bool:
-        """In a vault too large to look at whole: are the next so many files as we know them?"""
+        """In a vault too large to look at whole: are the next so many files as they are known?"""
         if self._place is None:
             self._place = self._rows.place()
         known = self._db.execute(
@@ -540,3 +297,225 @@ class Index(Lookups):
             # The last holder of the lock may have done the work.
             if held and (rebuild or not filled or not self._unchanged()):
                 take_in(self._db, self._rows, self._vault, self._kinds, rebuild=rebuild)
+
+
+def take_in(
+    db: sqlite3.Connection, rows: Rows, vault: Vault, kinds: Kinds, *, rebuild: bool = False
+) -> None:
+    """Make an index equal to the files of its vault, all or nothing. Lock held.
+
+    Only files that look changed are read; with `rebuild` all of them, into empty tables.
+    """
+    sweep(vault.memories)
+    known = {} if rebuild else rows.known_files()
+    stamp, started = vault.stamp(), time.time_ns()
+    seen = vault.scan()
+    with transaction(db):
+        if rebuild:
+            rows.empty()
+        for name in known.keys() - {each.name for each in seen}:
+            rows.remove(name)
+        for each in sorted(seen, key=lambda file: file.name):
+            mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
+            if problem or (mtime, size) != (each.mtime, each.size):
+                racy = each.mtime > started - RACY_NS
+                trusted = FileStat(each.name, -1, each.size) if racy else each
+                _take_in_file(rows, vault, kinds, trusted, "" if problem else tag)
+        rows.set_meta("mark", time.time_ns())
+        rows.set_meta("stamp", stamp)
+
+
+def _take_in_file(rows: Rows, vault: Vault, kinds: Kinds, seen: FileStat, known_tag: str) -> None:
+    from ltm.vault import codec, frontmatter  # YAML is slow to load and often not needed
+
+    path = vault.path(seen.name)
+    tag = ""
+    try:
+        data = vault.read(seen.name)
+        tag = etag(data)
+        if tag == known_tag:
+            rows.note_look(seen)
+            return
+        document = frontmatter.parse(data, path)
+        memory = codec.decode(document, path, kinds, seen=modified(path))
+    except StorageFailed as error:
+        # The disk does not give it out now. What is known of it stays, and it is tried again.
+        rows.put_file(FileStat(seen.name, -1, seen.size), known_tag, problem=error.message)
+        return
+    except LtmError as error:
+        rows.remove(seen.name)
+        rows.put_file(seen, tag, line=error.line or 0, problem=error.message)
+        return
+    rows.remove(seen.name)
+    holder = rows.holder(memory.id)
+    if holder and holder < seen.name:
+        rows.put_file(seen, tag, problem=_same_id(memory.id, holder))
+        return
+    if holder:
+        # The file whose name sorts first holds the id, in whatever order the two were met.
+        rows.demote(holder, _same_id(memory.id, seen.name))
+    rows.put_file(seen, tag)
+    rows.put_memory(seen.name, tag, memory)
+
+
+def _same_id(memory_id: str, other: str) -> str:
+    return f"has the same id {memory_id} as {other}; give one of them another id"
+
+
+class Rows:
+    """The rows of one index."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def put_file(
+        self, seen: FileStat, tag: str, *, line: int = 0, problem: str | None = None
+    ) -> None:
+        """Note a file as it was seen, and what is wrong with it, if anything is."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO files VALUES(?, ?, ?, ?, ?, ?)",
+            (seen.name, seen.mtime, seen.size, tag, line, problem),
+        )
+
+    def known_files(self) -> dict[str, tuple[int, int, str, str | None]]:
+        """By name, the time, size, tag and problem each file was seen with."""
+        found = self._db.execute("SELECT file, mtime, size, etag, problem FROM files")
+        return {file: (mtime, size, tag, problem) for file, mtime, size, tag, problem in found}
+
+    def note_look(self, seen: FileStat) -> None:
+        """Note the time and size of a file that says what it said."""
+        self._db.execute(
+            "UPDATE files SET mtime = ?, size = ? WHERE file = ?",
+            (seen.mtime, seen.size, seen.name),
+        )
+
+    def holder(self, memory_id: str) -> str:
+        """The file that holds the memory of an id; '' when none does."""
+        row = self._db.execute("SELECT file FROM memories WHERE id = ?", (memory_id,)).fetchone()
+        return row[0] if row else ""
+
+    def put_memory(self, name: str, tag: str, memory: Memory) -> None:
+        """Note what a file says."""
+        import json  # not needed to read
+
+        from ltm.policy import is_spared
+        from ltm.text.terms import terms
+
+        short = (
+            memory.id,
+            name,
+            tag,
+            memory.kind,
+            str(memory.scope),
+            str(memory.status),
+            int(memory.phase),
+            memory.created.isoformat(),
+            int(is_spared(memory)),
+        )
+        row = self._db.execute(
+            f"INSERT INTO memories({_SHORT_COLUMNS}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", short
+        ).lastrowid
+        # Apart from the rest, so that matching and sorting touch short rows only.
+        data = json.dumps(short_record(memory), ensure_ascii=False, separators=(",", ":"))
+        self._db.execute("INSERT INTO texts VALUES(?, ?, ?)", (row, data, _sum(*short, data)))
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
+        )
+        self._db.executemany(
+            "INSERT INTO names VALUES(?, ?)", [(each, row) for each in _named(memory)]
+        )
+        self._db.execute(
+            "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)",
+            (
+                row,
+                " ".join(terms(memory.title)),
+                " ".join(terms(" ".join(memory.tags))),
+                " ".join(terms(memory.words)),
+            ),
+        )
+        self._grow(1)
+
+    def is_sound(self) -> bool:
+        """Whether everything is as it was written; looks at every page, and takes a while.
+
+        SQLite finds pages that are none and entries that do not belong together. A letter that
+        turned into another is found by the sums.
+        """
+        if self._db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            return False
+        self._db.execute("INSERT INTO words(words) VALUES('integrity-check')")
+        rows = self._db.execute(
+            f"SELECT {_SHORT_COLUMNS}, data, sum FROM memories JOIN texts USING(row)"
+        )
+        held = 0
+        for *values, known in rows:
+            if _sum(*values) != known:
+                return False
+            held += 1
+        (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
+        return bool(held == texts == self.meta("memories"))
+
+    def join_words(self) -> None:
+        """Make one piece of the many that small writes leave; a search looks into each of them."""
+        self._db.execute("INSERT INTO words(words) VALUES('optimize')")
+
+    def remove(self, name: str) -> None:
+        """Drop a file and what it said."""
+        found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
+        if found:
+            self._db.execute("DELETE FROM words WHERE rowid = ?", found)
+            for table in ("tags", "names", "texts", "memories"):
+                self._db.execute(f"DELETE FROM {table} WHERE row = ?", found)
+            self._grow(-1)
+        self._db.execute("DELETE FROM files WHERE file = ?", (name,))
+
+    def demote(self, name: str, problem: str) -> None:
+        """Drop what a file said, and note why."""
+        mtime, size, tag = self._db.execute(
+            "SELECT mtime, size, etag FROM files WHERE file = ?", (name,)
+        ).fetchone()
+        self.remove(name)
+        self.put_file(FileStat(name, mtime, size), tag, problem=problem)
+
+    def meta(self, name: str) -> int:
+        """A number kept under a name; 0 when there is none."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def set_meta(self, name: str, value: int) -> None:
+        """Keep a number under a name."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def _grow(self, by: int) -> None:
+        # SQLite counts by walking through all rows, and every search asks how many there are.
+        self.set_meta("memories", self.meta("memories") + by)
+
+    def place(self) -> str:
+        """The file up to which a large vault was looked at last; '' before the first."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'place'").fetchone()
+        return str(row[0]) if row else ""
+
+    def set_place(self, name: str) -> None:
+        """Keep up to which file a large vault was looked at."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES('place', ?)", (name,))
+
+    def count(self) -> int:
+        """How many files are noted."""
+        return int(self._db.execute("SELECT count(*) FROM files").fetchone()[0])
+
+    def empty(self) -> None:
+        """Drop and create all tables; call it in a transaction."""
+        for table in ("vocabulary", "words", "meta", "names", "tags", "texts", "memories", "files"):
+            self._db.execute(f"DROP TABLE {table}")
+        make(self._db, SCHEMA.tables)
+
+
+def _named(memory: Memory) -> set[str]:
+    """The ids a memory names, and the session it came from."""
+    named = {memory.superseded_by, memory.previous, memory.source.session}
+    named.update(memory.supersedes, memory.merged_from, memory.links, memory.conflicts)
+    return named.union(memory.distinct) - {"", memory.id}
+
+
+def _sum(*values: object) -> int:
+    return crc32("\0".join(map(str, values)).encode())

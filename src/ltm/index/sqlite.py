@@ -1,8 +1,7 @@
-"""Opening a local SQLite file that must never get in anybody's way.
+"""Local SQLite files that never fail a command: opening, migrating, setting aside what is broken.
 
-Owns the pragmas, the file mode, the way from a former schema to the present one, and the two ways
-out: a broken or foreign file makes room for a new one, and a disk that cannot be written gives a
-copy in memory. Imports the standard library only.
+A database of a former schema is migrated to the present one. A broken or foreign file makes place
+for a new one, and a disk that cannot be written gives a copy in memory.
 """
 
 import errno
@@ -14,11 +13,20 @@ from typing import NamedTuple
 
 PATIENCE_MS = 10_000
 
-TOKENIZER = "ascii tokenchars '_'"
-"""The FTS5 `tokenize=` setting under which space-joined terms of `core.words` come back exactly as
-they are: `ascii` takes every byte beyond ASCII as part of a word, whereas `unicode61` has its own
-Unicode tables, which change between versions of SQLite."""
+READ_ONLY = "mode=ro&immutable=1"
+"""The options under which a database is read and nothing is written next to it."""
 
+TOKENIZER = "ascii tokenchars '_'"
+"""The FTS5 `tokenize=` setting under which space-joined terms (`ltm.text.terms`) come back exactly
+as they are: `ascii` takes every byte beyond ASCII as part of a word, whereas `unicode61` has its
+own Unicode tables, which change between versions of SQLite."""
+
+DAMAGE = (sqlite3.Error, ValueError, TypeError)
+"""What reading from a damaged database raises: its own errors, and those of values that are no
+longer what was written, such as a text that became bytes."""
+
+LONGEST_ROW = 16 * 1024 * 1024
+"""Bytes of a row in a database that another program made."""
 
 Migration = str | Callable[[sqlite3.Connection], None]
 """One step from a schema to the next: statements, or a function that is called in a transaction."""
@@ -94,7 +102,7 @@ def set_aside(path: str) -> str:
 
 
 def _is_new(path: str) -> bool:
-    """Make an empty file, so that its name is ours alone; False when there is one."""
+    """Make an empty file, so that its name is taken; False when there is one."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
@@ -105,7 +113,7 @@ def _is_new(path: str) -> bool:
 def connect(path: str, schema: Schema) -> sqlite3.Connection:
     """The database at `path`, for what can be derived again or done without.
 
-    A broken one makes room for another: deleted where it can be derived, else moved aside. Where
+    A broken one makes place for another: deleted where it can be derived, else moved aside. Where
     the disk cannot be written, the answer is a copy in memory, so that reading goes on, and an
     empty one in the place of a database that is `Incompatible`.
     """
@@ -139,7 +147,7 @@ def look(path: str, schema: Schema, *, long: bool = False) -> sqlite3.Connection
     `long` sees what is written later, for which SQLite may have to make its files next to it.
     """
     logged = long or os.path.exists(f"{path}-wal")
-    for options in ("mode=ro", "mode=ro&immutable=1") if logged else ("mode=ro&immutable=1",):
+    for options in ("mode=ro", READ_ONLY) if logged else (READ_ONLY,):
         db = sqlite3.connect(uri(path, options), uri=True, timeout=0, isolation_level=None)
         try:
             found = db.execute("PRAGMA user_version").fetchone()[0]
@@ -196,7 +204,7 @@ def snapshot(db: sqlite3.Connection) -> Iterator[None]:
 @contextmanager
 def naming_damage() -> Iterator[None]:
     """Within this, a damaged schema is an error of SQLite like all other damage. SQLite quotes the
-    damaged bytes in its message, and where these are no text, Python complains of that instead."""
+    damaged bytes in its message, and where these are not text, Python complains of that instead."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -209,11 +217,6 @@ def make(db: sqlite3.Connection, tables: str) -> None:
     """Make the tables; call it in a transaction."""
     for statement in tables.split(";\n"):
         db.execute(statement)
-
-
-DAMAGE = (sqlite3.Error, ValueError, TypeError)
-"""What reading from a damaged database raises: besides its own errors, those of values that are no
-longer what was written, such as a text that became bytes."""
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -276,7 +279,7 @@ def _prepare(db: sqlite3.Connection, schema: Schema) -> None:
     db.executescript("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
     if _number(db, schema) == schema.number:
         return
-    if not _is_bare(db):
+    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         _migrate(db, schema)
         return
     db.execute("PRAGMA journal_mode = WAL")
@@ -297,10 +300,6 @@ def _number(db: sqlite3.Connection, schema: Schema) -> int:
             "update ltm",
         )
     return found
-
-
-def _is_bare(db: sqlite3.Connection) -> bool:
-    return not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
 
 
 def _migrate(db: sqlite3.Connection, schema: Schema) -> None:
@@ -356,11 +355,8 @@ def copy(path: str, schema: Schema) -> sqlite3.Connection:
     """A database in memory, with what is at `path` if that can be read."""
     memory = _memory()
     try:
-        there = sqlite3.connect(uri(path, "mode=ro&immutable=1"), uri=True)
-        try:
+        with closing(sqlite3.connect(uri(path, READ_ONLY), uri=True)) as there:
             there.backup(memory)
-        finally:
-            there.close()
         with naming_damage():
             _prepare(memory, schema)
     except sqlite3.Error:
@@ -378,13 +374,6 @@ def empty(schema: Schema) -> sqlite3.Connection:
 
 def _memory() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-
-
-READ_ONLY = "mode=ro&immutable=1"
-"""The options under which a database is read and nothing is written next to it."""
-
-LONGEST_ROW = 16 * 1024 * 1024
-"""Bytes of a row in a database that another program made."""
 
 
 def foreign(path: str, options: str = READ_ONLY) -> sqlite3.Connection:

@@ -1,24 +1,16 @@
-"""Int8 vectors next to a database, scanned exactly.
+"""Vectors of texts in a SQLite file next to their database: appended, dropped, scanned exactly.
 
-A block of vectors: a run of rows, each a direction in signed bytes, and its bytes on the disk.
+A vector is kept as signed bytes, which scan as fast as floats in a quarter of the memory. It is
+scaled so that its largest part is 127; the length of what that gives is kept with it, so that
+likeness is a cosine whatever the rounding did. Vectors are kept in blocks, each a run of rows with
+its checksum, and a process reads a block once.
 
-Owns how a vector is rounded and how like another it is. A row is scaled so that its largest part is
-127; the length of what that gives is kept with it, so that likeness is a cosine whatever the
-rounding did. Imports numpy.
+All of it can be derived again: a file that is broken, or was made by another model or from another
+source, is emptied without a word and filled again by `ltm.embed.update`.
 
-Vectors of texts, stored next to their database: appended, dropped, scanned exactly.
-
-Owns a SQLite file of blocks, each a run of rows with its checksum, and the loaded form of it. All
-of it can be derived again: a file that is broken, or was made by another model or from another
-source, is emptied without a word and filled again by `embed.keeping`. A vector is kept as signed
-bytes, which scans as fast as floats in a quarter of the memory, and a block is read once by a
-process. Imports numpy, so it is itself imported only where vectors are used.
-
-The vectors of a vault's memories, by id, kept equal to what its index holds.
-
-Owns which memory lacks a vector and which vector lacks its memory. A vector belongs to one state of
-a memory (its etag): one that was edited meanwhile is found by its words until it has a new one.
-Only memories in force have vectors. Imports core and storage, and numpy through `vectors`.
+Those of a vault's memories belong to ids, each to one state of a memory (its etag): one that was
+edited meanwhile is found by its words until it has a new vector. Only memories in force have one.
+Imports numpy, so it is itself imported only where vectors are used.
 """
 
 from __future__ import annotations
@@ -26,6 +18,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeAlias, TypeVar, cast
@@ -69,9 +62,9 @@ class Block:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def likeness(self, query: Floats, room: Floats, to: Floats) -> None:
-        """The likeness of each row to a vector of unit length, into `to`; `room` is overwritten."""
-        floats = room[: len(self)]
+    def likeness(self, query: Floats, buffer: Floats, to: Floats) -> None:
+        """The likeness of each row to a vector of unit length, into `to`; overwrites `buffer`."""
+        floats = buffer[: len(self)]
         floats[...] = self.vectors  # BLAS knows no bytes; a block of floats stays in the cache
         np.matmul(floats, query, out=to)
         np.multiply(to, self.scales, out=to)
@@ -309,12 +302,12 @@ class Vectors:
         blocks = self._blocks()
         rows = np.empty(sum(map(len, blocks)), np.int64)
         likeness = np.empty(len(rows), np.float32)
-        room = np.empty((max(map(len, blocks), default=0), self._dimensions), np.float32)
+        buffer = np.empty((max(map(len, blocks), default=0), self._dimensions), np.float32)
         at = 0
         for block in blocks:
             end = at + len(block)
             rows[at:end] = block.rows
-            block.likeness(query, room, likeness[at:end])
+            block.likeness(query, buffer, likeness[at:end])
             at = end
         return rows, likeness
 
@@ -415,11 +408,8 @@ def vectors_of(path: str, model: str, dimensions: int) -> Vectors:
 
 def keep_only(path: str, rows: Collection[int]) -> None:
     """Leave no trace of any but these rows in the vectors at a path, of whatever model."""
-    vectors = Vectors(path, "", 0)
-    try:
+    with closing(Vectors(path, "", 0)) as vectors:
         vectors.keep_only(rows)
-    finally:
-        vectors.close()
 
 
 def _opened(path: str) -> sqlite3.Connection:
@@ -458,11 +448,8 @@ class NamedVectors(Vectors):
 
 def forget(path: str, memory_id: str) -> None:
     """Leave no trace of a memory in the vectors at a path, of whatever model."""
-    vectors = NamedVectors(path, "", 0)
-    try:
+    with closing(NamedVectors(path, "", 0)) as vectors:
         vectors.drop_memory(memory_id)
-    finally:
-        vectors.close()
 
 
 class MemoryVectors(NamedVectors):

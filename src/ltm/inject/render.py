@@ -24,7 +24,7 @@ from typing import NamedTuple
 from ltm.errors import WrongUsage
 from ltm.kinds import Kind, Kinds
 from ltm.model import Impact, Memory, Phase
-from ltm.policy import shortened
+from ltm.policy import text_in_phase
 from ltm.text.display import counted, visible
 from ltm.text.sentences import opens_with
 
@@ -94,7 +94,7 @@ def words_of(memory: Memory) -> str:
     """A memory's own words, as many as its phase leaves."""
     if memory.phase is Phase.FULL:
         return memory.text
-    left = memory._replace(content=shortened(memory.content, memory.phase)).text
+    left = memory._replace(content=text_in_phase(memory.content, memory.phase)).text
     return left if memory.phase is Phase.HINT else _SENTENCE.split(left.strip(), maxsplit=1)[0]
 
 

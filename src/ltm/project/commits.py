@@ -3,8 +3,7 @@
 A remote's address can be copied; the name of a commit is known only to those who have the history.
 All of it is read from git's files, without a process: branches, packed branches, loose objects and
 packs. What is borrowed from elsewhere (alternates, links) is not held: a repository could borrow
-from any other on this machine. Standard library only; hooks use it, and only in a folder that this
-machine has not seen yet.
+from any other on this machine. Hooks use it, but only in a folder that is new to this machine.
 """
 
 from __future__ import annotations

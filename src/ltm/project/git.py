@@ -1,18 +1,11 @@
-"""Read-only git: repository, remotes.
-
-The address of a git remote in one spelling, whatever protocol and login it was written with.
-
-Owns `normalise` and the question whether an address is a path on this machine. Pure text: no file
-is touched. Imports the standard library only, because hooks use it too.
-
-Which git repository a folder belongs to, found by reading files and never by running git.
+"""The git repository a folder belongs to and its remote, read from files; git is never run.
 
 A hook has no time for a process, and git may refuse, ask or not be there. This module knows as much
 of git's layout as it takes: `.git` folders and files, work trees, submodules, bare repositories and
 the `remote` settings of a repository. A folder may hold files that others wrote, so a `.git` that
 names the git folder of another place is believed only if that git folder names the place in return,
-and a bare repository inside of a work tree is a part of that work tree. It only reads. Standard
-library only.
+and a bare repository inside of a work tree is a part of that work tree. `normalise` gives a
+remote's address one spelling, whatever protocol and login it was written with.
 """
 
 import os
@@ -157,7 +150,7 @@ def upward(start: str) -> Iterator[str]:
     """A folder and those of its parents that may speak for it.
 
     The user's home and what is above it may not: a dotfiles repository in the home folder would
-    make one project of everything below. Nor may a folder where anybody can plant a `.git`, such
+    make one project of everything below. Nor may a folder where anyone can plant a `.git`, such
     as /tmp.
     """
     home = os.path.realpath(os.path.expanduser("~"))

@@ -4,8 +4,8 @@ A repository's own config can name programs for git to run: a file monitor, hook
 check, external diffs, a pager, the other end of a fetch. A folder that was unpacked from an archive
 brings such a config along, so each is switched off here. Filters (`filter.*.clean`) have names that
 only the repository knows and cannot be switched off; they run in commands that compare or write the
-work tree (`status`, `add`, `diff`, `checkout`), so those are not run. Git is started in exec form,
-without a shell. Standard library only.
+work tree (`status`, `add`, `diff`, `checkout`), so those are not run. Git is started without a
+shell.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def run(
     return subprocess.run(
         ["git", "-C", folder, *_OPTIONS, command, *_COMMANDS[command], *words],
         env=_environment(),
-        stdin=subprocess.DEVNULL,  # ours may be a client's, which speaks to us and not to git
+        stdin=subprocess.DEVNULL,  # a client may speak to ltm on it, not to git
         capture_output=True,
         check=False,
         timeout=seconds,
@@ -68,9 +68,10 @@ def run(
 
 
 def _environment() -> dict[str, str]:
-    """Ours without git's variables: they name programs, and in a git hook another repository."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return ours | _ENVIRONMENT
+    """That of this process without git's variables: they name programs, and in a git hook another
+    repository."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | _ENVIRONMENT
 
 
 def is_ignored(root: str, path: str) -> bool:

@@ -1,7 +1,6 @@
-"""The one folder for everything outside repositories, and what the environment says of the client.
+"""LTM_HOME, the folder for everything outside repositories, and the environment of the client.
 
-A module of its own, because a hook needs to know this and nothing else of the layout. Imports the
-standard library and `core.errors` only.
+Apart from the rest of the layout, because a hook needs to know only this.
 """
 
 from __future__ import annotations
@@ -52,27 +51,27 @@ def temporary_folders(environ: Mapping[str, str] | None = None) -> list[str]:
 
 
 def scratch_folder(environ: Mapping[str, str] | None = None) -> str:
-    """A folder for temporary files: the first with room for them, one in our own folder included,
+    """A folder for temporary files: the first with space for them, one in LTM_HOME included,
     else the one that has most."""
     import tempfile
 
     own = os.path.join(home(environ), "tmp")
-    rooms: dict[str, int] = {}
+    spaces: dict[str, int] = {}
     for folder in (*temporary_folders(environ), own):
         try:
             if folder == own:
                 os.makedirs(own, 0o700, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
-            rooms[folder] = _room(folder)
+            spaces[folder] = _space(folder)
         except OSError:
             continue
-        if rooms[folder] >= _ENOUGH:
+        if spaces[folder] >= _ENOUGH:
             return folder
-    return max(rooms, key=lambda each: rooms[each], default=own)
+    return max(spaces, key=lambda each: spaces[each], default=own)
 
 
-def _room(folder: str) -> int:
+def _space(folder: str) -> int:
     """Bytes that can be written there."""
     if not hasattr(os, "statvfs"):
         return _ENOUGH

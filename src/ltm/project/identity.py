@@ -1,25 +1,4 @@
-"""Which project a folder belongs to.
-
-How to recognise a folder that was renamed or moved.
-
-A folder is known by its inode and the moment it was born. The inode alone proves nothing: ext4
-hands the number of a deleted folder to the very next one that is made. The moment of birth tells
-the two apart, does not change when the folder is renamed or filled, and is new in every copy. No
-moment known means no proof, so that a stranger's folder is never taken for an old friend.
-Standard library only; what is dear to import is imported when it is needed.
-
-What is kept about a project so that it is known again: one small JSON file each.
-
-Owns the shape of `<home>/projects/<id>/project.json`, reading it without trusting it, and adding to
-it. What the entries prove is `project`'s business. Standard library and `storage` only; the modules
-that write are imported when something is written.
-
-Telling claude-ltm's `.claude/ltm` from a vault: both are a folder with `memories/` in it.
-
-Owns how that tool's files are recognised, so that they are never read as memories of LTM: a topic
-and no kind. Imports the standard library and `plainfile` only, because hooks use it too.
-
-Which project a folder belongs to, so that its memories follow it and no one else's do.
+"""Which project a folder belongs to, so that its memories follow it and no other project's do.
 
 A project is known by its git remote, else by the place of its repository, else by its folder. That
 gives the id by itself in most cases, and work trees, clones and subfolders agree on it. What the
@@ -35,13 +14,13 @@ or `{"same_as": "<id>"}` where an id leads to a project known by another one. Ru
 2. The record at the id computed from the place decides if its folder is still that folder.
 3. A record that knows this remote, under the same condition: the same project under a former or
    second address.
-4. A record that knows this very folder (inode and moment of birth, `folders.is_still`): it was
-   renamed, moved, or its remote was added, changed or removed.
+4. A record that knows this very folder (inode and moment of birth, `is_still`): it was renamed,
+   moved, or its remote was added, changed or removed.
 5. A record that knows this path, if neither side has a remote and the recorded folder has not been
    seen elsewhere: it was restored from a backup, or made again in a container.
 6. Otherwise it is a new project.
 
-What a repository is part of: an address stands in a file that anybody can write, so it is a claim.
+What a repository is part of: an address stands in a file that anyone can write, so it is a claim.
 It holds for a git folder that the record knows (inode and moment of birth), for one that holds a
 commit the record noted, and for one that shares history with a git folder of the record that is
 still there (`commits`). A local clone whose origin has no record shares history with that origin. A
@@ -49,13 +28,15 @@ claim that does not hold leaves a project of its own, known by its place, until 
 otherwise (`join`). A record from before commits were noted, of which no folder is left, is believed
 by its remote. What cannot be told apart is a copy of a whole history: who has that has the project.
 
-Why this is safe when inode numbers are used again: no rule trusts a bare inode across paths. Rule 4
-asks for the moment of birth as well, which a new folder cannot share with the deleted one, and a
+Why this is safe when inode numbers are used again (ext4 hands the number of a deleted folder to the
+very next one that is made): no rule trusts a bare inode across paths. Rule 4 asks for the moment of
+birth as well, which is new in every copy and does not change when a folder is renamed or filled; a
 disk that keeps no such moment gives no match. Rule 2 does accept path, device and inode alone, but
 only for a place whose record never had a remote; there rule 5 would say the same. A different
 repository cloned to an old path has another remote (rule 1) and another birth (rule 4), and rule 5
-does not apply to it. Imports the standard library and `storage`'s small readers, because hooks
-use it too; `identify` only reads, and never in a way that can hang or raise.
+does not apply to it.
+
+`identify` only reads, and never in a way that can hang or raise: hooks use it.
 """
 
 import os
@@ -64,317 +45,17 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import make_folder, names_in, read_plain, write_file
 from ltm.files.fastjson import read
 from ltm.project.git import Repository, at, find, local_name, resolve_remote, upward
 
-_MAX_NEIGHBOURS = 2000
-"""A look around must stay quick, also in a folder that holds everything."""
-
-
-class Folder(NamedTuple):
-    """A folder as it was when it was last recorded."""
-
-    path: str
-    dev: int
-    ino: int
-    born: int
-    """Nanoseconds since 1970; 0 when unknown."""
-
-
-def look_at(path: str) -> Folder | None:
-    """The folder at a path as it is now, or None when there is none."""
-    try:
-        info = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return Folder(path, info.st_dev, info.st_ino, _born(path, info))
-
-
-def inode(path: str) -> int:
-    """The number a disk gives the file or folder at a path; -1 when there is none."""
-    try:
-        return os.stat(path).st_ino
-    except (OSError, ValueError):
-        return -1
-
-
-def is_still(known: Folder, path: str) -> bool:
-    """Whether the folder at `path` is the recorded one, wherever that was then."""
-    if not known.born:
-        return False
-    try:
-        info = os.stat(path)
-    except (OSError, ValueError):
-        return False
-    # A disk may come back under another device number after a restart, at the same path.
-    if info.st_ino != known.ino or (info.st_dev != known.dev and path != known.path):
-        return False
-    return _born(path, info) == known.born
-
-
-def is_in_place(known: Folder, path: str) -> bool:
-    """Whether the recorded path and inode are those at `path`: no proof, but no sign of change."""
-    if known.path != path:
-        return False
-    try:
-        info = os.stat(path)
-    except (OSError, ValueError):
-        return False
-    return (info.st_dev, info.st_ino) == (known.dev, known.ino)
-
-
-def lives_beside(known: Folder) -> bool:
-    """Whether the recorded folder is still there, under another name next to its old place."""
-    top, tail = known.path, ""
-    if os.path.basename(top) == ".git":
-        top, tail = os.path.split(top)
-    try:
-        with os.scandir(os.path.dirname(top)) as neighbours:
-            paths = [
-                entry.path
-                for entry in islice(neighbours, _MAX_NEIGHBOURS)
-                if entry.is_dir(follow_symlinks=False)
-            ]
-    except OSError:
-        return False
-    paths = [os.path.join(path, tail) if tail else path for path in paths if path != top]
-    return any(is_still(known, path) for path in paths)
-
-
-def _born(path: str, info: os.stat_result) -> int:
-    """When a folder came to be, as well as it can be known."""
-    if os.path.lexists(os.path.join(path, "HEAD")):
-        # git writes `description` into a new repository and never again: every file system has it.
-        try:
-            return os.stat(os.path.join(path, "description")).st_mtime_ns
-        except OSError:
-            pass  # it was deleted: the disk may know
-    birth = getattr(info, "st_birthtime", None)
-    if birth is not None:
-        return int(birth * 1_000_000_000)
-    return info.st_ctime_ns if os.name == "nt" else _statx_birth(path)
-
-
-_AT_FDCWD = -100
-_STATX_BTIME = 0x800
-_BTIME_OFFSET = 0x50
-
-
-def _statx_birth(path: str) -> int:
-    """Linux keeps the moment of birth, but `os.stat` does not show it; `statx` does."""
-    try:
-        import ctypes
-        import struct
-
-        buffer = ctypes.create_string_buffer(256)
-        failed = ctypes.CDLL(None).statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, buffer)
-    except (ImportError, OSError, AttributeError):
-        return 0
-    (mask,) = struct.unpack_from("=I", buffer, 0)
-    if failed or not mask & _STATX_BTIME:
-        return 0
-    seconds, nanoseconds = struct.unpack_from("=qI", buffer, _BTIME_OFFSET)
-    return int(seconds) * 1_000_000_000 + int(nanoseconds)
-
-
+_MAX_COMPARED = 8  # folders of a record whose history is looked at
+_MAX_NEIGHBOURS = 2000  # a look around must stay quick, also in a folder that holds everything
 _MAX_LINKS = 5
 _MAX_FOLDERS = 64
 _MAX_COMMITS = 64
 _ID_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-
-
-class Record(NamedTuple):
-    """A project as `project.json` knows it."""
-
-    id: str
-    remotes: tuple[str, ...]
-    folders: tuple[Folder, ...]
-    raw: dict[str, Any]
-    commits: tuple[str, ...] | None = None
-    """Commits its repositories held; None in a record from before they were noted."""
-
-
-def load(projects: str, project_id: str) -> Record | None:
-    """The record at an id, following `same_as`; None when there is none that makes sense."""
-    for _ in range(_MAX_LINKS):
-        raw = _read_json(os.path.join(projects, project_id, "project.json"))
-        if raw is None:
-            return None
-        target = raw.get("same_as")
-        if target is None:
-            return _as_record(project_id, raw)
-        if not _is_id(target):
-            return None
-        project_id = target
-    return None
-
-
-def every(projects: str) -> Iterator[Record]:
-    """All records there are, in the order of their ids; those that only lead elsewhere are not."""
-    try:
-        ids = sorted(os.listdir(projects))
-    except OSError:
-        return
-    for project_id in ids:
-        raw = _read_json(os.path.join(projects, project_id, "project.json"))
-        if raw is not None and "same_as" not in raw:
-            yield _as_record(project_id, raw)
-
-
-def _read_json(path: str) -> dict[str, Any] | None:
-    try:
-        value = read(read_plain(path).decode().strip())
-    except (OSError, ValueError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _as_record(project_id: str, raw: dict[str, Any]) -> Record:
-    """A record with whatever in it makes sense: a damaged entry costs that entry only."""
-    remotes = raw.get("remotes")
-    folders = raw.get("folders")
-    commits = raw.get("commits")
-    return Record(
-        id=project_id,
-        remotes=tuple(
-            remote
-            for remote in (remotes if isinstance(remotes, list) else ())
-            if isinstance(remote, str)
-        ),
-        folders=tuple(
-            Folder(entry["path"], entry["dev"], entry["ino"], entry["born"])
-            for entry in (folders if isinstance(folders, list) else ())
-            if isinstance(entry, dict)
-            and isinstance(entry.get("path"), str)
-            and all(isinstance(entry.get(key), int) for key in ("dev", "ino", "born"))
-        ),
-        raw=raw,
-        commits=tuple(commit for commit in commits if isinstance(commit, str))
-        if isinstance(commits, list)
-        else None,
-    )
-
-
-def _is_id(text: object) -> bool:
-    return isinstance(text, str) and text != "" and _ID_LETTERS.issuperset(text)
-
-
-def grown(
-    known: Record | None, *, project_id: str, name: str, root: str, remote: str, proofs: list[str]
-) -> dict[str, Any] | None:
-    """The record with what is seen now added to it; None when it holds all of it already."""
-    remotes = list(known.remotes) if known else []
-    folders = list(known.folders) if known else []
-    if remote and remote not in remotes:
-        remotes.append(remote)
-    commits = list(known.commits or ()) if known else []
-    if not commits or not any(folder.path == proofs[0] for folder in folders):
-        from ltm.project.commits import named
-
-        commits += [commit for commit in named(proofs[0]) if commit not in commits]
-    moved = False
-    for path in proofs:
-        now = look_at(path)
-        if now is None or now in folders:
-            continue
-        # The same folder at another path has moved: its old place is free for another project.
-        moved = moved or any(is_still(folder, path) for folder in folders)
-        folders = [folder for folder in folders if not is_still(folder, path)]
-        folders.append(now)
-    if root not in proofs:
-        # `git init` made a repository of a plain folder. From now on the repository is the proof:
-        # the folder may well be emptied and hold a clone of something else one day.
-        folders = [folder for folder in folders if folder.path != root]
-    old = known.raw if known else {}
-    stays = isinstance(old.get("root"), str) and os.path.isdir(old["root"]) and not moved
-    new = {
-        **old,
-        "id": known.id if known else project_id,
-        "name": old.get("name", name),
-        "root": old["root"] if stays else root,
-        "remotes": remotes,
-        "folders": [
-            {"path": folder.path, "dev": folder.dev, "ino": folder.ino, "born": folder.born}
-            for folder in folders[-_MAX_FOLDERS:]
-        ],
-        "commits": commits[-_MAX_COMMITS:],
-    }
-    return new if new != old else None
-
-
-def save(projects: str, project_id: str, content: dict[str, Any]) -> None:
-    """Put a record in place, durably. Call it with the lock on `projects` held."""
-    import json
-
-    from ltm.files.atomic import make_folder, write_file
-
-    folder = os.path.join(projects, project_id)
-    make_folder(folder)
-    # ASCII, so that paths which are no valid UTF-8 come back as they were.
-    text = json.dumps(content, indent=2, ensure_ascii=True) + "\n"
-    write_file(os.path.join(folder, "project.json"), text.encode("ascii"))
-
-
-MOST = 200
-"""Files that are looked at to tell what a folder is; that tool keeps a hundred."""
-
-_OURS = (b"kind:", b"legacy_id:")
-
-
-def is_store(folder: str) -> bool:
-    """Whether a folder holds what claude-ltm keeps, and nothing that `ltm` made there."""
-    if os.path.lexists(os.path.join(folder, "config.toml")):
-        return False  # `ltm init` was run here
-    files = _files(folder)
-    theirs = False
-    for path in files:
-        front = _front(_read(path))
-        if _has_key(front, *_OURS):
-            return False
-        theirs = theirs or _has_key(front, b"topic:")
-    if files:
-        return theirs
-    index = _read(os.path.join(folder, "index.json"))
-    return index.lstrip().startswith(b"{") and b'"memories"' in index
-
-
-def is_theirs(head: bytes) -> bool:
-    """Whether a file that begins like this is a memory of claude-ltm."""
-    front = _front(head)
-    return _has_key(front, b"topic:") and not _has_key(front, *_OURS)
-
-
-def _front(data: bytes) -> list[bytes]:
-    """The lines of the front matter."""
-    return data.replace(b"\r\n", b"\n").split(b"\n---", 1)[0].split(b"\n")
-
-
-def _has_key(front: list[bytes], *keys: bytes) -> bool:
-    return any(line.startswith(keys) for line in front)
-
-
-def _files(folder: str) -> list[str]:
-    found: list[str] = []
-    for part in ("memories", "archives"):
-        inner = os.path.join(folder, part)
-        try:
-            names = sorted(name for name in os.listdir(inner) if name.endswith(".md"))
-        except OSError:
-            continue
-        found += [os.path.join(inner, name) for name in names]
-    return found[:MOST]
-
-
-def _read(path: str) -> bytes:
-    try:
-        return read_plain(path, follow=False)
-    except OSError:
-        return b""
-
-
 _SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
-_MAX_COMPARED = 8  # folders of a record whose history is looked at
 
 
 class Project(NamedTuple):
@@ -392,18 +73,31 @@ class Project(NamedTuple):
     """The id of another project that it says to be, and is not as far as this machine knows."""
 
 
+class Folder(NamedTuple):
+    """A folder as it was when it was last recorded."""
+
+    path: str
+    dev: int
+    ino: int
+    born: int
+    """Nanoseconds since 1970; 0 when unknown."""
+
+
+class Record(NamedTuple):
+    """A project as `project.json` knows it."""
+
+    id: str
+    remotes: tuple[str, ...]
+    folders: tuple[Folder, ...]
+    raw: dict[str, Any]
+    commits: tuple[str, ...] | None = None
+    """Commits its repositories held; None in a record from before they were noted."""
+
+
 def identify(start: str, home: str) -> Project:
     """The project a folder belongs to, with the records under `home` (LTM_HOME) to help."""
-    found = _decide(_look(start), os.path.join(home, "projects"))
-    seen = found.seen
-    return Project(
-        id=found.id,
-        root=seen.root,
-        name=seen.name,
-        common_dir=seen.common_dir,
-        remote=seen.remote,
-        claimed=found.claimed,
-    )
+    project_id, seen, claimed = _decide(_look(start), os.path.join(home, "projects"))
+    return Project(project_id, seen.root, seen.name, seen.common_dir, seen.remote, claimed)
 
 
 def record(project: Project, home: str) -> None:
@@ -412,7 +106,6 @@ def record(project: Project, home: str) -> None:
     It costs one read when nothing changed. Writers take turns, and each adds what it sees to what
     is there, so two processes at once lose nothing.
     """
-    from ltm.files.atomic import make_folder
     from ltm.files.lock import Lock
 
     projects = os.path.join(home, "projects")
@@ -422,8 +115,8 @@ def record(project: Project, home: str) -> None:
     natural = _make_id(seen.name, seen.key)
 
     def addition() -> dict[str, Any] | None:
-        return grown(
-            load(projects, project.id),
+        return grown_record(
+            load_record(projects, project.id),
             project_id=project.id,
             name=project.name,
             root=seen.root,
@@ -431,27 +124,26 @@ def record(project: Project, home: str) -> None:
             proofs=list(seen.folders),
         )
 
-    if addition() is None and (natural == project.id or load(projects, natural)):
+    if addition() is None and (natural == project.id or load_record(projects, natural)):
         return
     make_folder(projects)
     with Lock(os.path.join(projects, ".lock")):
         content = addition()
         if content is not None:
-            save(projects, content["id"], content)
-        if natural != project.id and not load(projects, natural):
-            save(projects, natural, {"same_as": project.id})
+            save_record(projects, content["id"], content)
+        if natural != project.id and not load_record(projects, natural):
+            save_record(projects, natural, {"same_as": project.id})
 
 
 def join(project: Project, home: str) -> str:
     """Make a folder part of the project that it says to be; give back that project's name."""
-    from ltm.files.atomic import make_folder
     from ltm.files.lock import Lock
 
     projects = os.path.join(home, "projects")
     make_folder(projects)
     with Lock(os.path.join(projects, ".lock")):
-        known = load(projects, project.claimed)
-        content = grown(
+        known = load_record(projects, project.claimed)
+        content = grown_record(
             known,
             project_id=project.claimed,
             name=project.name,
@@ -460,15 +152,28 @@ def join(project: Project, home: str) -> str:
             proofs=[project.common_dir or project.root],
         )
         if content is not None:
-            save(projects, content["id"], content)
+            save_record(projects, content["id"], content)
     return name_of(project.claimed, home)
 
 
 def name_of(project_id: str, home: str) -> str:
     """What a project is called; its id where there is no record of it."""
-    known = load(os.path.join(home, "projects"), project_id)
+    known = load_record(os.path.join(home, "projects"), project_id)
     name = known.raw.get("name") if known else None
     return name if isinstance(name, str) and name else project_id
+
+
+def as_path(text: str) -> str:
+    """A text from a client's message without what no path can hold and every call trips over."""
+    text = text.replace("\0", "")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return text.encode("ascii", "replace").decode("ascii")
+    return text
+
+
+# -- the rules -------------------------------------------------------------------------------------
 
 
 class _Seen(NamedTuple):
@@ -527,45 +232,28 @@ def _look_at(repository: Repository) -> _Seen:
     )
 
 
-def as_path(text: str) -> str:
-    """A text from a client's message without what no path can hold and every call trips over."""
-    text = text.replace("\0", "")
-    try:
-        os.fsencode(text)
-    except UnicodeEncodeError:
-        return text.encode("ascii", "replace").decode("ascii")
-    return text
-
-
 def _initialised_above(start: str) -> str:
     """Without git: the nearest parent where `ltm init` was run, else the folder itself."""
     for folder in upward(start):
         vault = os.path.join(folder, ".claude", "ltm")
-        if folder != start and os.path.isdir(vault) and not is_store(vault):
+        if folder != start and os.path.isdir(vault) and not is_claude_ltm_store(vault):
             return folder
     return start
 
 
-class _Identity(NamedTuple):
-    """A project's id, and what is believed of what its folder says about itself."""
-
-    id: str
-    seen: _Seen
-    claimed: str = ""
-
-
-def _decide(seen: _Seen, projects: str) -> _Identity:
-    """The project, by the rules at the top of this module."""
+def _decide(seen: _Seen, projects: str) -> tuple[str, _Seen, str]:
+    """A project's id, what is believed of what its folder says about itself, and the id it claims
+    in vain, by the rules at the top of this module."""
     claimed = ""
     if seen.remote:
         natural = _make_id(seen.name, seen.key)
-        claims = [here] if (here := load(projects, natural)) else []
+        claims = [here] if (here := load_record(projects, natural)) else []
         if here and _is_part(here, seen):
-            return _Identity(here.id, seen)
-        claims += (known for known in every(projects) if seen.remote in known.remotes)
+            return here.id, seen, ""
+        claims += (known for known in every_record(projects) if seen.remote in known.remotes)
         for known in claims:
             if (here is None or known.id != here.id) and _is_part(known, seen):
-                return _Identity(known.id, seen)
+                return known.id, seen, ""
         if claims or not _comes_from_its_origin(seen):
             claimed = claims[0].id if claims else natural
             seen = seen.alone
@@ -573,21 +261,21 @@ def _decide(seen: _Seen, projects: str) -> _Identity:
         repository = at(seen.elsewhere)
         # What it leads to may lead on, and in a ring.
         other = _look_at(repository)._replace(elsewhere="") if repository else None
-        owner = load(projects, _decide(other, projects).id) if other else None
+        owner = load_record(projects, _decide(other, projects)[0]) if other else None
         if owner and _knows(owner, seen.root):
-            return _Identity(owner.id, seen)
+            return owner.id, seen, ""
         claimed = owner.id if owner else ""
     found = _known_by_place(seen, projects)
-    return _Identity(found, seen, claimed if claimed != found else "")
+    return found, seen, claimed if claimed != found else ""
 
 
 def _known_by_place(seen: _Seen, projects: str) -> str:
     """The id where no record answers to the remote, or there is none."""
     natural = _make_id(seen.name, seen.key)
-    here = None if seen.remote else load(projects, natural)
+    here = None if seen.remote else load_record(projects, natural)
     if here and _is_its_place(here, seen):
         return here.id
-    others = list(every(projects))
+    others = list(every_record(projects))
     inodes = {inode(path) for path in seen.own}
     for known in others:
         # Asking the disk about every folder of every record would take far longer than this.
@@ -650,7 +338,7 @@ def _is_its_place(known: Record, seen: _Seen) -> bool:
 
 def _may_be_restored(known: Record, seen: _Seen) -> bool:
     there = [folder for folder in known.folders if local_name(folder.path) == seen.key]
-    return bool(there) and not any(lives_beside(folder) for folder in there)
+    return bool(there) and not any(lives_next_to(folder) for folder in there)
 
 
 def _mark(seen: _Seen) -> str:
@@ -674,3 +362,262 @@ def _sha256(data: bytes) -> str:
     except ImportError:
         module = import_module("hashlib")
     return str(module.sha256(data).hexdigest())
+
+
+# -- project.json ----------------------------------------------------------------------------------
+
+
+def load_record(projects: str, project_id: str) -> Record | None:
+    """The record at an id, following `same_as`; None when there is none that makes sense."""
+    for _ in range(_MAX_LINKS):
+        raw = _read_json(os.path.join(projects, project_id, "project.json"))
+        if raw is None:
+            return None
+        target = raw.get("same_as")
+        if target is None:
+            return _as_record(project_id, raw)
+        if not (isinstance(target, str) and target and _ID_LETTERS.issuperset(target)):
+            return None
+        project_id = target
+    return None
+
+
+def every_record(projects: str) -> Iterator[Record]:
+    """All records there are, in the order of their ids; those that only lead elsewhere are not."""
+    for project_id in sorted(names_in(projects)):
+        raw = _read_json(os.path.join(projects, project_id, "project.json"))
+        if raw is not None and "same_as" not in raw:
+            yield _as_record(project_id, raw)
+
+
+def _read_json(path: str) -> dict[str, Any] | None:
+    try:
+        value = read(read_plain(path).decode().strip())
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _as_record(project_id: str, raw: dict[str, Any]) -> Record:
+    """A record with whatever in it makes sense: a damaged entry costs that entry only."""
+
+    def entries(key: str) -> list[Any]:
+        return found if isinstance(found := raw.get(key), list) else []
+
+    commits = tuple(commit for commit in entries("commits") if isinstance(commit, str))
+    return Record(
+        id=project_id,
+        remotes=tuple(remote for remote in entries("remotes") if isinstance(remote, str)),
+        folders=tuple(
+            Folder(entry["path"], entry["dev"], entry["ino"], entry["born"])
+            for entry in entries("folders")
+            if isinstance(entry, dict)
+            and isinstance(entry.get("path"), str)
+            and all(isinstance(entry.get(key), int) for key in ("dev", "ino", "born"))
+        ),
+        raw=raw,
+        commits=commits if isinstance(raw.get("commits"), list) else None,
+    )
+
+
+def grown_record(
+    known: Record | None, *, project_id: str, name: str, root: str, remote: str, proofs: list[str]
+) -> dict[str, Any] | None:
+    """The record with what is seen now added to it; None when it holds all of it already."""
+    remotes = list(known.remotes) if known else []
+    folders = list(known.folders) if known else []
+    if remote and remote not in remotes:
+        remotes.append(remote)
+    commits = list(known.commits or ()) if known else []
+    if not commits or not any(folder.path == proofs[0] for folder in folders):
+        from ltm.project.commits import named
+
+        commits += [commit for commit in named(proofs[0]) if commit not in commits]
+    moved = False
+    for path in proofs:
+        now = look_at(path)
+        if now is None or now in folders:
+            continue
+        # The same folder at another path has moved: its old place is free for another project.
+        moved = moved or any(is_still(folder, path) for folder in folders)
+        folders = [folder for folder in folders if not is_still(folder, path)]
+        folders.append(now)
+    if root not in proofs:
+        # `git init` made a repository of a plain folder. From now on the repository is the proof:
+        # the folder may well be emptied and hold a clone of something else one day.
+        folders = [folder for folder in folders if folder.path != root]
+    old = known.raw if known else {}
+    stays = isinstance(old.get("root"), str) and os.path.isdir(old["root"]) and not moved
+    new = {
+        **old,
+        "id": known.id if known else project_id,
+        "name": old.get("name", name),
+        "root": old["root"] if stays else root,
+        "remotes": remotes,
+        "folders": [folder._asdict() for folder in folders[-_MAX_FOLDERS:]],
+        "commits": commits[-_MAX_COMMITS:],
+    }
+    return new if new != old else None
+
+
+def save_record(projects: str, project_id: str, content: dict[str, Any]) -> None:
+    """Put a record in place, durably. Call it with the lock on `projects` held."""
+    import json
+
+    folder = os.path.join(projects, project_id)
+    make_folder(folder)
+    # ASCII, so that paths which are not valid UTF-8 come back as they were.
+    text = json.dumps(content, indent=2, ensure_ascii=True) + "\n"
+    write_file(os.path.join(folder, "project.json"), text.encode("ascii"))
+
+
+# -- telling whether a folder is still the same ----------------------------------------------------
+
+
+def look_at(path: str) -> Folder | None:
+    """The folder at a path as it is now, or None when there is none."""
+    info = _stat(path)
+    return Folder(path, info.st_dev, info.st_ino, _born(path, info)) if info else None
+
+
+def inode(path: str) -> int:
+    """The number a disk gives the file or folder at a path; -1 when there is none."""
+    info = _stat(path)
+    return info.st_ino if info else -1
+
+
+def is_still(known: Folder, path: str) -> bool:
+    """Whether the folder at `path` is the recorded one, wherever that was then."""
+    if not known.born:
+        return False
+    info = _stat(path)
+    # A disk may come back under another device number after a restart, at the same path.
+    if (
+        info is None
+        or info.st_ino != known.ino
+        or (info.st_dev != known.dev and path != known.path)
+    ):
+        return False
+    return _born(path, info) == known.born
+
+
+def is_in_place(known: Folder, path: str) -> bool:
+    """Whether the recorded path and inode are those at `path`: no proof, but no sign of change."""
+    info = _stat(path) if known.path == path else None
+    return info is not None and (info.st_dev, info.st_ino) == (known.dev, known.ino)
+
+
+def lives_next_to(known: Folder) -> bool:
+    """Whether the recorded folder is still there, under another name next to its old place."""
+    top, tail = known.path, ""
+    if os.path.basename(top) == ".git":
+        top, tail = os.path.split(top)
+    try:
+        with os.scandir(os.path.dirname(top)) as neighbours:
+            paths = [
+                entry.path
+                for entry in islice(neighbours, _MAX_NEIGHBOURS)
+                if entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return False
+    paths = [os.path.join(path, tail) if tail else path for path in paths if path != top]
+    return any(is_still(known, path) for path in paths)
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _born(path: str, info: os.stat_result) -> int:
+    """When a folder came to be, as well as it can be known."""
+    if os.path.lexists(os.path.join(path, "HEAD")):
+        # git writes `description` into a new repository and never again: every file system has it.
+        try:
+            return os.stat(os.path.join(path, "description")).st_mtime_ns
+        except OSError:
+            pass  # it was deleted: the disk may know
+    birth = getattr(info, "st_birthtime", None)
+    if birth is not None:
+        return int(birth * 1_000_000_000)
+    return info.st_ctime_ns if os.name == "nt" else _statx_birth(path)
+
+
+_AT_FDCWD = -100
+_STATX_BTIME = 0x800
+_BTIME_OFFSET = 0x50
+
+
+def _statx_birth(path: str) -> int:
+    """Linux keeps the moment of birth, but `os.stat` does not show it; `statx` does."""
+    try:
+        import ctypes
+        import struct
+
+        buffer = ctypes.create_string_buffer(256)
+        failed = ctypes.CDLL(None).statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, buffer)
+    except (ImportError, OSError, AttributeError):
+        return 0
+    (mask,) = struct.unpack_from("=I", buffer, 0)
+    if failed or not mask & _STATX_BTIME:
+        return 0
+    seconds, nanoseconds = struct.unpack_from("=qI", buffer, _BTIME_OFFSET)
+    return int(seconds) * 1_000_000_000 + int(nanoseconds)
+
+
+# -- telling claude-ltm's `.claude/ltm` from a vault -----------------------------------------------
+
+
+_MOST_FILES = 200  # looked at to tell what a folder is; that tool keeps a hundred
+_OURS = (b"kind:", b"legacy_id:")
+
+
+def is_claude_ltm_store(folder: str) -> bool:
+    """Whether a folder holds what claude-ltm keeps, and nothing that `ltm` made there."""
+    if os.path.lexists(os.path.join(folder, "config.toml")):
+        return False  # `ltm init` was run here
+    files = _claude_ltm_files(folder)
+    theirs = False
+    for path in files:
+        front = _front(_read_or_nothing(path))
+        if _has_key(front, *_OURS):
+            return False
+        theirs = theirs or _has_key(front, b"topic:")
+    if files:
+        return theirs
+    index = _read_or_nothing(os.path.join(folder, "index.json"))
+    return index.lstrip().startswith(b"{") and b'"memories"' in index
+
+
+def is_claude_ltm_memory(head: bytes) -> bool:
+    """Whether a file that begins like this is a memory of claude-ltm."""
+    front = _front(head)
+    return _has_key(front, b"topic:") and not _has_key(front, *_OURS)
+
+
+def _front(data: bytes) -> list[bytes]:
+    """The lines of the front matter."""
+    return data.replace(b"\r\n", b"\n").split(b"\n---", 1)[0].split(b"\n")
+
+
+def _has_key(front: list[bytes], *keys: bytes) -> bool:
+    return any(line.startswith(keys) for line in front)
+
+
+def _claude_ltm_files(folder: str) -> list[str]:
+    found: list[str] = []
+    for part in ("memories", "archives"):
+        inner = os.path.join(folder, part)
+        names = sorted(name for name in names_in(inner) if name.endswith(".md"))
+        found += [os.path.join(inner, name) for name in names]
+    return found[:_MOST_FILES]
+
+
+def _read_or_nothing(path: str) -> bytes:
+    try:
+        return read_plain(path, follow=False)
+    except OSError:
+        return b""

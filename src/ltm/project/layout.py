@@ -1,141 +1,28 @@
-"""Vault folders, agent name.
+"""Where everything lies for one project and one agent, and who that agent is.
 
-Which agent works in a project, as files say: AGENT.md, else `.claude/agents/*.md`.
+A shared vault never leads out of its repository, is used only where a person said that they trust
+it, and is never the folder of another tool. Nothing here makes a folder or writes a file.
 
-Owns finding and reading those files, and nothing ever writes to them. Those of a project may have
-come with a clone, so `places` believes them only where a person trusts it. Of their front matter
-two keys count, `ltm: {id: …}` and `name`, read by a small reader that knows no more of YAML than
-that. A file in `.claude/agents` describes a sub-agent to most clients (it then has a
-`description`), and a sub-agent's name is not the name of the agent at work: such a file counts only
-if its `ltm` block says so. Imports the standard library and storage's small readers; hooks use it.
-
-Where everything lies for one project and one agent.
-
-Owns the layout of LTM_HOME and of a repository's `.claude/ltm`, who names the agent, and the rules
-that a shared vault never leads out of its repository, is used only where a person said that they
-trust it, and is never the folder of another tool. It only looks and never makes a folder. Imports
-core and storage's small readers, because hooks use it too.
+The agent is named by AGENT.md, else by `.claude/agents/*.md`. Those of a project may have come with
+a clone, so they are believed only where a person trusts it. Of their front matter two keys count,
+`ltm: {id: …}` and `name`, read by a small reader that knows no more of YAML than that. A file in
+`.claude/agents` describes a sub-agent to most clients (it then has a `description`), and a
+sub-agent's name is not the name of the agent at work: such a file counts only if its `ltm` block
+says so.
 """
 
 import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ltm.config.config import FILE, Config, load
+from ltm.config.config import CONFIG_FILE, Config, load
 from ltm.config.options import agent_name
 from ltm.errors import WrongUsage
-from ltm.files.atomic import is_inside, read_plain
+from ltm.files.atomic import is_inside, names_in, read_plain
 from ltm.model import Problem
 from ltm.project import trust
 from ltm.project.home import client_folder, home
-from ltm.project.identity import Project, as_path, identify, is_store
-
-AGENT_FILE = "AGENT.md"
-FOLDER = os.path.join(".claude", "agents")
-
-_LIMIT = 64 * 1024
-_MOST = 200  # files of a folder that are looked at
-_TRUE = frozenset(("true", "yes", "on", "1"))
-
-
-def agent_of(root: str) -> str:
-    """The name that the files of a project give the agent; '' if none."""
-    return next(filter(None, map(_name_in, _files(root))), "")
-
-
-def agent_of_user(client_folder: str) -> str:
-    """The name that the user's own files give the agent; '' if none."""
-    return next(filter(None, map(_name_in, _user_files(client_folder))), "")
-
-
-def _files(root: str) -> Iterator[str]:
-    """The files of a project that may name the agent, the one to be believed first."""
-    yield os.path.join(root, AGENT_FILE)
-    yield from _markdown(os.path.join(root, FOLDER))
-
-
-def _user_files(client_folder: str) -> Iterator[str]:
-    if client_folder:
-        yield from _markdown(os.path.join(client_folder, "agents"))
-
-
-def watched(root: str, client_folder: str = "") -> Iterator[str]:
-    """Every file and folder whose change may change the answer, there or not."""
-    yield os.path.join(root, FOLDER)
-    if client_folder:
-        yield os.path.join(client_folder, "agents")
-    yield from _files(root)
-    yield from _user_files(client_folder)
-
-
-def _markdown(folder: str) -> Iterator[str]:
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
-    except OSError:
-        return
-    yield from (os.path.join(folder, name) for name in names[:_MOST])
-
-
-def _name_in(path: str) -> str:
-    try:
-        text = read_plain(path, limit=_LIMIT).decode("utf-8-sig")
-    except (OSError, ValueError):
-        return ""
-    keys = front_matter(text)
-    if keys.get("ltm.subagent", "").lower() in _TRUE:
-        return ""
-    given = keys.get("ltm.id", "")
-    # Whatever has a description is a sub-agent to its client, unless it speaks to us as well.
-    if not given and (
-        os.path.basename(path) == AGENT_FILE or "description" not in keys or "ltm" in keys
-    ):
-        given = keys.get("name", "")
-    try:
-        return agent_name("-".join(given.split())) if given else ""
-    except WrongUsage:
-        return ""
-
-
-def front_matter(text: str) -> dict[str, str]:
-    """The plain `key: value` lines between the two `---`, those below a key as `key.below`.
-
-    All other lines are skipped.
-    """
-    lines = text.splitlines()
-    found: dict[str, str] = {}
-    if not lines or lines[0].rstrip() != "---":
-        return found
-    above = ""
-    for line in lines[1:]:
-        if line.rstrip() in ("---", "..."):
-            return found
-        key, colon, value = line.partition(":")
-        if not colon or not key.strip() or key.lstrip().startswith(("#", "-")):
-            continue
-        indented = key[0] in " \t"
-        name = f"{above}.{key.strip()}" if indented else key.strip()
-        if not indented:
-            above = name
-        found[name] = _plain(value)
-        found |= _inline(name, value.strip())
-    return {}  # never closed: not front matter
-
-
-def _inline(name: str, value: str) -> dict[str, str]:
-    """The pairs of `{a: b, c: d}`."""
-    if not (value.startswith("{") and "}" in value):
-        return {}
-    pairs = (part.partition(":") for part in value[1 : value.rindex("}")].split(","))
-    return {f"{name}.{_plain(key)}": _plain(text) for key, colon, text in pairs if colon}
-
-
-def _plain(value: str) -> str:
-    """A value without quotes, or without the remark after it."""
-    value = value.strip()
-    if value[:1] in ("'", '"') and value.find(value[0], 1) > 0:
-        return value[1 : value.find(value[0], 1)]
-    return value.split(" #", 1)[0].strip()
-
+from ltm.project.identity import Project, as_path, identify, is_claude_ltm_store
 
 SHARED = os.path.join(".claude", "ltm")
 """The shared vault's folder inside a repository."""
@@ -145,6 +32,12 @@ SESSIONS = "sessions.db"
 
 STATE = "state.db"
 """Usage and sessions of this machine, in the home folder."""
+
+AGENT_FILE = "AGENT.md"
+_AGENTS_FOLDER = os.path.join(".claude", "agents")
+_LIMIT = 64 * 1024
+_MOST = 200  # files of a folder that are looked at
+_TRUE = frozenset(("true", "yes", "on", "1"))
 
 
 class Places(NamedTuple):
@@ -194,7 +87,7 @@ def places(
     """Where things are for the project that `start` belongs to.
 
     The agent is the one named here, else by LTM_AGENT, else in the user's config, else in AGENT.md
-    or `.claude/agents` of a project that a person trusts, else in the user's own (see `agents`).
+    or `.claude/agents` of a project that a person trusts, else in the user's own.
     """
     environ = os.environ if environ is None else environ
     top = home(environ)
@@ -218,23 +111,9 @@ def places(
         spool=os.path.join(top, "spool"),
         problems=(problem,) if problem else (),
         trusted=trust.answer(private, project, shared) if exists else None,
-        claude_ltm=next(filter(is_store, candidates), ""),
+        claude_ltm=next(filter(is_claude_ltm_store, candidates), ""),
         untrusted_agent=untrusted,
     )
-
-
-def _agent(
-    given: str | None, config: Config, private: str, project: Project, clients: str
-) -> tuple[str, str]:
-    """The agent, and the one that is not believed until a person says so."""
-    if given or config.origin("agent") != "default":
-        return agent_name(given or config.get("agent")), ""
-    named = agent_of(project.root)
-    trusted = trust.of_repository(private, project) if named else None
-    if named and trusted:
-        return named, ""
-    own = agent_of_user(clients) or agent_name(config.get("agent"))
-    return own, named if trusted is None and named != own else ""
 
 
 def leads_out(shared: str) -> Problem | None:
@@ -262,6 +141,112 @@ def _shared_folders(start: str, root: str) -> Iterator[str]:
 
 def _is_initialised(shared: str) -> bool:
     # git keeps no empty folders, so a fresh clone may have the config only.
-    return os.path.isfile(os.path.join(shared, FILE)) or (
-        os.path.isdir(os.path.join(shared, "memories")) and not is_store(shared)
+    return os.path.isfile(os.path.join(shared, CONFIG_FILE)) or (
+        os.path.isdir(os.path.join(shared, "memories")) and not is_claude_ltm_store(shared)
     )
+
+
+def _agent(
+    given: str | None, config: Config, private: str, project: Project, clients: str
+) -> tuple[str, str]:
+    """The agent, and the one that is not believed until a person says so."""
+    if given or config.origin("agent") != "default":
+        return agent_name(given or config.get("agent")), ""
+    named = agent_of(project.root)
+    trusted = trust.of_repository(private, project) if named else None
+    if named and trusted:
+        return named, ""
+    own = agent_of_user(clients) or agent_name(config.get("agent"))
+    return own, named if trusted is None and named != own else ""
+
+
+# -- the files that name the agent -----------------------------------------------------------------
+
+
+def agent_of(root: str) -> str:
+    """The name that the files of a project give the agent; '' if none."""
+    files = os.path.join(root, AGENT_FILE), *_markdown(os.path.join(root, _AGENTS_FOLDER))
+    return next(filter(None, map(_name_in, files)), "")
+
+
+def agent_of_user(client_folder: str) -> str:
+    """The name that the user's own files give the agent; '' if none."""
+    files = _markdown(os.path.join(client_folder, "agents")) if client_folder else []
+    return next(filter(None, map(_name_in, files)), "")
+
+
+def watched(root: str, client_folder: str = "") -> Iterator[str]:
+    """Every file and folder whose change may change the answer, there or not."""
+    yield os.path.join(root, AGENT_FILE)
+    folders = [os.path.join(root, _AGENTS_FOLDER)]
+    if client_folder:
+        folders.append(os.path.join(client_folder, "agents"))
+    for folder in folders:
+        yield folder
+        yield from _markdown(folder)
+
+
+def _markdown(folder: str) -> list[str]:
+    names = sorted(name for name in names_in(folder) if name.endswith(".md"))
+    return [os.path.join(folder, name) for name in names[:_MOST]]
+
+
+def _name_in(path: str) -> str:
+    try:
+        text = read_plain(path, limit=_LIMIT).decode("utf-8-sig")
+    except (OSError, ValueError):
+        return ""
+    keys = front_matter(text)
+    if keys.get("ltm.subagent", "").lower() in _TRUE:
+        return ""
+    given = keys.get("ltm.id", "")
+    # Whatever has a description is a sub-agent to its client, unless it speaks to LTM as well.
+    if not given and (
+        os.path.basename(path) == AGENT_FILE or "description" not in keys or "ltm" in keys
+    ):
+        given = keys.get("name", "")
+    try:
+        return agent_name("-".join(given.split())) if given else ""
+    except WrongUsage:
+        return ""
+
+
+def front_matter(text: str) -> dict[str, str]:
+    """The plain `key: value` lines between the two `---`, those below a key as `key.below`.
+
+    All other lines are skipped.
+    """
+    lines = text.splitlines()
+    found: dict[str, str] = {}
+    if not lines or lines[0].rstrip() != "---":
+        return found
+    above = ""
+    for line in lines[1:]:
+        if line.rstrip() in ("---", "..."):
+            return found
+        key, colon, value = line.partition(":")
+        if not colon or not key.strip() or key.lstrip().startswith(("#", "-")):
+            continue
+        indented = key[0] in " \t"
+        name = f"{above}.{key.strip()}" if indented else key.strip()
+        if not indented:
+            above = name
+        found[name] = _plain(value)
+        found |= _inline(name, value.strip())
+    return {}  # never closed: not front matter
+
+
+def _inline(name: str, value: str) -> dict[str, str]:
+    """The pairs of `{a: b, c: d}`."""
+    if not (value.startswith("{") and "}" in value):
+        return {}
+    pairs = (part.partition(":") for part in value[1 : value.rindex("}")].split(","))
+    return {f"{name}.{_plain(key)}": _plain(text) for key, colon, text in pairs if colon}
+
+
+def _plain(value: str) -> str:
+    """A value without quotes, or without the remark after it."""
+    value = value.strip()
+    if value[:1] in ("'", '"') and value.find(value[0], 1) > 0:
+        return value[1 : value.find(value[0], 1)]
+    return value.split(" #", 1)[0].strip()

@@ -1,17 +1,17 @@
 """Whether a person said that they trust what a repository brought along: memories, and an agent.
 
-Owns one small file per project, `<home>/projects/<id>/trust.json`: for each shared vault the answer
-that was given, `true` or `false`, under a name made of the repository's place on this machine and
-the vault's place in it. So all work trees of a repository share the answer, what is pulled later is
-covered by it, and another copy of the repository, wherever from, is asked about again. It is
-never in the repository. Imports the standard library and storage's small readers; hooks use it.
+One small file per project, `<home>/projects/<id>/trust.json`, holds for each shared vault the
+answer that was given, `true` or `false`, under a name made of the repository's place on this
+machine and the vault's place in it. So all work trees of a repository share the answer, what is
+pulled later is covered by it, and another copy of the repository, wherever from, is asked about
+again. It is never in the repository.
 """
 
 from __future__ import annotations
 
 import os
 
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import make_folder, read_plain, write_file
 from ltm.files.fastjson import read_object, write
 from ltm.project.identity import Project
 
@@ -48,7 +48,6 @@ def record(
     """Keep the answer about a vault; None takes it back."""
     from shutil import rmtree
 
-    from ltm.files.atomic import make_folder, write_file
     from ltm.files.lock import Lock
 
     make_folder(private)

@@ -1,10 +1,9 @@
 """Events from clients, kept in small files until they are processed.
 
-Owns the folder `<home>/spool`, the second place for when that cannot be written, and the names of
-the files. An event's key is unique, sorts by time, and is its name at every attempt; a file is
-named after the first event in it. Files, because a hundred hooks at once can each write one without
-waiting for any other. Imports the standard library and `files.atomic`, and little of it: every
-hook loads it.
+They wait in the folder `<home>/spool`, or in a second place when that cannot be written. An event's
+key is unique, sorts by time, and is its name at every attempt; a file is named after the first
+event in it. Files, because a hundred hooks at once can each write one without waiting for any
+other. Every hook loads this module: standard library and `files.atomic` only, and little of it.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from ltm.files.atomic import (
     failed,
     is_temporary,
     make_folder,
+    names_in,
     open_dead,
     read_plain,
     sync_folder,
@@ -41,7 +41,7 @@ _TOGETHER = 32 * 1024  # bytes after which events that are kept together begin a
 _SEVERAL = "events"  # what a file with more than one event says first
 _SUFFIX = ".json"
 _NOT_OURS = (errno.ENOENT, errno.ELOOP, errno.EINVAL, errno.EFBIG, errno.EISDIR, errno.ENXIO)
-# Gone, or a link, a device, a giant, a folder, a pipe: never a file that we wrote.
+# Gone, or a link, a device, a giant, a folder, a pipe: never a file that LTM wrote.
 
 _room: dict[str, int] = {}
 # How many files this process may add to a folder before it counts again what waits there: to count
@@ -73,7 +73,7 @@ def put(
 
     `home` is '' when unknown. If its spool cannot be written (read-only, full, a file in
     its place), the event waits in a folder of this user outside it, from where a later drain
-    fetches it. `StorageFailed` when there is no room anywhere.
+    fetches it. `StorageFailed` when there is no space anywhere.
     """
     key = key or new_key()
     if home:
@@ -155,7 +155,7 @@ def adopt(home: str, environ: Mapping[str, str] | None = None) -> int:
     """
     found = 0
     for folder in (os.path.join(home, FOLDER), *_ours(environ)):
-        for name in _names(folder):
+        for name in names_in(folder):
             if is_temporary(name):
                 try:
                     found += _adopt(folder, name)
@@ -175,7 +175,7 @@ def events(key: str, path: str) -> list[tuple[str, dict[str, object]]]:
 
 
 def load(path: str) -> dict[str, object]:
-    """What a file says; nothing when it is gone or not a file we could have written.
+    """What a file says; nothing when it is gone or not a file that LTM could have written.
 
     `StorageFailed` when the disk does not give it out now: then it is still to be read.
     """
@@ -222,7 +222,7 @@ def sweep(home: str, environ: Mapping[str, str] | None = None) -> None:
     adopt(home, environ)
     old = [(path, DAYS * 86_400.0) for path, _ in for_others(home, environ)]
     for folder in (os.path.join(home, FOLDER), *_ours(environ)):
-        old += [(os.path.join(folder, n), _STALE) for n in _names(folder) if is_temporary(n)]
+        old += [(os.path.join(folder, n), _STALE) for n in names_in(folder) if is_temporary(n)]
     for path, age in old:
         try:
             if time.time() - os.stat(path).st_mtime > age:
@@ -320,7 +320,7 @@ def _write(folder: str, key: str, record: Mapping[str, object]) -> None:
 
 def _take_room(folder: str) -> None:
     if not _room.get(folder, 0):
-        left = MOST - len(_names(folder))
+        left = MOST - len(names_in(folder))
         if left < 1:
             raise StorageFailed("too many events wait already", path=folder)
         _room[folder] = left // 2
@@ -337,16 +337,9 @@ def _key(path: str) -> str:
 
 
 def _files(folder: str) -> Iterator[str]:
-    for name in _names(folder):
+    for name in names_in(folder):
         if name.endswith(_SUFFIX) and not name.startswith("."):
             yield os.path.join(folder, name)
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def _outside(places: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -369,7 +362,7 @@ def _ours(environ: Mapping[str, str] | None) -> list[str]:
 
 
 def _is_ours(folder: str, *, make: bool = False) -> bool:
-    """Whether a folder in a place that everybody can write to is really this user's alone."""
+    """Whether a folder in a place that everyone can write to is really this user's alone."""
     if make:
         try:
             os.mkdir(folder, 0o700)

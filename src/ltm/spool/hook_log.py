@@ -1,15 +1,11 @@
-"""Hook.log; which Python runs the worker.
+"""The log of errors in hooks and drains, and which Python hooks start the worker with.
 
-The log of errors in hooks and drains, which have no output of their own.
-
-Owns `<home>/hook.log`, one line per error, the newest last, and keeps it small. `ltm doctor` shows
-the last line. A line never holds what a client sent. Standard library only: hooks load this.
-
-Which Python can do the work that a hook leaves for later.
+`<home>/hook.log` has one line per error, the newest last, and is kept small: hooks and drains have
+no output of their own. `ltm doctor` shows the last line. A line never holds what a client sent.
 
 A hook runs on whatever `python3` the client finds, with no package installed. Any process in an
 environment that has everything notes it in `<home>/runtime.json`, and hooks start the drain with
-it. Imports the standard library and `durable`, and little of it: hooks load this.
+it.
 """
 
 from __future__ import annotations
@@ -59,7 +55,7 @@ def last(home: str) -> str:
 def describe(error: BaseException) -> str:
     """What kind of error and where, in one line.
 
-    Only the system's and our own errors are quoted: the text of any other might hold a piece of
+    Only the system's and LTM's own errors are quoted: the text of any other might hold a piece of
     what a client sent.
     """
     said = f" {error}" if isinstance(error, OSError | LtmError) else ""

@@ -1,19 +1,15 @@
-"""Session-start text kept ready; what a session was told.
+"""The session-start text kept ready, and what a session was told already.
 
-The text a session is told at its start, kept ready, with everything it was made from.
+Composing the text takes four times as long as everything else a hook does, and it rarely changes
+from one session to the next. So it is kept in `<home>/briefs`, one file per folder in which
+sessions start, with a stamp of every file and folder it depends on; it holds as long as all of
+these are as they were, and half a day at most, because memories fade. Derived, deletable at any
+time.
 
-Composing it takes four times as long as everything else a hook does, and it rarely changes from one
-session to the next. So it is kept in `<home>/briefs`, one file per folder in which sessions start,
-with a stamp of every file and folder it depends on; it holds as long as all of these are as they
-were, and half a day at most, because memories fade. Derived, deletable at any time. Imports the
-standard library and what `storage` keeps small: hooks load this.
-
-What a session was told, so that nothing is told it twice: a small file a session in `told/`.
-
-Holds ids of memories, and for whole lines that were told a checksum, never their words: what is
-purged leaves no trace here. It outlives the session, which may be resumed, and goes after two
-months. Lost, it costs a repetition. Imports the standard library and what `storage` keeps small:
-hooks load this.
+What a session was told is a small file a session in `<home>/told`, so that nothing is told it
+twice: ids of memories, and for whole lines a checksum, never their words, so that what is purged
+leaves no trace here. It outlives the session, which may be resumed, and goes after two months.
+Lost, it costs a repetition.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ import time
 from binascii import crc32
 
 from ltm import __version__
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import names_in, read_plain
 from ltm.files.fastjson import read_object, write
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
@@ -119,11 +115,7 @@ def stamp(path: str) -> str:
 def clear(home: str, *, days: float = 0.0) -> None:
     """Delete the kept texts, or those that have been there for longer than so many days."""
     folder = os.path.join(home, TEXTS_FOLDER)
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in names:
+    for name in names_in(folder):
         path = os.path.join(folder, name)
         try:
             # All means all: a clock that was set back gives some of them a time that is to come.

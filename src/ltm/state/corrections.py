@@ -1,30 +1,17 @@
-"""Friction.db: corrections, rules, effect.
-
-What evidence makes of a rule: how often it was seen, what state it is in, and whether it helped.
+"""Corrections by users (`friction.db`), the rules made of them, and whether those rules helped.
 
     observing ──promoted──▶ hot ──needed again and again, in two wordings──▶ escalated
         │ ▲                  │
         │ └────demoted───────┘          rejected: a person does not want it
         └──not seen for eight weeks──▶ expired
 
-Everything is computed from evidence and attempts, so nothing can be counted twice or drift. Pure;
-imports `core.model`.
-
-What users had to correct, and what became of the rules that were made of it.
-
-Owns `friction.db`: evidence (one time a user reacted, with the words and the message it stands in),
-the conversations that were looked at, the rules evidence was gathered into, and when a rule became
-a memory. Nothing is counted here that is not a row, and a message is one row however often it is
-read. What a rule's state is follows from the rows (`core.rulestate`), so it cannot drift from them.
-
-    ledger.evidence(project)                  what was seen
-    ledger.rules(project, now)                rules, how often each was seen, and their state
-    ledger.promoted(project, rule, id, now)   a rule became a memory
-    ledger.demoted(...), ledger.rejected(...) it is one no more; a person does not want it
-    ledger.effect(project)                    how often it was needed before and after
+A row is evidence (one time a user reacted, with the words and the message it stands in), a
+conversation that was looked at, a rule that evidence was gathered into, or a time when a rule
+became a memory. Every figure and every state is computed from the rows, and a message is one row
+however often it is read, so nothing can be counted twice or drift.
 
 Transcripts are deleted by their clients after some weeks, so this cannot be derived again: a file
-that cannot be read is put aside and never deleted. Imports core and storage's database.
+that cannot be read is put aside and never deleted.
 """
 
 from __future__ import annotations

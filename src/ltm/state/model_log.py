@@ -1,9 +1,8 @@
 """What this machine asks of language models: today's spend, and what a model has yet to read.
 
-Owns the models' part of `state.db`. It raises when the database cannot be written, as `sessionlog`
-does: a call that cannot be counted is not made. What a model could not be asked about waits here,
-longer after every failure; what failed too often is kept and shown, and tried again when the user
-says so. Imports core, `state` and `database`.
+The models' part of `state.db`. It raises when the database cannot be written: a call that cannot be
+counted is not made. What a model could not be asked about waits here, longer after every failure;
+what failed too often is kept and shown, and tried again when the user says so.
 """
 
 from __future__ import annotations

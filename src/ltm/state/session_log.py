@@ -1,9 +1,8 @@
 """The sessions of this machine: their figures, how far they were read, and which events are done.
 
-Owns the sessions' part of `state.db`. Unlike `state`, it raises when the database cannot be had: a
-drain must know that nothing was noted, and try again later. Every change belongs in a
-`transaction`, so that an effect and the note that it happened are one. Imports core, `state` and
-`database`.
+The sessions' part of `state.db`. Unlike `usage`, it raises when the database cannot be had: a drain
+must know that nothing was noted, and try again later. Every change belongs in a `transaction`, so
+that an effect and the note that it happened are one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What one machine knows and no file says: how often memories were used, and which sessions ran.
+"""How often memories were used on this machine, and which sessions ran: `state.db`.
 
-Owns `state.db`. It cannot be derived: one of a former ltm is migrated, and a damaged one is moved
-aside. Nothing here may fail a command, so a database that cannot be had is an empty one. Imports
-the standard library, core, `brief` and `database`.
+It cannot be derived: one of a former version is migrated, and a damaged one is moved aside. Nothing
+here may fail a command, so a database that cannot be had is an empty one.
 
 Time is counted in sessions and in active days, the days on which a project had a session, so that
 a paused project does not forget. Both are logs of the whole machine, numbered as they happen: what

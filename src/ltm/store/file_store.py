@@ -188,12 +188,12 @@ class FileStore:
 
     def vectors(self, model: str, dimensions: int) -> "Sequence[MemoryVectors]":
         """The vectors a model made of each vault's memories, good until the store is closed."""
-        from ltm.index.vector_file import FILE
+        from ltm.index.vector_file import VECTORS_FILE
         from ltm.index.vectors import MemoryVectors
 
         opened = []
         for vault, index in self._vaults.fresh():
-            path = os.path.join(vault.local, FILE)
+            path = os.path.join(vault.local, VECTORS_FILE)
             vectors = self._vectors.get(path)
             if vectors is None or not vectors.is_of(model, dimensions):
                 if vectors is not None:

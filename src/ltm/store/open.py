@@ -24,7 +24,7 @@ from ltm.errors import BadFile, Busy, LtmError, NotFound, StorageFailed
 from ltm.files.atomic import failed, is_refusal, make_folder, remove_file, sweep, write_file
 from ltm.files.lock import ADVICE
 from ltm.index.sqlite import discard, is_busy, is_unwritable
-from ltm.index.vector_file import FILE as VECTORS
+from ltm.index.vector_file import VECTORS_FILE
 from ltm.model import Scope
 from ltm.project import trust
 from ltm.project.home import home
@@ -53,7 +53,7 @@ def open_store(places: Places, config: Config) -> Store:
     """
     name = config.get("store")
     if name != BUILT_IN:
-        from ltm.config.config import FILE
+        from ltm.config.config import CONFIG_FILE
         from ltm.config.extensions import named
 
         try:
@@ -61,7 +61,7 @@ def open_store(places: Places, config: Config) -> Store:
         except NotFound as error:
             # Not the built-in one in its place: what is kept there would be missed in the other.
             hint = f"install it, or type: ltm config store {BUILT_IN} ({error.hint})"
-            path = os.path.join(places.home, FILE)
+            path = os.path.join(places.home, CONFIG_FILE)
             raise NotFound(error.message, path=path, hint=hint) from error
         store: Store = open_named(places, config)
         return store
@@ -172,5 +172,5 @@ def record_trust(private: str, project: Project, shared: str, trusted: bool | No
 
 
 def _discard_index(shared: str) -> None:
-    for name in ("index.db", VECTORS):
+    for name in ("index.db", VECTORS_FILE):
         discard(os.path.join(shared, name))

@@ -24,12 +24,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from ltm.config.config import FILE
+from ltm.config.config import CONFIG_FILE
 from ltm.errors import LtmError, Refused, StorageFailed
 from ltm.files.atomic import failed, is_refusal, make_folder, read_plain, remove_file, write_file
 from ltm.project.git import Repository, find, settings
 from ltm.project.git_command import is_ignored, run
-from ltm.project.identity import is_store
+from ltm.project.identity import is_claude_ltm_store
 from ltm.project.layout import SHARED, leads_out
 from ltm.vault.merge import REFUSED
 
@@ -102,7 +102,7 @@ def init_shared(root: str, command: Sequence[str] | None = None) -> list[str]:
     problem = leads_out(shared)
     if problem is not None:
         raise Refused(problem.message, path=problem.path)
-    if is_store(shared):
+    if is_claude_ltm_store(shared):
         theirs = shlex.quote(shared)
         raise Refused(
             "is the store of claude-ltm, so no vault was made in it",
@@ -182,7 +182,7 @@ def _make_vault(shared: str) -> list[str]:
         if not os.path.isdir(path):
             make_folder(path, 0o755)
             changed.append(path)
-    for name, text in (("README.md", _README), (FILE, _CONFIG)):
+    for name, text in (("README.md", _README), (CONFIG_FILE, _CONFIG)):
         path = os.path.join(shared, name)
         if not os.path.lexists(path):
             write_file(path, text.encode(), mode=0o644)

@@ -122,7 +122,7 @@ class Vaults:
         """Ask the disk before going on, as a change found that a file has changed."""
         self._looked.clear()
         for vault in (*self.trusted, *self.untrusted):
-            vault.list_anew()
+            vault.list_again()
 
     def _refresh(self, vault: Vault, index: Index) -> None:
         if vault.folder not in self._looked:

@@ -1,4 +1,4 @@
-"""How well a memory's words answer a question's words: BM25 over title, tags and text. Pure.
+"""How well a memory's words answer a question's words: BM25 over title, tags and text.
 
 An index finds candidates quickly with figures of its own; the order people see is decided here,
 with figures of everything searched. So memories of a small vault and of a large one can be
@@ -49,8 +49,8 @@ def relevance(
     for word in words:
         weight = TITLE * title.count(word) + TAGS * tags.count(word) + TEXT * text.count(word)
         if weight:
-            told = rarity(holders.get(word, 0), memories)
-            score += told * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
+            rare = rarity(holders.get(word, 0), memories)
+            score += rare * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
     return score, Matched(
         tuple(word for word in words if word in title),
         tuple(word for word in words if word in tags),

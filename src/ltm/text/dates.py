@@ -1,9 +1,9 @@
-"""When a question speaks of: "last week", "in March", "two months ago", "on 3 June 2023". Pure.
+"""The time a question names: "last week", "in March", "two months ago", "on 3 June 2023".
 
-Owns turning such phrases into spans of days, seen from the day on which the question is asked. A
-span is evidence and no filter: people are a little wrong about time, and what happened on a day is
-often told on a later one. So `closeness` fades with the distance from a span instead of ending at
-its edge. English phrases and numeric dates; standard library only, no clock.
+Such phrases become spans of days, seen from the day on which the question is asked. A span is
+evidence and not a filter: people are a little wrong about time, and what happened on a day is often
+told on a later one. So `closeness` fades with the distance from a span instead of ending at its
+edge. English phrases and numeric dates only.
 """
 
 from __future__ import annotations
@@ -164,10 +164,6 @@ def _last_unit(match: re.Match[str], today: date) -> _Days:
     return date(today.year + shift, 1, 1), date(today.year + shift + 1, 1, 1)
 
 
-def _weekday(match: re.Match[str], today: date) -> _Days:
-    return _last_weekday(match[1], today)
-
-
 def _last_weekday(name: str, today: date) -> _Days:
     away = (today.weekday() - _WEEKDAYS.index(name)) % 7 or 7
     day = today - timedelta(days=away)
@@ -228,13 +224,9 @@ def _year(match: re.Match[str], today: date) -> _Days:
     return date(int(match[1]), 1, 1), date(int(match[1]) + 1, 1, 1)
 
 
-def _fixed(first: int, last: int) -> Callable[[re.Match[str], date], _Days]:
+def _fixed(first: int, last: int) -> _PhraseReader:
     """From so many days ago to so many days ago."""
-
-    def read(match: re.Match[str], today: date) -> _Days:
-        return today - timedelta(days=first), today - timedelta(days=last) + _DAY
-
-    return read
+    return lambda _, today: (today - first * _DAY, today - (last - 1) * _DAY)
 
 
 def _month(year: int, month: int) -> _Days:
@@ -271,7 +263,10 @@ def _pattern(text: str) -> str:
 _UNIT = "(day|week|month|year)s?"
 _PHRASES: tuple[tuple[str, _PhraseReader], ...] = (
     (rf"(?<![\w/-]){_YEAR}[-/.](\d{{1,2}})[-/.](\d{{1,2}})(?!\d)", _iso_day),
-    (rf"(?<![\w/-]){_YEAR}-(0[1-9]|1[0-2])(?![\w-])", _iso_month),
+    (
+        rf"(?<![\w/-]){_YEAR}-(0[1-9]|1[0-2])(?![\w-])",
+        _iso_month,
+    ),
     (
         _pattern(
             rf"(?P<month>{_MONTH}) {_NTH.replace('(', '(?P<day>', 1)}(?:,? (?P<year>{_YEAR}))?"
@@ -305,7 +300,7 @@ _PHRASES: tuple[tuple[str, _PhraseReader], ...] = (
         ),
         _last_unit,
     ),
-    (_pattern(rf"on ({'|'.join(_WEEKDAYS)})"), _weekday),
+    (_pattern(rf"on ({'|'.join(_WEEKDAYS)})"), lambda match, today: _last_weekday(match[1], today)),
     (_pattern(rf"q([1-4])(?:,? (?:of )?{_YEAR})?"), _quarter),
     (
         _pattern(

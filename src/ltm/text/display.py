@@ -1,20 +1,14 @@
-"""Terminal-safe text, plurals, token estimate, file names in text.
-
-Text made safe to show: what could steer a terminal or hide from the eye becomes visible.
+"""Text as it is shown: safe for a terminal, with plurals, its cost in tokens, the files it names.
 
 A memory may hold anything, also what a web page or a hostile repository put there. Cursor moves,
 colours, title changes, right-to-left overrides and invisible tag characters are shown as escapes
-(`\\x1b`, `\\u202e`); ordinary writing of any language and emoji stay as they are. Standard library
-only; no I/O.
+(`\\x1b`, `\\u202e`); ordinary writing of any language and emoji stay as they are.
 
-So many of something, as people say it. Imports nothing.
-
-How many model tokens a text costs, on the safe side and without any vocabulary.
-
-A budget only needs "not more than". So ASCII is counted in pieces as a vocabulary would cut them:
-five letters, two capitals, two digits, two punctuation marks, one line's indentation. Beyond
-ASCII every character adds a figure that depends on its script, read off the first byte of its
-UTF-8 form. A tenth on top is for vocabularies finer than the one the figures come from.
+Tokens are estimated on the safe side and without any vocabulary, since a budget only needs "not
+more than". ASCII is counted in pieces as a vocabulary would cut them: five letters, two capitals,
+two digits, two punctuation marks, one line's indentation. Beyond ASCII every character adds a
+figure that depends on its script, read off the first byte of its UTF-8 form. A tenth on top is for
+vocabularies finer than the one the figures come from.
 
 The figures were fitted to Anthropic's one published vocabulary (65,000 entries, the tokeniser of
 Claude 2) on 16,700 samples of 400 characters: chats, source code, JSON, YAML, logs, base64, emoji,
@@ -22,11 +16,7 @@ and program messages in more than forty languages. Estimate over real count, the
 samples and the middle one: prose 1.1 and 1.3, code 1.0 and 1.3, JSON 1.1 and 1.3, Chinese 1.0 and
 1.3, Japanese 1.0 and 1.3, Korean 1.0 and 1.2, emoji 1.0 and 1.1. It can fall short, down to 0.8, on
 languages in plain Latin letters such as Dutch or Finnish and on base64, and by half on random
-letters. Standard library only; no I/O.
-
-Which file or folder a text names, however much of its path it gives.
-
-Owns comparing paths by their ends. Pure; standard library only.
+letters.
 """
 
 from __future__ import annotations
@@ -47,19 +37,15 @@ def visible(text: str, keep_newlines: bool = False) -> str:
     """
     if text.isprintable():
         return text  # nearly always, and none of the hidden ones are printable
+    kept = "\n\t" if keep_newlines else ""
     if keep_newlines:
         text = text.replace("\r\n", "\n")
-        return re.sub(_HIDDEN, lambda found: _kept_or_escaped(found[0]), text)
-    return re.sub(_HIDDEN, lambda found: _escaped(found[0]), text)
+    return re.sub(_HIDDEN, lambda found: found[0] if found[0] in kept else _escaped(found[0]), text)
 
 
 def one_line(text: str) -> str:
     """The text on a single line: made visible, every run of white space as one blank."""
     return " ".join(visible(text, keep_newlines=True).split())
-
-
-def _kept_or_escaped(char: str) -> str:
-    return char if char in "\n\t" else _escaped(char)
 
 
 def _escaped(char: str) -> str:
@@ -107,7 +93,7 @@ def estimate(text: str) -> int:
 
 
 _WORD = re.compile(r"[\w.@+~/\\-]+")
-_LEAST = 4  # letters of a stem that is a tag of its own and no accident
+_LEAST = 4  # letters of a stem that is a tag of its own and not an accident
 
 
 def parts_of(path: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Whether two error texts tell of the same failure, whatever numbers and places stand in them.
 
-Owns what of an error counts: not addresses, line numbers, moments, ids and folders, which differ
-each time, and hardly the words every error has. Pure; imports core.
+Addresses, line numbers, moments, ids and folders do not count, since they differ each time, and
+hardly the words every error has.
 """
 
 from __future__ import annotations

@@ -1,25 +1,24 @@
-"""How two statements relate: the one judge of what is the same, more, changed, or otherwise.
+"""How two statements relate: whether a newer one says the same, more, less, a change or otherwise.
 
 Two statements are the same only if they agree in every word that matters and in its order, hence in
 every number, version, unit, path, name, denial and quantifier. Case, punctuation, Markdown marks,
 contractions, articles and lead-ins do not matter. Everything else that is alike is told apart by
 aligning the words: what was added, what was left out, and what stands in the place of what. Nothing
-here throws a text away; callers keep both whenever the answer is not `SAME`. Pure; imports
-`core.stem` and the word lists.
+here throws a text away; callers keep both whenever the answer is not `SAME`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from ltm.text import statement_words
-from ltm.text.terms import UNSPACED, stem
+from ltm.text import statement_words as lists
+from ltm.text.terms import stem, unspaced
 
 LONGEST = 400
 """Words beyond which two texts are not aligned: they are the same, or merely alike."""
@@ -38,49 +37,6 @@ _LARGE = 20_000  # characters of a text that is not kept in memory once it is co
 _WORD = 40  # letters of a word that may have an ending
 _SWAPPED = 40  # words that may stand around and between what changed places
 
-_UNITS = {
-    word: unit
-    for unit, words in {
-        "s": "s sec secs second seconds",
-        "ms": "ms msec millisecond milliseconds",
-        "min": "min mins minute minutes",
-        "h": "h hr hrs hour hours",
-        "d": "d day days",
-        "kb": "kb kib kilobyte kilobytes",
-        "mb": "mb mib megabyte megabytes",
-        "gb": "gb gib gigabyte gigabytes",
-        "tb": "tb tib terabyte terabytes",
-        "%": "% percent",
-        "px": "px pixel pixels",
-    }.items()
-    for word in words.split()
-}
-_ONES = "two three four five six seven eight nine ten eleven twelve"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_NUMBERS = {word: str(number) for number, word in enumerate(_ONES.split(), start=2)} | {
-    word: str(10 * number) for number, word in enumerate(_TENS.split(), start=2)
-}
-_HELPING = "do does did is are was were has have had should could would must need"
-_CONTRACTED = (
-    {
-        "cannot": "can not",
-        "can't": "can not",
-        "won't": "will not",
-        "shan't": "shall not",
-        "let's": "let us",
-        "it's": "it is",
-        "that's": "that is",
-        "there's": "there is",
-        "here's": "here is",
-        "what's": "what is",
-        "who's": "who is",
-        "gonna": "going to",
-        "wanna": "want to",
-    }
-    | {f"{word}nt": f"{word} not" for word in _HELPING.split()}
-    | {"cant": "can not", "wont": "will not", "dont": "do not"}
-)
-_ENDINGS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
 _ELISION = re.compile(r"((?:qu|[ldnjcsmt])')(\w.*)\Z", re.IGNORECASE)
 
 _WIDE_MARK = re.compile("[：，。、；！？]")
@@ -97,6 +53,7 @@ _LEFT, _RIGHT = "\"'([{|", "\"')]}|.,;:!?…。，、；：！？」』）"
 _PAUSES, _PAUSE = (":", ";", ",", "，", "、"), "\0"
 _STOPS, _STOP = (".", "!", "?", "…", "。"), "\1"
 _BREAKS = frozenset({_PAUSE, _STOP})
+_NOT_POSITIVE = lists.NEGATIONS | lists.QUANTIFIERS | lists.HELPERS
 _OPERATORS = frozenset({">", "<", ">=", "<=", "==", "!=", "≥", "≤", "->", "=>", "→"})
 _ASSIGNED = re.compile(r"(?<![=!<>:])=(?![=>])")
 _MEASURE = re.compile(r"([<>~≈]?[-+]?\d+(?:[.,]\d+)?)([a-z%]+)\Z")
@@ -119,7 +76,7 @@ class Sameness(StrEnum):
 
     SAME = "same"
     MORE = "more"
-    """It says all of the older one, and something besides."""
+    """It says all of the older one, and something more."""
     LESS = "less"
     """It says a part of the older one."""
     CHANGE = "change"
@@ -150,8 +107,6 @@ class Statement(NamedTuple):
     """The phrases in it that announce a change."""
     hints: frozenset[tuple[str, ...]]
     """The words in it that may announce one."""
-    former: frozenset[str]
-    """The stems of what it says it replaces, if it names that."""
     pauses: frozenset[int]
     """The places before which it pauses."""
     stops: frozenset[int]
@@ -221,15 +176,15 @@ def missing(source: str, text: str) -> frozenset[str]:
             if _is_fixed(word) and word not in there and base not in there
         )
         | _names(source) - {each.casefold() for each in _words_in(text) if each not in _BREAKS}
-        | _lost_denials(source, text)
+        | ({"not"} if _denials(statement(source)) > _denials(statement(text)) else set())
     )
 
 
 def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
     """How a newer statement relates to an older one; `changed` if what came before it said so."""
     if max(len(newer), len(older)) > _LARGE:  # a document: the same, or another one
-        alike = _evened(newer) == _evened(older)
-        return Verdict(Sameness.SAME, 1.0) if alike else Verdict(Sameness.OTHER)
+        same_words = newer.casefold().split() == older.casefold().split()
+        return Verdict(Sameness.SAME, 1.0) if same_words else Verdict(Sameness.OTHER)
     new, old = statement(newer), statement(older)
     if new.key == old.key:
         return Verdict(Sameness.SAME, 1.0)
@@ -253,10 +208,6 @@ def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
     return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
 
 
-def _evened(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
 def statement(text: str) -> Statement:
     """A text taken apart; kept for a while, because one is compared with many."""
     return _taken_apart(text) if len(text) > _LARGE else _kept_apart(text)
@@ -275,9 +226,7 @@ def _taken_apart(text: str) -> Statement:
             stops.update([len(words)] if word == _STOP else ())
         elif not _is_empty(bare, place, last):
             words.append(word if _FLAG.match(word) else word.casefold())
-    kept = tuple(words)
-    if not kept:  # nothing but marks: then the marks are what it says
-        kept = tuple(text.split())
+    kept = tuple(words) or tuple(text.split())  # of nothing but marks, the marks
     if text.rstrip().endswith(("?", "？")):
         kept += ("?",)
     stems = tuple(map(_stem, kept))
@@ -288,7 +237,6 @@ def _taken_apart(text: str) -> Statement:
         frozenset(base for base, word in zip(stems, plain, strict=True) if _is_matter(word)),
         _phrases_in(plain, _STRONG) | _headed(plain, pauses),
         _phrases_in(plain, _WEAK) | _corrected(plain),
-        frozenset(_former(plain, stems, pauses)),
         frozenset(pauses),
         frozenset(stops),
     )
@@ -337,18 +285,18 @@ def _written_out(word: str) -> Iterator[str]:
     low = word.casefold()
     if not word:
         return
-    if not word.isascii() and UNSPACED.search(word):
+    if not word.isascii() and unspaced().search(word):
         at = 0
-        for run in UNSPACED.finditer(word):
+        for run in unspaced().finditer(word):
             yield from _trimmed(word[at : run.start()])
             yield from run[0]
             at = run.end()
         yield from _trimmed(word[at:])
         return
-    if low in _CONTRACTED:
-        yield from _CONTRACTED[low].split()
+    if low in lists.CONTRACTIONS:
+        yield from lists.CONTRACTIONS[low].split()
         return
-    for ending, full in _ENDINGS.items():
+    for ending, full in lists.CONTRACTED_ENDINGS.items():
         if low.endswith(ending) and len(low) > len(ending):
             yield word[: -len(ending)]
             yield full
@@ -362,23 +310,24 @@ def _written_out(word: str) -> Iterator[str]:
         yield word.replace(",", "")
         return
     measured = _MEASURE.match(low)
-    if measured and measured[2] in _UNITS:
+    if measured and measured[2] in lists.UNITS:
         yield measured[1]
-        yield _UNITS[measured[2]]
+        yield lists.UNITS[measured[2]]
         return
-    yield _NUMBERS.get(low, _UNITS.get(low, word) if len(low) > 2 else word)
+    unit = lists.UNITS.get(low, word) if len(low) > 2 else word
+    yield lists.DIGITS.get(low, unit)
 
 
 def _is_empty(words: Sequence[str], place: int, last: int) -> bool:
     """Whether a word says nothing where it stands."""
     word = words[place]
     low = _folded(word.casefold())
-    if low in statement_words.FILLERS:
+    if low in lists.FILLERS:
         return True
     named = len(word) == 1 and word.isupper() and place > 0  # "plan A"
     if low == "a" and place < last and _FIGURE.match(words[place + 1]):
         return False  # "de 10 a 20"
-    return low in statement_words.ARTICLES and place < last and not named
+    return low in lists.ARTICLES and place < last and not named
 
 
 @lru_cache(maxsize=4096)
@@ -390,7 +339,7 @@ def _stem(word: str) -> str:
     return _RUSSIAN.sub(r"\1", word)
 
 
-_folded = lru_cache(maxsize=4096)(statement_words.folded)
+_folded = lru_cache(maxsize=4096)(lists.folded)
 
 
 def _split_phrase(phrase: str) -> tuple[str, ...]:
@@ -408,11 +357,11 @@ def _without(words: list[str], phrases: _Phrases, *, at_end: bool) -> list[str]:
     """Words without the phrases they open (or end) with; never without all of them."""
     while words:
         plain = [_folded(word.casefold()) for word in words]
-        empty = statement_words.FILLERS | _BREAKS
+        empty = lists.FILLERS | _BREAKS
         first = next((at for at, word in enumerate(plain) if word not in empty), 0)
         last = next((at for at in reversed(range(len(plain))) if plain[at] not in _BREAKS), 0)
         cut = None
-        if not at_end and plain[first] in statement_words.REPLIES and plain[first + 1] in _BREAKS:
+        if not at_end and plain[first] in lists.REPLIES and plain[first + 1] in _BREAKS:
             cut = words[first + 2 :]
         for at in range(len(plain)) if at_end else (first,):
             for phrase in phrases.get(plain[at], ()):
@@ -428,12 +377,10 @@ def _without(words: list[str], phrases: _Phrases, *, at_end: bool) -> list[str]:
     return words
 
 
-_LEADS = _by_first(statement_words.LEAD_INS)
-_CLOSINGS = _by_first(statement_words.ENDINGS)
-_STRONG = _by_first(statement_words.CHANGES)
-_WEAK = _by_first(statement_words.WEAK_CHANGES)
-_FORMER = _by_first(statement_words.FORMER)
-_ENDED = _by_first(statement_words.ENDED)
+_LEADS = _by_first(lists.LEAD_INS)
+_CLOSINGS = _by_first(lists.ENDINGS)
+_STRONG = _by_first(lists.CHANGES)
+_WEAK = _by_first(lists.WEAK_CHANGES)
 _MARKS = frozenset(
     word
     for phrases in (_STRONG, _WEAK)
@@ -444,12 +391,8 @@ _MARKS = frozenset(
 
 
 def _is_matter(plain: str) -> bool:
-    if plain in statement_words.SCOPES:
-        return True
-    return (
-        plain not in statement_words.FUNCTION
-        and plain not in statement_words.NEGATIONS
-        and plain != "?"
+    return plain in lists.SCOPES or not (
+        plain in lists.FUNCTION or plain in lists.NEGATIONS or plain == "?"
     )
 
 
@@ -458,7 +401,7 @@ def _is_fixed(word: str) -> bool:
     plain = _folded(word)
     return (
         bool(_FIGURE.search(word) or _CODE.match(word))
-        or plain in statement_words.NEGATIONS
+        or plain in lists.NEGATIONS
         or plain in {"all", "every", "only", "always", "never", "some"}
     )
 
@@ -476,11 +419,6 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _lost_denials(source: str, text: str) -> frozenset[str]:
-    lost = _denials(statement(source)) > _denials(statement(text))
-    return frozenset({"not"}) if lost else frozenset()
-
-
 # -- relations -------------------------------------------------------------------------------------
 
 
@@ -493,47 +431,25 @@ def _shared(one: Statement, other: Statement) -> float:
 
 def _denials(each: Statement) -> int:
     plain = [_folded(word) for word in each.key]
-    count = sum(word in statement_words.NEGATIONS for word in plain)
-    if {"ne", "n'"} & set(plain) and {"pas", "jamais", "aucun", "aucune"} & set(plain):
-        count -= 1
     text = "".join(plain)
-    count += sum(text.count(each) for each in statement_words.JAPANESE_NEGATIONS)
-    return count
+    count = sum(word in lists.NEGATIONS for word in plain)
+    count += sum(text.count(each) for each in lists.JAPANESE_NEGATIONS)
+    # "ne … pas" is one denial
+    twice = {"ne", "n'"} & set(plain) and {"pas", "jamais", "aucun", "aucune"} & set(plain)
+    return count - 1 if twice else count
 
 
 def _denied(one: Statement, other: Statement) -> bool:
     """Whether two statements are alike but for denials, quantifiers and helping verbs."""
     a, b = _positive(one), _positive(other)
-    if not a or not b:
-        return False
-    ratio = SequenceMatcher(None, a, b, autojunk=False).ratio()
-    return ratio >= 0.75
+    return bool(a and b) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= 0.75
 
 
 def _positive(each: Statement) -> list[str]:
-    helpers = {
-        "do",
-        "does",
-        "did",
-        "we",
-        "you",
-        "i",
-        "must",
-        "should",
-        "shall",
-        "can",
-        "may",
-        "ever",
-        "is",
-        "are",
-        "be",
-    }
     return [
         base
         for word, base in zip(map(_folded, each.key), each.stems, strict=True)
-        if word not in statement_words.NEGATIONS
-        and word not in helpers
-        and word not in statement_words.QUANTIFIERS
+        if word not in _NOT_POSITIVE
     ]
 
 
@@ -585,7 +501,7 @@ def _is_swap(new: Statement, old: Statement) -> bool:
         del one[0], two[0]
     while one[-1] == two[-1]:
         del one[-1], two[-1]
-    if any(_folded(word) in statement_words.ORDER for word in new.key):
+    if any(_folded(word) in lists.ORDER for word in new.key):
         return True
     if len(two) > _SWAPPED:
         return False
@@ -604,13 +520,13 @@ def _grown(new: Statement, old: Statement, parts: Sequence[_Difference]) -> Same
         added = [_folded(word) for word in new.key[slice(*part.new)]]
         at_end = part.old[0] == size
         for word in added:
-            if word in statement_words.REASONS:
+            if word in lists.REASONS:
                 break
-            if word in statement_words.NEGATIONS and not at_end:
+            if word in lists.NEGATIONS and not at_end:
                 return Sameness.CONFLICT if _denials(new) != _denials(old) else Sameness.ALIKE
         if not at_end and part.old[0] and _is_subject(old, part.old[0]):
             return Sameness.ALIKE
-        if part.old[0] == 0 and any(word in statement_words.SCOPES for word in added):
+        if part.old[0] == 0 and any(word in lists.SCOPES for word in added):
             return Sameness.ALIKE
     return Sameness.MORE
 
@@ -628,12 +544,13 @@ def _slots(
         if not part.replaced
     )
     kept = total - max(gone, come)
-    real = [part for part in replaced if _has_matter(new, old, part)]
+    # something in the place of something, and not one verb for another
+    real = [part for part in replaced if _both_have(_is_value, new, old, part)]
     if not real or kept < max(1.0, _CLOSE * total) or loose > _LOOSE or len(parts) > _PARTS:
         return None
     if any(_is_scope(new, old, part) for part in real):
         return Sameness.ALIKE
-    if len(real) > 1 and not all(_is_figure(new, old, part) for part in real):
+    if len(real) > 1 and not all(_both_have(_is_number, new, old, part) for part in real):
         return Sameness.ALIKE
     return Sameness.CONFLICT
 
@@ -642,23 +559,17 @@ def _matter_in(each: Statement, spans: Sequence[tuple[int, int]]) -> int:
     return sum(_is_matter(_folded(word)) for span in spans for word in each.key[slice(*span)])
 
 
-def _is_figure(new: Statement, old: Statement, part: _Difference) -> bool:
-    words = [old.key[slice(*part.old)], new.key[slice(*part.new)]]
-    return all(any(map(_is_number, map(_folded, side))) for side in words)
-
-
-def _has_matter(new: Statement, old: Statement, part: _Difference) -> bool:
-    """Whether something stands in the place of something, and not one verb for another."""
+def _both_have(
+    wanted: Callable[[str], bool], new: Statement, old: Statement, part: _Difference
+) -> bool:
     sides = (old.key[slice(*part.old)], new.key[slice(*part.new)])
-    return all(any(_is_value(_folded(word)) for word in side) for side in sides)
+    return all(any(wanted(_folded(word)) for word in side) for side in sides)
 
 
 def _is_value(plain: str) -> bool:
-    if plain in statement_words.NEGATIONS:
+    if plain in lists.NEGATIONS:
         return False  # whether both deny is counted elsewhere
-    return plain in statement_words.QUANTIFIERS or (
-        _is_matter(plain) and plain not in statement_words.LIGHT
-    )
+    return plain in lists.QUANTIFIERS or (_is_matter(plain) and plain not in lists.LIGHT)
 
 
 def _is_scope(new: Statement, old: Statement, part: _Difference) -> bool:
@@ -667,29 +578,25 @@ def _is_scope(new: Statement, old: Statement, part: _Difference) -> bool:
     after = [_folded(word) for word in new.key[slice(*part.new)]]
     start = part.old[0]
     led = {_folded(word) for word in old.key[max(0, start - 2) : start]}
-    if old.pauses & {start, start - 1} or (
-        start and _folded(old.key[start - 1]) in statement_words.VERBS
-    ):
+    if old.pauses & {start, start - 1} or (start and _folded(old.key[start - 1]) in lists.VERBS):
         return False
-    if any(w in statement_words.SCOPES for w in before) and any(
-        w in statement_words.SCOPES for w in after
-    ):
+    if any(w in lists.SCOPES for w in before) and any(w in lists.SCOPES for w in after):
         return True
     if any(_is_number(word) for word in (*before, *after)):
         return False
-    if start == 0 and {before[0], after[0]} <= statement_words.PLACES:
+    if start == 0 and {before[0], after[0]} <= lists.PLACES:
         return True
-    return bool(led & statement_words.SCOPE_MARKS) and not led & statement_words.VERBS
+    return bool(led & lists.SCOPE_MARKS) and not led & lists.VERBS
 
 
 def _is_number(word: str) -> bool:
-    return bool(_FIGURE.search(word)) or word in statement_words.NUMBERS
+    return bool(_FIGURE.search(word)) or word in lists.NUMBERS
 
 
 def _is_subject(each: Statement, place: int) -> bool:
     """Whether a place is before the verb of a statement that has one."""
     plain = [_folded(word) for word in each.key]
-    verbs = [at for at, word in enumerate(plain) if word in statement_words.VERBS]
+    verbs = [at for at, word in enumerate(plain) if word in lists.VERBS]
     return bool(verbs) and verbs[0] > 0 and place < verbs[0]
 
 
@@ -703,16 +610,14 @@ def _phrases_in(plain: Sequence[str], phrases: _Phrases) -> frozenset[tuple[str,
 def _headed(plain: Sequence[str], pauses: Container[int]) -> frozenset[tuple[str, ...]]:
     """The word before a first pause, if it announces a change: "Correction: …"."""
     return frozenset(
-        (word,)
-        for at, word in enumerate(plain[:3])
-        if word in statement_words.HEADS and at + 1 in pauses
+        (word,) for at, word in enumerate(plain[:3]) if word in lists.HEADS and at + 1 in pauses
     )
 
 
 def _corrected(plain: Sequence[str]) -> frozenset[tuple[str, ...]]:
     """A denial with its contrast, as in "not A but B"."""
-    denied = any(word in statement_words.NEGATIONS for word in plain)
-    return frozenset((word,) for word in plain if denied and word in statement_words.CONTRASTS)
+    denied = any(word in lists.NEGATIONS for word in plain)
+    return frozenset((word,) for word in plain if denied and word in lists.CONTRASTS)
 
 
 def _found(plain: Sequence[str], phrases: _Phrases) -> list[tuple[int, int]]:
@@ -728,38 +633,17 @@ def _moves(new: Statement, old: Statement) -> bool:
     """Whether a statement says "from A to B", and the older one speaks of A and not of B."""
     plain = [_folded(word) for word in new.key]
     for at, word in enumerate(plain):
-        if word not in statement_words.FROM:
+        if word not in lists.FROM:
             continue
         for to in range(at + 2, min(at + 6, len(plain))):
-            if plain[to] in statement_words.VERBS:
+            if plain[to] in lists.VERBS:
                 break
-            if plain[to] in statement_words.TO:
+            if plain[to] in lists.TO:
                 a = {base for base in new.stems[at + 1 : to] if base in new.matter}
                 b = {base for base in new.stems[to + 1 : to + 4] if base in new.matter}
                 if a and a <= old.matter and b - old.matter:
                     return True
     return False
-
-
-def _former(plain: Sequence[str], stems: Sequence[str], pauses: Container[int]) -> list[str]:
-    """The stems of what a statement says it replaces: the words behind "from" or "instead of"."""
-    found: list[str] = []
-    for _, end in _found(plain, _FORMER):
-        for at in range(end, min(end + 5, len(plain))):
-            stands = _is_matter(plain[at]) and plain[at] not in _MARKS
-            if stands:
-                found.append(stems[at])
-            if (found and not stands) or len(found) == 3 or at + 1 in pauses:
-                break
-        if found:
-            break
-    for at, _ in _found(plain, _ENDED):
-        for before in range(at - 1, max(-1, at - 5), -1):
-            if before + 1 in pauses:
-                break
-            if _is_matter(plain[before]) and plain[before] not in _MARKS:
-                found.append(stems[before])
-    return found
 
 
 def _change_fit(new: Statement, old: Statement, plain: Sameness | None, *, changed: bool) -> float:
@@ -786,11 +670,7 @@ def _subject(each: Statement, empty: frozenset[str]) -> frozenset[str]:
     """What a statement is about: its matter without values, which a change is free to change."""
     about = frozenset(base for base in each.matter if base not in empty)
     about = frozenset(base for base in about if not _is_number(base)) or about or each.matter
-    return _rooted(about)
-
-
-def _rooted(stems: Iterable[str]) -> frozenset[str]:
-    return frozenset(base if _CODE.match(base) else base[:_ROOT] for base in stems)
+    return frozenset(base if _CODE.match(base) else base[:_ROOT] for base in about)
 
 
 def _weight(words: Iterable[str]) -> float:
@@ -798,5 +678,5 @@ def _weight(words: Iterable[str]) -> float:
     return sum(2.0 if _FIGURE.search(word) or _CODE.match(word) else 1.0 for word in words)
 
 
-_GENERIC_STEMS = frozenset(map(_stem, statement_words.GENERIC))
+_GENERIC_STEMS = frozenset(map(_stem, lists.GENERIC))
 _MARK_STEMS = frozenset(map(_stem, _MARKS)) | _GENERIC_STEMS

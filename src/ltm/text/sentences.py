@@ -1,10 +1,11 @@
-"""Where sentences end, in texts full of file names, versions, abbreviations and other scripts; and
-the title and the summary of a text that was given none.
+"""Sentences of a text, shortening, and the title and summary of a text that was given none.
+
+Sentences are found in texts full of file names, versions, abbreviations and other scripts.
 
 A memory file leaves title and summary out where they are what `title_of` and `summary_of` return,
 so that they follow when the text changes. What these return is therefore part of the file format
 and of what is signed: a table in `tests/text/test_sentences.py` pins it. Patterns are compiled when
-they are used, since a session that begins needs few of them. Standard library only; no I/O.
+they are used, since a session that begins needs few of them.
 """
 
 from __future__ import annotations

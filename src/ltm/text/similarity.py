@@ -1,33 +1,17 @@
-"""Jaccard, near-duplicate pairs, phrase overlap, same error.
+"""How alike two texts are, by the words they share.
 
-Whether two memories say the same: overlap of their words, as a number from 0 to 1.
-
-Deliberately cruder than the search terms: no stems and no parts of identifiers, so that the
-thresholds in the kinds table keep the meaning they have in the designs they come from. Imports
-`core.scripts`; no I/O.
-
-Which sets of words overlap enough, found without comparing every pair.
-
-Compares only those that can overlap enough, so that ten thousand memories do not take fifty million
-comparisons, and misses none. Pure; imports core.
-
-Whether two short utterances are about the same thing: the words and pairs of words they share.
-
-Stricter than `similar`: one common word is never enough, two neighbours must agree. That is what
-tells "no, use pnpm" said twice from two corrections that merely both mention a test. Imports
-`core.scripts`; no I/O.
-
-Whether two error texts tell of the same failure, whatever numbers and places stand in them.
-
-Owns what of an error counts: not addresses, line numbers, moments, ids and folders, which differ
-each time, and hardly the words every error has. Pure; imports core.
+Two measures. `jaccard` of `tokens_of` compares memories, from 0 to 1; it is cruder than search
+terms (no stems, no parts of identifiers), so that the thresholds in the kinds table keep the
+meaning they have in the designs they come from. `alike` on `phrases` compares short utterances and
+is stricter: one common word is never enough, two neighbours must agree. That is what tells "no, use
+pnpm" said twice from two corrections that merely both mention a test.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 from math import ceil
 
@@ -65,21 +49,12 @@ def jaccard(a: Set[str], b: Set[str]) -> float:
     return shared / (len(a) + len(b) - shared)
 
 
-def _tokens_beyond_ascii(text: str) -> frozenset[str]:
-    from ltm.text import terms
-
-    plain = terms.caseless(terms.folded(text)).translate(_DELETED)
-    found: set[str] = set()
-    for word in terms.words(terms.spaced(plain)):
-        if terms.UNSPACED.match(word):
-            found.update(terms.pairs(word))
-        elif len(word) > 2 and word not in COMMON_WORDS:
-            found.add(word)
-    return frozenset(found)
-
-
 def pairs(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
-    """The places of all pairs of sets with a Jaccard overlap of at least `least`."""
+    """The places of all pairs of sets with a Jaccard overlap of at least `least`.
+
+    Only those that can overlap enough are compared, so that ten thousand memories do not take fifty
+    million comparisons.
+    """
     common = Counter(word for words in sets for word in words)
     holders: dict[str, list[int]] = {}
     for place, words in enumerate(sets):
@@ -94,6 +69,19 @@ def pairs(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, i
                 yield other, place
         for word in begin:
             holders.setdefault(word, []).append(place)
+
+
+def _tokens_beyond_ascii(text: str) -> frozenset[str]:
+    from ltm.text import terms
+
+    plain = terms.caseless(terms.folded(text)).translate(_DELETED)
+    found: set[str] = set()
+    for word in terms.words(terms.spaced(plain)):
+        if terms.unspaced().match(word):
+            found.update(terms.pairs(word))
+        elif len(word) > 2 and word not in COMMON_WORDS:
+            found.add(word)
+    return frozenset(found)
 
 
 ALIKE = 0.5
@@ -149,16 +137,6 @@ def most_typical(texts: Sequence[str]) -> str:
     return texts[min(range(len(texts)), key=rank)] if texts else ""
 
 
-def common(texts: Iterable[str], most: int = 10) -> list[str]:
-    """The phrases several of these texts share, the most frequent first."""
-    counts: dict[str, int] = {}
-    for text in texts:
-        for phrase in phrases(text):
-            counts[phrase] = counts.get(phrase, 0) + 1
-    shared = [phrase for phrase, count in counts.items() if count > 1]
-    return sorted(shared, key=lambda phrase: (-counts[phrase], -len(phrase), phrase))[:most]
-
-
 def _singular(word: str) -> str:
     """Without the ending of a plural, so that a test and tests are one matter."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
@@ -169,9 +147,9 @@ def _beyond_ascii(text: str) -> list[str]:
     from ltm.text import terms
 
     plain = terms.caseless(terms.folded(text.replace("’", "'")))
-    if not terms.UNSPACED.search(plain):
+    if not terms.unspaced().search(plain):
         return _WORD.findall(plain) if plain.isascii() else terms.words(plain)
     found: list[str] = []
     for word in terms.words(terms.spaced(plain)):
-        found += terms.pairs(word) if terms.UNSPACED.match(word) else [word]
+        found += terms.pairs(word) if terms.unspaced().match(word) else [word]
     return found

@@ -1,7 +1,7 @@
-"""Words that decide how two statements relate, by language: a table and nothing else.
+"""Words that decide how two statements relate, by language: tables and nothing else.
 
 Every list is matched without case and accents. A phrase of a script without spaces is written as it
-stands; it is compared character by character. Imports the standard library.
+stands; it is compared character by character.
 """
 
 from __future__ import annotations
@@ -115,6 +115,9 @@ QUANTIFIERS = _words(
     "все всех каждыи каждая некоторые только всегда иногда часто редко",
     "都 每 所 仅 只 总 全",
 )
+
+HELPERS = _words("do does did we you i must should shall can may ever is are be")
+"""Words that stand around a denial, and say no more than the statement without them."""
 
 FUNCTION = (
     _words(
@@ -230,17 +233,6 @@ REASONS = _words(
 )
 """Words behind which a statement gives its reason."""
 
-LIMITS = _words(
-    "only except unless but however until",
-    "nur ausser aber jedoch",
-    "seulement sauf mais",
-    "solo excepto salvo pero",
-    "apenas exceto mas",
-    "только кроме но",
-    "除 但 仅",
-)
-"""Words behind which a statement takes part of itself back."""
-
 CHANGES = _phrases(
     "actually|from now on|going forward|as of today|as of now|as of|effective immediately"
     "|starting today"
@@ -308,20 +300,6 @@ WEAK_CHANGES = _phrases(
 )
 """Words that may announce a change: they do only where a statement differs in a value."""
 
-FORMER = _phrases(
-    "instead of|from|replaced|replacing|rather than|no longer use|no longer using|not using|stopped"
-    " using|dropped|ditched|retired|got rid of|instead of using|away from|used to be|used to use"
-    "|deprecated|done with",
-    "statt|anstatt|anstelle von|von|ersetzt|weg von",
-    "au lieu de|de|remplace|abandonne",
-    "en lugar de|en vez de|de|dejamos",
-    "em vez de|no lugar de|ao inves de|de",
-    "вместо|с|от",
-    "invece di|al posto di|da",
-    "从|代替|取代|不再用|不再使用|弃用",
-)
-"""Words behind which a change names what it replaces."""
-
 ORDER = _words(
     "before after then first last not over than from to into instead rather above below",
     "erst zuerst dann danach vor nach statt nicht von",
@@ -371,16 +349,60 @@ HEADS = _words(
 CONTRASTS = _words("but rather sondern mais sino mas pero а но 而 ma")
 """Words between what is denied and what holds instead."""
 
-ENDED = _phrases(
-    "was renamed|got renamed|renamed|was replaced|got replaced|replaced by|is replaced|retired"
-    "|killed"
-    "|deprecated|removed|shut down|ripped out|is history|are history|is gone|are gone|is dead"
-    "|decommissioned|phased out|dropped|abandoned|left the team|left the company|stepped down"
-    "|handed",
-    "abgelost|ersetzt|abgeschafft|abgeschaltet|entfernt|umbenannt",
-    "est remplace|remplace par|supprime|supprimee|abandonne",
-    "reemplazado|eliminado|dejo|substituido|removido|descontinuado",
-    "заменили|убрали|отключили|выпилили|удалили|ушел",
-    "离职|下线|弃用",
+UNITS = {
+    word: unit
+    for unit, words in {
+        "s": "s sec secs second seconds",
+        "ms": "ms msec millisecond milliseconds",
+        "min": "min mins minute minutes",
+        "h": "h hr hrs hour hours",
+        "d": "d day days",
+        "kb": "kb kib kilobyte kilobytes",
+        "mb": "mb mib megabyte megabytes",
+        "gb": "gb gib gigabyte gigabytes",
+        "tb": "tb tib terabyte terabytes",
+        "%": "% percent",
+        "px": "px pixel pixels",
+    }.items()
+    for word in words.split()
+}
+"""The one spelling of a unit."""
+
+_ONES = "two three four five six seven eight nine ten eleven twelve"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+DIGITS = {word: str(number) for number, word in enumerate(_ONES.split(), start=2)} | {
+    word: str(10 * number) for number, word in enumerate(_TENS.split(), start=2)
+}
+"""English numbers as digits."""
+
+_HELPING = "do does did is are was were has have had should could would must need"
+CONTRACTIONS = (
+    {
+        "cannot": "can not",
+        "can't": "can not",
+        "won't": "will not",
+        "shan't": "shall not",
+        "let's": "let us",
+        "it's": "it is",
+        "that's": "that is",
+        "there's": "there is",
+        "here's": "here is",
+        "what's": "what is",
+        "who's": "who is",
+        "gonna": "going to",
+        "wanna": "want to",
+    }
+    | {f"{word}nt": f"{word} not" for word in _HELPING.split()}
+    | {"cant": "can not", "wont": "will not", "dont": "do not"}
 )
-"""Words before which a change names what it replaces."""
+"""English contractions, also without their apostrophe, written out."""
+
+CONTRACTED_ENDINGS = {
+    "n't": "not",
+    "'re": "are",
+    "'ve": "have",
+    "'ll": "will",
+    "'m": "am",
+    "'d": "would",
+}
+"""What the end of a contraction stands for."""

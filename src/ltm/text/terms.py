@@ -1,16 +1,8 @@
-"""Search terms: tokenizer, stemmer, CJK bigrams, stop words.
-
-English word endings taken off, so that a question and a memory meet on the same stem.
-
-The suffix rules are Porter's algorithm of 1980: old, small, and what full-text engines use. In
-front of it stands a short list of forms that no suffix rule can join ("chose" and "choose") or that
-Porter's rules would tear apart ("added" and "add"). Imports nothing.
-
-The terms a text is found by: one tokeniser for the search index and for the questions.
+"""Search terms of a text: one tokeniser for the search index and for the questions.
 
 What becomes a term:
 
-- plain words, without case, accents, compatibility forms and English endings (`core.stem`);
+- plain words, without case, accents, compatibility forms and English endings;
 - identifiers, paths and codes, whole and in parts: `src/app/userStore.py` gives the path, the file
   name, the stem `userstore`, and `src`, `app`, `user`, `store`, `py`; `ERR_NOT_FOUND` gives
   `err_not_found`, `err`, `not`, `found`; parts of one letter are left out;
@@ -20,14 +12,10 @@ What becomes a term:
 
 Alphabet: `a-z`, `0-9`, `_` and any characters beyond ASCII that are neither space nor punctuation.
 Whatever joins the parts of an identifier (`.`, `-`, `/`, `::` ...) is written `_`. SQLite keeps
-exactly these terms with the `TOKENIZER` of `storage.database`.
+exactly these terms with the `TOKENIZER` of `ltm.index.sqlite`.
 
-Imports `core.stem` and `core.scripts`; no I/O.
-
-Writing beyond ASCII: even out its many forms, and find units where there are no spaces.
-
-Loaded only when a text holds a character beyond ASCII, because its tables take milliseconds to
-build and a command answers in tens of them. Standard library only; no I/O.
+The tables for writing beyond ASCII take milliseconds to build, so they are built for the first text
+that needs them.
 """
 
 from __future__ import annotations
@@ -35,6 +23,141 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import chain
+
+LONGEST = 64
+"""No term has more characters than this."""
+
+_COMMON = (
+    "a about after am an and any are as at be because been before being but by can could did do"
+    " does doing dont for from had has have having he her hers him his how i if in into is it its"
+    " just may me might my no not of on or our ours over shall she should so some than that the"
+    " their theirs them then there these they this those to too us very was we were what when where"
+    " which while who whom whose why will with would you your yours"
+)
+STOP = frozenset(_COMMON.split())
+"""Words too common to search for. Never stemmed, so a term can be looked up here as it stands."""
+
+_JOINT = r"(?:[-./\\:@'’]|::)"
+
+
+def _chunk(word: str) -> str:
+    """What a run of characters looked at as one is: words joined by single joints.
+
+    The cut at 64 keeps every term short, and one long blob from becoming one long key.
+    """
+    return rf"[{word}]{{1,64}}(?:{_JOINT}[{word}]{{1,64}}){{0,11}}(?:\+\+|#)?"
+
+
+_ASCII_CHUNKS = re.compile(_chunk("0-9A-Za-z_"))
+_HUMPS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_HASH = re.compile(r"(?:0[xX])?(?=[a-fA-F]*[0-9])[0-9a-fA-F]{7,}\Z")
+_CONTRACTION = re.compile(r"(?:(n)['’](t)|['’](?:s|re|ve|ll|d|m))\Z", re.IGNORECASE)
+_SIGNED = {"c++": "cpp", "g++": "gpp", "c#": "csharp", "f#": "fsharp"}
+_JOINTS = str.maketrans({"\\": "/", ":": "/", "@": "/", "'": "/", "’": "/"})
+_TO_UNDERSCORE = str.maketrans({"/": "_", ".": "_", "-": "_"})
+
+
+def terms(text: str) -> list[str]:
+    """Every term of a text, in order and with repetitions, as the index stores them."""
+    if text.isascii():
+        chunks = _ASCII_CHUNKS.findall(text)
+    else:
+        chunks = _any_chunks().findall(spaced(folded(text)))
+    return list(chain.from_iterable(map(_MEMO.__getitem__, chunks)))
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms to search for: each once, without stop words unless there is nothing else."""
+    found = dict.fromkeys(terms(text))
+    return [term for term in found if term not in STOP] or list(found)
+
+
+class _Memo(dict[str, tuple[str, ...]]):
+    """Terms of the chunks seen lately: a text has far fewer different words than words."""
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        found = _split(chunk)
+        if len(chunk) <= LONGEST:
+            if len(self) >= 20_000:
+                self.clear()
+            self[chunk] = found
+        return found
+
+
+_MEMO = _Memo()
+
+
+@cache
+def _any_chunks() -> re.Pattern[str]:
+    return re.compile(f"{unspaced().pattern}|{_chunk(_WORD)}")
+
+
+def _split(chunk: str) -> tuple[str, ...]:
+    """The terms of one run of characters, each once: the whole first, then its parts."""
+    if not chunk[0].isascii() and unspaced().match(chunk):
+        words = (char for char in chunk if char >= "\u3400" or char == "\u3005")  # Han and Hangul
+        return (*words, *pairs(chunk)) if len(chunk) > 1 else (chunk,)
+    if chunk[-1] in "+#":
+        signed = _SIGNED.get(chunk.lower())
+        if signed:
+            return (signed,)
+        chunk = chunk.rstrip("+#")
+    if "'" in chunk or "’" in chunk:
+        chunk = _CONTRACTION.sub(r"\1\2", chunk)
+    found: dict[str, None] = {}
+    _collect(chunk.translate(_JOINTS), "/.-_", found)
+    if len(found) > 1:
+        return tuple(term for term in found if len(term) > 1 or not term.isascii())
+    return tuple(found)
+
+
+def _collect(piece: str, joints: str, found: dict[str, None]) -> None:
+    """Adds a piece and, below it, what its strongest joint divides it into."""
+    for place, joint in enumerate(joints):
+        if joint in piece:
+            parts = [part for part in piece.split(joint) if part.strip("_")]
+            if len(parts) > 1:
+                names = piece.casefold().translate(_TO_UNDERSCORE).split("_")
+                whole = "_".join(filter(None, names))
+                if len(whole) <= LONGEST:
+                    found[whole] = None
+                    if whole[0] == "v" and whole[1].isdigit():
+                        found[whole[1:]] = None  # v1.2.3 is asked for as 1.2.3
+                for part in parts:
+                    _collect(part, joints[place + 1 :], found)
+                return
+            piece = parts[0] if parts else ""
+    if piece:
+        _collect_word(piece, found)
+
+
+def _collect_word(piece: str, found: dict[str, None]) -> None:
+    """Adds a run of letters and digits and, when it has humps as in camelCase, its parts."""
+    if not piece.isascii():
+        word = caseless(piece)[:LONGEST]
+        found[_normal(word) if word.isascii() else word] = None
+        return
+    found[_normal(piece.lower())] = None
+    if piece.islower() and piece.isalpha():
+        return
+    if _HASH.match(piece):
+        if piece[1] in "xX":
+            found[piece[2:].lower()] = None
+        return
+    humps = _HUMPS.findall(piece)
+    if 1 < len(humps) <= 12:  # more humps than that are a blob, not a name
+        for hump in humps:
+            found[_normal(hump.lower())] = None
+
+
+def _normal(word: str) -> str:
+    return stem(word) if word.isalpha() and word not in STOP else word
+
+
+# -- English endings -------------------------------------------------------------------------------
+#
+# Porter's algorithm of 1980, which full-text engines use, and before it a short list of forms that
+# no suffix rule can join ("chose") or that Porter's rules would tear apart ("added").
 
 _IRREGULAR = {
     form: base
@@ -97,39 +220,19 @@ _IRREGULAR = {
     for form in forms.split()
 }
 
+
+def _suffixes(table: str) -> tuple[tuple[str, str], ...]:
+    rows = (row.partition(":") for row in table.split())
+    return tuple((suffix, new) for suffix, _, new in rows)
+
+
 # Porter's tables: the first suffix that fits is the only one tried, so longer ones stand first.
-_STEP_2 = (
-    ("ational", "ate"),
-    ("tional", "tion"),
-    ("enci", "ence"),
-    ("anci", "ance"),
-    ("izer", "ize"),
-    ("bli", "ble"),
-    ("alli", "al"),
-    ("entli", "ent"),
-    ("eli", "e"),
-    ("ousli", "ous"),
-    ("ization", "ize"),
-    ("ation", "ate"),
-    ("ator", "ate"),
-    ("alism", "al"),
-    ("iveness", "ive"),
-    ("fulness", "ful"),
-    ("ousness", "ous"),
-    ("aliti", "al"),
-    ("iviti", "ive"),
-    ("biliti", "ble"),
-    ("logi", "log"),
+_STEP_2 = _suffixes(
+    "ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e"
+    " ousli:ous ization:ize ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous"
+    " aliti:al iviti:ive biliti:ble logi:log"
 )
-_STEP_3 = (
-    ("icate", "ic"),
-    ("ative", ""),
-    ("alize", "al"),
-    ("iciti", "ic"),
-    ("ical", "ic"),
-    ("ful", ""),
-    ("ness", ""),
-)
+_STEP_3 = _suffixes("icate:ic ative: alize:al iciti:ic ical:ic ful: ness:")
 _STEP_4 = (
     *("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion"),
     *("ou", "ism", "ate", "iti", "ous", "ive", "ize"),
@@ -223,137 +326,7 @@ def _closed(word: str) -> bool:
     return _shape(word).endswith("cvc") and word[-1] not in "wxy"
 
 
-LONGEST = 64
-"""No term has more characters than this."""
-
-_COMMON = (
-    "a about after am an and any are as at be because been before being but by can could did do"
-    " does doing dont for from had has have having he her hers him his how i if in into is it its"
-    " just may me might my no not of on or our ours over shall she should so some than that the"
-    " their theirs them then there these they this those to too us very was we were what when where"
-    " which while who whom whose why will with would you your yours"
-)
-STOP = frozenset(_COMMON.split())
-"""Words too common to search for. Never stemmed, so a term can be looked up here as it stands."""
-
-_JOINT = r"(?:[-./\\:@'’]|::)"
-
-
-def _chunk(word: str) -> str:
-    """What a run of characters looked at as one is: words joined by single joints.
-
-    The cut at 64 keeps every term short, and one long blob from becoming one long key.
-    """
-    return rf"[{word}]{{1,64}}(?:{_JOINT}[{word}]{{1,64}}){{0,11}}(?:\+\+|#)?"
-
-
-_ASCII_CHUNKS = re.compile(_chunk("0-9A-Za-z_"))
-_HUMPS = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_HASH = re.compile(r"(?:0[xX])?(?=[a-fA-F]*[0-9])[0-9a-fA-F]{7,}\Z")
-_CONTRACTION = re.compile(r"(?:(n)['’](t)|['’](?:s|re|ve|ll|d|m))\Z", re.IGNORECASE)
-_SIGNED = {"c++": "cpp", "g++": "gpp", "c#": "csharp", "f#": "fsharp"}
-_JOINTS = str.maketrans({"\\": "/", ":": "/", "@": "/", "'": "/", "’": "/"})
-_TO_UNDERSCORE = str.maketrans({"/": "_", ".": "_", "-": "_"})
-
-
-def terms(text: str) -> list[str]:
-    """Every term of a text, in order and with repetitions, as the index stores them."""
-    chunks = _ASCII_CHUNKS.findall(text) if text.isascii() else _chunks_beyond_ascii(text)
-    return list(chain.from_iterable(map(_MEMO.__getitem__, chunks)))
-
-
-def query_terms(text: str) -> list[str]:
-    """The terms to search for: each once, without stop words unless there is nothing else."""
-    found = dict.fromkeys(terms(text))
-    return [term for term in found if term not in STOP] or list(found)
-
-
-class _Memo(dict[str, tuple[str, ...]]):
-    """Terms of the chunks seen lately: a text has far fewer different words than words."""
-
-    def __missing__(self, chunk: str) -> tuple[str, ...]:
-        found = _split(chunk)
-        if len(chunk) <= LONGEST:
-            if len(self) >= 20_000:
-                self.clear()
-            self[chunk] = found
-        return found
-
-
-_MEMO = _Memo()
-
-
-def _chunks_beyond_ascii(text: str) -> list[str]:
-
-    return _any_chunks().findall(spaced(folded(text)))
-
-
-@cache
-def _any_chunks() -> re.Pattern[str]:
-
-    return re.compile(f"{UNSPACED.pattern}|{_chunk(WORD)}")
-
-
-def _split(chunk: str) -> tuple[str, ...]:
-    """The terms of one run of characters, each once: the whole first, then its parts."""
-    if not chunk[0].isascii() and UNSPACED.match(chunk):
-        return (*singles(chunk), *pairs(chunk)) if len(chunk) > 1 else (chunk,)
-    if chunk[-1] in "+#":
-        signed = _SIGNED.get(chunk.lower())
-        if signed:
-            return (signed,)
-        chunk = chunk.rstrip("+#")
-    if "'" in chunk or "’" in chunk:
-        chunk = _CONTRACTION.sub(r"\1\2", chunk)
-    found: dict[str, None] = {}
-    _collect(chunk.translate(_JOINTS), "/.-_", found)
-    if len(found) > 1:
-        return tuple(term for term in found if len(term) > 1 or not term.isascii())
-    return tuple(found)
-
-
-def _collect(piece: str, joints: str, found: dict[str, None]) -> None:
-    """Adds a piece and, below it, what its strongest joint divides it into."""
-    for place, joint in enumerate(joints):
-        if joint in piece:
-            parts = [part for part in piece.split(joint) if part.strip("_")]
-            if len(parts) > 1:
-                names = piece.casefold().translate(_TO_UNDERSCORE).split("_")
-                whole = "_".join(filter(None, names))
-                if len(whole) <= LONGEST:
-                    found[whole] = None
-                    if whole[0] == "v" and whole[1].isdigit():
-                        found[whole[1:]] = None  # v1.2.3 is asked for as 1.2.3
-                for part in parts:
-                    _collect(part, joints[place + 1 :], found)
-                return
-            piece = parts[0] if parts else ""
-    if piece:
-        _collect_word(piece, found)
-
-
-def _collect_word(piece: str, found: dict[str, None]) -> None:
-    """Adds a run of letters and digits and, when it has humps as in camelCase, its parts."""
-    if not piece.isascii():
-        word = caseless(piece)[:LONGEST]
-        found[_normal(word) if word.isascii() else word] = None
-        return
-    found[_normal(piece.lower())] = None
-    if piece.islower() and piece.isalpha():
-        return
-    if _HASH.match(piece):
-        if piece[1] in "xX":
-            found[piece[2:].lower()] = None
-        return
-    humps = _HUMPS.findall(piece)
-    if 1 < len(humps) <= 12:  # more humps than that are a blob, not a name
-        for hump in humps:
-            found[_normal(hump.lower())] = None
-
-
-def _normal(word: str) -> str:
-    return stem(word) if word.isalpha() and word not in STOP else word
-
+# -- writing beyond ASCII --------------------------------------------------------------------------
 
 # Blocks of the scripts without spaces. Korean has spaces, but its particles stick to the words, so
 # pairs of syllables serve it better.
@@ -363,32 +336,33 @@ _KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _THAI_LAO = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece"
 _BURMESE_KHMER = "\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
 
-WORD = r"\w\u0900-\u0963\u0966-\u0dff"
-"""Inside of a regular expression's `[...]`: the characters of words. The blocks are the Indic ones,
-whose vowel signs `\\w` leaves out, so that words would fall apart."""
-
-UNSPACED = re.compile(f"[{_HAN}{_HANGUL}{_KANA}{_THAI_LAO}{_BURMESE_KHMER}]+")
-"""A run of characters of scripts without spaces."""
+_WORD = r"\w\u0900-\u0963\u0966-\u0dff"
+# The characters of words, inside of a pattern's `[...]`. The blocks are the Indic ones, whose vowel
+# signs `\w` leaves out, so that words would fall apart.
 
 # Accents; the vowel points of Hebrew and Arabic, which the same word has or has not; joiners.
-_DROPPED = re.compile(
+_DROPPED = (
     "[\u0300-\u036f"
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u00ad\u200b-\u200d\u2060\ufeff]+"
 )
-_WORDS = re.compile(f"[{WORD}]+")
 # Latin letters that no normal form takes apart.
 _LETTERS = str.maketrans(
     {"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )
 
 
+@cache
+def unspaced() -> re.Pattern[str]:
+    """A run of characters of scripts without spaces."""
+    return re.compile(f"[{_HAN}{_HANGUL}{_KANA}{_THAI_LAO}{_BURMESE_KHMER}]+")
+
+
 def folded(text: str) -> str:
     """The text without accents, vowel points and compatibility forms; case stays."""
-    import unicodedata  # few texts need it, and a plain question should not wait for it
+    from unicodedata import normalize
 
-    apart = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", _DROPPED.sub("", apart))
+    return normalize("NFC", re.sub(_DROPPED, "", normalize("NFKD", text)))
 
 
 def caseless(word: str) -> str:
@@ -398,19 +372,14 @@ def caseless(word: str) -> str:
 
 def spaced(text: str) -> str:
     """The text with every run of a script without spaces set off by spaces."""
-    return UNSPACED.sub(r" \g<0> ", text)
+    return unspaced().sub(r" \g<0> ", text)
 
 
 def words(text: str) -> list[str]:
     """The words of a text: runs of letters, digits and the signs that belong to them."""
-    return _WORDS.findall(text)
+    return re.findall(f"[{_WORD}]+", text)
 
 
 def pairs(run: str) -> list[str]:
     """The overlapping pairs of characters of a run; a run of one is that character."""
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-
-
-def singles(run: str) -> list[str]:
-    """The characters of a run that can be words by themselves: Han and Hangul."""
-    return [char for char in run if char >= "\u3400" or char == "\u3005"]

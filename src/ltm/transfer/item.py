@@ -13,7 +13,7 @@ from ltm.decisions import Copy, forgotten
 from ltm.errors import WrongUsage
 from ltm.kinds import Kinds
 from ltm.model import Impact, Memory, Phase, Scope, Source, Status, Trust
-from ltm.policy import shortened
+from ltm.policy import text_in_phase
 from ltm.redact.redact import redact
 from ltm.text.display import one_line
 from ltm.text.infer import auto_tags, infer_kind
@@ -170,7 +170,7 @@ def as_copy(
     memory = whole._replace(status=item.status)
     if item.phase is Phase.FULL:
         return Copy(memory)
-    short = memory._replace(content=shortened(whole.content, item.phase), phase=item.phase)
+    short = memory._replace(content=text_in_phase(whole.content, item.phase), phase=item.phase)
     return Copy(short, (whole,))
 
 

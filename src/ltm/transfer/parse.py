@@ -120,7 +120,7 @@ def front(text: str) -> Front:
         return Front({}, {}, text, 1)
     body_line = 1 + match[0].count("\n")
     try:
-        items = frontmatter.read(match[1])
+        items = frontmatter.yaml_keys(match[1])
     except frontmatter.Flaw as flaw:
         line = 2 + match[1].count("\n", 0, flaw.offset)
         return Front(_loose(match[1]), {}, text[match.end() :], body_line, flaw.message, line)

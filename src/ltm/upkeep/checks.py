@@ -58,7 +58,7 @@ from ltm.index.sqlite import (
     naming_damage,
     set_aside,
 )
-from ltm.index.vector_file import FILE as VECTORS
+from ltm.index.vector_file import VECTORS_FILE
 from ltm.inject import memory_md
 from ltm.model import Filter, Memory, Problem, Scope, Status, Stored, new_id
 from ltm.project.layout import SESSIONS, STATE
@@ -183,7 +183,7 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
                 problem = Problem(path, f"the index is damaged: {damage}")
                 # Re-indexing is part of every repair, so nothing is left to do here.
                 found.append(Finding(problem, lambda: None))
-            elif name.endswith(VECTORS):
+            elif name.endswith(VECTORS_FILE):
                 problem = Problem(path, f"the file of vectors is damaged: {damage}")
                 found.append(Finding(problem, partial(discard, path)))  # rebuilt from the texts
             else:

@@ -1,8 +1,8 @@
 """The body of a memory file: its text, or a `## Summary` section, then a `## Content` section.
 
-Owns the way from the two texts to the body and back, exactly, whatever the texts contain. A body
-without these headings is all content, and its summary is what `core.sentences` makes of it: so a
-summary that was not written by a person stands in no file and follows the text. Imports core.
+The two texts come back exactly, whatever they contain. A body without these headings is all
+content, and its summary is what `summary_of` makes of it: so a summary that was not written by a
+person stands in no file and follows the text.
 """
 
 from __future__ import annotations

@@ -1,19 +1,4 @@
-"""Memory ↔ file bytes.
-
-A memory made of named values, wherever they stand: the keys of a file, the fields of a record.
-
-Owns which value becomes which field, once. How strict one is with a value is up to the reader:
-`reading` with what a person typed, `transfer.record` with what a program wrote. Imports core.
-
-One reading of a document's keys: each value checked, each complaint with its line.
-
-Owns how forgiving we are with what a person typed. Used by the codec only. Imports core, and from
-storage the document, its keys, its body and how a memory is put together.
-
-Memory to file and back, exactly.
-
-Owns what each key means: how strictly it is read, how it is written, and which keys a short file
-may leave out. Imports core, and from storage the document, its keys and its body.
+"""Memory to file and back, exactly: what each key means, how it is read and how it is written.
 
 Written always: id, kind, scope, tags, impact, status, created, updated. Every other key is
 left out while it says what its absence says:
@@ -34,6 +19,9 @@ left out while it says what its absence says:
 Reading forgives what a person typing by hand leaves out: a missing id is taken from the file's
 name, a kind from the table's default, `created` from the id, `updated` from `created`, scope, tags,
 impact and status from the defaults above.
+
+`assembled` puts a memory together from named values, wherever they stand: the keys of a file, read
+here as a person typed them, or the fields of an exported record.
 """
 
 from __future__ import annotations
@@ -44,19 +32,89 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cache
-from typing import NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from ltm.errors import BadFile, LtmError, Refused, WrongUsage
 from ltm.files.atomic import is_device
 from ltm.kinds import Kinds
-from ltm.model import Impact, Memory, Phase, Scope, Source, Status, Trust, choice, is_id, iso
+from ltm.model import Impact, Memory, Phase, Scope, Source, Status, Trust, choice, is_id
 from ltm.text.sentences import title_of
 from ltm.vault import body
 from ltm.vault.body import Sections
-from ltm.vault.fields import BY_KEY, FIELDS, Value, items, moment, number, phase_of
+from ltm.vault.fields import BY_KEY, FIELDS, Value, items, moment, number, phase_of, record_by_key
 from ltm.vault.frontmatter import MAX_FRONT, Document, is_text
 from ltm.vault.vault import MAX_FILE
+
+_T = TypeVar("_T", bound=StrEnum)
+_MOST = 10**9  # counts above it are a typing error, and would not fit every database
+_TRUE = frozenset(("true", "yes", "on", "1"))
+_FALSE = frozenset(("false", "no", "off", "0", ""))
+_OURS_ALONE = {"kind", "legacy_id"}  # claude-ltm's files have none of these
+_MADE_HERE = re.compile(r"mem_([0-9a-hjkmnp-tv-z]{9})[0-9a-hjkmnp-tv-z]{8}\Z")
+_DIGITS = {char: value for value, char in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
+_LONGEST_SLUG = 48
+# Keys whose value was made up because the file had none: written down as soon as it is rewritten,
+# so that no file that LTM wrote is without them.
+_MADE_UP = ("id", "created")
+
+
+def decode(document: Document, path: str, kinds: Kinds, *, seen: datetime | None = None) -> Memory:
+    """The memory a document holds; BadFile with the line of the key that cannot be read.
+
+    `seen` is the moment to assume for a hand-written file whose keys and id tell none, such as the
+    file's modification time.
+    """
+    sections = body.read(body.with_notes(document.body, document.alternates))
+    return MemoryReader(document, path, kinds).memory(sections, seen)
+
+
+def encode(memory: Memory, base: Document | None = None, kinds: Kinds | None = None) -> Document:
+    """The document that says this; with a base, that document changed only where the memory is.
+
+    Refused when a text cannot be kept in a file or the file would be too large to be read again.
+    """
+    _refuse_unwritable(memory)
+    new = _values(memory)
+    if base is None:
+        document = Document().with_fields(new, body.write(memory.summary, memory.content))
+    else:
+        document = _onto(base, memory, new, kinds or Kinds())
+    if document.front_size > MAX_FRONT or len(document.to_bytes()) > MAX_FILE:
+        raise Refused(
+            f"'{memory.title[:60]}' is too long to be kept as one memory",
+            hint=f"keep it below {MAX_FILE // 1024} KiB, its keys below {MAX_FRONT // 1024} KiB",
+        )
+    return document
+
+
+def to_bytes(memory: Memory, base: Document | None = None, kinds: Kinds | None = None) -> bytes:
+    """The bytes of the file that holds this memory."""
+    return encode(memory, base, kinds).to_bytes()
+
+
+def lacking(document: Document) -> tuple[str, ...]:
+    """The keys that every file that LTM wrote has, and this one has not."""
+    return tuple(key for key in _MADE_UP if key not in document.fields)
+
+
+def completed(document: Document, memory: Memory) -> Document:
+    """The document with those keys, as the memory it holds says them."""
+    values = _values(memory)
+    due = lacking(document)
+    return document.with_fields({key: values[key] for key in due}) if due else document
+
+
+def slug(title: str) -> str:
+    """A title as the readable part of a file name: ASCII, lower case, safe on every system."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9]+", "-", plain)[: _LONGEST_SLUG + 1].strip("-")[:_LONGEST_SLUG]
+    name = name.strip("-") or "memory"
+    return f"memory-{name}" if is_device(name) else name
+
+
+def file_name(memory: Memory) -> str:
+    """The name of the file a memory lives in; its id alone decides which memory that is."""
+    return f"{slug(memory.title)}.{memory.id}.md"
 
 
 class Values(Protocol):
@@ -146,16 +204,6 @@ def assembled(
         signature=values.text("signature"),
         shown_signature=values.text("shown_signature"),
     )
-
-
-_T = TypeVar("_T", bound=StrEnum)
-
-_MOST = 10**9  # counts above it are a typing error, and would not fit every database
-_TRUE = frozenset(("true", "yes", "on", "1"))
-_FALSE = frozenset(("false", "no", "off", "0", ""))
-_OURS_ALONE = {"kind", "legacy_id"}  # claude-ltm's files have none of these (see `claudeltm`)
-_OURS = re.compile(r"mem_([0-9a-hjkmnp-tv-z]{9})[0-9a-hjkmnp-tv-z]{8}\Z")
-_DIGITS = {char: value for value, char in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,88 +336,18 @@ class MemoryReader:
 
 
 def _id_moment(memory_id: str) -> datetime | None:
-    """The moment an id of our own making was made, or None for any other id."""
-    ours = _OURS.match(memory_id)
-    if ours is None:
+    """The moment at which LTM made an id, or None for an id that others made."""
+    made_here = _MADE_HERE.match(memory_id)
+    if made_here is None:
         return None
     stamp = 0
-    for char in ours[1]:
+    for char in made_here[1]:
         stamp = stamp * 32 + _DIGITS[char]
     try:
         made = datetime.fromtimestamp(stamp // 1000, UTC)
     except (ValueError, OverflowError, OSError):
         return None
     return made if 2000 <= made.year < 2200 else None
-
-
-_LONGEST_SLUG = 48
-# Keys whose value was made up because the file had none: written down as soon as it is rewritten,
-# so that no file we wrote is without them.
-_MADE_UP = ("id", "created")
-
-
-def decode(document: Document, path: str, kinds: Kinds, *, seen: datetime | None = None) -> Memory:
-    """The memory a document holds; BadFile with the line of the key that cannot be read.
-
-    `seen` is the moment to assume for a hand-written file whose keys and id tell none, such as the
-    file's modification time.
-    """
-    sections = body.read(body.with_notes(document.body, document.alternates))
-    return MemoryReader(document, path, kinds).memory(sections, seen)
-
-
-def encode(memory: Memory, base: Document | None = None, kinds: Kinds | None = None) -> Document:
-    """The document that says this; with a base, that document changed only where the memory is.
-
-    Refused when a text cannot be kept in a file or the file would be too large to be read again.
-    """
-    _refuse_unwritable(memory)
-    new = _values(memory)
-    if base is None:
-        document = Document().with_fields(new, body.write(memory.summary, memory.content))
-    else:
-        document = _onto(base, memory, new, kinds or _standard_kinds())
-    if document.front_size > MAX_FRONT or len(document.to_bytes()) > MAX_FILE:
-        raise Refused(
-            f"'{memory.title[:60]}' is too long to be kept as one memory",
-            hint=f"keep it below {MAX_FILE // 1024} KiB, its keys below {MAX_FRONT // 1024} KiB",
-        )
-    return document
-
-
-def to_bytes(memory: Memory, base: Document | None = None, kinds: Kinds | None = None) -> bytes:
-    """The bytes of the file that holds this memory."""
-    return encode(memory, base, kinds).to_bytes()
-
-
-def lacking(document: Document) -> tuple[str, ...]:
-    """The keys that every file we wrote has, and this one has not."""
-    return tuple(key for key in _MADE_UP if key not in document.fields)
-
-
-def completed(document: Document, memory: Memory) -> Document:
-    """The document with those keys, as the memory it holds says them."""
-    values = _values(memory)
-    due = lacking(document)
-    return document.with_fields({key: values[key] for key in due}) if due else document
-
-
-def slug(title: str) -> str:
-    """A title as the readable part of a file name: ASCII, lower case, safe on every system."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    name = re.sub(r"[^a-z0-9]+", "-", plain)[: _LONGEST_SLUG + 1].strip("-")[:_LONGEST_SLUG]
-    name = name.strip("-") or "memory"
-    return f"memory-{name}" if is_device(name) else name
-
-
-def file_name(memory: Memory) -> str:
-    """The name of the file a memory lives in; its id alone decides which memory that is."""
-    return f"{slug(memory.title)}.{memory.id}.md"
-
-
-@cache
-def _standard_kinds() -> Kinds:
-    return Kinds()
 
 
 def _onto(base: Document, memory: Memory, new: dict[str, Value | None], kinds: Kinds) -> Document:
@@ -392,47 +370,22 @@ def _onto(base: Document, memory: Memory, new: dict[str, Value | None], kinds: K
 
 def _values(memory: Memory) -> dict[str, Value | None]:
     """Every key in the order of the table; None for one that is left out."""
-    source = memory.source
-    values: dict[str, Value] = {
-        "id": memory.id,
-        "kind": memory.kind,
-        "title": memory.title,
-        "scope": memory.scope.value,
-        "tags": memory.tags,
-        "impact": memory.impact.value,
-        "pinned": "true" if memory.pinned else "false",
-        "difficulty": repr(float(memory.difficulty)),
-        "confidence": repr(float(memory.confidence)),
-        "observations": str(memory.observations),
-        "phase": str(int(memory.phase)),
-        "status": memory.status.value,
-        "version": str(memory.version),
-        "supersedes": memory.supersedes,
-        "superseded_by": memory.superseded_by,
-        "merged_from": memory.merged_from,
-        "previous": memory.previous,
-        "links": memory.links,
-        "conflicts": memory.conflicts,
-        "distinct": memory.distinct,
-        "created": iso(memory.created),
-        "updated": iso(memory.updated),
-        "confirmed": iso(memory.confirmed),
-        "trust": source.trust.value,
-        "session": source.session,
-        "lines": source.lines,
-        "tool": source.tool,
-        "reason": memory.reason,
-        "state": memory.state,
-        "legacy_id": memory.legacy_id,
-        "signature": memory.signature,
-        "shown_signature": memory.shown_signature,
-    }
+    record = record_by_key(memory)
+    values = {field.key: _as_text(record[field.key]) for field in FIELDS}
     left_out: dict[str, Value] = {
         field.key: () if field.many else field.default for field in FIELDS if not field.always
     }
     left_out["title"] = title_of(memory.content or memory.summary)
     left_out["confirmed"] = values["created"]
     return {key: None if left_out.get(key) == value else value for key, value in values.items()}
+
+
+def _as_text(value: Any) -> Value:
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else repr(value)
 
 
 def _refuse_unwritable(memory: Memory) -> None:
@@ -442,18 +395,10 @@ def _refuse_unwritable(memory: Memory) -> None:
         raise Refused("a memory needs a title", hint="give it one with --title")
     if "\n" in memory.title or "\r" in memory.title:
         raise Refused("a title must be one line", hint="put the rest into the content")
-    for name, text in _texts(memory):
-        if not is_text(text):
+    for name, value in record_by_key(memory).items():
+        texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+        if not all(map(is_text, texts)):
             raise Refused(
                 f"the {name} holds a character that no text file can keep",
                 hint="remove NUL characters and broken surrogates",
             )
-
-
-def _texts(memory: Memory) -> list[tuple[str, str]]:
-    """Every text of a memory with the name of its field."""
-    found = memory._asdict() | memory.source._asdict()
-    del found["source"]
-    texts = [(name, value) for name, value in found.items() if isinstance(value, str)]
-    lists = [(name, value) for name, value in found.items() if isinstance(value, tuple)]
-    return texts + [(name, part) for name, value in lists for part in value]

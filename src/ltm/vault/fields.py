@@ -1,7 +1,7 @@
 """The keys of a memory file: their order, their defaults, and how two versions of each agree.
 
-Owns the one table that reading, writing and merging share, so that git's union merge (which leaves
-a key twice), our merge driver and the codec can never disagree. Imports core only.
+Reading, writing and merging share this table, so that git's union merge (which leaves a key twice),
+LTM's merge driver and the codec can never disagree.
 
 | rule        | both sides changed it, or it stands twice in one file                  |
 |-------------|------------------------------------------------------------------------|
@@ -22,7 +22,7 @@ from datetime import datetime
 from math import isnan
 from typing import Any
 
-from ltm.model import Impact, Phase, Status, Trust, utc
+from ltm.model import Impact, Memory, Phase, Status, Trust, as_record, utc
 
 Value = str | tuple[str, ...]
 """What a key holds: a text, or a flat list of texts."""
@@ -150,6 +150,13 @@ FIELDS: tuple[Field, ...] = (
 
 BY_KEY = {field.key: field for field in FIELDS}
 ORDER = {field.key: place for place, field in enumerate(FIELDS)}
+
+
+def record_by_key(memory: Memory) -> dict[str, Any]:
+    """Every field of a memory as JSON values, under the name it has in the file."""
+    record = as_record(memory)
+    record |= record.pop("source")
+    return record | {name: float(record[name]) for name in ("difficulty", "confidence")}
 
 
 def items(value: Value | None) -> tuple[str, ...]:

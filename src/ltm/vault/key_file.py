@@ -1,7 +1,7 @@
 """The file with the key memories are signed with: where it is, and the key in it.
 
 Most homes have none, and then nothing of `signing` is loaded: that would take 3 of the 60 ms of a
-question. Imports the standard library and the small reader; hooks use it.
+question.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ltm.files.atomic import read_plain
 if TYPE_CHECKING:
     from ltm.vault.signing import Key
 
-FILE = "signing.key"
+KEY_FILE = "signing.key"
 _LIMIT = 4096
 
 
 def path_in(home: str) -> str:
     """Where the key of a home is, there or not."""
-    return os.path.join(home, FILE)
+    return os.path.join(home, KEY_FILE)
 
 
 def load(home: str) -> Key | None:

@@ -1,10 +1,6 @@
-"""Three-way merge, git merge driver.
+"""Three-way merge of memory files, and the driver git calls for it.
 
-Three-way merge of memory files, and the driver git calls for it.
-
-Owns what becomes of a memory that two branches changed: every key by its rule in `fields`, the text
-by sections, and never a conflict marker. Imports core, and from storage the document, its keys and
-its body and the union of lines.
+Every key is merged by its rule in `fields`, the text by sections, and never into a conflict marker.
 
 | what                    | both sides changed it                                             |
 |-------------------------|-------------------------------------------------------------------|
@@ -16,18 +12,13 @@ its body and the union of lines.
 | signature               | kept only if it still covers what it signed; made again by the    |
 |                         | driver where both sides fit the key of this machine               |
 | an unknown key          | the side updated last; losing words become a line of the body     |
-| a file we cannot read   | the other side, with every line it lacks added to its content     |
+| an unreadable file      | the other side, with every line it lacks added to its content     |
 | neither can be read,    | refused: git keeps its conflict                                   |
 | or not in a vault       |                                                                   |
 
-Every line of two texts: the line work of a merge, done by git's own union.
-
-Owns nothing but that. Imports `home` and `git`, which is there: it is git that calls the merge.
-
-Sign what a merge made of two signed versions, since only ltm changed anything there.
-
-Owns that rule. Without it, a user of two machines with one key would see a warning after
-every merge. Imports core and storage.
+The lines of two texts are joined by git's own union merge. What a merge makes of two signed
+versions is signed, since only LTM changed anything there; without that, a user of two machines with
+one key would see a warning after every merge.
 """
 
 from __future__ import annotations
@@ -82,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
     """The merge driver: `%O %A %B %P`; the result replaces the file A.
 
     Any other end than 0 means that A is as it was; REFUSED, that these are not memories: a
-    repository's attributes can name our driver for any file, and a union of lines breaks code.
+    repository's attributes can name this driver for any file, and a union of lines breaks code.
     """
     try:
         base, ours, theirs, path = argv
@@ -90,7 +81,9 @@ def main(argv: Sequence[str]) -> int:
             raise BadFile("is not in a vault's memories or archives", path=path)
         sides = _bytes(ours), _bytes(theirs)
         merged = merge(_bytes(base), *sides, path)
-        write_file(os.path.abspath(ours), _signed(merged, sides, path))
+        if merged not in sides and all(b"shown_signature:" in side for side in sides):
+            merged = resigned(merged, sides, path)
+        write_file(os.path.abspath(ours), merged)
     except BadFile as error:
         print(f"ltm: not merged, because only memories are: {error}", file=sys.stderr)
         return REFUSED
@@ -98,14 +91,6 @@ def main(argv: Sequence[str]) -> int:
         print(f"ltm: could not merge {argv[-1] if argv else 'nothing'}: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def _signed(merged: bytes, sides: Sequence[bytes], path: str) -> bytes:
-    """The merged file, signed again if both sides were signed."""
-    if merged in sides or not all(b"shown_signature:" in side for side in sides):
-        return merged
-
-    return resigned(merged, sides, path)
 
 
 def _bytes(path: str) -> bytes:
@@ -175,7 +160,8 @@ def _text(base: Document | None, ours: Document, older: Document, newer: Documen
         return newer.body
     if base is not None and newer.body == base.body:
         return older.body
-    faded = [side for side in (older, newer) if _has_faded(side, base or _peer(side, older, newer))]
+    pairs = ((older, newer), (newer, older))
+    faded = [side for side, other in pairs if _has_faded(side, base or other)]
     if faded == [older]:
         return newer.body
     if faded == [newer]:
@@ -194,10 +180,6 @@ def _text(base: Document | None, ours: Document, older: Document, newer: Documen
     if not summary and not (one.explicit and two.explicit):
         summary = summary_of(content)
     return text.rewrite(ours.body, summary, content)
-
-
-def _peer(side: Document, older: Document, newer: Document) -> Document:
-    return newer if side is older else older
 
 
 def _phase(document: Document) -> int:
@@ -240,7 +222,7 @@ def _covered(document: Document, signature: str) -> list[Value]:
 def _other_entries(
     base: Document | None, ours: Document, theirs: Document, newer: Document
 ) -> tuple[list[FrontMatterEntry], dict[str, tuple[str, ...]]]:
-    """Our entries with what the other side did to unknown keys and comments, and lost words."""
+    """The entries of `ours` with what `theirs` did to unknown keys and comments, and lost words."""
     entries = list(ours.entries)
     lost: dict[str, tuple[str, ...]] = {}
     before = {} if base is None else _unknown(base)
@@ -257,7 +239,7 @@ def _other_entries(
             if newer is ours:
                 continue
         elif here != was and there is None:
-            continue  # the other side removed what we edited: the edit stays
+            continue  # the other side removed what this one edited: the edit stays
         entries = _replaced(entries, key, there or ())
     comments = {entry.raw for side in (base, ours) if side for entry in _comments(side)}
     entries += [entry for entry in _comments(theirs) if entry.raw not in comments]
@@ -301,7 +283,7 @@ def _in_style(entries: Sequence[FrontMatterEntry], like: Document | None) -> lis
 def _with_every_line(good: Document, rest: bytes) -> bytes:
     """The side that can be read with what it lacks of the other, which cannot; no line is lost."""
     known_lines = set(good.to_bytes().decode().splitlines())
-    # Bytes that are no text are spelt out, so that the result can be read.
+    # Bytes that are not text are spelt out, so that the result can be read.
     spelt = rest.decode(errors="backslashreplace").replace("\0", "\\x00")
     lacking = [line for line in spelt.splitlines() if line.strip() and line not in known_lines]
     sections = text.read(good.body)

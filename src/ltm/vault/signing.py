@@ -9,7 +9,7 @@ Each memory carries two, both HMAC-SHA256 over canonical JSON (sorted keys, mome
 
 The key is one file under LTM_HOME, readable by its owner only. A change through the store signs
 again if what it changed was signed; what was changed elsewhere stays visible until a person
-signs it. Imports core and `fields`; cryptography is loaded when there is a key, since hooks ask.
+signs it. Cryptography is loaded when there is a key, since hooks ask.
 """
 
 from __future__ import annotations
@@ -21,16 +21,22 @@ from enum import StrEnum
 from typing import Any
 
 from ltm.errors import Refused
-from ltm.files.atomic import read_plain
-from ltm.model import Memory, as_record
-from ltm.vault.fields import FIELDS
-from ltm.vault.key_file import FILE, path_in
+from ltm.files.atomic import (
+    failed,
+    make_folder,
+    read_plain,
+    remove_file,
+    sync_folder,
+    write_file,
+)
+from ltm.model import Memory
+from ltm.vault.fields import FIELDS, record_by_key
+from ltm.vault.key_file import KEY_FILE, path_in
 
 SIZE = 32
 """Bytes of a key, as many as the signature has."""
 
 _SIGNED = tuple(row.key for row in FIELDS if row.signed)
-_SHARES = ("difficulty", "confidence")
 
 
 class SignatureState(StrEnum):
@@ -83,10 +89,8 @@ class Key:
         """How a memory stands; with `whole`, its original text is checked too."""
         if self.fits(memory) and (whole is None or self.covers(memory, whole)):
             return SignatureState.OK
-        ours = f"{self.id}."
-        claims = self.secret and (
-            memory.signature.startswith(ours) or memory.shown_signature.startswith(ours)
-        )
+        signatures = (memory.signature, memory.shown_signature)
+        claims = self.secret and any(each.startswith(f"{self.id}.") for each in signatures)
         return SignatureState.CHANGED if claims else SignatureState.UNSIGNED
 
     def is_doubtful(self, memory: Memory) -> bool:
@@ -94,12 +98,12 @@ class Key:
         return not self.fits(memory)
 
     def _over_original(self, memory: Memory, whole: Memory) -> str:
-        record = _flat(memory)
+        record = record_by_key(memory)
         covered = {key: record[key] for key in _SIGNED}
         return self._named("original", covered | {"text": [whole.summary, whole.content]})
 
     def _over_shown(self, memory: Memory) -> str:
-        record = _flat(memory)
+        record = record_by_key(memory)
         del record["shown_signature"]
         return self._named("shown", record)
 
@@ -123,8 +127,6 @@ def canonical(purpose: str, values: Mapping[str, Any]) -> bytes:
 
 def make(home: str) -> Key:
     """A new key for a home that has none; one that is there is never overwritten."""
-    from ltm.files.atomic import failed, make_folder, remove_file, sync_folder, write_file
-
     path = path_in(home)
     if os.path.lexists(path):
         raise _there_already(path)
@@ -174,9 +176,7 @@ def _refuse_repository(home: str) -> None:
 
 def _hide_from_git(home: str) -> None:
     """Keep the key out of git if the folder above is under git."""
-    from ltm.files.atomic import write_file
-
-    path, line = os.path.join(home, ".gitignore"), f"/{FILE}*"
+    path, line = os.path.join(home, ".gitignore"), f"/{KEY_FILE}*"
     try:
         there = read_plain(path)
     except FileNotFoundError:
@@ -197,13 +197,6 @@ def _readings(memory: Memory) -> Iterator[Memory]:
 
     if memory.content and memory.summary == summary_of(memory.content):
         yield memory._replace(summary=first_sentence(memory.content))
-
-
-def _flat(memory: Memory) -> dict[str, Any]:
-    """Every field under the name it has in the file."""
-    record = as_record(memory)
-    record |= record.pop("source")
-    return record | {name: float(record[name]) for name in _SHARES}
 
 
 def _same(one: str, other: str) -> bool:

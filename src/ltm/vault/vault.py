@@ -1,8 +1,7 @@
-"""A vault: a folder of memory files, and nothing that is not on the disk.
+"""A vault: a folder of memory files, read safely (no links, devices or giants) and written durably.
 
-Owns names and bytes: which files there are, how they are read safely (no links, no devices, no
-giants) and written durably, where older versions are kept, and the write lock. It does not know
-what a memory means; `codec` does.
+It knows names and bytes, where older versions are kept, and the write lock. It does not know what a
+memory means; `codec` does.
 """
 
 import errno
@@ -18,6 +17,7 @@ from ltm.files.atomic import (
     failed,
     is_temporary,
     make_folder,
+    names_in,
     read_plain,
     remove_file,
     sweep,
@@ -228,7 +228,7 @@ class Vault:
         """
         self._listed = self._archives()
 
-    def list_anew(self) -> None:
+    def list_again(self) -> None:
         """Look at the archive itself again."""
         self._listed = None
 
@@ -253,7 +253,7 @@ class Vault:
     def purge(self, name: str, memory_id: str) -> None:
         """Delete every kept version of a memory, then its file: if the file is left after a
         crash, purging can be repeated, and nothing is left that cannot be found."""
-        self.list_anew()  # others may have kept a version since the archive was listed
+        self.list_again()  # others may have kept a version since the archive was listed
         for _, path in self.archived(memory_id):
             remove_file(path)
         remove_file(self.path(name))
@@ -261,11 +261,7 @@ class Vault:
     def leftovers(self) -> Iterator[str]:
         """Paths of unfinished writes: with the write lock held, none is still in progress."""
         for folder in (self.folder, self.memories, self.archives):
-            try:
-                names = os.listdir(folder)
-            except OSError:
-                continue
-            for name in names:
+            for name in names_in(folder):
                 if is_temporary(name):
                     yield os.path.join(folder, name)
 

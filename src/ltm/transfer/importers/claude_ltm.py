@@ -26,7 +26,7 @@ from typing import Any
 
 from ltm.kinds import Kinds
 from ltm.model import Phase
-from ltm.project.identity import is_theirs
+from ltm.project.identity import is_claude_ltm_memory
 from ltm.transfer.item import Item
 from ltm.transfer.parse import Front, count, front, listed, mapping, text_of
 from ltm.transfer.source import Origin
@@ -116,7 +116,7 @@ def _root(origin: Origin) -> str | None:
 
 
 def _is_theirs(origin: Origin, path: str) -> bool:
-    return is_theirs(origin.head(path))
+    return is_claude_ltm_memory(origin.head(path))
 
 
 def _by_id(origin: Origin, folder: str) -> dict[str, str]:
