@@ -1,31 +1,22 @@
-"""Lookups and full-text search over memories.
+"""Looking memories up in a vault's index: by id, by filter and by words.
 
-The SQL of looking things up in an index: filters, and BM25 search that stays quick at any size.
-
-Owns the statements; the connection and the tables are `index`'s.
-
-Looking things up in an index: by id, by filter, by words.
-
-Owns what an index can be asked. Every question is answered: an index that turns out to be broken
-on the way is rebuilt first. Imports core and storage's tables.
+Every question is answered: an index that turns out to be damaged on the way is rebuilt first. Where
+all words of a question are common, memories that have them in title or tags compete, else the
+newest.
 """
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from ltm.files.fastjson import read
-from ltm.index.sqlite import DAMAGE, is_busy, snapshot
+from ltm.index import full_text
+from ltm.index.full_text import affordable, any_of, mending, rarest_first
+from ltm.index.sqlite import snapshot
 from ltm.model import Filter, Memory, Problem, Status, Stored, from_record
 from ltm.vault.vault import Vault
-
-POSTINGS = 3_000
-"""How many matches one search may score, which bounds its time at any size. In a vault with more
-memories, or if a whole text is asked for, words too common to fit help to rank the matches of the
-rarer words and bring in none of their own; if all words are common, memories that have them in
-title or tags compete, else the newest. Scoring costs about 2 µs a match and word."""
 
 _FEW = 6  # words of a question, all of which bring in matches in a vault of up to so many memories
 
@@ -143,27 +134,17 @@ def _expressions(
     holders: Mapping[str, int], memories: int, db: sqlite3.Connection
 ) -> Iterator[tuple[str, int]]:
     """FTS5 queries to try in turn until there are enough matches, each with its first row."""
-    known = sorted((count, word) for word, count in holders.items() if count)
-    if not known:
+    words = rarest_first(holders)
+    if not words:
         return
-    if memories <= POSTINGS and len(known) <= _FEW:
-        yield _any([word for _, word in known]), 0
-        return
-    rare: list[str] = []
-    common: list[str] = []
-    spent = 0
-    for count, word in known:
-        spent += count
-        (rare if spent <= POSTINGS else common).append(word)
-    if rare and common:
-        # bm25 scores every word of the expression, also those that cannot match alone.
-        yield f"({_any(rare)}) AND ({_any([*rare, *common])})", 0
-    elif rare:
-        yield _any(rare), 0
+    if memories <= full_text.POSTINGS and len(words) <= _FEW:
+        yield any_of(words), 0
+    elif expression := affordable(holders):
+        yield expression, 0
     else:
-        yield f"{{title tags}} : ({_any(common)})", 0
+        yield f"{{title tags}} : ({any_of(words)})", 0
         last = db.execute("SELECT max(row) FROM memories").fetchone()[0]
-        yield _any(common), last - POSTINGS
+        yield any_of(words), last - full_text.POSTINGS
 
 
 def _holders(db: sqlite3.Connection, word: str) -> int:
@@ -171,31 +152,7 @@ def _holders(db: sqlite3.Connection, word: str) -> int:
     return row[0] if row else 0
 
 
-def _any(words: Sequence[str]) -> str:
-    return " OR ".join(f'"{word}"' for word in words)
-
-
 _PAGE = 200  # memories that a walk over all of them holds at once
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def _mending(method: _F) -> _F:
-    """A look-up that is asked again when the index had to be mended: damage shows only when it
-    is read."""
-
-    @wraps(method)
-    def call(self: "Lookups", *values: Any, **named: Any) -> Any:
-        try:
-            return method(self, *values, **named)
-        except DAMAGE as error:
-            if isinstance(error, sqlite3.Error) and is_busy(error):
-                raise
-            if not self._mend():
-                raise
-            return method(self, *values, **named)
-
-    return cast(_F, call)
 
 
 class Lookups(ABC):
@@ -205,10 +162,10 @@ class Lookups(ABC):
     _vault: Vault
 
     @abstractmethod
-    def _mend(self) -> bool:
-        """Rebuild a broken index; False when it is not ours to change."""
+    def _mend(self, error: Exception) -> bool:
+        """Rebuild a damaged index; False when it may not be changed."""
 
-    @_mending
+    @mending
     def get(self, memory_id: str) -> Stored | None:
         """The memory of an id."""
         row = self._db.execute(
@@ -217,7 +174,7 @@ class Lookups(ABC):
         ).fetchone()
         return None if row is None else self._stored(*row)
 
-    @_mending
+    @mending
     def ids_like(self, text: str, most: int) -> list[str]:
         """Ids that begin or end with a text (with or without `mem_`), or an exact legacy id."""
         escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -230,7 +187,7 @@ class Lookups(ABC):
         )
         return [row[0] for row in rows]
 
-    @_mending
+    @mending
     def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
         """A page of memories, newest first, and how many there are in all."""
         condition, values = where(wanted)
@@ -257,7 +214,7 @@ class Lookups(ABC):
                 return
             last = page[-1].memory.id
 
-    @_mending
+    @mending
     def _after(self, last: str, wanted: Filter) -> list[Stored]:
         condition, values = where(wanted)
         rows = self._db.execute(
@@ -267,25 +224,25 @@ class Lookups(ABC):
         )
         return [self._stored(*row) for row in rows]
 
-    @_mending
+    @mending
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> IndexMatches:
         """The best matches for any of the words, at least `limit` if there are so many."""
         with snapshot(self._db):  # a memory that is rewritten meanwhile gets another row
             return search(self._db, words, wanted, limit)
 
-    @_mending
+    @mending
     def mark(self) -> int:
         """A number that changes with every change of what is held."""
         row = self._db.execute("SELECT value FROM meta WHERE name = 'mark'").fetchone()
         return int(row[0]) if row else 0
 
-    @_mending
+    @mending
     def etags(self) -> dict[str, str]:
         """The memories in force, and the state of each, by id."""
         rows = self._db.execute("SELECT id, etag FROM memories WHERE status = 'active'")
         return dict(rows.fetchall())
 
-    @_mending
+    @mending
     def some(self, ids: Sequence[str], wanted: Filter) -> list[Stored]:
         """The memories of these ids that a filter wants."""
         condition, values = where(wanted)
@@ -304,8 +261,8 @@ class Lookups(ABC):
         """The memory of a match."""
         try:
             return self._stored(candidate.file, candidate.data, candidate.etag)
-        except (ValueError, TypeError):
-            if not self._mend():
+        except (ValueError, TypeError) as error:
+            if not self._mend(error):
                 raise
             row = self._db.execute(
                 "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE file = ?",
@@ -315,7 +272,7 @@ class Lookups(ABC):
                 raise
             return self._stored(*row)
 
-    @_mending
+    @mending
     def newest(self, kind: str) -> str:
         """Id of the newest active memory of a kind, or nothing."""
         row = self._db.execute(
@@ -325,13 +282,13 @@ class Lookups(ABC):
         ).fetchone()
         return row[0] if row else ""
 
-    @_mending
+    @mending
     def problems(self) -> list[Problem]:
         """Files that could not be read as memories."""
         rows = self._db.execute("SELECT file, problem, line FROM files WHERE problem IS NOT NULL")
         return [Problem(self._vault.path(file), problem, line) for file, problem, line in rows]
 
-    @_mending
+    @mending
     def counts(self) -> list[tuple[str, str, str, int, int]]:
         """(kind, scope, status, phase, how many) for each combination there is."""
         return self._db.execute(
