@@ -99,7 +99,7 @@ class Passages(PassageLookups):
             fresh = [
                 each
                 for each in dict.fromkeys(passages)
-                if not self._rows.has(message_of(header.id, each))
+                if not self._rows.known([message_of(header.id, each)])
             ]
             if fresh:
                 self._rows.put(header, fresh)

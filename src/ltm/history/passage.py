@@ -1,7 +1,4 @@
-"""A passage: what was said or done in one place of a session, as it is kept to be found again.
-
-Owns the shapes only. Standard library only; no I/O.
-"""
+"""A passage: what was said or done in one place of a session, as it is kept to be found again."""
 
 from __future__ import annotations
 
