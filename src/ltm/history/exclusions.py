@@ -12,7 +12,7 @@ from datetime import datetime
 
 from ltm.capture.model_extract import READER as MODEL
 from ltm.capture.pipeline import READER as RULES
-from ltm.history.search import line_range
+from ltm.history.passage import line_range
 from ltm.model import Memory
 from ltm.sessions.transcript import IN_ONE, Recent, Unknown, read
 from ltm.sessions.turns import Turn

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ltm.history.passage import Header, Passage
+from ltm.history.passage import Header, Passage, line_range
 from ltm.history.tables import base_name
 from ltm.index import full_text
 from ltm.index.full_text import affordable, all_of, any_of, mending, rarest_first
@@ -368,15 +368,6 @@ class PassageLookups(ABC):
             span,
         ).fetchone()
         return int(low), int(high)
-
-
-def line_range(lines: str) -> tuple[int, int]:
-    """The first and the last line of `120-134` or `120`; nothing is from 0 to 0."""
-    first, _, last = lines.partition("-")
-    try:
-        return int(first), int(last or first)
-    except ValueError:
-        return 0, 0
 
 
 def _expressions(holders: Mapping[str, int], total: int) -> Iterator[str]:
