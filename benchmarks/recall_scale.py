@@ -29,7 +29,7 @@ from ltm.history.db import Passages
 from ltm.history.passage import ASSISTANT, USER, Header, Passage
 from ltm.model import Filter
 from ltm.project.layout import Places, places
-from ltm.recall.passages import said_of
+from ltm.recall.passages import session_search
 from ltm.recall.search import recall
 from ltm.store.open import open_store
 
@@ -88,7 +88,10 @@ def ask(project: str, runs: int) -> None:
     """Print p50 and p95 of warm questions, with vectors and by words only, and peak memory."""
     where = places(project)
     config = load(where.home, where.settings)
-    with closing(open_store(where, config)) as store, closing(said_of(where, config)) as said:
+    with (
+        closing(open_store(where, config)) as store,
+        closing(session_search(where, config)) as said,
+    ):
         figures: list[float] = []
         for vectors in (True, False):
             if not vectors:

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm.errors import Conflict, StorageFailed
-from ltm.history import search, tables
+from ltm.history import tables
 from ltm.history.db import Passages
 from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
+from ltm.index import full_text
 from ltm.text.terms import query_terms
 
 ONE = Header("one", "/p", "/t/one.jsonl")
@@ -145,7 +146,6 @@ def test_a_candidate_says_which_words_it_has_and_how_common_they_are(passages: P
     assert (best.session, best.turn, best.role) == ("one", 1, USER)
     assert best.matched == ("retri", "payment")
     assert best.words == "retri the payment"
-    assert passages.holders("retri") == 2
 
 
 def test_only_what_was_said_in_a_span_of_time_is_found(passages: Passages) -> None:
@@ -168,7 +168,7 @@ def test_when_all_words_are_common_the_best_are_found_all_the_same(
     passages: Passages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search scores a bounded number of matches; what has the words together is among them."""
-    monkeypatch.setattr(search, "POSTINGS", 20)
+    monkeypatch.setattr(full_text, "POSTINGS", 20)
     said = [passage(turn, f"the build number {turn}") for turn in range(1, 100)]
     said[3] = passage(4, "the broken build of the number")
     said[50] = passage(51, "the broken release")
@@ -183,7 +183,7 @@ def test_when_all_words_are_common_the_best_are_found_all_the_same(
 def test_words_too_common_bring_in_nothing_beside_rare_ones(
     passages: Passages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "POSTINGS", 5)
+    monkeypatch.setattr(full_text, "POSTINGS", 5)
     said = [passage(turn, f"build number {turn}") for turn in range(1, 50)]
     said += [passage(50, "zebra crossing here"), passage(51, "zebra build here")]
     passages.add(ONE, said)

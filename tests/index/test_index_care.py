@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ltm.errors import Busy
+from ltm.index import full_text, search
 from ltm.index import index as index_
-from ltm.index import search
 from ltm.index.index import Index
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory
@@ -248,7 +248,7 @@ class TestSearchingMany:
 
     @pytest.fixture
     def large(self, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
-        monkeypatch.setattr(search, "POSTINGS", 4)
+        monkeypatch.setattr(full_text, "POSTINGS", 4)
         monkeypatch.setattr(search, "CANDIDATES", 2)
         for number in range(10):
             rare = "rare" if number < 2 else ""

@@ -62,9 +62,9 @@ class Work:
     @cached_property
     def said(self) -> SessionSearch:
         """What was said in the project's sessions."""
-        from ltm.recall.passages import said_of
+        from ltm.recall.passages import session_search
 
-        said = said_of(self.places, self.config)
+        said = session_search(self.places, self.config)
         self._leaving.callback(said.close)
         return said
 

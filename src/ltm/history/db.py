@@ -1,14 +1,11 @@
-"""What was said in a project's sessions, word for word and searchable: one SQLite file a project.
+"""What was said in a project's sessions, word for word and searchable: its `sessions.db`.
 
-Owns `sessions.db`: adding to it and letting go of it; what it can be asked is in `passagelookups`.
 A client deletes its transcripts after some weeks, so this cannot be derived again: a damaged file
 is moved aside and told as a problem, and another is begun from the transcripts that are still
 there. For that, and so that nothing is kept twice, how far a transcript was read is noted in the
 same transaction as what was read: a crash or a power cut loses both or neither.
 
-Passages are found by words (`find`), whole sessions by all words or by the user's (`find_views`),
-and by the file, error, lines or moment they belong to. A project never sees another's file.
-Imports core and storage's tables.
+What is kept can be looked up as `history.search` says. A project never sees another's file.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ from ltm.index.vector_file import keep_only, vectors_path
 from ltm.model import Problem
 from ltm.project.identity import inode
 
-_ROOM = 0.9  # of what may be kept: pruning to less than the limit makes it rare
+_PRUNED = 0.9  # of what may be kept: pruning to less than the limit makes it rare
 _PURGED = "purged"
 
 
@@ -102,7 +99,7 @@ class Passages(PassageLookups):
             fresh = [
                 each
                 for each in dict.fromkeys(passages)
-                if not self._rows.has(message_of(header.id, each))
+                if not self._rows.known([message_of(header.id, each)])
             ]
             if fresh:
                 self._rows.put(header, fresh)
@@ -137,17 +134,14 @@ class Passages(PassageLookups):
         larger than so many bytes; how many passages went. What is newest always stays."""
         with self._changing():
             doomed = self._rows.ended_before(before) if before else []
-            doomed += self._rows.oldest(self._excess(most), but=set(doomed)) if most else []
+            used = self._rows.used_bytes() if most else 0
+            excess = 1 - _PRUNED * most / used if used > most else 0.0
+            doomed += self._rows.oldest(excess, but=set(doomed)) if most else []
             gone = self._rows.remove(
                 row for session in doomed for row in self._rows.of_session(session)
             )
         self._wipe()
         return gone
-
-    def _excess(self, most: int) -> float:
-        """Which share of the file is too much."""
-        used = self._rows.used_bytes()
-        return 0.0 if used <= most else 1 - _ROOM * most / used
 
     def _wipe(self) -> None:
         """Leave no trace of what was removed, also by a process that did not come this far."""
@@ -171,7 +165,7 @@ class Passages(PassageLookups):
                 yield
         except sqlite3.Error as error:
             if is_damaged(error):
-                self._put_aside(error)
+                self._mend(error)
             raise self._failed(error) from None
 
     def _failed(self, error: sqlite3.Error) -> StorageFailed:
@@ -197,7 +191,7 @@ class Passages(PassageLookups):
         return db
 
     def _looked_at(self) -> sqlite3.Connection:
-        """What is there to read; nothing where there is no file that can be read."""
+        """What is there to read; nothing where no file can be read."""
         self._readonly = True
         try:
             if os.path.exists(self.path):
@@ -220,20 +214,21 @@ class Passages(PassageLookups):
             raise
         return look(self.path, SCHEMA, long=True)
 
-    def _put_aside(self, error: Exception) -> None:
+    def _mend(self, error: Exception) -> bool:
         self._db.close()
         if self._readonly or not (isinstance(error, sqlite3.Error) and is_damaged(error)):
             # Whatever it is, the file may be sound: it is left alone, and nothing is added to it.
             self._readonly = True
             self.problem = Problem(self.path, f"cannot be read: {error}")
             self._use(empty(SCHEMA))
-            return
+            return True
         # The first to meet the damage has put the file aside, and begun the present one.
         if inode(self.path) == self._inode:
             aside = set_aside(self.path)
             if aside:
                 self._tell_aside(aside)
         self._use(self._opened())
+        return True
 
     def _tell_aside(self, aside: str) -> None:
         self.problem = Problem(

@@ -1,9 +1,8 @@
-"""What must not be met again: which messages say what a purged memory said.
+"""Which messages say what a purged memory said, so that they are not kept again.
 
 A memory is purged while the client's transcript still has the words, and every later reader
 (the note at the end of a session, a model, capture) would keep them once more. So the messages are
 found while the memory is there to compare with, and only their ids are noted, never their words.
-Imports core, `sessions` and the log.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from datetime import datetime
 
 from ltm.capture.model_extract import READER as MODEL
 from ltm.capture.pipeline import READER as RULES
-from ltm.history.search import line_range
+from ltm.history.passage import line_range
 from ltm.model import Memory
 from ltm.sessions.transcript import IN_ONE, Recent, Unknown, read
 from ltm.sessions.turns import Turn
@@ -53,7 +52,7 @@ def messages_quoting(memory: Memory, session: str, transcript: str) -> list[str]
         turns[0].uuid
         for turns in read(transcript).messages()
         if turns[0].uuid
-        and ((first and first <= turns[0].line <= last) or any(map(quotes, _said(turns))))
+        and ((first and first <= turns[0].line <= last) or any(map(quotes, _lines(turns))))
     ]
 
 
@@ -78,7 +77,7 @@ class Unpurged(Unknown):
         return self._recent.is_new(uuid) and not self.is_known(uuid)
 
 
-def _said(turns: list[Turn]) -> Iterator[str]:
+def _lines(turns: list[Turn]) -> Iterator[str]:
     """What a message says, in lines and sentences, as notes would quote it."""
     for turn in turns:
         text = getattr(turn, "text", "") or getattr(turn, "subject", "")

@@ -1,7 +1,4 @@
-"""A passage: what was said or done in one place of a session, as it is kept to be found again.
-
-Owns the shapes only. Standard library only; no I/O.
-"""
+"""A passage: what was said or done in one place of a session, as it is kept to be found again."""
 
 from __future__ import annotations
 
@@ -71,3 +68,12 @@ class Header(NamedTuple):
     passages: int = 0
     size: int = 0
     """Characters of all its passages."""
+
+
+def line_range(lines: str) -> tuple[int, int]:
+    """The first and the last line of `120-134` or `120`; nothing is from 0 to 0."""
+    first, _, last = lines.partition("-")
+    try:
+        return int(first), int(last or first)
+    except ValueError:
+        return 0, 0

@@ -1,13 +1,9 @@
-"""Lookups and full-text search over passages.
+"""Looking passages up: by words, file, error, lines or time, one by one or session by session.
 
-The SQL of finding passages and stretches of sessions by their words, quick at any size.
-
-Owns the statements; the connection is `passages`', the tables are those of `passagerows`.
-
-Looking passages up: by words, by file, error, lines or time, one by one or session by session.
-
-Owns what a project's passages can be asked. Every question is answered: a file that turns out to
-be damaged on the way is put aside first. Imports core and storage's tables.
+Every question is answered, in the same time however much is kept: a search scores a bounded number
+of matches, and a file that turns out to be damaged on the way is put aside first. Where all words
+of a question are common, passages that have the rarest with another come first, then those that
+have any; of too many, the newest.
 """
 
 from __future__ import annotations
@@ -16,30 +12,28 @@ import json
 import os
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from itertools import accumulate
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from ltm.history.passage import Header, Passage
+from ltm.history.passage import Header, Passage, line_range
 from ltm.history.tables import base_name
-from ltm.index.sqlite import DAMAGE, is_busy
+from ltm.index import full_text
+from ltm.index.full_text import affordable, all_of, any_of, mending, rarest_first
 from ltm.text.display import is_inside, parts_of, same_end
 from ltm.text.terms import query_terms
-
-POSTINGS = 3_000
-"""How many matches one search may score, which bounds its time at any size: scoring costs about
-1.5 µs a match, walking a word's passages 0.03 µs each. Words too common to fit rank what the rarer
-words found and bring in none of their own. If all words are common, passages that have the rarest
-with another come first, then those that have any; of too many, the newest."""
 
 RANKING = 10
 """How many times more passages may be walked for the sake of ranking. Without any, a tenth of the
 answers among 150,000 passages are lost; with all words, ranking costs half as much again."""
 
-ANY_TIME = ("", "~")
-"""A span of time that leaves nothing out, also not what has no time: both ends as ISO 8601."""
+_ANY_TIME = ("", "~")  # both ends as ISO 8601: nothing is left out, also not what has no time
+_HEADER = "id, cwd, transcript, started, ended, title, turns, passages, size"
+_PASSAGE = (
+    "SELECT p.turn, p.part, p.role, t.text, p.at, p.first, p.last, t.message, t.agent, t.named,"
+    " p.row, s.id FROM passages p JOIN texts t USING(row) JOIN sessions s ON s.number = p.session"
+)
+_AT_ONCE = 500  # rows asked for in one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,204 +83,6 @@ class PassageMatches:
     """How many passages there are."""
 
 
-def find(
-    db: sqlite3.Connection,
-    words: Sequence[str],
-    limit: int,
-    span: tuple[str, str],
-    column: str = "text",
-) -> PassageMatches:
-    """The best passages for any of the words, those said in a span of time."""
-    counts = {word: holders(db, word, column) for word in words}
-    total = count(db)
-    low, high = _rows_in(db, span)
-    weights = "1.0, 0.0" if column == "text" else "0.0, 1.0"
-    costs: dict[int, float] = {}
-    for expression in _expressions(counts, total):
-        given = f"{{{column}}} : ({expression})"
-        floor = _floor(db, "words", given, low, high)
-        # CROSS JOIN keeps SQLite from asking the full-text index once per passage. Without a span
-        # there is nothing to look up in passages, which saves a quarter of the time.
-        joined = "" if span == ANY_TIME else " CROSS JOIN passages p ON p.row = words.rowid"
-        in_span = " AND p.at >= ? AND p.at < ?" if joined else ""
-        found = db.execute(
-            f"SELECT words.rowid, bm25(words, {weights}) AS cost FROM words{joined}"
-            f" WHERE words MATCH ? AND words.rowid BETWEEN ? AND ?{in_span}"
-            " ORDER BY cost, words.rowid DESC LIMIT ?",
-            (given, floor, high, *(span if joined else ()), limit),
-        )
-        for row, cost in found:
-            costs.setdefault(row, cost)
-        if len(costs) >= limit:
-            break
-    return PassageMatches(_candidates(db, costs, words, column, limit), counts, total)
-
-
-def find_views(
-    db: sqlite3.Connection,
-    words: Sequence[str],
-    limit: int,
-    span: tuple[str, str],
-    *,
-    user: bool,
-) -> list[View]:
-    """The best stretches of sessions for any of the words, by all that was said or the user's."""
-    counts = {word: _count_in(db, "view_vocabulary", word) for word in words}
-    total = db.execute("SELECT count(*) FROM stretches").fetchone()[0]
-    found: dict[int, View] = {}
-    for expression in _expressions(counts, total):
-        given = f"{{user}} : ({expression})" if user else expression
-        last = db.execute("SELECT ifnull(max(row), 0) FROM stretches").fetchone()[0]
-        floor = _floor(db, "views", given, 0, last)
-        rows = db.execute(
-            f"SELECT views.rowid, s.id, bm25(views, 1.0, {0.0 if user else 1.0}) AS cost,"
-            f" {'0.0' if user else 'bm25(views, 1.0, 0.0)'}"
-            " FROM views CROSS JOIN stretches t ON t.row = views.rowid"
-            " CROSS JOIN sessions s ON s.number = t.session"
-            " WHERE views MATCH ? AND views.rowid >= ? AND s.ended >= ? AND s.started < ?"
-            " ORDER BY cost, views.rowid DESC LIMIT ?",
-            (given, floor, *span, limit),
-        )
-        for row, session, cost, user_cost in rows:
-            found.setdefault(row, View(row, session, cost, cost if user else user_cost))
-        if len(found) >= limit:
-            break
-    return list(found.values())[:limit]
-
-
-def neighbours(db: sqlite3.Connection, rows: Sequence[int], reach: int) -> list[PassageMatch]:
-    """The passages at these rows and up to `reach` rows away in the same session."""
-    found = db.execute(
-        "SELECT DISTINCT n.row, s.id, n.turn, n.part, n.role, n.at, w.text FROM passages p"
-        " CROSS JOIN passages n ON n.row BETWEEN p.row - ? AND p.row + ? AND n.session = p.session"
-        " CROSS JOIN sessions s ON s.number = n.session CROSS JOIN words w ON w.rowid = n.row"
-        f" WHERE p.row IN ({', '.join('?' * len(rows))})",
-        (reach, reach, *rows),
-    )
-    return [
-        PassageMatch(row, session, turn, part, role, at, 0.0, said)
-        for row, session, turn, part, role, at, said in found
-    ]
-
-
-def holders(db: sqlite3.Connection, word: str, column: str = "text") -> int:
-    """How many passages have a word."""
-    row = db.execute(
-        "SELECT doc FROM vocabulary WHERE term = ? AND col = ?", (word, column)
-    ).fetchone()
-    return int(row[0]) if row else 0
-
-
-def count(db: sqlite3.Connection) -> int:
-    """How many passages there are."""
-    return int(db.execute("SELECT passages FROM totals").fetchone()[0])
-
-
-def any_of(words: Sequence[str]) -> str:
-    """An expression that any of the words fulfils."""
-    return " OR ".join(f'"{word}"' for word in words)
-
-
-def all_of(words: Sequence[str]) -> str:
-    """An expression that only all words together fulfil."""
-    return " AND ".join(f'"{word}"' for word in words)
-
-
-def _candidates(
-    db: sqlite3.Connection,
-    costs: Mapping[int, float],
-    words: Sequence[str],
-    column: str,
-    limit: int,
-) -> tuple[PassageMatch, ...]:
-    rows = list(costs)[:limit]
-    found = {
-        row: PassageMatch(row, session, turn, part, role, at, costs[row], said, words)
-        for row, session, turn, part, role, at, said in db.execute(
-            f"SELECT p.row, s.id, p.turn, p.part, p.role, p.at, w.{column} FROM passages p"
-            " CROSS JOIN sessions s ON s.number = p.session CROSS JOIN words w ON w.rowid = p.row"
-            f" WHERE p.row IN ({', '.join('?' * len(rows))})",
-            rows,
-        )
-    }
-    return tuple(found[row] for row in rows)
-
-
-def _expressions(counts: Mapping[str, int], total: int) -> Iterator[str]:
-    """Expressions to try in turn until there are enough matches."""
-    known = sorted((held, word) for word, held in counts.items() if held)
-    words = [word for _, word in known]
-    if not known:
-        return
-    spent = list(accumulate(held for held, _ in known))
-    fitting = sum(each <= POSTINGS for each in spent)
-    if total <= POSTINGS or fitting == len(words):
-        yield any_of(words)
-    elif fitting:
-        ranking = sum(each <= RANKING * POSTINGS for each in spent)
-        # bm25 scores every word of the expression, also those that cannot match alone.
-        also = f" AND ({any_of(words[:ranking])})" if ranking > fitting else ""
-        yield f"({any_of(words[:fitting])}){also}"
-    else:
-        if len(words) > 1:
-            yield f'"{words[0]}" AND ({any_of(words[1:])})'
-        yield any_of(words)
-
-
-def _floor(db: sqlite3.Connection, table: str, expression: str, low: int, high: int) -> int:
-    """The row from which on there are no more matches than may be scored."""
-    found = db.execute(
-        f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid BETWEEN ? AND ?"
-        " ORDER BY rowid DESC LIMIT 1 OFFSET ?",
-        (expression, low, high, POSTINGS - 1),
-    ).fetchone()
-    return max(low, found[0]) if found else low
-
-
-def _rows_in(db: sqlite3.Connection, span: tuple[str, str]) -> tuple[int, int]:
-    """Rows between which all passages of a span of time are, and others too."""
-    if span == ANY_TIME:
-        return 0, int(db.execute("SELECT ifnull(max(row), 0) FROM passages").fetchone()[0])
-    low, high = db.execute(
-        "SELECT ifnull(min(first_row), 0), ifnull(max(last_row), 0) FROM sessions"
-        " WHERE ended >= ? AND started < ?",
-        span,
-    ).fetchone()
-    return int(low), int(high)
-
-
-def _count_in(db: sqlite3.Connection, vocabulary: str, word: str) -> int:
-    row = db.execute(f"SELECT doc FROM {vocabulary} WHERE term = ?", (word,)).fetchone()
-    return int(row[0]) if row else 0
-
-
-_HEADER = "id, cwd, transcript, started, ended, title, turns, passages, size"
-_PASSAGE = (
-    "SELECT p.turn, p.part, p.role, t.text, p.at, p.first, p.last, t.message, t.agent, t.named,"
-    " p.row, s.id FROM passages p JOIN texts t USING(row) JOIN sessions s ON s.number = p.session"
-)
-_AT_ONCE = 500  # rows asked for in one statement
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def _mending(method: _F) -> _F:
-    """A look-up that is asked again of what is there once a damaged file was put aside: damage
-    shows only when it is read."""
-
-    @wraps(method)
-    def call(self: PassageLookups, *values: Any, **named: Any) -> Any:
-        try:
-            return method(self, *values, **named)
-        except DAMAGE as error:
-            if isinstance(error, sqlite3.Error) and is_busy(error):
-                raise
-            self._put_aside(error)
-            return method(self, *values, **named)
-
-    return cast(_F, call)
-
-
 @dataclass(frozen=True, slots=True)
 class Size:
     """How much is kept."""
@@ -298,33 +94,72 @@ class Size:
 
 
 class PassageLookups(ABC):
-    """The questions a project's passages answer."""
+    """The questions a project's passages answer.
+
+    `words` are the terms of a question (`query_terms`); `since` and `until` are moments as ISO 8601
+    in UTC, the second one excluded.
+    """
 
     path: str
     _db: sqlite3.Connection
 
     @abstractmethod
-    def _put_aside(self, error: Exception) -> None:
-        """Go on without a file that is damaged."""
+    def _mend(self, error: Exception) -> bool:
+        """Go on without a file that is damaged; whether questions can be asked again."""
 
     # -- finding ---------------------------------------------------------------------------------
 
-    @_mending
+    @mending
     def find(
         self, words: Sequence[str], limit: int, *, since: str = "", until: str = ""
     ) -> PassageMatches:
-        """The best passages for any of the words (`core.words.query_terms` of a question).
+        """The best passages for any of the words."""
+        return self._find(words, limit, "text", _span(since, until))
 
-        `since` and `until` are moments as ISO 8601 in UTC, the second one excluded.
-        """
-        return find(self._db, words, limit, _span(since, until))
-
-    @_mending
+    @mending
     def find_errors(self, words: Sequence[str], limit: int) -> PassageMatches:
         """The best passages whose error texts have any of the words."""
-        return find(self._db, words, limit, ANY_TIME, "errors")
+        return self._find(words, limit, "errors", _ANY_TIME)
 
-    @_mending
+    def _find(
+        self, words: Sequence[str], limit: int, column: str, span: tuple[str, str]
+    ) -> PassageMatches:
+        holders = self._holders("vocabulary", words, " AND col = ?", column)
+        total = int(self._db.execute("SELECT passages FROM totals").fetchone()[0])
+        low, high = self._rows_in(span)
+        weights = "1.0, 0.0" if column == "text" else "0.0, 1.0"
+        # CROSS JOIN keeps SQLite from asking the full-text index once per passage. Without a span
+        # there is nothing to look up in passages, which saves a quarter of the time.
+        joined = "" if span == _ANY_TIME else " CROSS JOIN passages p ON p.row = words.rowid"
+        in_span = " AND p.at >= ? AND p.at < ?" if joined else ""
+        costs: dict[int, float] = {}
+        for expression in _expressions(holders, total):
+            given = f"{{{column}}} : ({expression})"
+            floor = self._floor("words", given, low, high)
+            found = self._db.execute(
+                f"SELECT words.rowid, bm25(words, {weights}) AS cost FROM words{joined}"
+                f" WHERE words MATCH ? AND words.rowid BETWEEN ? AND ?{in_span}"
+                " ORDER BY cost, words.rowid DESC LIMIT ?",
+                (given, floor, high, *(span if joined else ()), limit),
+            )
+            for row, cost in found:
+                costs.setdefault(row, cost)
+            if len(costs) >= limit:
+                break
+        rows = list(costs)[:limit]
+        matches = {
+            row: PassageMatch(row, session, turn, part, role, at, costs[row], said, words)
+            for row, session, turn, part, role, at, said in self._db.execute(
+                f"SELECT p.row, s.id, p.turn, p.part, p.role, p.at, w.{column} FROM passages p"
+                " CROSS JOIN sessions s ON s.number = p.session"
+                " CROSS JOIN words w ON w.rowid = p.row"
+                f" WHERE p.row IN ({', '.join('?' * len(rows))})",
+                rows,
+            )
+        }
+        return PassageMatches(tuple(matches[row] for row in rows), holders, total)
+
+    @mending
     def find_views(
         self,
         words: Sequence[str],
@@ -338,65 +173,78 @@ class PassageLookups(ABC):
 
         A very long session is looked at in stretches, and can be in the answer more than once.
         """
-        return find_views(self._db, words, limit, _span(since, until), user=user)
+        holders = self._holders("view_vocabulary", words)
+        total, last = self._db.execute(
+            "SELECT count(*), ifnull(max(row), 0) FROM stretches"
+        ).fetchone()
+        found: dict[int, View] = {}
+        for expression in _expressions(holders, total):
+            given = f"{{user}} : ({expression})" if user else expression
+            floor = self._floor("views", given, 0, last)
+            rows = self._db.execute(
+                f"SELECT views.rowid, s.id, bm25(views, 1.0, {0.0 if user else 1.0}) AS cost,"
+                f" {'0.0' if user else 'bm25(views, 1.0, 0.0)'}"
+                " FROM views CROSS JOIN stretches t ON t.row = views.rowid"
+                " CROSS JOIN sessions s ON s.number = t.session"
+                " WHERE views MATCH ? AND views.rowid >= ? AND s.ended >= ? AND s.started < ?"
+                " ORDER BY cost, views.rowid DESC LIMIT ?",
+                (given, floor, *_span(since, until), limit),
+            )
+            for row, session, cost, user_cost in rows:
+                found.setdefault(row, View(row, session, cost, cost if user else user_cost))
+            if len(found) >= limit:
+                break
+        return list(found.values())[:limit]
 
-    @_mending
+    @mending
     def neighbours(self, rows: Sequence[int], reach: int) -> list[PassageMatch]:
         """The passages at these rows, and those kept up to `reach` rows before and after each in
         the same session: what was said just before and after. None of them has a cost."""
-        return neighbours(self._db, rows, reach)
+        found = self._db.execute(
+            "SELECT DISTINCT n.row, s.id, n.turn, n.part, n.role, n.at, 0.0, w.text FROM passages p"
+            " CROSS JOIN passages n"
+            " ON n.row BETWEEN p.row - ? AND p.row + ? AND n.session = p.session"
+            " CROSS JOIN sessions s ON s.number = n.session CROSS JOIN words w ON w.rowid = n.row"
+            f" WHERE p.row IN ({', '.join('?' * len(rows))})",
+            (reach, reach, *rows),
+        )
+        return [PassageMatch(*each) for each in found]
 
-    @_mending
-    def holders(self, word: str) -> int:
-        """How many passages have a word."""
-        return holders(self._db, word)
-
-    @_mending
+    @mending
     def naming_file(self, path: str, limit: int = 100) -> list[Passage]:
         """The passages that name a file, newest first; a path names all it is the end of."""
         wanted = parts_of(path)
         rows = self._db.execute(
             "SELECT row, path FROM files WHERE name = ? ORDER BY row DESC", (base_name(path),)
         )
-        found: dict[int, None] = {}
-        for row, known in rows:
-            if same_end(parts_of(known), wanted):
-                found[row] = None
-                if len(found) == limit:
-                    break
-        return self.read(found)
+        return self._first(limit, (row for row, known in rows if same_end(parts_of(known), wanted)))
 
-    @_mending
+    @mending
     def in_folder(self, path: str, limit: int = 100) -> list[Passage]:
         """The passages that name anything in a folder of the project, newest first."""
         wanted = parts_of(path)
-        inside = "/".join(wanted)
         rows = self._db.execute(
-            "SELECT row, path FROM files WHERE instr(path, ?) ORDER BY row DESC", (inside + "/",)
+            "SELECT row, path FROM files WHERE instr(path, ?) ORDER BY row DESC",
+            ("/".join(wanted) + "/",),
         )
-        found: dict[int, None] = {}
-        for row, known in rows:
-            if is_inside(parts_of(known)[:-1], wanted):
-                found[row] = None
-                if len(found) == limit:
-                    break
-        return self.read(found)
+        return self._first(
+            limit, (row for row, known in rows if is_inside(parts_of(known)[:-1], wanted))
+        )
 
-    @_mending
+    @mending
     def saying(self, text: str) -> list[int]:
         """The rows of passages that have every word of a text."""
         words = query_terms(text)
         if not words:
             return []
         found = self._db.execute(
-            "SELECT rowid FROM words WHERE words MATCH ?",
-            (f"{{text}} : ({all_of(words)})",),
+            "SELECT rowid FROM words WHERE words MATCH ?", (f"{{text}} : ({all_of(words)})",)
         )
         return [row for (row,) in found]
 
     # -- reading ---------------------------------------------------------------------------------
 
-    @_mending
+    @mending
     def read(self, rows: Iterable[int]) -> list[Passage]:
         """The passages at these rows, in this order, without those that are gone."""
         wanted = list(rows)
@@ -407,7 +255,7 @@ class PassageLookups(ABC):
             found.update((each.row, each) for each in self._passages(asked, part))
         return [found[row] for row in wanted if row in found]
 
-    @_mending
+    @mending
     def around(self, session: str, turn: int, before: int = 2, after: int = 2) -> list[Passage]:
         """The passages of a turn and of the turns around it, in order."""
         return self._passages(
@@ -415,12 +263,12 @@ class PassageLookups(ABC):
             (session, turn - before, turn + after),
         )
 
-    @_mending
+    @mending
     def of_session(self, session: str) -> list[Passage]:
         """All passages of a session, in order."""
         return self._passages(f"{_PASSAGE} WHERE s.id = ? ORDER BY p.turn, p.part", (session,))
 
-    @_mending
+    @mending
     def at_lines(self, session: str, lines: str) -> list[Passage]:
         """The passages on these lines of a session's transcript: `120-134`, as a memory's source
         says, so that a memory and the lines it came from can be told to be one."""
@@ -430,12 +278,12 @@ class PassageLookups(ABC):
             (session, last, first),
         )
 
-    @_mending
+    @mending
     def after(self, row: int, limit: int = 1_000) -> list[Passage]:
         """The passages that were kept after the one at a row, in the order of their rows."""
         return self._passages(f"{_PASSAGE} WHERE p.row > ? ORDER BY p.row LIMIT ?", (row, limit))
 
-    @_mending
+    @mending
     def header(self, session: str) -> Header | None:
         """What is known of a session."""
         row = self._db.execute(
@@ -443,7 +291,7 @@ class PassageLookups(ABC):
         ).fetchone()
         return Header(*row) if row else None
 
-    @_mending
+    @mending
     def known_as(self, name: str) -> list[str]:
         """The sessions whose id is this, or begins like this; at most two, enough to tell."""
         rows = self._db.execute(
@@ -453,7 +301,7 @@ class PassageLookups(ABC):
         found = [each for (each,) in rows]
         return found[:1] if found[:1] == [name] else found
 
-    @_mending
+    @mending
     def sessions(self, limit: int = 100, *, since: str = "", until: str = "") -> list[Header]:
         """The sessions that were going on in a span of time, the one that ended last first."""
         rows = self._db.execute(
@@ -463,7 +311,7 @@ class PassageLookups(ABC):
         )
         return [Header(*row) for row in rows]
 
-    @_mending
+    @mending
     def size(self) -> Size:
         """How much is kept."""
         sessions, passages = self._db.execute(
@@ -479,18 +327,65 @@ class PassageLookups(ABC):
             found.append(Passage(*fields))
         return found
 
+    def _first(self, limit: int, rows: Iterator[int]) -> list[Passage]:
+        """The passages at the first of some rows, each once."""
+        found: dict[int, None] = {}
+        for row in rows:
+            found[row] = None
+            if len(found) == limit:
+                break
+        return self.read(found)
 
-def line_range(lines: str) -> tuple[int, int]:
-    """The first and the last line of `120-134` or `120`; nothing is from 0 to 0."""
-    first, _, last = lines.partition("-")
-    try:
-        return int(first), int(last or first)
-    except ValueError:
-        return 0, 0
+    def _holders(
+        self, vocabulary: str, words: Sequence[str], condition: str = "", *values: str
+    ) -> dict[str, int]:
+        """How many texts have each of the words."""
+        found: dict[str, int] = {}
+        for word in words:
+            row = self._db.execute(
+                f"SELECT doc FROM {vocabulary} WHERE term = ?{condition}", (word, *values)
+            ).fetchone()
+            found[word] = int(row[0]) if row else 0
+        return found
+
+    def _floor(self, table: str, expression: str, low: int, high: int) -> int:
+        """The row from which on there are no more matches than may be scored."""
+        found = self._db.execute(
+            f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid BETWEEN ? AND ?"
+            " ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+            (expression, low, high, full_text.POSTINGS - 1),
+        ).fetchone()
+        return max(low, found[0]) if found else low
+
+    def _rows_in(self, span: tuple[str, str]) -> tuple[int, int]:
+        """Rows between which all passages of a span of time are, and others too."""
+        if span == _ANY_TIME:
+            last = self._db.execute("SELECT ifnull(max(row), 0) FROM passages").fetchone()
+            return 0, int(last[0])
+        low, high = self._db.execute(
+            "SELECT ifnull(min(first_row), 0), ifnull(max(last_row), 0) FROM sessions"
+            " WHERE ended >= ? AND started < ?",
+            span,
+        ).fetchone()
+        return int(low), int(high)
+
+
+def _expressions(holders: Mapping[str, int], total: int) -> Iterator[str]:
+    """FTS5 expressions to try in turn until there are enough matches."""
+    words = rarest_first(holders)
+    if total <= full_text.POSTINGS and words:
+        yield any_of(words)
+    elif expression := affordable(holders, RANKING):
+        yield expression
+    else:
+        if len(words) > 1:
+            yield f'"{words[0]}" AND ({any_of(words[1:])})'
+        if words:
+            yield any_of(words)
 
 
 def _span(since: str, until: str) -> tuple[str, str]:
-    return since or ANY_TIME[0], until or ANY_TIME[1]
+    return since or _ANY_TIME[0], until or _ANY_TIME[1]
 
 
 def _bytes(path: str) -> int:

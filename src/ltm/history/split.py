@@ -1,7 +1,5 @@
 """From turns to passages: what of a session is kept word for word, in pieces that can be found.
 
-Owns what is worth keeping and how much of it:
-
 - What the user and the agent said, whole, in parts of about `PART` characters cut where a
   paragraph, a line or a word ends. Beyond `LONGEST` a message is pasted data, and only its
   beginning is kept.
@@ -13,9 +11,9 @@ Owns what is worth keeping and how much of it:
 - What another agent or the user answered through a tool, up to three parts.
 
 All other output of tools is left out: it is most of a transcript's bytes and hardly any of what
-is asked for later, and it can be had again. Nothing that a client or we put into the conversation
-is kept, nor calls of our own tools: what was recalled must not be found as if it had been said
-again. Secrets are taken out first. Pure; imports core, `sessions` and this package.
+is asked for later, and it can be had again. Nothing that a client or LTM put into the conversation
+is kept, nor calls of LTM's own tools: what was recalled must not be found as if it had been said
+again. Secrets are taken out first.
 """
 
 from __future__ import annotations
@@ -92,8 +90,6 @@ class Cutter:
                     yield from self._called(turn)
                 case ToolResult():
                     yield from self._answered(turn)
-                case _:
-                    continue
 
     def _said(self, turn: Turn, role: str, text: str) -> Iterator[Passage]:
         self._turn += 1
@@ -105,7 +101,7 @@ class Cutter:
     def _called(self, turn: ToolUse) -> Iterator[Passage]:
         about = next((key for key in _ABOUT_KEYS if _given(turn.input, key)), "")
         given = _given(turn.input, about)
-        if is_ours(turn.tool) or (turn.tool in SHELLS and _OUR_COMMAND.match(given)):
+        if turn.tool.startswith(MEMORY) or (turn.tool in SHELLS and _OUR_COMMAND.match(given)):
             self._note_call(turn.id, "ours")
             return
         if turn.tool in _ANSWERING:
@@ -137,7 +133,6 @@ class Cutter:
             text = without_insertions(sound(turn.text))
             for piece in parts(redacted(opening(text, 3 * PART))):
                 yield self._passage(turn, TOOL, piece, files=self._files_in(piece))
-
         elif what in ("commits", "hides"):
             for commit, _, subject in committed(turn.text):
                 text = redacted(f"committed {commit[:12]}: {shortened(sound(subject), PART)}")
@@ -214,11 +209,6 @@ def failure(output: str) -> str:
     best = telling_line(text)
     middle = "" if best in head or best in tail else f"{best[: ERROR // 6]}\n…\n"
     return f"{head.strip()}\n…\n{middle}{tail}"
-
-
-def is_ours(tool: str) -> bool:
-    """Whether a tool belongs to ltm, under whatever name the client has it."""
-    return tool.startswith(MEMORY)
 
 
 def sound(text: str) -> str:

@@ -1,20 +1,14 @@
-"""Schema of sessions.db and row writes.
+"""The tables of a project's passages, and every statement that changes them.
 
-Sessions as one text each: what the whole and the user's view search.
-
-Owns the stretches. A stretch is a whole session up to `STRETCH` characters; a longer session has
-several, so that adding to a long session costs one stretch and not the session. Its text is in
-`views`, the user's words and all others as two columns, and nowhere else: what it consists of is
-read from the words of its passages when it must be changed. Imports core.
-
-The tables of a project's passages, and how sessions and passages become rows in them.
-
-Owns the schema and every statement that changes it. What is asked is `passagequery`'s, when to
-change what is `passages`'. Two things can be searched by words, each kept up as passages come:
+Two things can be searched by words, each kept up as passages come:
 
 - `words`: every passage, its text and the errors it names as two columns;
 - `views`: every stretch of a session as one text, the user's words and all others as two columns,
-  so that one table serves the session's view and the user's (`passageviews`).
+  so that one table serves the look at whole sessions and the look at what the user said.
+
+A stretch is a whole session up to `STRETCH` characters; a longer session has several, so that
+adding to it costs one stretch and not the session. Its text stands in `views` only: what it
+consists of is read from the words of its passages when it must be changed.
 """
 
 from __future__ import annotations
@@ -31,80 +25,6 @@ from ltm.text.terms import terms
 STRETCH = 60_000
 """Characters of a stretch. A session of 30 exchanges fits; what has more is about many things, and
 one text of all of it would be near to every question and to none."""
-
-
-class Filling:
-    """The last stretch of a session, and those begun after it, while passages are put into them."""
-
-    def __init__(self, db: sqlite3.Connection, number: int) -> None:
-        self._db = db
-        self._number = number
-        self._former: tuple[str, str] | None = None
-        self._words: tuple[list[str], list[str]] = ([], [])
-        last = db.execute(
-            "SELECT row, size FROM stretches WHERE session = ? ORDER BY row DESC LIMIT 1",
-            (number,),
-        ).fetchone()
-        self._row: int = last[0] if last else 0
-        self._size: int = last[1] if last else 0
-        if self._row and self._size < STRETCH:
-            self._former = stretch_words(db, self._row)
-            self._words = ([self._former[0]], [self._former[1]])
-
-    def stretch_for(self, passage: Passage) -> int:
-        """The stretch that takes a passage: the last one while there is room in it."""
-        if not self._row or self._size + len(passage.text) > STRETCH:
-            self.write()
-            self._row = int(
-                self._db.execute(
-                    "INSERT INTO stretches(session, size) VALUES(?, 0)", (self._number,)
-                ).lastrowid
-                or 0
-            )
-            self._size, self._former, self._words = 0, None, ([], [])
-        return self._row
-
-    def take(self, passage: Passage, said: str) -> None:
-        """Add a passage and its words."""
-        self._words[passage.role != USER].append(said)
-        self._size += len(passage.text)
-
-    def write(self) -> None:
-        """Put the words of the stretch at hand into its view."""
-        if self._row:
-            user, rest = (" ".join(filter(None, each)) for each in self._words)
-            if (user, rest) != self._former and (user or rest):
-                replace_view(self._db, self._row, self._former or ("", ""), (user, rest))
-            self._db.execute("UPDATE stretches SET size = ? WHERE row = ?", (self._size, self._row))
-
-
-def stretch_words(db: sqlite3.Connection, stretch: int) -> tuple[str, str]:
-    """The user's words of a stretch and all others, as they stand in its view."""
-    said: tuple[list[str], list[str]] = ([], [])
-    for role, text in db.execute(
-        "SELECT p.role, w.text FROM passages p CROSS JOIN words w ON w.rowid = p.row"
-        " WHERE p.stretch = ? ORDER BY p.row",
-        (stretch,),
-    ):
-        if text:
-            said[role != USER].append(text)
-    return " ".join(said[0]), " ".join(said[1])
-
-
-def replace_view(
-    db: sqlite3.Connection, stretch: int, former: tuple[str, str], words: tuple[str, str]
-) -> None:
-    """Change the view of a stretch from one text to another; an empty one is none."""
-    if any(former):
-        db.execute(
-            "INSERT INTO views(views, rowid, user, rest) VALUES('delete', ?, ?, ?)",
-            (stretch, *former),
-        )
-    if any(words):
-        db.execute("INSERT INTO views(rowid, user, rest) VALUES(?, ?, ?)", (stretch, *words))
-    else:
-        db.execute("DELETE FROM stretches WHERE row = ?", (stretch,))
-
 
 _TITLE = 120
 
@@ -172,10 +92,6 @@ class PassageRows:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def has(self, message: int) -> bool:
-        """Whether a message was kept before, in whatever session."""
-        return bool(self.known([message]))
-
     def known(self, messages: Sequence[int]) -> set[int]:
         """Those of a few hundred messages that were kept before, in whatever session."""
         marks = ", ".join("?" * len(messages))
@@ -198,7 +114,7 @@ class PassageRows:
     def put(self, header: Header, passages: Sequence[Passage]) -> None:
         """Keep passages of a session, in their order, and its figures with them."""
         number = self._put_session(header)
-        filling = Filling(self._db, number)
+        filling = _Filling(self._db, number)
         rows: list[int] = []
         for passage in passages:
             said = " ".join(terms(passage.text))
@@ -249,27 +165,13 @@ class PassageRows:
         row = self._db.execute(
             "INSERT INTO passages(session, turn, part, role, at, first, last, stretch)"
             " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                number,
-                passage.turn,
-                passage.part,
-                passage.role,
-                passage.at,
-                passage.first,
-                passage.last,
-                stretch,
-            ),
+            (number, *passage[:3], *passage[4:7], stretch),  # the text has a table of its own
         ).lastrowid
-        named = [passage.files, passage.commands, passage.errors]
+        lists = [passage.files, passage.commands, passage.errors]
+        named = json.dumps(lists, ensure_ascii=False) if any(lists) else ""
         self._db.execute(
             "INSERT INTO texts VALUES(?, ?, ?, ?, ?)",
-            (
-                row,
-                passage.text,
-                passage.message,
-                passage.agent,
-                json.dumps(named, ensure_ascii=False) if any(named) else "",
-            ),
+            (row, passage.text, passage.message, passage.agent, named),
         )
         self._db.execute(
             "INSERT INTO words(rowid, text, errors) VALUES(?, ?, ?)",
@@ -350,7 +252,7 @@ class PassageRows:
             if found:
                 places[row] = found
         stretches = {stretch for stretch, _, _ in places.values()}
-        before = {stretch: stretch_words(self._db, stretch) for stretch in stretches}
+        before = {stretch: _stretch_words(self._db, stretch) for stretch in stretches}
         for row, (_, _, named) in places.items():
             for path in json.loads(named)[0] if named else ():
                 self._db.execute(
@@ -360,16 +262,16 @@ class PassageRows:
             self._db.execute("DELETE FROM texts WHERE row = ?", (row,))
             self._db.execute("DELETE FROM passages WHERE row = ?", (row,))
         for stretch, former in before.items():
-            replace_view(self._db, stretch, former, stretch_words(self._db, stretch))
+            _replace_view(self._db, stretch, former, _stretch_words(self._db, stretch))
         if places:
             self._db.execute(
                 "UPDATE totals SET passages = passages - ?, traces = 1", (len(places),)
             )
         for number in {session for _, session, _ in places.values()}:
-            self._count_anew(number)
+            self._count_again(number)
         return len(places)
 
-    def _count_anew(self, number: int) -> None:
+    def _count_again(self, number: int) -> None:
         """The figures of a session that lost passages; without any, it is gone."""
         left = self._db.execute(
             "SELECT count(*), ifnull(sum(length(text)), 0), ifnull(min(nullif(at, '')), ''),"
@@ -390,6 +292,79 @@ class PassageRows:
             " WHERE number = ?",
             (*left, _title(text for (text,) in said), number),
         )
+
+
+class _Filling:
+    """The last stretch of a session, and those begun after it, while passages are put into them."""
+
+    def __init__(self, db: sqlite3.Connection, number: int) -> None:
+        self._db = db
+        self._number = number
+        self._former: tuple[str, str] | None = None
+        self._words: tuple[list[str], list[str]] = ([], [])
+        last = db.execute(
+            "SELECT row, size FROM stretches WHERE session = ? ORDER BY row DESC LIMIT 1",
+            (number,),
+        ).fetchone()
+        self._row: int = last[0] if last else 0
+        self._size: int = last[1] if last else 0
+        if self._row and self._size < STRETCH:
+            self._former = _stretch_words(db, self._row)
+            self._words = ([self._former[0]], [self._former[1]])
+
+    def stretch_for(self, passage: Passage) -> int:
+        """The stretch that takes a passage: the last one while it fits in there."""
+        if not self._row or self._size + len(passage.text) > STRETCH:
+            self.write()
+            self._row = int(
+                self._db.execute(
+                    "INSERT INTO stretches(session, size) VALUES(?, 0)", (self._number,)
+                ).lastrowid
+                or 0
+            )
+            self._size, self._former, self._words = 0, None, ([], [])
+        return self._row
+
+    def take(self, passage: Passage, said: str) -> None:
+        """Add a passage and its words."""
+        self._words[passage.role != USER].append(said)
+        self._size += len(passage.text)
+
+    def write(self) -> None:
+        """Put the words of the stretch at hand into its view."""
+        if self._row:
+            user, rest = (" ".join(filter(None, each)) for each in self._words)
+            if (user, rest) != self._former and (user or rest):
+                _replace_view(self._db, self._row, self._former or ("", ""), (user, rest))
+            self._db.execute("UPDATE stretches SET size = ? WHERE row = ?", (self._size, self._row))
+
+
+def _stretch_words(db: sqlite3.Connection, stretch: int) -> tuple[str, str]:
+    """The user's words of a stretch and all others, as they stand in its view."""
+    said: tuple[list[str], list[str]] = ([], [])
+    for role, text in db.execute(
+        "SELECT p.role, w.text FROM passages p CROSS JOIN words w ON w.rowid = p.row"
+        " WHERE p.stretch = ? ORDER BY p.row",
+        (stretch,),
+    ):
+        if text:
+            said[role != USER].append(text)
+    return " ".join(said[0]), " ".join(said[1])
+
+
+def _replace_view(
+    db: sqlite3.Connection, stretch: int, former: tuple[str, str], words: tuple[str, str]
+) -> None:
+    """Change the view of a stretch from one text to another; an empty one is none."""
+    if any(former):
+        db.execute(
+            "INSERT INTO views(views, rowid, user, rest) VALUES('delete', ?, ?, ?)",
+            (stretch, *former),
+        )
+    if any(words):
+        db.execute("INSERT INTO views(rowid, user, rest) VALUES(?, ?, ?)", (stretch, *words))
+    else:
+        db.execute("DELETE FROM stretches WHERE row = ?", (stretch,))
 
 
 def base_name(path: str) -> str:
@@ -419,5 +394,5 @@ def message_number(uuid: str) -> int:
 
 
 def kept_path(path: str) -> str:
-    """A path as SQLite takes it: bytes that are no UTF-8 are told by their escapes."""
+    """A path as SQLite takes it: bytes that are not UTF-8 become escapes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -176,7 +176,7 @@ class Index(Lookups):
             self._use(empty(SCHEMA))
             self._update()
 
-    def _mend(self) -> bool:
+    def _mend(self, error: Exception) -> bool:
         if self._readonly:
             return False
         self._start_over()

@@ -1,32 +1,27 @@
-"""Looking things up in an index: by id, by filter, and by words with a search quick at any size.
+"""Looking memories up in a vault's index: by id, by filter and by words.
 
-Every question is answered: an index that turns out to be broken on the way is rebuilt first.
+Every question is answered: an index that turns out to be damaged on the way is rebuilt first. Where
+all words of a question are common, memories that have them in title or tags compete, else the
+newest.
 """
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from ltm.files.fastjson import read
-from ltm.index.sqlite import DAMAGE, is_busy, snapshot
+from ltm.index import full_text
+from ltm.index.full_text import affordable, any_of, mending, rarest_first
+from ltm.index.sqlite import snapshot
 from ltm.model import Filter, Memory, Problem, Status, Stored, from_record
 from ltm.vault.vault import Vault
 
-POSTINGS = 3_000
-"""How many matches one search may score, which bounds its time at any size. In a vault with more
-memories, or if a whole text is asked for, words too common to fit help to rank the matches of the
-rarer words and bring in none of their own; if all words are common, memories that have them in
-title or tags compete, else the newest. Scoring costs about 2 µs a match and word."""
+_FEW = 6  # words of a question, all of which bring in matches in a vault of up to so many memories
 
 CANDIDATES = 50
 """At least so many of the index's best matches are ranked again, with figures of all vaults."""
-
-_FEW = 6  # words of a question, all of which bring in matches in a vault of up to so many memories
-_PAGE = 200  # memories that a walk over all of them holds at once
-_ROWS = "SELECT file, data, etag FROM memories m JOIN texts USING(row)"
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class IndexMatch(NamedTuple):
@@ -49,168 +44,7 @@ class IndexMatches(NamedTuple):
     memories: int
 
 
-def _mending(method: _F) -> _F:
-    """A look-up that is asked again when the index had to be mended: damage shows only when it
-    is read."""
-
-    @wraps(method)
-    def call(self: "Lookups", *values: Any, **named: Any) -> Any:
-        try:
-            return method(self, *values, **named)
-        except DAMAGE as error:
-            if isinstance(error, sqlite3.Error) and is_busy(error):
-                raise
-            if not self._mend():
-                raise
-            return method(self, *values, **named)
-
-    return cast(_F, call)
-
-
-class Lookups(ABC):
-    """The questions an index answers."""
-
-    _db: sqlite3.Connection
-    _vault: Vault
-
-    @abstractmethod
-    def _mend(self) -> bool:
-        """Rebuild a broken index; False when it may not be changed."""
-
-    @_mending
-    def get(self, memory_id: str) -> Stored | None:
-        """The memory of an id."""
-        row = self._db.execute(f"{_ROWS} WHERE id = ?", (memory_id,)).fetchone()
-        return None if row is None else self._stored(*row)
-
-    @_mending
-    def ids_like(self, text: str, most: int) -> list[str]:
-        """Ids that begin or end with a text (with or without `mem_`), or an exact legacy id."""
-        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        rows = self._db.execute(
-            "SELECT id FROM memories JOIN texts USING(row)"
-            " WHERE id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\'"
-            " OR id LIKE ? ESCAPE '\\' OR json_extract(data, '$.legacy_id') = ?"
-            " ORDER BY id LIMIT ?",
-            (f"{escaped}%", f"mem\\_{escaped}%", f"%{escaped}", text, most),
-        )
-        return [row[0] for row in rows]
-
-    @_mending
-    def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
-        """A page of memories, newest first, and how many there are in all."""
-        condition, values = _condition(wanted)
-        rows = self._db.execute(
-            f"{_ROWS} WHERE {condition} ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
-            (*values, limit, offset),
-        )
-        items = [self._stored(*row) for row in rows]
-        if limit < 0 and not offset:
-            return items, len(items)
-        total = self._db.execute(
-            f"SELECT count(*) FROM memories m WHERE {condition}", values
-        ).fetchone()[0]
-        return items, total
-
-    def every(self, wanted: Filter) -> Iterator[Stored]:
-        """Memories in the order of their ids, read page by page, so that few are held at once."""
-        last = ""
-        while True:
-            page = self._after(last, wanted)
-            yield from page
-            if len(page) < _PAGE:
-                return
-            last = page[-1].memory.id
-
-    @_mending
-    def _after(self, last: str, wanted: Filter) -> list[Stored]:
-        condition, values = _condition(wanted)
-        rows = self._db.execute(
-            f"{_ROWS} WHERE id > ? AND {condition} ORDER BY id LIMIT ?",
-            (last, *values, _PAGE),
-        )
-        return [self._stored(*row) for row in rows]
-
-    @_mending
-    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> IndexMatches:
-        """The best matches for any of the words, at least `limit` if there are so many."""
-        with snapshot(self._db):  # a memory that is rewritten meanwhile gets another row
-            return _search(self._db, words, wanted, limit)
-
-    @_mending
-    def mark(self) -> int:
-        """A number that changes with every change of what is held."""
-        row = self._db.execute("SELECT value FROM meta WHERE name = 'mark'").fetchone()
-        return int(row[0]) if row else 0
-
-    @_mending
-    def etags(self) -> dict[str, str]:
-        """The memories in force, and the state of each, by id."""
-        rows = self._db.execute("SELECT id, etag FROM memories WHERE status = 'active'")
-        return dict(rows.fetchall())
-
-    @_mending
-    def some(self, ids: Sequence[str], wanted: Filter) -> list[Stored]:
-        """The memories of these ids that a filter wants."""
-        condition, values = _condition(wanted)
-        found: list[Stored] = []
-        for start in range(0, len(ids), _PAGE):
-            page = ids[start : start + _PAGE]
-            rows = self._db.execute(
-                f"{_ROWS} WHERE id IN ({', '.join('?' * len(page))}) AND {condition}",
-                (*page, *values),
-            )
-            found += [self._stored(*row) for row in rows]
-        return found
-
-    def stored(self, candidate: IndexMatch) -> Stored:
-        """The memory of a match."""
-        try:
-            return self._stored(candidate.file, candidate.data, candidate.etag)
-        except (ValueError, TypeError):
-            if not self._mend():
-                raise
-            row = self._db.execute(f"{_ROWS} WHERE file = ?", (candidate.file,)).fetchone()
-            if row is None:
-                raise
-            return self._stored(*row)
-
-    @_mending
-    def newest(self, kind: str) -> str:
-        """Id of the newest active memory of a kind, or nothing."""
-        row = self._db.execute(
-            "SELECT id FROM memories WHERE kind = ? AND status = 'active'"
-            " ORDER BY created DESC, id DESC LIMIT 1",
-            (kind,),
-        ).fetchone()
-        return row[0] if row else ""
-
-    @_mending
-    def problems(self) -> list[Problem]:
-        """Files that could not be read as memories."""
-        rows = self._db.execute("SELECT file, problem, line FROM files WHERE problem IS NOT NULL")
-        return [Problem(self._vault.path(file), problem, line) for file, problem, line in rows]
-
-    @_mending
-    def counts(self) -> list[tuple[str, str, str, int, int]]:
-        """(kind, scope, status, phase, how many) for each combination there is."""
-        return self._db.execute(
-            "SELECT kind, scope, status, phase, count(*) FROM memories"
-            " GROUP BY kind, scope, status, phase"
-        ).fetchall()
-
-    def _stored(self, file: str, data: str, tag: str) -> Stored:
-        return Stored(_memory(data), self._vault.name, self._vault.path(file), tag)
-
-
-@lru_cache(maxsize=500)
-def _memory(data: str) -> Memory:
-    """What a row says. Upkeep and a server ask for the same ones again and again, and most of the
-    time of a listing goes into this."""
-    return from_record(read(data))
-
-
-def _condition(wanted: Filter) -> tuple[str, list[Any]]:
+def where(wanted: Filter) -> tuple[str, list[Any]]:
     """A filter as a condition on `memories m`, with its values."""
     clauses: list[str] = ["1"]
     values: list[Any] = []
@@ -243,7 +77,7 @@ def _condition(wanted: Filter) -> tuple[str, list[Any]]:
     return " AND ".join(clauses), values
 
 
-def _search(
+def search(
     db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: int
 ) -> IndexMatches:
     """The best matches for any of the words, at least `limit` if there are so many."""
@@ -288,7 +122,7 @@ def _source(wanted: Filter) -> tuple[str, list[Any]]:
             "FROM words WHERE words MATCH ? AND words.rowid >= ? AND words.rowid NOT IN"
             f" (SELECT row FROM memories WHERE status IN ({', '.join('?' * len(others))}))"
         ), others
-    condition, values = _condition(wanted)
+    condition, values = where(wanted)
     # CROSS JOIN keeps SQLite from asking the full-text index once per memory.
     return (
         "FROM words CROSS JOIN memories m ON m.row = words.rowid"
@@ -300,27 +134,17 @@ def _expressions(
     holders: Mapping[str, int], memories: int, db: sqlite3.Connection
 ) -> Iterator[tuple[str, int]]:
     """FTS5 queries to try in turn until there are enough matches, each with its first row."""
-    known = sorted((count, word) for word, count in holders.items() if count)
-    if not known:
+    words = rarest_first(holders)
+    if not words:
         return
-    if memories <= POSTINGS and len(known) <= _FEW:
-        yield _any([word for _, word in known]), 0
-        return
-    rare: list[str] = []
-    common: list[str] = []
-    spent = 0
-    for count, word in known:
-        spent += count
-        (rare if spent <= POSTINGS else common).append(word)
-    if rare and common:
-        # bm25 scores every word of the expression, also those that cannot match alone.
-        yield f"({_any(rare)}) AND ({_any([*rare, *common])})", 0
-    elif rare:
-        yield _any(rare), 0
+    if memories <= full_text.POSTINGS and len(words) <= _FEW:
+        yield any_of(words), 0
+    elif expression := affordable(holders):
+        yield expression, 0
     else:
-        yield f"{{title tags}} : ({_any(common)})", 0
+        yield f"{{title tags}} : ({any_of(words)})", 0
         last = db.execute("SELECT max(row) FROM memories").fetchone()[0]
-        yield _any(common), last - POSTINGS
+        yield any_of(words), last - full_text.POSTINGS
 
 
 def _holders(db: sqlite3.Connection, word: str) -> int:
@@ -328,5 +152,156 @@ def _holders(db: sqlite3.Connection, word: str) -> int:
     return row[0] if row else 0
 
 
-def _any(words: Sequence[str]) -> str:
-    return " OR ".join(f'"{word}"' for word in words)
+_PAGE = 200  # memories that a walk over all of them holds at once
+
+
+class Lookups(ABC):
+    """The questions an index answers."""
+
+    _db: sqlite3.Connection
+    _vault: Vault
+
+    @abstractmethod
+    def _mend(self, error: Exception) -> bool:
+        """Rebuild a damaged index; False when it may not be changed."""
+
+    @mending
+    def get(self, memory_id: str) -> Stored | None:
+        """The memory of an id."""
+        row = self._db.execute(
+            "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE id = ?",
+            (memory_id,),
+        ).fetchone()
+        return None if row is None else self._stored(*row)
+
+    @mending
+    def ids_like(self, text: str, most: int) -> list[str]:
+        """Ids that begin or end with a text (with or without `mem_`), or an exact legacy id."""
+        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        rows = self._db.execute(
+            "SELECT id FROM memories JOIN texts USING(row)"
+            " WHERE id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\'"
+            " OR id LIKE ? ESCAPE '\\' OR json_extract(data, '$.legacy_id') = ?"
+            " ORDER BY id LIMIT ?",
+            (f"{escaped}%", f"mem\\_{escaped}%", f"%{escaped}", text, most),
+        )
+        return [row[0] for row in rows]
+
+    @mending
+    def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
+        """A page of memories, newest first, and how many there are in all."""
+        condition, values = where(wanted)
+        rows = self._db.execute(
+            f"SELECT file, data, etag FROM memories m JOIN texts USING(row) WHERE {condition}"
+            " ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
+            (*values, limit, offset),
+        )
+        items = [self._stored(*row) for row in rows]
+        if limit < 0 and not offset:
+            return items, len(items)
+        total = self._db.execute(
+            f"SELECT count(*) FROM memories m WHERE {condition}", values
+        ).fetchone()[0]
+        return items, total
+
+    def every(self, wanted: Filter) -> Iterator[Stored]:
+        """Memories in the order of their ids, read page by page, so that few are held at once."""
+        last = ""
+        while True:
+            page = self._after(last, wanted)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            last = page[-1].memory.id
+
+    @mending
+    def _after(self, last: str, wanted: Filter) -> list[Stored]:
+        condition, values = where(wanted)
+        rows = self._db.execute(
+            "SELECT file, data, etag FROM memories m JOIN texts USING(row)"
+            f" WHERE id > ? AND {condition} ORDER BY id LIMIT ?",
+            (last, *values, _PAGE),
+        )
+        return [self._stored(*row) for row in rows]
+
+    @mending
+    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> IndexMatches:
+        """The best matches for any of the words, at least `limit` if there are so many."""
+        with snapshot(self._db):  # a memory that is rewritten meanwhile gets another row
+            return search(self._db, words, wanted, limit)
+
+    @mending
+    def mark(self) -> int:
+        """A number that changes with every change of what is held."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'mark'").fetchone()
+        return int(row[0]) if row else 0
+
+    @mending
+    def etags(self) -> dict[str, str]:
+        """The memories in force, and the state of each, by id."""
+        rows = self._db.execute("SELECT id, etag FROM memories WHERE status = 'active'")
+        return dict(rows.fetchall())
+
+    @mending
+    def some(self, ids: Sequence[str], wanted: Filter) -> list[Stored]:
+        """The memories of these ids that a filter wants."""
+        condition, values = where(wanted)
+        found: list[Stored] = []
+        for start in range(0, len(ids), _PAGE):
+            page = ids[start : start + _PAGE]
+            rows = self._db.execute(
+                "SELECT file, data, etag FROM memories m JOIN texts USING(row)"
+                f" WHERE id IN ({', '.join('?' * len(page))}) AND {condition}",
+                (*page, *values),
+            )
+            found += [self._stored(*row) for row in rows]
+        return found
+
+    def stored(self, candidate: IndexMatch) -> Stored:
+        """The memory of a match."""
+        try:
+            return self._stored(candidate.file, candidate.data, candidate.etag)
+        except (ValueError, TypeError) as error:
+            if not self._mend(error):
+                raise
+            row = self._db.execute(
+                "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE file = ?",
+                (candidate.file,),
+            ).fetchone()
+            if row is None:
+                raise
+            return self._stored(*row)
+
+    @mending
+    def newest(self, kind: str) -> str:
+        """Id of the newest active memory of a kind, or nothing."""
+        row = self._db.execute(
+            "SELECT id FROM memories WHERE kind = ? AND status = 'active'"
+            " ORDER BY created DESC, id DESC LIMIT 1",
+            (kind,),
+        ).fetchone()
+        return row[0] if row else ""
+
+    @mending
+    def problems(self) -> list[Problem]:
+        """Files that could not be read as memories."""
+        rows = self._db.execute("SELECT file, problem, line FROM files WHERE problem IS NOT NULL")
+        return [Problem(self._vault.path(file), problem, line) for file, problem, line in rows]
+
+    @mending
+    def counts(self) -> list[tuple[str, str, str, int, int]]:
+        """(kind, scope, status, phase, how many) for each combination there is."""
+        return self._db.execute(
+            "SELECT kind, scope, status, phase, count(*) FROM memories"
+            " GROUP BY kind, scope, status, phase"
+        ).fetchall()
+
+    def _stored(self, file: str, data: str, tag: str) -> Stored:
+        return Stored(_memory(data), self._vault.name, self._vault.path(file), tag)
+
+
+@lru_cache(maxsize=500)
+def _memory(data: str) -> Memory:
+    """What a row says. Upkeep and a server ask for the same ones again and again, and most of the
+    time of a listing goes into this."""
+    return from_record(read(data))

@@ -1,10 +1,9 @@
 """The user's own Claude Code, asked with `claude -p`: no key, the login that is there.
 
-Owns how it is started without side effects: without the user's hooks, plugins, servers and
-CLAUDE.md (`--safe-mode`, which leaves login and model settings alone), without tools, without a
-trace in the list of sessions, with our guard in its environment, and with an end. What it is asked
-about goes through stdin, since everybody on the machine can read a command line. Imports the
-standard library, core and this package.
+It is started without side effects: without the user's hooks, plugins, servers and CLAUDE.md
+(`--safe-mode`, which leaves login and model settings alone), without tools, without a trace in the
+list of sessions, with `GUARD` in its environment, and with an end. What it is asked about goes
+through stdin, since every user of the machine can read a command line.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _SESSION = (
     *("CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"),
     *("CLAUDE_ENV_FILE", "CLAUDE_JOB_DIR", "CLAUDE_CODE_SESSION_NAME", "AI_AGENT"),
 )
-"""What a client tells the programs it starts: we may be one, and this call is none of its own."""
+"""What a client tells the programs it starts: LTM may be one, and this call is not the client's."""
 
 
 class Claude:
@@ -102,14 +101,14 @@ class Claude:
             GUARD: "1",
             "CLAUDE_CODE_SESSION_KIND": "daemon-worker",  # which no list of sessions shows
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(most),
-            "CLAUDE_CODE_MAX_RETRIES": "0",  # asking again is ours to decide, and to count
+            "CLAUDE_CODE_MAX_RETRIES": "0",  # asking again is for `Model` to decide, and to count
             "MAX_THINKING_TOKENS": "0",
             "DISABLE_AUTOUPDATER": "1",
         }
 
 
 def _conversation(process: subprocess.Popen[bytes], said: bytes, timeout: float) -> bytes:
-    """Tell the client the prompt and hear it out; it is ended when it talks too long."""
+    """Give the client the prompt and read its answer; it is ended when it takes too long."""
     assert process.stdin is not None
     assert process.stdout is not None
     over, late = threading.Event(), threading.Event()
@@ -148,7 +147,7 @@ def _tell(stdin: Any, said: bytes) -> None:
         stdin.write(said)
         stdin.close()
     except OSError:
-        pass  # it ended without listening; its answer says why
+        pass  # it ended without reading; its answer says why
 
 
 def _signal(process: subprocess.Popen[bytes], what: int) -> None:

@@ -1,21 +1,12 @@
-"""Messages API, keys, bounded HTTP.
+"""The Messages API of Anthropic and of every server that speaks it: keys, requests, answers.
 
-Where the key for the API is found. It is never asked for, shown, logged or written.
+The key is the first found of ANTHROPIC_API_KEY, `api_key` in LTM_HOME, the config of memory-mcp,
+`~/.config/anthropic/api_key` and `~/.anthropic/api_key`. It is never asked for, shown, logged or
+written, and no repository is looked into.
 
-The first of these that has one: ANTHROPIC_API_KEY, `api_key` in LTM_HOME, the config of memory-mcp,
-`~/.config/anthropic/api_key`, `~/.anthropic/api_key`. No repository is looked into. Imports core
-and storage's small reader.
-
-A model's server at an address the user named: one exchange with it, whatever is asked.
-
-Owns what must hold for every exchange: one deadline for all of it, name lookup included; an answer
-is read up to a limit; a redirect is not followed, so the key goes to the server the user named and
-to no other; what is on this machine is not asked for by way of a proxy; and what each way of
-failing means. Imports the standard library and core.
-
-The Messages API of Anthropic, and of every server that speaks it, such as a local one.
-
-Owns the request and what counts as an answer. Imports the standard library, core and this package.
+What holds for every exchange with a `Server`: one deadline for all of it, name lookup included; an
+answer is read up to a limit; a redirect is not followed, so the key goes to the server the user
+named and to no other; what is on this machine is not asked for by way of a proxy.
 """
 
 from __future__ import annotations
@@ -36,26 +27,95 @@ from ltm.files.atomic import read_plain
 from ltm.llm.backend import Answer
 from ltm.redact.redact import redacted
 
-FILE = "api_key"
-VARIABLE = "ANTHROPIC_API_KEY"
+KEY_FILE = "api_key"
+KEY_VARIABLE = "ANTHROPIC_API_KEY"
 
+BASE_URL = "https://api.anthropic.com"
+MODEL = "claude-haiku-4-5"
+"""A small model of the API's, unless the user names another."""
+
+LARGEST = 1024 * 1024
+"""Bytes of a response that are read."""
+
+_VERSION = "2023-06-01"
+_HINTS = {
+    401: "the key comes from ANTHROPIC_API_KEY or the file api_key in LTM_HOME",
+    403: "the key comes from ANTHROPIC_API_KEY or the file api_key in LTM_HOME",
+    404: "name another model with: ltm config llm.model NAME",
+}
 _OTHERS = (
     os.path.join(".memory-mcp", "config.json"),
     os.path.join(".config", "anthropic", "api_key"),
     os.path.join(".anthropic", "api_key"),
 )
-_LIMIT = 64 * 1024
+_LIMIT = 64 * 1024  # bytes of a file with a key
+_BUSY = (408, 409, 425, 429)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class MessagesApi:
+    """A server that answers `POST /v1/messages`."""
+
+    overhead = 50
+
+    def __init__(self, base_url: str, key: str, model: str) -> None:
+        hint = "set llm.base_url or ANTHROPIC_BASE_URL, as http://127.0.0.1:8080"
+        self._server = Server(base_url or BASE_URL, key, options="llm", hint=hint)
+        self._key = key
+        self._model = model or MODEL
+
+    def ask(self, system: str, prompt: str, *, most: int, timeout: float) -> Answer:
+        """One request, and what the model answers to it."""
+        body = {
+            "model": self._model,
+            "max_tokens": most,
+            "system": system,
+            "messages": [{"role": "user", "content": prompt}],
+        }
+        headers = {"anthropic-version": _VERSION}
+        if self._key:
+            headers["x-api-key"] = self._key
+        data = self._server.post(
+            "/v1/messages", body, headers, timeout=timeout, largest=LARGEST, hints=_HINTS
+        )
+        try:
+            message = json.loads(data)
+            blocks = [block for block in message["content"] if block.get("type") == "text"]
+            text = "".join(block["text"] for block in blocks)
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            raise BadAnswer("the response is not a message of the Messages API") from None
+        return Answer(text, tokens_in(message.get("usage")))
+
+
+def tokens_in(usage: object) -> int | None:
+    """What a message cost, by its own account; what was read from a cache counts as well."""
+    if not isinstance(usage, dict):
+        return None
+    parts = (
+        "input_tokens",
+        "output_tokens",
+        "cache_creation_input_tokens",
+        "cache_read_input_tokens",
+    )
+    counts = [usage.get(part) for part in parts]
+    numbers = [each for each in counts if type(each) is int and each >= 0]
+    return sum(numbers) if numbers else None
 
 
 def find_key(home: str, environ: Mapping[str, str]) -> str:
     """The key, or '' when there is none: a server of one's own may need none."""
-    given = environ.get(VARIABLE, "").strip()
+    given = environ.get(KEY_VARIABLE, "").strip()
     if given:
         return given
-    own = os.path.join(home, FILE)
+    own = os.path.join(home, KEY_FILE)
     found = _in_file(own)
     if found:
-        _refuse_if_open(own)
+        if os.name != "nt" and stat.S_IMODE(os.stat(own).st_mode) & 0o077:
+            raise ModelFailed(
+                f"others can read the key in {own}, so it is not used",
+                hint=f"type: chmod 600 {own}",
+                cost=0,
+            )
         return found
     user = environ.get("USERPROFILE" if os.name == "nt" else "HOME", "")
     if not os.path.isabs(user):
@@ -76,20 +136,6 @@ def _in_file(path: str) -> str:
         return ""
     key = values.get("apiKey") if isinstance(values, dict) else None
     return key.strip() if isinstance(key, str) else ""
-
-
-def _refuse_if_open(path: str) -> None:
-    """A key that others on this machine can read is not one to be used."""
-    if os.name != "nt" and stat.S_IMODE(os.stat(path).st_mode) & 0o077:
-        raise ModelFailed(
-            f"others can read the key in {path}, so it is not used",
-            hint=f"type: chmod 600 {path}",
-            cost=0,
-        )
-
-
-_BUSY = (408, 409, 425, 429)
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Server:
@@ -217,72 +263,3 @@ def _error_in(body: bytes) -> str:
     except (ValueError, RecursionError, KeyError, TypeError):
         return ""
     return said if isinstance(said, str) else ""
-
-
-BASE_URL = "https://api.anthropic.com"
-MODEL = "claude-haiku-4-5"
-"""A small model of the API's, unless the user names another."""
-
-LARGEST = 1024 * 1024
-"""Bytes of a response that are read."""
-
-_VERSION = "2023-06-01"
-_HINTS = {
-    401: "the key comes from ANTHROPIC_API_KEY or the file api_key in LTM_HOME",
-    403: "the key comes from ANTHROPIC_API_KEY or the file api_key in LTM_HOME",
-    404: "name another model with: ltm config llm.model NAME",
-}
-
-
-class MessagesApi:
-    """A server that answers `POST /v1/messages`."""
-
-    overhead = 50
-
-    def __init__(self, base_url: str, key: str, model: str) -> None:
-        hint = "set llm.base_url or ANTHROPIC_BASE_URL, as http://127.0.0.1:8080"
-        self._server = Server(base_url or BASE_URL, key, options="llm", hint=hint)
-        self._key = key
-        self._model = model or MODEL
-
-    def ask(self, system: str, prompt: str, *, most: int, timeout: float) -> Answer:
-        """One request, and what the model answers to it."""
-        body = {
-            "model": self._model,
-            "max_tokens": most,
-            "system": system,
-            "messages": [{"role": "user", "content": prompt}],
-        }
-        headers = {"anthropic-version": _VERSION}
-        if self._key:
-            headers["x-api-key"] = self._key
-        return _answer(
-            self._server.post(
-                "/v1/messages", body, headers, timeout=timeout, largest=LARGEST, hints=_HINTS
-            )
-        )
-
-
-def _answer(data: bytes) -> Answer:
-    try:
-        message = json.loads(data)
-        blocks = [block for block in message["content"] if block.get("type") == "text"]
-        text = "".join(block["text"] for block in blocks)
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise BadAnswer("the response is not a message of the Messages API") from None
-    return Answer(text, tokens_in(message.get("usage")))
-
-
-def tokens_in(usage: object) -> int | None:
-    """What a message cost, by its own account; what was read from a cache counts as well."""
-    if not isinstance(usage, dict):
-        return None
-    parts = (
-        "input_tokens",
-        "output_tokens",
-        "cache_creation_input_tokens",
-        "cache_read_input_tokens",
-    )
-    counts = [usage.get(part) for part in parts]
-    numbers = [each for each in counts if type(each) is int and each >= 0]
-    return sum(numbers) if numbers else None

@@ -1,13 +1,8 @@
-"""Ask a model: redact, cap, retry; spend.
+"""Asking a language model: redacted, counted, capped, repeated while it is busy.
 
-The one door to a language model: redacted, counted, capped, patient.
-
-Owns everything that must hold for every call whatever backend makes it: secrets are taken out
-before a word leaves the machine, the day's allowance is taken before the call and settled after it,
-and a model that is merely busy is asked again a moment later. Imports core, storage and this
-package.
-
-What the model costs and what it could not do, as `status`, `stats` and `ltm_status` tell it.
+What holds for every call whatever backend makes it: secrets are taken out before a word leaves the
+machine, the day's allowance is taken before the call and settled after it, and a model that is
+merely busy is asked again a moment later.
 """
 
 from __future__ import annotations
@@ -34,7 +29,7 @@ MOST = 4_000
 """Tokens an answer may have."""
 
 LONGEST = 60_000
-"""Characters of an answer that are looked at; no answer we ask for is nearly as long."""
+"""Characters of an answer that are looked at; no answer that is asked for is nearly as long."""
 
 PAUSES = (1.0, 4.0)
 """Seconds to wait before a busy model is asked again; after the last it is left alone."""
@@ -72,7 +67,7 @@ class Model:
 
         With `patient`, a model that is busy is asked again a moment later.
         """
-        # What we tell it is ours; what it is told about may hold anything.
+        # The instructions are LTM's own; what they are about may hold anything.
         prompt = redacted(prompt)
         needed = int(estimate(system + prompt) * _MARGIN) + self._backend.overhead + most
         pauses = iter(PAUSES if patient else ())
@@ -119,7 +114,7 @@ def open_model(
     *,
     at_most: float = math.inf,
 ) -> Model | None:
-    """The model the user switched on; None when it is off, or when we are inside our own call.
+    """The model the user switched on; None when it is off, or inside a call of LTM's own.
 
     `at_most` is how many seconds the caller can wait, whatever the option says.
     """

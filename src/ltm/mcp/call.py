@@ -106,9 +106,9 @@ class Call:
     @cached_property
     def said(self) -> SessionSearch:
         """What was said in the project's sessions."""
-        from ltm.recall.passages import said_of
+        from ltm.recall.passages import session_search
 
-        return said_of(self.places, self.config)
+        return session_search(self.places, self.config)
 
     @cached_property
     def _key(self) -> Key | None:

@@ -1,12 +1,8 @@
-"""Answer with citations.
+"""A question answered from memories: by a model that must cite them, or by the evidence itself.
 
-A question answered from memories: by a model that must cite them, or by the evidence itself.
-
-Owns the flow behind `ltm ask` and `memory_ask`. An answer counts only if it cites memories it was
+This is what `ltm ask` and `memory_ask` tell. An answer counts only if it cites memories it was
 given; ids it invented are taken out. Without a model, or when the model fails, the ranked evidence
-is the answer, and `note` says why. Imports `core`, the store port, `llm` and this package.
-
-A question from a person or an agent, answered with the model that is switched on, if one is.
+is the answer, and `note` says why.
 """
 
 from __future__ import annotations
@@ -16,6 +12,7 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from ltm.config.config import Config
@@ -33,12 +30,13 @@ from ltm.text.sentences import opens_with
 EVIDENCE = 30
 """Memories an answer may rest on."""
 
+PATIENCE = 60.0
+"""Seconds to wait for an answer; after that only the evidence is shown."""
+
 NO_MODEL = "No model is configured to write an answer, so this is the evidence."
 
-_ROOM = 16_000
-_LONGEST = 1_200
-_ANSWER = 6_000
-_MOST = 1_500
+_PROMPT_CHARS, _LINE_CHARS, _ANSWER_CHARS = 16_000, 1_200, 6_000
+_ANSWER_TOKENS = 1_500
 _UNKNOWN = "UNKNOWN"
 _NAME = r"(?:mem_[0-9a-z_-]+|[\w.-]+:\d+(?:-\d+)?)"
 _CITED = re.compile(rf"[ \t]*\[\s*({_NAME}(?:\s*[,;]\s*{_NAME})*)\s*\]")
@@ -77,75 +75,6 @@ class Answered:
     """Why there is no answer."""
 
 
-def answer(
-    store: Store, question: str, model: Model | None, said: SessionSearch | None = None
-) -> Answered:
-    """The answer to a question with what it rests on, as far as it can be had."""
-    found = recall(store, question, Filter(), EVIDENCE, said=said)
-    if model is None or not found.hits:
-        note = NO_MODEL if model is None else ""
-        return Answered("", (), found.hits, found.total, note)
-    try:
-        written = model.ask(SYSTEM, _prompt(question, found.hits), most=_MOST, patient=False)
-    except ModelFailed as error:
-        note = f"The model could not be asked ({error}), so this is the evidence."
-        return Answered("", (), found.hits, found.total, note)
-    text, cited = _checked(written, {cited_as(hit) for hit in found.hits})
-    if not cited:
-        return Answered("", (), found.hits, found.total, _without_answer(written))
-    return Answered(text, cited, found.hits, found.total)
-
-
-def _prompt(question: str, hits: Sequence[Hit | Quote]) -> str:
-    lines: list[str] = []
-    room = _ROOM
-    for hit in hits:
-        line = _line(hit)
-        room -= len(line)
-        if room < 0:
-            break
-        lines.append(line)
-    return _PROMPT.format(
-        question=one_line(question)[:2_000], mark=secrets.token_hex(6), memories="\n".join(lines)
-    )
-
-
-def _line(hit: Hit | Quote) -> str:
-    if isinstance(hit, Quote):
-        passage = hit.passage
-        told = f"said by the {passage.role}, {passage.at[:10]}"
-        return f"{hit.id} ({told}) {one_line(passage.text)[:_LONGEST]}"
-    memory = hit.stored.memory
-    text = memory.text
-    said = text if opens_with(text, memory.title) else f"{memory.title}: {text}"
-    return f"{memory.id} ({memory.kind}, {memory.day}) {one_line(said)[:_LONGEST]}"
-
-
-def _checked(said: str, known: set[str]) -> tuple[str, tuple[str, ...]]:
-    """An answer with only such citations as there are, and these, in the order they come."""
-    cited: dict[str, None] = {}
-
-    def cite(found: re.Match[str]) -> str:
-        ids = [each for each in _ONE.findall(found[1]) if each in known]
-        cited.update(dict.fromkeys(ids))
-        return f" [{', '.join(ids)}]" if ids else ""
-
-    text = _CITED.sub(cite, visible(said.strip(), keep_newlines=True)[:_ANSWER])
-    # An id outside of brackets is a name and no citation; one that does not exist is neither.
-    text = _ID.sub(lambda found: found[0] if found[0] in known else "(no such memory)", text)
-    return text.strip(), tuple(cited)
-
-
-def _without_answer(said: str) -> str:
-    if said.strip().strip(".").upper() == _UNKNOWN:
-        return "The model found no answer in the memories; this is the nearest evidence."
-    return "The model's answer cited no memory, so this is the evidence."
-
-
-PATIENCE = 60.0
-"""Seconds to wait for an answer; after that only the evidence is shown."""
-
-
 def ask(
     store: Store,
     places: Places,
@@ -164,8 +93,70 @@ def ask(
         log = ModelLog(places.state_db)
     except (sqlite3.Error, StorageFailed):
         return answer(store, question, None, said)  # a call that cannot be counted is not made
-    try:
+    with closing(log):
         model = open_model(config, places.home, log, environ, at_most=PATIENCE)
         return answer(store, question, model, said)
-    finally:
-        log.close()
+
+
+def answer(
+    store: Store, question: str, model: Model | None, said: SessionSearch | None = None
+) -> Answered:
+    """The answer to a question with what it rests on, as far as it can be had."""
+    found = recall(store, question, Filter(), EVIDENCE, said=said)
+    if model is None or not found.hits:
+        note = NO_MODEL if model is None else ""
+        return Answered("", (), found.hits, found.total, note)
+    try:
+        written = model.ask(
+            SYSTEM, _prompt(question, found.hits), most=_ANSWER_TOKENS, patient=False
+        )
+    except ModelFailed as error:
+        note = f"The model could not be asked ({error}), so this is the evidence."
+        return Answered("", (), found.hits, found.total, note)
+    text, cited = _checked(written, {cited_as(hit) for hit in found.hits})
+    if cited:
+        return Answered(text, cited, found.hits, found.total)
+    note = "The model's answer cited no memory, so this is the evidence."
+    if written.strip().strip(".").upper() == _UNKNOWN:
+        note = "The model found no answer in the memories; this is the nearest evidence."
+    return Answered("", (), found.hits, found.total, note)
+
+
+def _prompt(question: str, hits: Sequence[Hit | Quote]) -> str:
+    lines: list[str] = []
+    left = _PROMPT_CHARS
+    for hit in hits:
+        line = _line(hit)
+        left -= len(line)
+        if left < 0:
+            break
+        lines.append(line)
+    return _PROMPT.format(
+        question=one_line(question)[:2_000], mark=secrets.token_hex(6), memories="\n".join(lines)
+    )
+
+
+def _line(hit: Hit | Quote) -> str:
+    if isinstance(hit, Quote):
+        passage = hit.passage
+        told = f"said by the {passage.role}, {passage.at[:10]}"
+        return f"{hit.id} ({told}) {one_line(passage.text)[:_LINE_CHARS]}"
+    memory = hit.stored.memory
+    text = memory.text
+    said = text if opens_with(text, memory.title) else f"{memory.title}: {text}"
+    return f"{memory.id} ({memory.kind}, {memory.day}) {one_line(said)[:_LINE_CHARS]}"
+
+
+def _checked(said: str, known: set[str]) -> tuple[str, tuple[str, ...]]:
+    """An answer with only such citations as there are, and these, in the order they come."""
+    cited: dict[str, None] = {}
+
+    def cite(found: re.Match[str]) -> str:
+        ids = [each for each in _ONE.findall(found[1]) if each in known]
+        cited.update(dict.fromkeys(ids))
+        return f" [{', '.join(ids)}]" if ids else ""
+
+    text = _CITED.sub(cite, visible(said.strip(), keep_newlines=True)[:_ANSWER_CHARS])
+    # An id outside of brackets is a name and not a citation; one that does not exist is neither.
+    text = _ID.sub(lambda found: found[0] if found[0] in known else "(no such memory)", text)
+    return text.strip(), tuple(cited)

@@ -1,8 +1,8 @@
 """How an error was solved before: memories that tell of it, and the sessions that met it.
 
-Owns the flow behind `ltm fix`: errors are compared without what changes each time
-(`core.sameerror`), and after each that is the same, what was changed, and which command then passed
-that had failed. Imports core, storage and this package.
+This is what `ltm fix` tells. Errors are compared without what changes each time
+(`text.same_error`); after each that is the same it looks for what was changed, and which command
+then passed that had failed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ltm.store.store import Store
 from ltm.text.same_error import SAME, bare, likeness, signs
 from ltm.text.terms import query_terms
 
-_MEMORIES, _PASSAGES = 50, 100  # looked at
+_MEMORIES, _PASSAGES = 50, 100  # compared with the error
 _TURNS = 12  # after an error, in which it may have been solved
 _CHANGES = 4
 _LINES = 8  # of an error text that is asked for

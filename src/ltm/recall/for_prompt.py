@@ -1,9 +1,9 @@
 """Which memories fit a prompt so well that they are told without being asked for; mostly none.
 
-Owns the threshold. A person who typed a prompt asked nothing of us, so a memory has to earn its
-place: by words of the prompt that are about something (`USUAL` ones are not), in the memory's title
-or tags rather than in passing, and by more of them the longer the prompt is, since a long text has
-some words in common with anything. Standard library and core only: a hook loads this.
+A person who typed a prompt did not ask for memories, so a memory has to earn its place: by words of
+the prompt that are about something (`USUAL` ones are not), in the memory's title or tags rather
+than in passing, and by more of them the longer the prompt is, since a long text has some words in
+common with anything. A hook loads this.
 """
 
 from __future__ import annotations

@@ -1,35 +1,14 @@
-"""Candidates among passages.
+"""Searching what was said in a project's sessions: candidates, ranked rows, and quotes of them.
 
-What is left out of every answer though it is kept: the words of forgotten and waiting memories.
+Passages are gathered by words, by whole sessions, by meaning, by file and by error, a bounded
+number each, so that an answer takes the same time however much is kept; `recall.rank` decides their
+order. Nothing is opened before the first question. An embedder that cannot be used now is not an
+error: then words alone decide.
 
-Owns which passages that are: those on the lines such a memory came from, and those that say the
-same. Who forgets a memory wants to meet it no more, in sessions either; restoring it brings both
-back, and purging deletes both. What waits for approval is not confirmed yet: it is found by those
-who ask for it, and is marked then. Of the sessions only what was found is looked at, so that a
-question costs the same however much was said. Imports core and storage.
-
-What was said in a project's sessions, asked by a question: candidates, evidence, ranked rows.
-
-Owns gathering: by words, by whole sessions, by meaning, by file and by error, a bounded number of
-passages each, so that an answer takes the same time however much is kept; `core.ranking` decides.
-Nothing is opened before the first question, and where no session was ever kept there is nothing to
-open. Imports core, `embed` and storage.
-
-Search a project's passages by meaning, in the vectors kept for its sessions.
-
-Owns embedding a question once, and bringing the newest passages in, briefly, before it is asked. A
-model that is not available is not an error: then words alone decide. Imports core, `embed`
-and storage, and with them numpy: loaded only where there is an embedder.
-
-A quote: what was said in a session that answers a question, and where to read on.
-
-Owns the counterpart of a memory's `Hit`, and which part of a long text is shown. Imports
-core.
-
-What a question is asked of besides the store: the project's sessions, and an embedder.
-
-Owns putting them together from places and options; nothing is opened before it is needed. Imports
-recall and storage.
+What forgotten memories and those that wait for approval say is left out of every answer: the
+passages on the lines such a memory came from, and those that say the same. Restoring a memory
+brings both back, and purging deletes both. What waits is found by those who ask for it, and is
+marked then.
 """
 
 from __future__ import annotations
@@ -41,7 +20,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.errors import LtmError
-from ltm.history.db import Passages
 from ltm.history.passage import USER, Header, Passage
 from ltm.model import Filter, Hit, Memory, Status
 from ltm.recall.query import Question
@@ -56,13 +34,209 @@ if TYPE_CHECKING:
     from ltm.config.config import Config
     from ltm.embed.embedder import Embedder
     from ltm.history.db import Passages
-    from ltm.history.passage import Header, Passage
-    from ltm.history.search import PassageLookups, PassageMatch, PassageMatches
+    from ltm.history.search import PassageLookups, PassageMatches
     from ltm.index.vectors import Floats
     from ltm.project.layout import Places
 
+BY_WORDS = 100
+"""Passages found by their words."""
 
+BY_MEANING = 30
+"""Passages found by their meaning."""
+
+BY_SESSION = 50
+"""Sessions found by all that was said in them."""
+
+WIDENED = 10
+"""Of the best passages by words, and as many by meaning, their neighbours are candidates too: an
+answer often has none of the words its question was asked with."""
+
+BY_NAME = 50
+"""Passages that name a file, or have an error, of the question."""
+
+EXCERPT = 280
+"""Characters of a passage that a list shows."""
+
+_REACH = 2  # passages before and after one that belong to its sense
 _TELLING = 4  # terms of a statement that is said nowhere by accident
+
+
+class PassageRanking(NamedTuple):
+    """What answers a question."""
+
+    ranking: Ranking
+    likeness: Mapping[int, float]
+    """How like the question passages are in meaning, from -1 to 1; empty without vectors."""
+
+
+class SessionSearch:
+    """A project's sessions, to be asked. Used by one thread at a time, and closed at the end."""
+
+    def __init__(self, path: str, embedder: Callable[[], Embedder | None] = lambda: None) -> None:
+        """`path` is the project's `sessions.db`; `embedder` is called when meaning is asked for."""
+        self._path = path
+        self._embedder = embedder
+        self._opened: list[Passages | Meaning] = []
+        self.left_out: LeftOut | None = None
+        """What must not be shown as an answer, if there is such."""
+        self.waiting: LeftOut | None = None
+        """What waits for approval, where that was asked for."""
+
+    def close(self) -> None:
+        """Give back what was opened."""
+        for each in self._opened:
+            each.close()
+        self._opened.clear()
+
+    def anything(self) -> bool:
+        """Whether any session was ever kept."""
+        return os.path.exists(self._path)
+
+    def ask(self, question: Question, today: date, *, until: date | None = None) -> PassageRanking:
+        """The passages that answer a question, best first; those said by the end of `until`."""
+        words = list(question.weights)
+        end = "" if until is None else (until + timedelta(days=1)).isoformat()
+        passages = self.passages
+        matches = passages.find(words, BY_WORDS, until=end)
+        meaning = self._meaning
+        near = meaning.nearest(question.text, BY_MEANING) if meaning else {}
+        files = {
+            each.row: path
+            for path in question.paths
+            for each in passages.naming_file(path, BY_NAME)
+        }
+        found = passages.find_errors(words, BY_NAME).candidates if question.failing else ()
+        errors = {each.row: -each.cost for each in found}
+        candidates = self._candidates(matches, near, [*files, *errors], end)
+        likeness = dict(near)
+        if meaning:
+            likeness |= meaning.likeness(question.text, candidates.keys() - near.keys())
+        whole = question.wholes(lambda word: matches.holders.get(word, 0) > 0)
+        sessions: dict[str, float] = {}
+        users: dict[str, float] = {}
+        for view in passages.find_views(whole, BY_SESSION, until=end):
+            # The best stretch of each session counts.
+            sessions[view.session] = max(sessions.get(view.session, 0.0), -view.cost)
+            users[view.session] = max(users.get(view.session, 0.0), -view.user_cost)
+        rarities = {word: rarity(matches.holders[word], matches.passages) for word in words}
+        signals = Signals(likeness, sessions, users, files, errors)
+        return PassageRanking(Ranking(question, candidates, rarities, signals, today), likeness)
+
+    @cached_property
+    def passages(self) -> Passages:
+        """The project's passages, opened only to be read."""
+        from ltm.history.db import Passages
+
+        opened = Passages(self._path, readonly=True)
+        self._opened.append(opened)
+        return opened
+
+    def shown(self, passages: Iterable[Passage]) -> list[Passage]:
+        """These passages without those that are left out."""
+        return self.left_out.shown(self.passages, passages) if self.left_out else list(passages)
+
+    def titled(self, header: Header) -> Header:
+        """A session without its title, where that was taken from what is left out."""
+        return self.left_out.titled(self.passages, header) if self.left_out else header
+
+    def waits(self, passages: Iterable[Passage]) -> set[int]:
+        """The rows of those passages that say what waits for approval."""
+        if self.waiting is None:
+            return set()
+        given = list(passages)
+        shown = {each.row for each in self.waiting.shown(self.passages, given)}
+        return {each.row for each in given} - shown
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What gives texts a direction; None where search goes by words only."""
+        return self._embedder()
+
+    @cached_property
+    def _meaning(self) -> Meaning | None:
+        if self.embedder is None:
+            return None
+        opened = Meaning(self.passages, self.embedder)
+        self._opened.append(opened)
+        return opened
+
+    def _candidates(
+        self, matches: PassageMatches, near: Mapping[int, float], named: Iterable[int], end: str
+    ) -> dict[int, PassageCandidate]:
+        """All that was found, with the neighbours of the best."""
+        found = {each.row: each for each in matches.candidates}
+        others = [row for row in (*near, *named) if row not in found]
+        best = [*list(found)[:WIDENED], *list(near)[:WIDENED]]
+        for each in (*self.passages.neighbours(others, 0), *self.passages.neighbours(best, _REACH)):
+            found.setdefault(each.row, each)
+        if self.left_out:
+            gone = self.left_out.rows(self.passages, {each.session for each in found.values()})
+            says = self.left_out.says
+            found = {
+                row: each
+                for row, each in found.items()
+                if row not in gone and not says(set(each.words.split(" ")), each.role)
+            }
+        return {
+            row: PassageCandidate(row, each.session, each.role, _day(each.at), each.words)
+            for row, each in found.items()
+            if not end or each.at < end
+        }
+
+
+def session_search(places: Places, config: Config) -> SessionSearch:
+    """The project's sessions, to be asked; to be closed by the caller."""
+
+    def embedder() -> Embedder | None:
+        from ltm.embed.choose import open_embedder
+
+        return open_embedder(config)
+
+    return SessionSearch(places.sessions_db, embedder)
+
+
+class Meaning:
+    """Finds one project's passages by meaning. Used by one thread at a time."""
+
+    def __init__(self, passages: Passages, embedder: Embedder) -> None:
+        from ltm.index.vectors import vectors_of  # loads numpy
+
+        self._passages = passages
+        self._embedder = embedder
+        self._vectors = vectors_of(passages.path, embedder.name, embedder.dimensions)
+        self._asked = ""
+        self._vector: Floats | None = None
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._vectors.close()
+
+    def nearest(self, text: str, limit: int) -> dict[int, float]:
+        """The rows nearest to a text, nearest first, and how near they are, from `NEAR` to 1."""
+        vector = self._embedded(text)
+        if vector is None:
+            return {}
+        return {row: like for row, like in self._vectors.nearest(vector, limit) if like >= NEAR}
+
+    def likeness(self, text: str, rows: Collection[int]) -> dict[int, float]:
+        """How near these rows are to a text; those that have no vector yet are left out."""
+        vector = self._embedded(text)
+        return {} if vector is None else self._vectors.likeness(vector, rows)
+
+    def _embedded(self, text: str) -> Floats | None:
+        """A question's vector, made once, after the newest passages got theirs."""
+        from ltm.embed.update import BRIEF, keep_passages
+
+        if text != self._asked:
+            self._asked = text
+            self._vector = None
+            try:
+                keep_passages(self._passages, self._vectors, self._embedder, BRIEF)
+                found = self._embedder.embed([text])[0]
+                self._vector = found if found.any() else None
+            except LtmError:
+                pass  # no model, or nowhere to keep its vectors: by words alone
+        return self._vector
 
 
 class LeftOut:
@@ -75,7 +249,9 @@ class LeftOut:
             if memory.source.session and memory.source.lines:
                 self._lines.setdefault(memory.source.session, []).append(memory.source.lines)
             waits = memory.status is Status.QUARANTINED
-            for statement in dict.fromkeys(_statements(memory)):
+            # Of one that waits each sentence counts, as none is approved.
+            statements = [memory.title, *(sentences(memory.text) if waits else ())]
+            for statement in dict.fromkeys(statements):
                 said = frozenset(query_terms(statement))
                 if len(said) >= _TELLING:
                     # Found by its longest term, which hardly any other text has.
@@ -125,241 +301,26 @@ class LeftOut:
         ]
 
 
-def _statements(memory: Memory) -> list[str]:
-    """What says a memory: its title, and of one that waits each sentence, as none is approved."""
-    waits = memory.status is Status.QUARANTINED
-    return [memory.title, *(sentences(memory.text) if waits else ())]
-
-
-def left_out(store: Store, *statuses: Status) -> LeftOut | None:
-    """What the memories of some statuses say; None where there are none."""
-    gone = store.list(Filter(statuses=statuses)).items
-    return LeftOut(each.memory for each in gone) if gone else None
-
-
 def leave_out(store: Store, said: SessionSearch, *, waiting: bool = False) -> None:
     """See to it that sessions do not tell what memories may not; `waiting` asks for what waits."""
     if not said.anything():
         return
     if waiting:
-        said.left_out = left_out(store, Status.FORGOTTEN)
-        said.waiting = left_out(store, Status.QUARANTINED)
+        said.left_out = _left_out(store, Status.FORGOTTEN)
+        said.waiting = _left_out(store, Status.QUARANTINED)
     else:
-        said.left_out = left_out(store, Status.FORGOTTEN, Status.QUARANTINED)
+        said.left_out = _left_out(store, Status.FORGOTTEN, Status.QUARANTINED)
         said.waiting = None
 
 
-BY_WORDS = 100
-"""Passages found by their words."""
-
-BY_MEANING = 30
-"""Passages found by their meaning."""
-
-BY_SESSION = 50
-"""Sessions found by all that was said in them."""
-
-WIDENED = 10
-"""Of the best passages by words, and as many by meaning, their neighbours are candidates too: an
-answer often has none of the words its question was asked with."""
-
-BY_NAME = 50
-"""Passages that name a file, or have an error, of the question."""
-
-_REACH = 2  # passages before and after one that belong to its sense
-
-
-class PassageRanking(NamedTuple):
-    """What answers a question."""
-
-    ranking: Ranking
-    likeness: Mapping[int, float]
-    """How like the question passages are in meaning, from -1 to 1; empty without vectors."""
-
-
-class SessionSearch:
-    """A project's sessions, to be asked. Used by one thread at a time, and closed at the end."""
-
-    def __init__(self, path: str, embedder: Callable[[], Embedder | None] = lambda: None) -> None:
-        """`path` is the project's `sessions.db`; `embedder` is called when meaning is asked for."""
-        self._path = path
-        self._embedder = embedder
-        self._opened: list[Passages | Meaning] = []
-        self.left_out: LeftOut | None = None
-        """What must not be shown as an answer, if there is such."""
-        self.waiting: LeftOut | None = None
-        """What waits for approval, where that was asked for."""
-
-    def close(self) -> None:
-        """Give back what was opened."""
-        for each in self._opened:
-            each.close()
-        self._opened.clear()
-
-    def anything(self) -> bool:
-        """Whether any session was ever kept."""
-        return os.path.exists(self._path)
-
-    def ask(self, question: Question, today: date, *, until: date | None = None) -> PassageRanking:
-        """The passages that answer a question, best first; those said by the end of `until`."""
-        words = list(question.weights)
-        end = "" if until is None else (until + timedelta(days=1)).isoformat()
-        passages = self.passages
-        matches = passages.find(words, BY_WORDS, until=end)
-        meaning = self._meaning
-        near = meaning.nearest(question.text, BY_MEANING) if meaning else {}
-        files = {
-            each.row: path
-            for path in question.paths
-            for each in passages.naming_file(path, BY_NAME)
-        }
-        errors = passages.find_errors(words, BY_NAME) if question.failing else None
-        evidence = self._evidence(matches, near, [*files, *_rows(errors)], end)
-        likeness = dict(near)
-        if meaning:
-            likeness |= meaning.likeness(question.text, evidence.keys() - near.keys())
-        whole = question.wholes(lambda word: matches.holders.get(word, 0) > 0)
-        views = passages.find_views(whole, BY_SESSION, until=end)
-        signals = Signals(
-            likeness,
-            _best((view.session, -view.cost) for view in views),
-            _best((view.session, -view.user_cost) for view in views),
-            files,
-            {each.row: -each.cost for each in errors.candidates} if errors else {},
-        )
-        rarities = {word: rarity(matches.holders[word], matches.passages) for word in words}
-        return PassageRanking(Ranking(question, evidence, rarities, signals, today), likeness)
-
-    @cached_property
-    def passages(self) -> Passages:
-        """The project's passages, opened only to be read."""
-        from ltm.history.db import Passages
-
-        opened = Passages(self._path, readonly=True)
-        self._opened.append(opened)
-        return opened
-
-    def shown(self, passages: Iterable[Passage]) -> list[Passage]:
-        """These passages without those that are left out."""
-        return self.left_out.shown(self.passages, passages) if self.left_out else list(passages)
-
-    def waits(self, passages: Iterable[Passage]) -> set[int]:
-        """The rows of those passages that say what waits for approval."""
-        given = list(passages)
-        if self.waiting is None:
-            return set()
-        shown = {each.row for each in self.waiting.shown(self.passages, given)}
-        return {each.row for each in given} - shown
-
-    def read(self, rows: Iterable[int]) -> dict[int, Passage]:
-        """The passages at these rows."""
-        return {each.row: each for each in self.passages.read(rows)}
-
-    @cached_property
-    def embedder(self) -> Embedder | None:
-        """What gives texts a direction; None where search goes by words only."""
-        return self._embedder()
-
-    @cached_property
-    def _meaning(self) -> Meaning | None:
-        if self.embedder is None:
-            return None
-
-        opened = Meaning(self.passages, self.embedder)
-        self._opened.append(opened)
-        return opened
-
-    def _evidence(
-        self, matches: PassageMatches, near: Mapping[int, float], named: Iterable[int], end: str
-    ) -> dict[int, PassageCandidate]:
-        """All candidates, with the neighbours of the best of them."""
-        found = {each.row: each for each in matches.candidates}
-        others = [row for row in (*near, *named) if row not in found]
-        best = [*list(found)[:WIDENED], *list(near)[:WIDENED]]
-        for each in (*self.passages.neighbours(others, 0), *self.passages.neighbours(best, _REACH)):
-            found.setdefault(each.row, each)
-        if self.left_out:
-            gone = self.left_out.rows(self.passages, {each.session for each in found.values()})
-            says = self.left_out.says
-            found = {
-                row: each
-                for row, each in found.items()
-                if row not in gone and not says(set(each.words.split(" ")), each.role)
-            }
-        return {row: _seen(each) for row, each in found.items() if not end or each.at < end}
-
-
-def _seen(each: PassageMatch) -> PassageCandidate:
-    return PassageCandidate(each.row, each.session, each.role, _day(each.at), each.words)
-
-
-def _day(at: str) -> date | None:
-    try:
-        return date.fromisoformat(at[:10])
-    except ValueError:
-        return None
-
-
-def _rows(matches: PassageMatches | None) -> list[int]:
-    return [each.row for each in matches.candidates] if matches else []
-
-
-def _best(found: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """The best stretch of each session."""
-    best: dict[str, float] = {}
-    for session, value in found:
-        best[session] = max(best.get(session, 0.0), value)
-    return best
-
-
-class Meaning:
-    """The vectors of one project's passages. Used by one thread at a time."""
-
-    def __init__(self, passages: Passages, embedder: Embedder) -> None:
-        self._passages = passages
-        self._embedder = embedder
-        from ltm.index.vectors import vectors_of  # loads numpy
-
-        self._vectors = vectors_of(passages.path, embedder.name, embedder.dimensions)
-        self._asked = ""
-        self._vector: Floats | None = None
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._vectors.close()
-
-    def nearest(self, text: str, limit: int) -> dict[int, float]:
-        """The rows nearest to a text, nearest first, and how near they are, from `NEAR` to 1."""
-        vector = self._embedded(text)
-        if vector is None:
-            return {}
-        return {row: like for row, like in self._vectors.nearest(vector, limit) if like >= NEAR}
-
-    def likeness(self, text: str, rows: Collection[int]) -> dict[int, float]:
-        """How near these rows are to a text; those that have no vector yet are left out."""
-        vector = self._embedded(text)
-        return {} if vector is None else self._vectors.likeness(vector, rows)
-
-    def _embedded(self, text: str) -> Floats | None:
-        from ltm.embed.update import BRIEF, keep_passages
-
-        if text != self._asked:
-            self._asked = text
-            self._vector = None
-            try:
-                keep_passages(self._passages, self._vectors, self._embedder, BRIEF)
-                found = self._embedder.embed([text])[0]
-                self._vector = found if found.any() else None
-            except LtmError:
-                pass  # no model, or nowhere to keep its vectors: by words alone
-        return self._vector
-
-
-EXCERPT = 280
-"""Characters of a passage that a list shows."""
+def _left_out(store: Store, *statuses: Status) -> LeftOut | None:
+    gone = store.list(Filter(statuses=statuses)).items
+    return LeftOut(each.memory for each in gone) if gone else None
 
 
 class Quote(NamedTuple):
-    """One answer to a question: what was said, how well it fits and why."""
+    """One answer to a question: what was said, how well it fits and why. What `Hit` is for a
+    memory."""
 
     passage: Passage
     score: float
@@ -402,15 +363,9 @@ def excerpt(text: str, words: Collection[str]) -> str:
     return shortened(f"… {shown}" if at else shown, EXCERPT)
 
 
-def said_of(places: Places, config: Config) -> SessionSearch:
-    """The project's sessions, to be asked; to be closed by the caller."""
-
-    def embedder() -> Embedder | None:
-        from ltm.embed.choose import open_embedder
-
-        return open_embedder(config)
-
-    return SessionSearch(places.sessions_db, embedder)
+def quote_title(quote: Quote) -> str:
+    """Who said it and when."""
+    return f"{quote.passage.role}, {quote.passage.at[:10] or 'at an unknown time'}"
 
 
 def quote_record(quote: Quote) -> dict[str, Any]:
@@ -436,15 +391,8 @@ def quote_record(quote: Quote) -> dict[str, Any]:
     }
 
 
-def quote_title(quote: Quote) -> str:
-    """Who said it and when."""
-    return f"{quote.passage.role}, {quote.passage.at[:10] or 'at an unknown time'}"
-
-
 def passage_record(passage: Passage) -> dict[str, Any]:
     """A passage as JSON, whole, with where it stands."""
-    from ltm.text.display import estimate
-
     return {
         "id": passage.citation,
         "role": passage.role,
@@ -454,3 +402,10 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         "files": list(passage.files),
         "tokens": estimate(passage.text),
     }
+
+
+def _day(at: str) -> date | None:
+    try:
+        return date.fromisoformat(at[:10])
+    except ValueError:
+        return None

@@ -1,7 +1,6 @@
 """What a question asks by: its words and their weight, whose words it is after, when, which files.
 
-Owns reading a question; nothing here knows how an answer is found. Any text is a question. Pure;
-imports core.
+Any text is a question.
 """
 
 from __future__ import annotations

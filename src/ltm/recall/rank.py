@@ -1,10 +1,10 @@
-"""Which passages answer a question best: every kind of evidence as a share, added up. Pure.
+"""Which passages answer a question best: every kind of evidence as a share, added up.
 
 Each signal is made a share of the best value any candidate has for this question, from 0 to 1, so
 that signals of different scales can be added; then each counts by its weight below. The weights are
 round numbers chosen by reasoning: words are what people remember, so a passage's own words and
 those around it count as 1 together; everything that may be off the point counts half; who speaks
-and how it opens a quarter; age only settles ties. Imports core.
+and how it opens a quarter; age only settles ties.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from datetime import date
 from typing import NamedTuple, TypeVar
 
 from ltm.recall.query import Question
+from ltm.text.bm25 import bm25
 from ltm.text.dates import closeness
 
 OWN, AROUND = 0.5, 0.5
@@ -46,9 +47,9 @@ RECENT = 0.1
 FADING = 30
 
 _K = TypeVar("_K")
-_BESIDE = ((1, 0.5), (2, 0.25))  # how far away another passage is, and what its words count
+_NEXT = ((1, 0.5), (2, 0.25))  # how far away another passage is, and what its words count
 _NAMED = 10  # what fewer passages open with is a word like any other, and no name of a speaker
-_SATURATION, _LENGTH = 1.2, 0.75  # BM25's usual constants
+_LENGTH = 0.75  # how much a long text is discounted
 
 
 class PassageCandidate(NamedTuple):
@@ -107,11 +108,10 @@ class Ranking:
         }
         self._lengths = {row: each.length for row, each in candidates.items()}
         self._windows = {row: self._window(each) for row, each in candidates.items()}
-        whole = {row: length for row, (_, length) in self._windows.items()}
-        windows = {row: counts for row, (counts, _) in self._windows.items()}
+        alone = {row: (self._counts[row], self._lengths[row]) for row in candidates}
         self._by_row: tuple[tuple[str, float, Mapping[int, float]], ...] = (
-            ("own", OWN, _shares(_bm25(self._counts, self._lengths, self._weights))),
-            ("around", AROUND, _shares(_bm25(windows, whole, self._weights))),
+            ("own", OWN, _shares(_scored(alone, self._weights))),
+            ("around", AROUND, _shares(_scored(self._windows, self._weights))),
             ("likeness", LIKENESS, _shares(signals.likeness)),
             ("error", ERROR, _shares(signals.errors)),
             ("file", FILE, dict.fromkeys(signals.files, 1.0)),
@@ -168,7 +168,7 @@ class Ranking:
         """
         found = dict(self._counts[each.row])
         length = float(self._lengths[each.row])
-        for away, share in _BESIDE:
+        for away, share in _NEXT:
             for row in (each.row - away, each.row + away):
                 other = self.evidence.get(row)
                 if other is not None and other.session == each.session:
@@ -193,21 +193,16 @@ def _counted(words: str, weights: Mapping[str, float]) -> dict[str, float]:
     return {word: float(count) for word in weights if (count := text.count(f" {word} "))}
 
 
-def _bm25(
-    texts: Mapping[int, Mapping[str, float]],
-    lengths: Mapping[int, float],
-    weights: Mapping[str, float],
+def _scored(
+    texts: Mapping[int, tuple[Mapping[str, float], float]], weights: Mapping[str, float]
 ) -> dict[int, float]:
-    usual = sum(lengths.values()) / max(1, len(lengths)) or 1.0
-    scores: dict[int, float] = {}
-    for row, counts in texts.items():
-        if counts:
-            norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[row] / usual)
-            score = 0.0
-            for word, count in counts.items():
-                score += weights[word] * count / (count + norm)
-            scores[row] = score
-    return scores
+    """BM25 of texts, each given as its counts and its length."""
+    usual = sum(length for _, length in texts.values()) / max(1, len(texts)) or 1.0
+    return {
+        row: bm25(counts, weights, length / usual, _LENGTH)
+        for row, (counts, length) in texts.items()
+        if counts
+    }
 
 
 def _shares(values: Mapping[_K, float]) -> dict[_K, float]:

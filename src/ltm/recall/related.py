@@ -1,13 +1,4 @@
-"""Neighbours; graph export.
-
-What belongs to a memory: what it names, what names it, and what speaks of the same things.
-
-Owns the flow behind `ltm related` and `memory_related`. May import `core` and the store port.
-
-Memories and how they hang together, as one graph: for the terminal, DOT, Mermaid and JSON.
-
-Owns which relations are edges and how each form writes them. Pure; imports core.
-"""
+"""What belongs to a memory, and all memories as a graph for the terminal, DOT, Mermaid and JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +13,21 @@ from ltm.text.display import one_line
 from ltm.text.sentences import shortened
 from ltm.text.similarity import pairs, tokens_of
 
+LIKE = 0.4
+"""Overlap of words from which two memories are drawn as alike."""
+
+_TITLE = 60
+_COMPARED = 2_000  # memories, the newest first: comparing more takes longer than a person waits
 _TOLD = tuple(status for status in Status if status is not Status.QUARANTINED)
+
+
+_BACKWARDS = {
+    "replaces": "is replaced by",
+    "is replaced by": "replaces",
+    "was merged from": "was merged into",
+    "links to": "is linked from",
+    "follows": "is followed by",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +65,6 @@ def related(store: Store, memory_id: str, limit: int) -> tuple[Stored, list[Rela
     return centre, list(found.values())[:limit]
 
 
-_BACKWARDS = {
-    "replaces": "is replaced by",
-    "is replaced by": "replaces",
-    "was merged from": "was merged into",
-    "links to": "is linked from",
-    "follows": "is followed by",
-}
-
-
 def _named(memory: Memory) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return (
         ("replaces", memory.supersedes),
@@ -77,13 +73,6 @@ def _named(memory: Memory) -> tuple[tuple[str, tuple[str, ...]], ...]:
         ("links to", memory.links),
         ("follows", (memory.previous,) if memory.previous else ()),
     )
-
-
-LIKE = 0.4
-"""Overlap of words from which two memories are drawn as alike."""
-
-_TITLE = 60
-_COMPARED = 2_000  # memories, the newest first: comparing more takes longer than anybody waits
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,10 @@
-"""Recall(): memories and passages in one ranked list.
+"""Recall: any text a person may type, to ranked memories and passages that say why they are there.
 
-Memories that answer a question: found by words and by meaning, ranked with what they are.
-
-Owns their order. Words and meaning are shares of the best, as with passages; a memory whose time or
-kind the question names gains, and one that may no longer be true loses. Imports core, `embed` and
-the store port.
-
-One list of memories and of what was said, each with the reasons why it is there.
-
-Owns how the two are compared. Within each the order is its own; between them it is decided by how
-much of the question the best of each answers: the share of its words, weighed by how rare they are,
-or its nearness in meaning. What the user chose to keep counts more than what was merely said, and a
-memory and the lines it came from are one hit. Imports core and this package.
-
-Asking: any text a person may type, to ranked hits that say why they are there.
-
-Owns the flow behind `ltm recall` and the recall tools: memories (`remembered`) and what was said in
-sessions (`said`) as one list (`blend`). Callers see hits and nothing of how they were found.
-Imports core, storage and this package.
+Memories are found by words and by meaning, each as a share of the best, as with passages; one whose
+time or kind the question names gains, and one that may no longer be true loses. Between memories
+and passages it is decided by how much of the question the best of each answers: the share of its
+words, weighed by how rare they are, or its nearness in meaning. What the user chose to keep counts
+more than what was merely said, and a memory and the lines it came from are one hit.
 """
 
 from __future__ import annotations
@@ -28,8 +15,9 @@ from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltm.history.passage import line_range
 from ltm.model import Filter, Hit, Memory, Status, Stored, now
-from ltm.recall.passages import leave_out
+from ltm.recall.passages import Quote, excerpt, leave_out
 from ltm.recall.query import Question, understood
 from ltm.recall.rank import FADING, LIKENESS, NEAR, RECENT, TIME
 from ltm.store.store import Matches, Store
@@ -41,10 +29,11 @@ from ltm.text.terms import terms
 if TYPE_CHECKING:
     from ltm.embed.embedder import Embedder
     from ltm.history.passage import Passage
-    from ltm.recall.passages import PassageRanking, Quote, SessionSearch
-    from ltm.recall.query import Question
+    from ltm.recall.passages import PassageRanking, SessionSearch
     from ltm.recall.rank import Ranking
 
+MOST = 200
+"""Hits one question gives."""
 
 BY_MEANING = 30
 """Memories found by their meaning alone."""
@@ -53,11 +42,76 @@ WORDS = 1.0
 KIND = 0.25
 """What it counts that a question names the kind: who asks for decisions wants decisions."""
 
-_LOOKED_AT = 10
-"""Hits that are put in the order of time where one says what another one says otherwise."""
-
 DOUBTED = 0.5
 """What is left of a memory's score when nothing is left of its confidence."""
+
+CURATED = 1.25
+"""How much more a memory counts than something said that answers as well."""
+
+PER_SESSION = 3
+"""One part in so many of a list may be of one session, and always so many hits, before the rest of
+that session comes last: who reads a list wants to see where else it was spoken of."""
+
+_LOOKED_AT = 10  # hits that are put in the order of time where one says what another says otherwise
+_BEST = 3  # of each layer, among which the best answer is looked for
+_MARKS = "?!.,;:\"'()"
+_CLEAR = 0.5  # a share from which on a signal is worth telling
+
+
+class Recalled(NamedTuple):
+    """The best hits, and how many memories and passages were found in all."""
+
+    hits: tuple[Hit | Quote, ...]
+    total: int
+
+    @property
+    def memories(self) -> tuple[Hit, ...]:
+        """The hits that are memories."""
+        return tuple(hit for hit in self.hits if isinstance(hit, Hit))
+
+
+def recall(
+    store: Store,
+    question: str,
+    wanted: Filter,
+    limit: int,
+    *,
+    counts: bool = True,
+    said: SessionSearch | None = None,
+    as_of: datetime | None = None,
+) -> Recalled:
+    """What answers a question, best first: memories, and with `said` what sessions hold too.
+
+    A filter that chooses among memories asks for memories only; one that widens does not. Without
+    quarantined memories in it, nothing is found that says what those say. `as_of` answers as on
+    that day: what was said later is left out, and "last week" is seen from there. `counts` says
+    whether being found is a use: yes when a person or agent asked, no when we look something up
+    ourselves.
+    """
+    most = max(1, min(limit, MOST))
+    day = (as_of or now()).date()
+    asked = understood(question, day)
+    embedder = said.embedder if said is not None else None
+    found, total = remembered(store, asked, wanted, most, day, embedder)
+    hits: Sequence[Hit | Quote]
+    if said is not None and _chooses_none(wanted) and said.anything():
+        leave_out(store, said, waiting=Status.QUARANTINED in wanted.statuses)
+        quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
+        hits = _blended(asked, found, quoted, said, most)
+        total += len(quoted.ranking.scores)
+    else:
+        hits = [_hit(asked, each) for each in found]
+    result = Recalled(tuple(hits), total)
+    if counts and result.memories:
+        store.used(hit.stored.memory.id for hit in result.memories)
+    return result
+
+
+def _chooses_none(wanted: Filter) -> bool:
+    """Whether a filter lets all active memories through, whatever else."""
+    usual = Filter()
+    widened = set(usual.statuses) <= set(wanted.statuses)
+    return widened and wanted._replace(statuses=usual.statuses) == usual
 
 
 class MemoryMatch(NamedTuple):
@@ -119,7 +173,7 @@ def _newer_first(found: list[MemoryMatch]) -> list[MemoryMatch]:
 
 
 def _is_outdone(older: Memory, newer: Memory) -> bool:
-    from ltm.text.sameness import Sameness, judge
+    from ltm.text.sameness import Sameness, judge  # slow to load, and rarely needed
 
     return judge(newer.text, older.text).relation in (Sameness.CHANGE, Sameness.CONFLICT)
 
@@ -161,41 +215,17 @@ def _alike(
     return found
 
 
-CURATED = 1.25
-"""How much more a memory counts than something said that answers as well."""
-
-PER_SESSION = 3
-"""One part in so many of a list may be of one session, and always so many hits, before the rest of
-that session comes last: who reads a list wants to see where else it was spoken of."""
-
-_BEST = 3  # of each layer, among which the best answer is looked for
-_MARKS = "?!.,;:\"'()"
-_CLEAR = 0.5  # a share from which on a signal is worth telling
-
-
-def hit_of(
-    question: Question, found: MemoryMatch, score: float | None = None, said: str = ""
-) -> Hit:
-    """A memory that was found, as callers see it."""
-    reasons = [reasons_of(question.text, found.matched)]
-    if found.likeness > 0 and not any(found.matched):
-        reasons.append("close in meaning")
-    reasons.append(said)
-    why = "; ".join(filter(None, reasons))
-    return Hit(found.stored, found.score if score is None else score, why)
-
-
-def blended(
+def _blended(
     question: Question,
     memories: Sequence[MemoryMatch],
     quoted: PassageRanking,
     said: SessionSearch,
     limit: int,
 ) -> list[Hit | Quote]:
-    """The best of both, best first."""
+    """The best of memories and passages, best first."""
     ranking = quoted.ranking
     strong = CURATED * _strength(
-        ((_terms(each.matched), each.likeness) for each in memories[:_BEST]), question, quoted
+        (({*chain(*each.matched)}, each.likeness) for each in memories[:_BEST]), question, quoted
     )
     told = _strength(
         (
@@ -215,33 +245,24 @@ def blended(
     for memory in memories:
         score = strong * memory.score / best
         source = _source(memory.stored.memory, [passage for passage, _ in chosen])
+        where = ""
         if source:
+            where = f"said in {source[0].session[:8]}:{source[0].first}"
             gone.update(passage.row for passage in source)
             score = max(score, CURATED * max(quotes[passage.row] for passage in source))
-        made.append((score, partial(hit_of, question, memory, score, _lines(source))))
+        made.append((score, partial(_hit, question, memory, score, where)))
     for passage, _ in chosen:
         if passage.row not in gone:
-            score = quotes[passage.row]
-            waiting = passage.row in waits
+            score, waiting = quotes[passage.row], passage.row in waits
             made.append((score, partial(_quote, question, ranking, passage, score, waiting)))
     made.sort(key=lambda pair: -pair[0])
     return [make() for _, make in made[:limit]]  # a reason is put into words only where it is told
 
 
-def reasons_of(question: str, matched: Matched) -> str:
-    """Which of the asker's own words are in the title, the tags and the text of a memory."""
-    said: list[str] = []
-    for name, there in (("title", matched.title), ("tags", matched.tags), ("text", matched.text)):
-        found = _own_words(question, there)
-        if found:
-            said.append(f"{name}: {', '.join(found)}")
-    return "; ".join(said)
-
-
 def _chosen(ranking: Ranking, said: SessionSearch, limit: int) -> list[tuple[Passage, float]]:
     """The best passages, one a turn; of a session that had its share, the rest come last."""
     first = list(islice(ranking.scores, 2 * limit + 20))
-    texts = said.read(first)
+    texts = {each.row: each for each in said.passages.read(first)}
     chosen: list[tuple[Passage, float]] = []
     rest: list[tuple[Passage, float]] = []
     turns: set[tuple[str, int]] = set()
@@ -280,8 +301,6 @@ def _strength(
 
 def _source(memory: Memory, passages: Iterable[Passage]) -> list[Passage]:
     """The passages a memory came from, of these."""
-    from ltm.history.search import line_range
-
     session = memory.source.session
     if not session or not memory.source.lines:
         return []
@@ -293,17 +312,33 @@ def _source(memory: Memory, passages: Iterable[Passage]) -> list[Passage]:
     ]
 
 
-def _lines(source: Sequence[Passage]) -> str:
-    return f"said in {source[0].session[:8]}:{source[0].first}" if source else ""
+def _hit(
+    question: Question, found: MemoryMatch, score: float | None = None, where: str = ""
+) -> Hit:
+    """A memory that was found, as callers see it."""
+    reasons = [_reasons(question.text, found.matched)]
+    if found.likeness > 0 and not any(found.matched):
+        reasons.append("close in meaning")
+    reasons.append(where)
+    why = "; ".join(filter(None, reasons))
+    return Hit(found.stored, found.score if score is None else score, why)
+
+
+def _reasons(question: str, matched: Matched) -> str:
+    """Which of the asker's own words are in the title, the tags and the text of a memory."""
+    said: list[str] = []
+    for name, there in (("title", matched.title), ("tags", matched.tags), ("text", matched.text)):
+        found = _own_words(question, there)
+        if found:
+            said.append(f"{name}: {', '.join(found)}")
+    return "; ".join(said)
 
 
 def _quote(
     question: Question, ranking: Ranking, passage: Passage, score: float, waits: bool
 ) -> Quote:
-    from ltm.recall.passages import Quote, excerpt
-
-    shown = excerpt(passage.text, question.weights)
-    return Quote(passage, score, _why(question, ranking, passage.row), shown, waits)
+    why = _why(question, ranking, passage.row)
+    return Quote(passage, score, why, excerpt(passage.text, question.weights), waits)
 
 
 def _why(question: Question, ranking: Ranking, row: int) -> str:
@@ -339,66 +374,3 @@ def _spoken(question: str) -> list[tuple[str, frozenset[str]]]:
     """The words of a question as they were typed, each with its terms."""
     words = dict.fromkeys(question.split())
     return [(word.strip(_MARKS), frozenset(terms(word))) for word in words]
-
-
-def _terms(matched: Matched) -> set[str]:
-    return {*matched.title, *matched.tags, *matched.text}
-
-
-MOST = 200
-
-
-class Recalled(NamedTuple):
-    """The best hits, and how many memories and passages were found in all."""
-
-    hits: tuple[Hit | Quote, ...]
-    total: int
-
-    @property
-    def memories(self) -> tuple[Hit, ...]:
-        """The hits that are memories."""
-        return tuple(hit for hit in self.hits if isinstance(hit, Hit))
-
-
-def recall(
-    store: Store,
-    question: str,
-    wanted: Filter,
-    limit: int,
-    *,
-    counts: bool = True,
-    said: SessionSearch | None = None,
-    as_of: datetime | None = None,
-) -> Recalled:
-    """What answers a question, best first: memories, and with `said` what sessions hold too.
-
-    A filter that chooses among memories asks for memories only; one that widens does not. Without
-    quarantined memories in it, nothing is found that says what those say. `as_of` answers as on
-    that day: what was said later is left out, and "last week" is seen from there. `counts` says
-    whether being found is a use: yes when a person or agent asked, no when we look something up
-    ourselves.
-    """
-    most = max(1, min(limit, MOST))
-    day = (as_of or now()).date()
-    asked = understood(question, day)
-    embedder = said.embedder if said is not None else None
-    found, total = remembered(store, asked, wanted, most, day, embedder)
-    hits: Sequence[Hit | Quote]
-    if said is not None and _chooses_none(wanted) and said.anything():
-        leave_out(store, said, waiting=Status.QUARANTINED in wanted.statuses)
-        quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
-        hits = blended(asked, found, quoted, said, most)
-        total += len(quoted.ranking.scores)
-    else:
-        hits = [hit_of(asked, each) for each in found]
-    result = Recalled(tuple(hits), total)
-    if counts and result.memories:
-        store.used(hit.stored.memory.id for hit in result.memories)
-    return result
-
-
-def _chooses_none(wanted: Filter) -> bool:
-    """Whether a filter lets all active memories through, whatever else."""
-    usual = Filter()
-    widened = set(usual.statuses) <= set(wanted.statuses)
-    return widened and wanted._replace(statuses=usual.statuses) == usual

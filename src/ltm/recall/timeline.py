@@ -1,14 +1,8 @@
-"""Ltm timeline, citations, source lines.
+"""What happened when: sessions and memories in order, turns around a hit, and lines of a source.
 
-What happened when: sessions and memories in the order of time, or the turns around a hit.
-
-Owns the flow behind `ltm timeline` and the tool of that name, and what a citation such as
-`3f2a41c7:120-134` refers to. Imports core, storage and this package.
-
-What a memory was learned from, as it was said.
-
-Owns where to look: in the session's transcript while the client keeps it, else among the passages
-we kept of it ourselves. `ltm show` and all else that shows a memory use it.
+This is what `ltm timeline` tells, what a citation such as `3f2a41c7:120-134` refers to, and what a
+memory was learned from: its lines in the session's transcript while the client keeps that, else the
+passages that LTM kept of them.
 """
 
 from __future__ import annotations
@@ -26,8 +20,7 @@ from ltm.config.config import load
 from ltm.errors import NotFound
 from ltm.history.db import Passages
 from ltm.history.ingest import file_of
-from ltm.history.passage import Header, Passage
-from ltm.history.search import line_range
+from ltm.history.passage import Header, Passage, line_range
 from ltm.model import Filter, Memory, Source, Status, Stored, iso
 from ltm.project.layout import Places, places
 from ltm.recall.passages import LeftOut, Quote, SessionSearch, leave_out
@@ -42,6 +35,12 @@ from ltm.text.sentences import shortened
 REACH = 3
 """Turns before and after a hit that are told."""
 
+MOST_LINES = 20
+"""Lines of a source that are shown; all of them are in the transcript."""
+
+_LOOKED_AT = 1_000  # lines of a source
+_LONG = 500
+_ROLES = {"assistant": "agent"}
 _CITATION = re.compile(r"(?P<session>[\w.-]+):(?P<lines>\d+(?:-\d+)?)\Z")
 
 
@@ -60,7 +59,7 @@ class Told(NamedTuple):
 
 
 def is_citation(name: str) -> bool:
-    """Whether a name is a session and lines, and so no memory's."""
+    """Whether a name is a session and lines, and so not a memory's."""
     return _CITATION.match(name.strip()) is not None
 
 
@@ -134,15 +133,11 @@ def retell(
     low = since.isoformat() if since else ""
     high = (until + timedelta(days=1)).isoformat() if until else "~"
     inside = sorted((each for each in events if low <= each.at < high), key=lambda each: each.at)
-    return Told(tuple(_titled(said, each) for each in inside[-limit:]), len(inside))
-
-
-def _titled(said: SessionSearch, event: TimelineEvent) -> TimelineEvent:
-    """A session without a title that was taken from what is left out."""
-    what = event.what
-    if said.left_out and isinstance(what, Header):
-        return TimelineEvent(event.at, said.left_out.titled(said.passages, what))
-    return event
+    shown = [
+        TimelineEvent(at, said.titled(what) if isinstance(what, Header) else what)
+        for at, what in inside[-limit:]
+    ]
+    return Told(tuple(shown), len(inside))
 
 
 def _all(
@@ -173,14 +168,6 @@ def _of_session(store: Store, said: SessionSearch, name: str) -> Iterable[Timeli
     for stored in store.list(Filter(naming=session)).items:
         if stored.memory.source.session == session:
             yield TimelineEvent(iso(stored.memory.created), stored)
-
-
-MOST_LINES = 20
-"""Lines that are shown; all of them are in the transcript."""
-
-_LOOKED_AT = 1_000
-_LONG = 500
-_ROLES = {"assistant": "agent"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +228,8 @@ def _kept(source: Source, where: Places) -> list[Quoted]:
 
 
 def headers_of(here: Places, sessions: Sequence[Session]) -> dict[str, Header]:
-    """What is kept of sessions, whatever project they ran in; no title says what is left out."""
+    """What is kept of sessions, whatever project they ran in; a title that says what is left out is
+    removed."""
     found: dict[str, Header] = {}
     for project in dict.fromkeys(session.project for session in sessions):
         own = [session for session in sessions if session.project == project]

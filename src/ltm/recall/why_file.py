@@ -1,7 +1,7 @@
 """What is known about a file or a folder: the memories that name it, the sessions that touched it.
 
-Owns the flow behind `ltm why`. A memory counts if it names the file, by an end of its path or by a
-tag; one that merely has the same words does not. Imports core, storage and this package.
+This is what `ltm why` tells. A memory counts if it names the file, by an end of its path or by a
+tag; one that merely has the same words does not.
 """
 
 from __future__ import annotations
@@ -90,14 +90,8 @@ def _sessions(said: SessionSearch, paths: Sequence[str], folder: bool) -> list[T
     for session, passages in by_session.items():
         header = lookups.header(session)
         if header is not None:
-            if said.left_out:
-                header = said.left_out.titled(lookups, header)
-            newest = sorted(passages.values(), key=lambda each: -each.row)
-            found.append(_touched(header, newest))
+            telling = sorted(passages.values(), key=lambda each: (each.role == TOOL, -each.row))
+            changed = any(each.writes for each in telling)
+            shown = tuple(telling[:_SHOWN])
+            found.append(Touched(said.titled(header), changed, len(telling), shown))
     return sorted(found, key=lambda each: each.header.ended, reverse=True)
-
-
-def _touched(header: Header, passages: Sequence[Passage]) -> Touched:
-    changed = any(each.writes for each in passages)
-    telling = sorted(passages, key=lambda each: each.role == TOOL)
-    return Touched(header, changed, len(passages), tuple(telling[:_SHOWN]))

@@ -1,8 +1,7 @@
 """One entry of a transcript, as Claude Code writes it, to the turns it holds.
 
-Owns the wire format: entry types, fields, and the many things a client writes in the user's name.
-Only what a person typed becomes a `UserText`. An entry of a type not known here holds nothing.
-Pure; imports `turns`.
+A client writes many things in the user's name; only what a person typed becomes a `UserText`. An
+entry of a type not known here holds nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ NOISE = tuple(
         "tools-used",
     )
 )
-"""How lines begin that say nothing to anybody, for readers that want more than turns."""
+"""How lines begin that say nothing to anyone, for readers that want more than turns."""
 
 _TYPE = b'"type":"'
 _QUEUED = "queued_command"
@@ -90,7 +89,7 @@ _OPENINGS: tuple[tuple[str, str], ...] = (
 _COMMAND = re.compile(r"\s*<command-(?:name|message)>")
 _COMMAND_NAME = re.compile(r"<command-name>\s*(.*?)\s*</command-name>", re.DOTALL)
 _COMMAND_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-# Blocks a client or we put among the user's words: what is left without them is the user's.
+# Blocks a client or LTM put among the user's words: what is left without them is the user's.
 _INSERTED = re.compile(
     r"<(system-reminder|ide_\w+|local-command-\w+|task-notification)\b.*?</\1>"
     r"|\[LTM:[^\]\n]*\].*?\[/LTM\]",
@@ -130,7 +129,7 @@ def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
 
 
 def without_insertions(text: str) -> str:
-    """A text without the blocks that a client or we put among a person's words."""
+    """A text without the blocks that a client or LTM put among a person's words."""
     return (_INSERTED.sub("", text) if "<" in text or "[LTM:" in text else text).strip()
 
 

@@ -1,6 +1,4 @@
-"""Readable lines for a model or a person.
-
-A session in readable lines, and in chunks a model can take: who said what, which tools ran.
+"""A session in readable lines, in chunks a model can take, and a few lines as a person reads them.
 
     USER: fix the login test
     CLAUDE: The cookie name changed.
@@ -8,13 +6,8 @@ A session in readable lines, and in chunks a model can take: who said what, whic
     TOOL [Bash]: npm test
     ERROR: Expected "sid", received "session"
 
-Owns the form of a line, and that a chunk begins and ends at the border of a turn. Pure; imports the
-turns.
-
-A few lines of a transcript as a person reads them: who, when, what, without secrets.
-
-Owns finding lines by their numbers, in a plain or a packed file, without holding more than is
-shown. Imports core and this package.
+A chunk begins and ends at the border of a turn. `quoted` finds lines by their numbers, in a plain
+or a packed file, without holding more than is shown.
 """
 
 from __future__ import annotations
@@ -35,6 +28,9 @@ OVERLAP = 500
 _WORDS = 500
 _COMMAND = 200
 _FILE_KEYS = ("file_path", "path", "notebook_path")
+_ABOUT_KEYS = (*_FILE_KEYS, "command", "url", "pattern", "query")
+_READ = 20_000  # characters of a turn
+_LONG = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +77,36 @@ def chunks(
         yield _chunk(held)
 
 
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """What stands on one line of a transcript."""
+
+    line: int
+    role: str
+    """`user`, `agent`, `tool` (what was called), `output` or `error` (what it gave back)."""
+    at: str
+    """When, as the transcript has it."""
+    text: str
+    """On one line, no longer than a person wants to read, without secrets and control bytes."""
+
+
+def quoted(path: str, first: int, last: int) -> Iterator[Quoted]:
+    """What is said on these lines of the transcript at `path`, both counted from 1.
+
+    Lines that cannot be read, or say nothing to a person, are left out.
+    """
+    try:
+        with unpacked(path) as plain:
+            lines = Lines(plain)
+            for line in lines:
+                if lines.number > last:
+                    return
+                if lines.number >= first:
+                    yield from _quoted_line(lines.number, line)
+    except OSError:  # a broken archive, or a disk too full to unpack it
+        return
+
+
 def _digest_line(turn: Turn) -> str:
     match turn:
         case UserText(text=text):
@@ -109,69 +135,28 @@ def _length(lines: list[DigestLine]) -> int:
 
 def _last(lines: list[DigestLine], most: int) -> list[DigestLine]:
     """As many of the last lines as fit into `most` characters."""
-    kept: list[DigestLine] = []
-    room = most
-    for line in reversed(lines):
-        room -= len(line.text) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    return kept[::-1]
+    at = len(lines)
+    while at and _length(lines[at - 1 :]) <= most:
+        at -= 1
+    return lines[at:]
 
 
 def _chunk(lines: list[DigestLine]) -> Chunk:
     return Chunk("\n".join(line.text for line in lines), lines[0].line, lines[-1].line)
 
 
-_READ = 20_000
-_LONG = 500
-_ABOUT = ("file_path", "path", "notebook_path", "command", "url", "pattern", "query")
-
-
-@dataclass(frozen=True, slots=True)
-class Quoted:
-    """What stands on one line of a transcript."""
-
-    line: int
-    role: str
-    """`user`, `agent`, `tool` (what was called), `output` or `error` (what it gave back)."""
-    at: str
-    """When, as the transcript has it."""
-    text: str
-    """On one line, no longer than a person wants to read, without secrets and control bytes."""
-
-
-def quoted(path: str, first: int, last: int) -> Iterator[Quoted]:
-    """What is said on these lines of the transcript at `path`, both counted from 1.
-
-    Lines that cannot be read, or say nothing to a person, are left out.
-    """
-    for number, line in _numbered(path):
-        if number > last:
-            return
-        if number < first:
-            continue
-        try:
-            entry = json.loads(line.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(entry, dict):
-            for turn in turns_of(entry, number):
-                role, text = _quoted_text(turn)
-                # Secrets go before it is shortened: half of one looks like none.
-                plain = shortened(one_line(redacted(text[:_READ])), _LONG)
-                if plain:
-                    yield Quoted(number, role, turn.at, plain)
-
-
-def _numbered(path: str) -> Iterator[tuple[int, bytes]]:
+def _quoted_line(number: int, line: bytes) -> Iterator[Quoted]:
     try:
-        with unpacked(path) as plain:
-            lines = Lines(plain)
-            for line in lines:
-                yield lines.number, line
-    except OSError:  # a broken archive, or no room to unpack it
+        entry = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
         return
+    if isinstance(entry, dict):
+        for turn in turns_of(entry, number):
+            role, text = _quoted_text(turn)
+            # Secrets go before it is shortened: half of one looks like none.
+            plain = shortened(one_line(redacted(text[:_READ])), _LONG)
+            if plain:
+                yield Quoted(number, role, turn.at, plain)
 
 
 def _quoted_text(turn: Turn) -> tuple[str, str]:
@@ -181,7 +166,7 @@ def _quoted_text(turn: Turn) -> tuple[str, str]:
         case AssistantText(text=text) | Summary(text=text):
             return "agent", text
         case ToolUse(tool=tool, input=given):
-            about = next((str(given[key]) for key in _ABOUT if given.get(key)), "")
+            about = next((str(given[key]) for key in _ABOUT_KEYS if given.get(key)), "")
             return "tool", f"{tool}: {about}" if about else tool
         case ToolResult(failed=failed, text=text):
             return "error" if failed else "output", text

@@ -1,20 +1,8 @@
-"""Tool counts, difficulty, has it grown.
+"""The figures of a session: how much was done and how hard it was, counted from its transcripts.
 
-The figures of a session, counted from its turns: how much was done and how hard it was.
-
-Owns what counts as a tool's success or failure (the transcript's own verdict, never words in its
-output; a call the user refused is neither). Pure; imports `core.policy` and `turns`.
-
-Bringing a session's figures up to date from its transcripts, without counting anything twice.
-
-Owns which files belong to a session (its own and its sub-agents') and the order of things: what was
-counted, how far it was read and which messages it was are noted together. Imports this package and
-`storage.sessionlog`.
-
-Whether a session has grown since it was last read.
-
-Owns that question for every reader of transcripts, each of which keeps its own place. Imports
-`lines` and `storage.sessionlog`.
+A tool's success or failure is the transcript's own verdict, never words in its output; a call the
+user refused is neither. What was counted, how far it was read and which messages it was are noted
+together, so that nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -28,6 +16,10 @@ from ltm import policy
 from ltm.sessions.transcript import cursor_of, read
 from ltm.sessions.turns import Compaction, ToolResult, Turn
 from ltm.state.session_log import Session, SessionLog
+
+READER = "figures"
+_COUNTED = (b"tool_result", b"compact_boundary")  # stands in every line that counts
+_AT_ONCE = 5_000  # turns
 
 
 @dataclass(slots=True)
@@ -63,12 +55,6 @@ class Tally:
     def difficulty(self) -> float:
         """How hard the session was, from 0 to 1."""
         return policy.difficulty(self.failed, self.ok, self.compactions > 0)
-
-
-READER = "figures"
-_COUNTED = (b"tool_result", b"compact_boundary")
-"""What stands in every line that counts."""
-_AT_ONCE = 5_000  # turns
 
 
 def update(log: SessionLog, session: Session, at: datetime) -> None:

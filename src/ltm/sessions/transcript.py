@@ -1,24 +1,10 @@
-"""Stream of turns from a cursor; origin of a file.
+"""A transcript as a stream of turns from a cursor, each message once, in bounded memory.
 
-The lines of a growing file, from where the last reading ended, in bounded memory.
-
-Owns the cursor: how far a file was read, and by what it is known to be the same file still. A line
-that is being written is left for the next time; a line too long to be true is passed over without
-being held. Imports the standard library only.
-
-A transcript as a stream of turns, from a cursor, each message once.
-
-Owns what ties lines to turns: skipping what cannot be read, remembering which messages were read
-before (a fork or a resumed session repeats whole conversations under the same uuids), and joining a
-tool's result to its call. Bounded memory at any size. Imports this package.
-
-A transcript as a plain file: a compressed one is unpacked for as long as it is read.
-
-Imports storage's home.
-
-Where and when a transcript's session began, from its first lines.
-
-Owns finding the transcripts a client keeps on this machine. Imports `lines` and storage's home.
+`Lines` gives the lines of a growing file from where the last reading ended: one that is being
+written is left for the next time, one too long to be true is passed over without being held. A
+`TranscriptReader` makes turns of them: it skips what cannot be read, knows which messages were read
+before (a fork or a resumed session repeats whole conversations under the same uuids), and joins a
+tool's result to its call.
 """
 
 from __future__ import annotations
@@ -44,162 +30,16 @@ from ltm.sessions.turns import Commit, ToolResult, ToolUse, Turn
 LONGEST = 8 * 1024 * 1024
 """Bytes of a line that are read; no message of a person or an agent is longer."""
 
-_CHUNK = 256 * 1024  # what the processor holds: a megabyte at once takes half as long again
-_HEAD = 1024
-_ANCHOR = 256
+IN_ONE = 50_000
+"""Messages of one transcript to remember: 6 MB, twice over. None repeats itself from farther."""
 
 Place = tuple[int, int]
 """Bytes and lines before it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a file was read, with fingerprints of its beginning and of what was read last.
-
-    Not the inode: a file that was copied, restored or replaced by one that begins the same is read
-    on, and one of the same inode with other contents is not.
-    """
-
-    offset: int = 0
-    line: int = 0
-    head: str = ""
-    anchor: str = ""
-
-    def text(self) -> str:
-        """As a text that `cursor_of` reads."""
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-
-def cursor_of(text: str) -> Cursor:
-    """The cursor a text describes; the beginning when it describes none."""
-    try:
-        values = json.loads(text)
-        cursor = Cursor(**{field.name: values[field.name] for field in fields(Cursor)})
-    except (ValueError, KeyError, TypeError):
-        return Cursor()
-    sound = all(type(each) is int and each >= 0 for each in (cursor.offset, cursor.line))
-    return cursor if sound else Cursor()
-
-
-class Lines:
-    """The lines of the file at `path` after `cursor`; a file that is not there has none.
-
-    While they are read, `cursor` is the place after the last one, and `too_long` counts those that
-    were passed over. A file that is not the one the cursor was made for is read from its start.
-    """
-
-    def __init__(self, path: str, cursor: Cursor | None = None) -> None:
-        self.path = path
-        self.too_long = 0
-        self.number = 0
-        """Number of the line that was handed out last, counted from 1."""
-        self._start = cursor or Cursor()
-        self._offset = -1
-
-    @property
-    def cursor(self) -> Cursor:
-        """The place after the last line that was handed out."""
-        return self._start if self._offset < 0 else self.cursor_at(self.place)
-
-    @property
-    def place(self) -> Place:
-        """The same, for who may want it as a cursor later."""
-        return self._offset, self.number
-
-    def cursor_at(self, place: Place) -> Cursor:
-        """A place that was passed, as a cursor."""
-        with _opened(self.path) as file:
-            return self._start if file is None else _mark(file, *place)
-
-    def __iter__(self) -> Iterator[bytes]:
-        with _opened(self.path) as file:
-            if file is not None:
-                yield from self._lines_of(file)
-
-    def _lines_of(self, file: BinaryIO) -> Iterator[bytes]:
-        start = self._start if _mark_holds(file, self._start) else Cursor()
-        self._offset, self.number = start.offset, start.line
-        # A last line without an end was handed out already: what ends it is not another line.
-        former = _before(file, start.offset)
-        ends_former = bool(former) and not former.endswith(b"\n")
-        file.seek(start.offset)
-        rest = b""
-        passed = 0  # bytes of a line that is being passed over
-        while chunk := file.read(_CHUNK):
-            if passed:
-                end = chunk.find(b"\n") + 1
-                passed += end or len(chunk)
-                if not end:
-                    continue
-                self._offset += passed
-                self.number += 1
-                chunk, passed = chunk[end:], 0
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                self._offset += len(line) + 1
-                self.number += not ends_former
-                ends_former = False
-                if len(line) > LONGEST:
-                    self.too_long += 1
-                elif line and not line.isspace():
-                    yield line
-            if len(rest) > LONGEST:
-                self.too_long += 1
-                rest, passed = b"", len(rest)
-        if rest and _is_complete(rest):
-            self._offset += len(rest)
-            self.number += 1
-            yield rest
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[BinaryIO | None]:
-    """A plain file open for reading, None when there is none; a pipe is not waited for."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        handle = os.open(path, flags)
-    except (OSError, ValueError):
-        yield None
-        return
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        yield None
-        return
-    with open(handle, "rb", buffering=0) as file:
-        yield file
-
-
-def _mark(file: BinaryIO, offset: int, line: int) -> Cursor:
-    file.seek(0)
-    head = _fingerprint(file.read(min(_HEAD, offset)))
-    return Cursor(offset, line, head, _fingerprint(_before(file, offset)))
-
-
-def _mark_holds(file: BinaryIO, cursor: Cursor) -> bool:
-    return _mark(file, cursor.offset, cursor.line) == cursor
-
-
-def _before(file: BinaryIO, offset: int) -> bytes:
-    start = max(0, offset - _ANCHOR)
-    file.seek(start)
-    return file.read(offset - start)
-
-
-def _fingerprint(data: bytes) -> str:
-    return blake2b(data, digest_size=8).hexdigest()
-
-
-def _is_complete(line: bytes) -> bool:
-    """Whether a line without an end is whole all the same: no beginning of an object is one."""
-    try:
-        return isinstance(json.loads(line.decode("utf-8", "replace")), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-IN_ONE = 50_000
-"""Messages of one transcript to remember: 6 MB, twice over. None repeats itself from farther."""
-
+_CHUNK = 256 * 1024  # what the processor holds: a megabyte at once takes half as long again
+_HEAD = 1024
+_ANCHOR = 256
+_FIRST = 200  # lines in which a session tells where and when it began
 _DECODER = json.JSONDecoder(strict=False)
 _REMEMBERED = 200_000
 _OPEN_CALLS = 2_000
@@ -212,66 +52,19 @@ _COMMITTED = re.compile(
 )
 
 
-class MessageHistory(Protocol):
-    """Which messages were read before."""
+def read(
+    path: str,
+    cursor: Cursor | None = None,
+    seen: MessageHistory | None = None,
+    *,
+    only: tuple[bytes, ...] = (),
+) -> TranscriptReader:
+    """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
 
-    def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time; from now on it is not."""
-        ...
-
-
-class Recent:
-    """The last few hundred thousand messages, forgotten when the program ends."""
-
-    def __init__(self, most: int = _REMEMBERED) -> None:
-        self._most = most
-        self._new: set[str] = set()
-        self._old: set[str] = set()
-
-    def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time; from now on it is not."""
-        if uuid in self._new or uuid in self._old:
-            return False
-        if len(self._new) >= self._most:
-            self._old, self._new = self._new, set()
-        self._new.add(uuid)
-        return True
-
-
-class Unknown:
-    """Messages that are noted nowhere, by who can tell which of many are, and were not met here.
-
-    A reading says which come next (`expect`), so that a database is asked once for some hundred of
-    them: one by one, its locks alone took a tenth of the time a transcript takes.
+    A file that is missing, or not a plain file, has none. The cursor is told by the reading.
+    `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
     """
-
-    def __init__(self, known: Callable[[Sequence[str]], set[str]]) -> None:
-        self._known = known
-        self._expected: dict[str, bool] = {}
-        self.met: dict[str, None] = {}
-        """Those met since the last `forget`, in order."""
-
-    def expect(self, uuids: Sequence[str]) -> None:
-        """These are asked about next."""
-        known = self._known(uuids)
-        self._expected = {uuid: uuid in known for uuid in uuids}
-
-    def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time; from now on it is not."""
-        if uuid in self.met or self.is_known(uuid):
-            return False
-        self.met[uuid] = None
-        return True
-
-    def is_known(self, uuid: str) -> bool:
-        """Whether a message is noted."""
-        known = self._expected.get(uuid)
-        return bool(self._known([uuid])) if known is None else known
-
-    def forget(self) -> None:
-        """Let go of those that were met: they are noted now, and what was known before is old."""
-        self.met.clear()
-        self._expected.clear()
+    return TranscriptReader(path, cursor, Recent(IN_ONE) if seen is None else seen, only)
 
 
 class TranscriptReader:
@@ -286,7 +79,7 @@ class TranscriptReader:
         self._calls: dict[str, ToolUse] = {}
         self._place: Place | None = None
         self.unreadable = 0
-        """Lines that are no JSON, or that are too long."""
+        """Lines that are not JSON, or that are too long."""
         self.repeated = 0
         """Messages that were read before, from here or from another transcript."""
 
@@ -367,21 +160,6 @@ class TranscriptReader:
         return turns + commits if commits else turns
 
 
-def read(
-    path: str,
-    cursor: Cursor | None = None,
-    seen: MessageHistory | None = None,
-    *,
-    only: tuple[bytes, ...] = (),
-) -> TranscriptReader:
-    """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
-
-    A file that is missing, or not a plain file, has none. The cursor is told by the reading.
-    `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
-    """
-    return TranscriptReader(path, cursor, Recent(IN_ONE) if seen is None else seen, only)
-
-
 def committed(output: str) -> Iterator[tuple[str, str, str]]:
     """Hash, branch and subject of each commit that the output of a command tells of."""
     for found in _COMMITTED.finditer(output[:_HEAD_OF_RESULT]):
@@ -395,6 +173,210 @@ def _commits(call: ToolUse, result: ToolResult) -> Iterator[Commit]:
     for commit, branch, subject in committed(result.text):
         where = (result.uuid, result.at, result.line, result.agent, result.sidechain)
         yield Commit(*where, hash=commit, branch=branch, subject=subject, own=subject in command)
+
+
+class MessageHistory(Protocol):
+    """Which messages were read before."""
+
+    def is_new(self, uuid: str) -> bool:
+        """Whether this message is met for the first time; from now on it is not."""
+        ...
+
+
+class Recent:
+    """The last few hundred thousand messages, forgotten when the program ends."""
+
+    def __init__(self, most: int = _REMEMBERED) -> None:
+        self._most = most
+        self._new: set[str] = set()
+        self._old: set[str] = set()
+
+    def is_new(self, uuid: str) -> bool:
+        """Whether this message is met for the first time; from now on it is not."""
+        if uuid in self._new or uuid in self._old:
+            return False
+        if len(self._new) >= self._most:
+            self._old, self._new = self._new, set()
+        self._new.add(uuid)
+        return True
+
+
+class Unknown:
+    """Messages that are noted nowhere, by who can tell which of many are, and were not met here.
+
+    A reading says which come next (`expect`), so that a database is asked once for some hundred of
+    them: one by one, its locks alone took a tenth of the time a transcript takes.
+    """
+
+    def __init__(self, known: Callable[[Sequence[str]], set[str]]) -> None:
+        self._known = known
+        self._expected: dict[str, bool] = {}
+        self.met: dict[str, None] = {}
+        """Those met since the last `forget`, in order."""
+
+    def expect(self, uuids: Sequence[str]) -> None:
+        """These are asked about next."""
+        known = self._known(uuids)
+        self._expected = {uuid: uuid in known for uuid in uuids}
+
+    def is_new(self, uuid: str) -> bool:
+        """Whether this message is met for the first time; from now on it is not."""
+        if uuid in self.met or self.is_known(uuid):
+            return False
+        self.met[uuid] = None
+        return True
+
+    def is_known(self, uuid: str) -> bool:
+        """Whether a message is noted."""
+        known = self._expected.get(uuid)
+        return bool(self._known([uuid])) if known is None else known
+
+    def forget(self) -> None:
+        """Let go of those that were met: they are noted now, and what was known before is old."""
+        self.met.clear()
+        self._expected.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a file was read, with fingerprints of its beginning and of what was read last.
+
+    Not the inode: a file that was copied, restored or replaced by one that begins the same is read
+    on, and one of the same inode with other contents is not.
+    """
+
+    offset: int = 0
+    line: int = 0
+    head: str = ""
+    anchor: str = ""
+
+    def text(self) -> str:
+        """As a text that `cursor_of` reads."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+def cursor_of(text: str) -> Cursor:
+    """The cursor a text describes; the beginning when it describes none."""
+    try:
+        values = json.loads(text)
+        cursor = Cursor(**{field.name: values[field.name] for field in fields(Cursor)})
+    except (ValueError, KeyError, TypeError):
+        return Cursor()
+    sound = all(type(each) is int and each >= 0 for each in (cursor.offset, cursor.line))
+    return cursor if sound else Cursor()
+
+
+class Lines:
+    """The lines of the file at `path` after `cursor`; a file that is not there has none.
+
+    While they are read, `cursor` is the place after the last one, and `too_long` counts those that
+    were passed over. A file that is not the one the cursor was made for is read from its start.
+    """
+
+    def __init__(self, path: str, cursor: Cursor | None = None) -> None:
+        self.path = path
+        self.too_long = 0
+        self.number = 0
+        """Number of the line that was handed out last, counted from 1."""
+        self._start = cursor or Cursor()
+        self._offset = -1
+
+    @property
+    def cursor(self) -> Cursor:
+        """The place after the last line that was handed out."""
+        return self._start if self._offset < 0 else self.cursor_at(self.place)
+
+    @property
+    def place(self) -> Place:
+        """The same, for who may want it as a cursor later."""
+        return self._offset, self.number
+
+    def cursor_at(self, place: Place) -> Cursor:
+        """A place that was passed, as a cursor."""
+        with _opened(self.path) as file:
+            return self._start if file is None else _mark(file, *place)
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _opened(self.path) as file:
+            if file is not None:
+                yield from self._lines_of(file)
+
+    def _lines_of(self, file: BinaryIO) -> Iterator[bytes]:
+        holds = _mark(file, self._start.offset, self._start.line) == self._start
+        start = self._start if holds else Cursor()
+        self._offset, self.number = start.offset, start.line
+        # A last line without an end was handed out already: what ends it is not another line.
+        former = _before(file, start.offset)
+        ends_former = bool(former) and not former.endswith(b"\n")
+        file.seek(start.offset)
+        rest = b""
+        passed = 0  # bytes of a line that is being passed over
+        while chunk := file.read(_CHUNK):
+            if passed:
+                end = chunk.find(b"\n") + 1
+                passed += end or len(chunk)
+                if not end:
+                    continue
+                self._offset += passed
+                self.number += 1
+                chunk, passed = chunk[end:], 0
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                self._offset += len(line) + 1
+                self.number += not ends_former
+                ends_former = False
+                if len(line) > LONGEST:
+                    self.too_long += 1
+                elif line and not line.isspace():
+                    yield line
+            if len(rest) > LONGEST:
+                self.too_long += 1
+                rest, passed = b"", len(rest)
+        if rest and _is_complete(rest):
+            self._offset += len(rest)
+            self.number += 1
+            yield rest
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO | None]:
+    """A plain file open for reading, None when there is none; a pipe is not waited for."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags)
+    except (OSError, ValueError):
+        yield None
+        return
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        yield None
+        return
+    with open(handle, "rb", buffering=0) as file:
+        yield file
+
+
+def _mark(file: BinaryIO, offset: int, line: int) -> Cursor:
+    file.seek(0)
+    head = _fingerprint(file.read(min(_HEAD, offset)))
+    return Cursor(offset, line, head, _fingerprint(_before(file, offset)))
+
+
+def _before(file: BinaryIO, offset: int) -> bytes:
+    start = max(0, offset - _ANCHOR)
+    file.seek(start)
+    return file.read(offset - start)
+
+
+def _fingerprint(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+def _is_complete(line: bytes) -> bool:
+    """Whether a line without an end is whole all the same: no beginning of an object is one."""
+    try:
+        return isinstance(json.loads(line.decode("utf-8", "replace")), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 @contextmanager
@@ -411,9 +393,6 @@ def unpacked(path: str) -> Iterator[str]:
         except (EOFError, ValueError) as error:
             raise OSError(f"it is not a complete archive: {error}") from error
         yield plain
-
-
-_FIRST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,7 +425,7 @@ def origin(path: str) -> SessionOrigin:
 def projects_folder(environ: Mapping[str, str] = os.environ) -> str:
     """The folder in which the client keeps a folder of transcripts for each project.
 
-    Nothing where there is no home: a folder of that name below us is not the client's.
+    '' where no home is known: a folder of that name in the current one is not the client's.
     """
     top = client_folder(environ)
     return os.path.join(top, "projects") if top else ""

@@ -1,11 +1,9 @@
 """What can happen in a session, one value each, whatever client wrote it down.
 
-Owns the shapes only. A `UserText` holds the user's own words and nothing else does: whatever a
-client puts in the user's mouth (reminders, command bodies, notices, our own memories) is an
-`Aside`. A turn never changes once handed out. They are not frozen all the same: one is made
-for every line of a transcript, and a frozen one takes four times as long to make (1.6 against
-0.4 µs), 2 % of reading a session.
-Imports the standard library only.
+A `UserText` holds the user's own words and nothing else does: whatever a client puts in the user's
+mouth (reminders, command bodies, notices, LTM's own memories) is an `Aside`. A turn never changes
+once handed out. They are not frozen all the same: one is made for every line of a transcript, and
+a frozen one takes four times as long to make (1.6 against 0.4 µs), 2 % of reading a session.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import NamedTuple
 TITLE, TAGS, TEXT = 6.0, 4.0, 1.0
 """A title says what a memory is about, tags nearly so."""
 
-_SATURATION = 1.2
+_SATURATION = 1.2  # BM25's usual constant
 _LENGTH = 0.4  # how much a long text is discounted
 _USUAL = 120  # words in a usual memory
 
@@ -44,15 +44,27 @@ def relevance(
 
     `holders` says how many of all `memories` have a word at all.
     """
-    score = 0.0
-    length = 1 - _LENGTH + _LENGTH * len(text) / _USUAL
-    for word in words:
-        weight = TITLE * title.count(word) + TAGS * tags.count(word) + TEXT * text.count(word)
-        if weight:
-            rare = rarity(holders.get(word, 0), memories)
-            score += rare * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
+    counts = {
+        word: weight
+        for word in words
+        if (weight := TITLE * title.count(word) + TAGS * tags.count(word) + TEXT * text.count(word))
+    }
+    rarities = {word: rarity(holders.get(word, 0), memories) for word in counts}
+    score = bm25(counts, rarities, len(text) / _USUAL, _LENGTH)
     return score, Matched(
         tuple(word for word in words if word in title),
         tuple(word for word in words if word in tags),
         tuple(word for word in words if word in text),
     )
+
+
+def bm25(
+    counts: Mapping[str, float], weights: Mapping[str, float], length: float, discount: float
+) -> float:
+    """BM25 of one text that has each word so often; `weights` is what each word tells.
+
+    `length` is how many times as long as usual the text is, `discount` how much that counts.
+    """
+    norm = _SATURATION * (1 - discount + discount * length)
+    score = sum(weights[word] * count / (count + norm) for word, count in counts.items())
+    return (_SATURATION + 1) * score
