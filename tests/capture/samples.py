@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import count
 
-from ltm.capture.decide import Candidate
+from ltm.capture.decide import Candidate, Tier
 from ltm.capture.extract import Listener
-from ltm.capture.statements import Setting, statements
+from ltm.capture.statements import statements
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust
 from ltm.sessions.turns import AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
@@ -17,9 +17,9 @@ BY_AGENT = Source(Trust.ASSISTANT, "s", "1")
 _numbers = count(1)
 
 
-def says(text: str, *, answers: bool = True) -> list[Candidate]:
+def says(text: str) -> list[Candidate]:
     """What one message of the user gives."""
-    return list(statements(text, KINDS, BY_USER, Setting(first=not answers)))
+    return list(statements(text, KINDS, BY_USER))
 
 
 def user(text: str) -> list[Turn]:
@@ -59,11 +59,16 @@ def commits(subject: str, commit: str = "abcdef1") -> list[Turn]:
     return [Commit(hash=commit, branch="main", subject=subject, line=next(_numbers))]
 
 
-def heard(*parts: list[Turn], state: str = "") -> list[Candidate]:
-    """What a session of these turns gives."""
+def considered(*parts: list[Turn], state: str = "") -> list[Candidate]:
+    """What a session of these turns gives, sure or likely."""
     listener = Listener("s", KINDS, state)
     listener.hear(turn for part in parts for turn in part)
     return listener.candidates()
+
+
+def heard(*parts: list[Turn], state: str = "") -> list[Candidate]:
+    """What a session of these turns gives for sure."""
+    return [each for each in considered(*parts, state=state) if each.tier is Tier.SURE]
 
 
 def texts(found: list[Candidate]) -> list[str]:

@@ -191,12 +191,13 @@ def test_a_line_that_pretends_to_be_the_users_is_still_the_tools() -> None:
 
 
 def test_only_the_user_can_say_that_something_matters_above_all_or_everywhere() -> None:
-    said = "never use tabs, in all projects always spaces"
-    entry = {"kind": "preference", "content": "Never use tabs, in all projects always spaces."}
+    said = "never print secrets, in all my projects"
+    entry = {"kind": "preference", "content": "Never print secrets, in all my projects."}
     by_user = only(entry, Chunk(f"USER: {said}", 1, 1))
     by_agent = only(entry, Chunk(f"CLAUDE: {said}", 1, 1))
-    assert (by_user.impact, by_user.scope) == (Impact.CRITICAL, Scope.AGENT)
-    assert (by_agent.impact, by_agent.scope) == (Impact.HIGH, Scope.PROJECT)
+    assert by_user.scope is Scope.AGENT
+    assert by_agent.scope is Scope.PROJECT
+    assert by_agent.impact is not Impact.CRITICAL
 
 
 JSON = st.recursive(

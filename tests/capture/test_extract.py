@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.capture.decide import Candidate, as_memory
+from ltm.capture.decide import Candidate, Tier, as_memory
 from ltm.capture.extract import MOST, Listener
 from ltm.model import Trust
 from ltm.sessions.transcript import read
@@ -16,6 +16,7 @@ from tests.capture.samples import (
     KINDS,
     agent,
     commits,
+    considered,
     edits,
     fails,
     heard,
@@ -27,6 +28,10 @@ from tests.capture.samples import (
 from tests.sessions.writing import Transcript
 
 ORDER = "Always use tabs in this project."
+CAUSE = (
+    "The cause was ORDER BY created_at without a tie-breaker: rows inserted in one statement share"
+    " the timestamp, so pages could swap them."
+)
 MEMORY = "[LTM:claude@app]\n~PREF:HIGH| Always use tabs in this project.\n[/LTM]"
 
 
@@ -41,7 +46,7 @@ def transcript(tmp_path: Path) -> Transcript:
 def given_by(transcript: Transcript) -> list[Candidate]:
     listener = Listener("s", KINDS)
     listener.hear(read(str(transcript.path)))
-    return listener.candidates()
+    return [each for each in listener.candidates() if each.tier is Tier.SURE]
 
 
 def test_the_user_is_heard_with_the_line_and_the_time(transcript: Transcript) -> None:
@@ -105,18 +110,18 @@ def test_an_answer_that_was_broken_off_is_not_heard(transcript: Transcript) -> N
 
 
 def test_the_agent_is_heard_only_in_its_last_words_on_a_task() -> None:
-    guess = agent("Root cause: the lock is held by another process.")
-    assert heard(user("go"), guess, ran("make test"), user("stop")) == []
-    assert heard(user("go"), guess, ran("make test"), agent("Hm, no."), user("ok")) == []
-    assert len(heard(user("go"), guess, user("ok"))) == 1
-    assert len(heard(user("go"), guess)) == 1
+    guess = agent(CAUSE)
+    assert considered(user("go"), guess, ran("make test"), user("stop")) == []
+    assert considered(user("go"), guess, ran("make test"), agent("Hm, no."), user("ok")) == []
+    assert len(considered(user("go"), guess, user("ok"))) == 1
+    assert len(considered(user("go"), guess)) == 1
 
 
 def test_a_cause_the_agent_acted_upon_and_that_proved_true_is_heard() -> None:
-    cause = agent("Root cause: the mean is taken over rows after the label date.")
+    cause = agent(CAUSE)
     change, fine = edits("features.py"), ran("python train.py", "ok")
     (found,) = heard(user("go"), cause, change, fine, user("thanks"))
-    assert found.text == "The mean is taken over rows after the label date."
+    assert (found.kind, found.text) == ("gotcha", CAUSE)
     assert "-" in found.source.lines
     assert heard(user("go"), cause, change, fails("python train.py", "x"), user("thanks")) == []
     assert heard(user("go"), cause, fine, user("thanks")) == []
@@ -124,21 +129,10 @@ def test_a_cause_the_agent_acted_upon_and_that_proved_true_is_heard() -> None:
 
 def test_of_several_causes_the_last_one_is_the_true_one() -> None:
     first = agent("Root cause: the lock is held by another process.")
-    second = agent("It turned out that the file is on another disk.")
+    second = agent(CAUSE)
     done = [first, edits("a.py"), ran("make run"), second, edits("b.py"), ran("make run")]
     (found,) = heard(user("go"), *done, user("ok"))
-    assert "another disk" in found.text
-
-
-@pytest.mark.parametrize(
-    "answer",
-    ["No. We have no broker.", "nope, wrong", "that's not it", "make it a table", "hm, no"],
-)
-def test_what_the_user_takes_back_is_not_kept(answer: str) -> None:
-    choice = agent("I chose a queue because it is the most established option.")
-    assert len(heard(user("go"), choice, user("thanks, next: the footer"))) == 1
-    kept = texts(heard(user("go"), choice, user(answer)))
-    assert not any("queue" in each for each in kept)
+    assert found.text == CAUSE
 
 
 def test_an_error_its_fix_and_its_cause_are_one_memory() -> None:
@@ -149,21 +143,20 @@ def test_an_error_its_fix_and_its_cause_are_one_memory() -> None:
     (found,) = heard(user("go"), *work, ran("make test"), told)
     for word in ("ValueError: 12", "prices.py", "VAT rate"):
         assert word in found.text
-    assert found.title == "The VAT rate was still the old one of 20%"
+    assert "VAT rate" in found.title
 
 
 def test_a_cause_named_in_the_next_task_is_not_that_of_the_fix_before() -> None:
     work = [fails("make test", "ValueError: 12"), edits("prices.py", "1.2", "1.1")]
-    told = agent("The root cause was that the cache was never cleared at all.")
-    found = heard(user("go"), *work, ran("make test"), user("now the page"), told)
+    told = agent(CAUSE)
+    found = considered(user("go"), *work, ran("make test"), user("now the page"), told)
     (fix,) = [each for each in found if "ValueError" in each.text]
-    assert "cache" not in fix.text + fix.title
+    assert "tie-breaker" not in fix.text + fix.title
     assert len(found) == 2
 
 
 def test_words_before_the_work_is_put_away_are_the_last() -> None:
-    said = agent("Root cause: the lock is held by another process.")
-    assert len(heard(user("go"), said, ran("git commit -am x"), user("ok"))) == 1
+    assert len(considered(user("go"), agent(CAUSE), ran("git commit -am x"), user("ok"))) == 1
 
 
 def test_notes_in_a_message_are_read_as_notes_and_not_sentence_by_sentence() -> None:
@@ -180,7 +173,8 @@ def test_notes_the_agent_writes_into_a_file_are_read() -> None:
 
 
 def test_the_same_thing_said_twice_is_one_thing() -> None:
-    assert len(heard(user("always use tabs here"), user("again: always use tabs here!"))) == 1
+    said = user("remember: always use tabs here"), user("remember, always use tabs here!")
+    assert len(heard(*said)) == 1
 
 
 def many_orders() -> list[list[Turn]]:
@@ -189,7 +183,9 @@ def many_orders() -> list[list[Turn]]:
     nouns += ["ibises", "jays", "kiwis", "lynxes", "moles", "newts", "owls", "pigs"]
     verbs = ["feed", "count", "wash", "carry", "paint", "teach", "weigh", "groom"]
     verbs += ["name", "track", "house", "train", "guard", "ring", "watch", "fence"]
-    return [user(f"always {verb} {noun}") for verb, noun in zip(verbs, nouns, strict=True)]
+    return [
+        user(f"remember: always {verb} {noun}") for verb, noun in zip(verbs, nouns, strict=True)
+    ]
 
 
 def test_the_surest_are_kept_when_there_are_many() -> None:
@@ -213,7 +209,9 @@ def test_all_kinds_of_sources_work_together() -> None:
         agent("The report is done. Remaining: the e-mail template."),
         user("great"),
     )
-    assert sorted(each.kind for each in found) == ["achievement", "gotcha", "pattern", "progress"]
+    kinds = {each.kind for each in found}
+    assert {"achievement", "gotcha", "progress"} < kinds
+    assert kinds & {"preference", "pattern", "decision"}
 
 
 def test_secrets_do_not_leave_the_listener() -> None:
@@ -255,5 +253,5 @@ def test_hostile_texts_take_no_time(text: str) -> None:
     ],
 )
 def test_titles_do_not_begin_with_who_says_it(said: str, title: str) -> None:
-    (found,) = heard(user("go"), agent("ok"), user(said))
+    (found,) = heard(user("go"), agent("ok"), user(f"remember: {said}"))
     assert as_memory(found, datetime.now(UTC)).title.startswith(title)

@@ -31,7 +31,7 @@ WANTED = {
 def written(path: Path, session: str = "one") -> Transcript:
     """A session that teaches three things."""
     transcript = Transcript(path, session)
-    transcript.user("fix the tests. always use tabs in this project.")
+    transcript.user("fix the tests. remember: always use tabs in this project.")
     transcript.calls("Bash", "b1", command="make test")
     transcript.result("Exit code 1\nerror: connection refused", "b1", error=True)
     transcript.says("The test database has no address.")
@@ -198,7 +198,7 @@ def test_the_same_said_in_another_session_counts_as_seen_again(
 ) -> None:
     place.capture(transcript)
     other = Transcript(tmp_path / "two.jsonl", "two")
-    other.user("always use tabs in this project")
+    other.user("remember: always use tabs in this project")
     done = place.capture(other, "two")
     assert (done.added, len(done.reinforced)) == ([], 1)
     assert set(place.titles()) == WANTED

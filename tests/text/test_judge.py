@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.text.judge import WEIGHTS, Judge, grams, judge, words
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize(
@@ -70,3 +73,22 @@ def test_a_hostile_text_costs_no_more_than_its_beginning(part: str) -> None:
     start = time.perf_counter()
     judge().worth("user", text, [])
     assert time.perf_counter() - start < 0.5
+
+
+def test_those_not_trained_on_are_judged_well_enough() -> None:
+    """What `python -m training.capture` measured, each author by a model of the others."""
+    measured = json.loads((ROOT / "training" / "figures.json").read_text("utf-8"))
+    assert measured["precision of sure"] >= 0.90
+    assert measured["recall of sure and likely"] >= 0.70
+    assert measured["empty sessions with a memory"] <= 1 / 20
+    assert measured["stand-alone statements at least likely"] >= 0.85
+    assert measured["kind"] >= 0.5
+
+
+@pytest.mark.slow
+def test_training_again_gives_the_same_bytes() -> None:
+    pytest.importorskip("numpy")
+    from training.capture import Material, as_text, heads
+
+    made = as_text(heads(Material.read()), judge().tiers)
+    assert made == WEIGHTS.read_text("utf-8")

@@ -18,7 +18,8 @@ from ltm.sessions.turns import ToolUse
 from ltm.text.judge import Judge
 from ltm.text.sentences import shortened
 
-_CAUSE = "gotcha"
+NAMED, EXPLAINED = 0.1, 0.007
+"""How much a sentence is worth at least to be a cause: anywhere, and between failure and change."""
 _SENTENCES = 20
 """Sentences of a report in which a cause is looked for."""
 _LEFT = (
@@ -53,15 +54,14 @@ _MOST_STEPS = 6
 _MARKUP = re.compile(r"\*\*|__|`{3,}")
 
 
-def cause_in(text: str, model: Judge) -> str:
+def cause_in(text: str, model: Judge, least: float = NAMED) -> str:
     """The sentence of a report that most likely says what was wrong, or nothing."""
-    setting = Setting(AGENT)
-    likely, _ = model.tiers[AGENT]
+    setting = Setting(AGENT, worked=True, failed=True)
     spoken = sentences_of(text, setting)[:_SENTENCES]
-    best, found = likely, ""
+    best, found = least, ""
     for place, each in enumerate(spoken):
         worth = model.worth(AGENT, each.text, signs(spoken, place, setting))
-        if worth >= best and model.best("kind", each.text, (f"@{AGENT}",))[0] == _CAUSE:
+        if worth >= best and not each.text.rstrip().endswith(("?", ":")):
             best, found = worth, tidy(each.text)
     return found
 

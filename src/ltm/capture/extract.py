@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ltm.capture.agent_claims import from_tasks, from_words, is_complete
+from ltm.capture.agent_claims import cause_in, from_tasks, from_words, is_complete
 from ltm.capture.commands import Calls, FileEdit, Run
 from ltm.capture.decide import Candidate, Tier
 from ltm.capture.discoveries import Achieved, Surroundings
@@ -42,6 +42,8 @@ _LOOKED_AT = 50_000
 """Characters of one message that are looked at. Secrets go first: a cut could hide half of one."""
 _AT_ONCE = 400
 _ANNOUNCEMENT = 6  # words of a sentence that only announces a change
+_NOT_TRIED, _CHANGED, _PROVEN = range(3)
+"""How far a cause the agent named went: nothing was done, something was changed, and it passed."""
 
 
 class Listener:
@@ -74,6 +76,8 @@ class Listener:
         self._asked = bool(former.get("asked"))
         self._worked = self._ran = self._failed = self._changed = False
         self._last: AssistantText | None = None
+        self._cause: AssistantText | None = None
+        self._tried, self._proven = _NOT_TRIED, 0
         self._tasks: ToolUse | None = None
         self._found: list[Candidate] = []
         self._turns = 0
@@ -102,6 +106,8 @@ class Listener:
                     self._last = turn
                     self._answered, self._worked = True, False
                     self._asked = turn.text.rstrip().endswith(("?", "？"))
+                    if cause_in(opening(turn.text, _LOOKED_AT), self._model):
+                        self._cause, self._tried = turn, _NOT_TRIED  # the latest is the true one
                 case ToolUse():
                     self._answered = self._worked = True
                     if not _is_closing(turn):
@@ -152,9 +158,12 @@ class Listener:
                 self._fixes.ran(run)
                 self._surroundings.ran(run)
                 self._ran, self._failed = True, self._failed or run.failed
+                if self._tried != _NOT_TRIED:
+                    self._tried = _CHANGED if run.failed else _PROVEN
+                    self._proven = run.line
             case FileEdit() as change:
                 self._fixes.changed(change)
-                self._changed = True
+                self._changed, self._tried = True, _CHANGED
 
     def _from_user(self, turn: UserText) -> None:
         source = Source(Trust.USER, self._session, str(turn.line))
@@ -181,6 +190,11 @@ class Listener:
     def _task_over(self, answer: str = "") -> None:
         """Listen to the agent's last words on a task; `answer` is what the user says to them."""
         turn, self._last = self._last, None
+        cause, self._cause = self._cause, None
+        if cause is not None and cause is not turn and self._tried == _PROVEN:
+            claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)), self._model)
+            source = self._by_agent(cause)._replace(lines=f"{cause.line}-{self._proven}")
+            self._found.append(Candidate("gotcha", claim, 0.6, source, at=cause.at))
         if turn is None:
             return
         source = self._by_agent(turn)

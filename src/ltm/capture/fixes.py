@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ltm.capture.agent_claims import cause_in
+from ltm.capture.agent_claims import EXPLAINED, cause_in
 from ltm.capture.commands import (
     FileEdit,
     Run,
@@ -124,9 +124,12 @@ class Fixes:
             if cause:
                 failure.cause, failure.until = cause, max(failure.until, line)
             return
-        cause = cause_in(clean, self._model)
+        cause, explained = cause_in(clean, self._model), cause_in(clean, self._model, EXPLAINED)
         for failure in self._open:
-            failure.cause = cause or failure.cause
+            if cause:
+                failure.cause = cause
+            elif not failure.cause and not failure.files:  # afterwards it is about something else
+                failure.cause = explained
 
     def state(self) -> list[dict[str, Any]]:
         """The failures that are still open, for the next stretch."""

@@ -405,7 +405,7 @@ _LEAD = re.compile(
     r"|by the way|oh|ah|hm+|ugh|please|pls|just|actually|seriously|thx|thanks|thank you|then|und"
     r"|aber"
     r"|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
-    r"|(?:no|right|sure|great|good|nice|cool|perfect|lovely|excellent|fantastic|awesome|super"
+    r"|(?:no|wait|right|sure|great|good|nice|cool|perfect|lovely|excellent|fantastic|awesome|super"
     r"|now|again|first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|finally|last(?:ly)?"
     r"|one (?:more |last )?(?:thing|request|note|point)|another thing"
     r"|(?:is )?important(?: to know)?"

@@ -23,17 +23,17 @@ forgotten because it works. Imports core, the ledger, the store's port and this 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ltm import policy
 from ltm.capture.decide import Candidate, Outcome, decide_warily
-from ltm.capture.message import tidy
+from ltm.capture.message import said, tidy
 from ltm.capture.pipeline import waiting
 from ltm.capture.provenance import Evidence
-from ltm.capture.statements import Setting, statements
+from ltm.capture.statements import USER, Setting, signs, statements
 from ltm.decisions import Decision, Reduce, Restore, Revise, Supersede
 from ltm.errors import Conflict, NotFound, Refused
 from ltm.kinds import Kind, Kinds
@@ -42,6 +42,7 @@ from ltm.state.corrections import Ledger, Rule, RuleEvidence
 from ltm.store.store import Store
 from ltm.text.display import counted
 from ltm.text.infer import auto_tags, infer_impact
+from ltm.text.judge import judge
 from ltm.text.sameness import opposed, same
 from ltm.text.sentences import summary_of, title_of
 
@@ -61,6 +62,8 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _FEWEST = 2
+_ORDER = 0.05
+"""How much a sentence of a correction is worth at least to be an order."""
 _CORRECTS = Setting(worked=True)
 
 
@@ -68,15 +71,25 @@ def wordings(texts: Iterable[str], kinds: Kinds) -> list[str]:
     """The preferences users' words may stand for, the surest first, each once."""
     found: list[tuple[float, str]] = []
     for text in texts:
-        for each in statements(text, kinds, Source(), _CORRECTS):
-            order = tidy(_BEFORE.sub("", each.text)) or each.text
+        clear = [(each.weight, each.text) for each in statements(text, kinds, Source(), _CORRECTS)]
+        for worth, sentence in clear or _orders(text):
+            order = tidy(_BEFORE.sub("", sentence))
             if len(order.split()) >= _FEWEST and not order.endswith("?"):
-                found.append((each.weight, order))
+                found.append((worth, order))
     kept: list[str] = []
     for _, text in sorted(found, key=lambda each: -each[0]):
         if not any(same(text, other) for other in kept):
             kept.append(text)
     return kept
+
+
+def _orders(text: str) -> Iterator[tuple[float, str]]:
+    """The sentences of a correction that may be an order by themselves, with what each is worth."""
+    spoken = said(text)[:5]
+    for place, each in enumerate(spoken):
+        worth = judge().worth(USER, each.text, signs(spoken, place, _CORRECTS))
+        if worth >= _ORDER:
+            yield worth, each.text
 
 
 TOOL = "friction"

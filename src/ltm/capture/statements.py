@@ -84,6 +84,7 @@ def signs(spoken: Sequence[Sentence], place: int, setting: Setting) -> list[str]
         "@question": plain.endswith(("?", "？")),
         "@quoted": bool(_QUOTE.search(plain)),
         "@first": setting.first,
+        "@first, alone": setting.first and len(spoken) == 1,
         "@asked": setting.asked,
         f"@asked, length {size}": setting.asked,
         f"@asked, place {min(place, 2)}": setting.asked,
