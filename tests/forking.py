@@ -25,6 +25,9 @@ from tests.forkserver import MOST, STATUS
 _PYTHON_READS = ("PYTHON", "LANG", "LC_", "MALLOC", "LD_")
 """How variables begin that decide how Python itself starts."""
 
+_AS_WITHOUT = {("LANG", "C.UTF-8")}
+"""With these it starts as without them."""
+
 _KNOWN = frozenset(
     ("bufsize", "stdin", "stdout", "stderr", "cwd", "env", "umask", "start_new_session")
 ) | {"text", "encoding", "errors", "universal_newlines"}
@@ -42,7 +45,8 @@ def start(words: Sequence[str | bytes], **how: Any) -> subprocess.Popen[Any]:
         return subprocess.Popen(program, **how)
     env: Mapping[str, str] = how["env"]
     size = sum(map(len, words)) + sum(map(len, env)) + sum(map(len, env.values()))
-    if size * 4 > MOST or any(name.startswith(_PYTHON_READS) for name in env):
+    other = any(name.startswith(_PYTHON_READS) for name, _ in env.items() - _AS_WITHOUT)
+    if other or size * 4 > MOST:
         return subprocess.Popen(program, **how)
     return Forked(program, **how)
 

@@ -63,6 +63,7 @@ def side_requests(session: PrintSession) -> list[str]:
     return [request.text for request in session.channel.of_kind("side")]
 
 
+@pytest.mark.every_client
 def test_a_session_is_read_by_the_users_own_client_without_a_hook_or_a_trace(
     switched_on: Harness,
 ) -> None:
@@ -114,6 +115,7 @@ class Call:
         return backend.ask("be brief", "what is it?", most=900, timeout=timeout).text
 
 
+@pytest.mark.every_client
 def test_our_call_is_bare_and_a_plain_one_would_not_be(switched_on: Harness) -> None:
     """The second half is what makes the first worth something: these recorders do record."""
     before = traces(switched_on)
