@@ -13,6 +13,7 @@ import pytest
 
 from ltm.errors import ModelFailed
 from ltm.llm.claude_cli import Claude
+from tests.effort import ALL
 
 from .client import Harness, PrintSession, Reply, Rule, Script, wait_until
 from .client.api import Channel
@@ -166,7 +167,9 @@ def test_a_call_that_takes_too_long_leaves_nothing_behind(switched_on: Harness) 
     assert traces(switched_on) == before
 
 
-@pytest.mark.parametrize(("status", "said"), [(401, "401"), (429, "429"), (529, "529")])
+@pytest.mark.parametrize(
+    ("status", "said"), [(401, "401"), (529, "529"), *([(429, "429")] if ALL else [])]
+)
 def test_what_the_client_says_of_a_failing_api_is_no_answer(
     switched_on: Harness, status: int, said: str
 ) -> None:

@@ -121,7 +121,6 @@ def test_an_update_keeps_everything(harness: Harness, tmp_path: Path) -> None:
     assert plugins["plugins"][PLUGIN][0]["version"] == newer
 
 
-@pytest.mark.every_client
 def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     product: Harness,
 ) -> None:

@@ -121,7 +121,6 @@ def test_a_stop_hook_costs_no_request_and_no_tool_call_runs_a_hook(product: Harn
     assert all(hook.stdout == "" for hook in session.hooks("Stop"))
 
 
-@pytest.mark.every_client
 def test_after_a_kill_the_next_session_knows_what_the_killed_one_stored_and_suffered(
     product: Harness,
 ) -> None:

@@ -24,7 +24,7 @@ from tests.faults.tracing import Ended, Starter
 Memories = dict[str, dict[str, Any]]
 T = TypeVar("T")
 
-POINTS = 30
+POINTS = 40
 """Kills for each command, spread over its system calls; LTM_FAULTS=all kills at every one."""
 
 SPARSE = ("pwrite64", "fdatasync", "ftruncate")
