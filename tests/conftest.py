@@ -8,10 +8,23 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.cli.runner import Ltm
+from tests.effort import EXAMPLES
 
 # How long an example takes says more about the machine than about the code.
-settings.register_profile("ltm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "ltm",
+    deadline=None,
+    max_examples=EXAMPLES,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("ltm")
+
+LONGEST = ("tests/e2e/", "tests/faults/", "tests/security/", "tests/worker/", "tests/index/")
+"""Where the tests are that take long: they go first, so that no worker is left with one alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 @pytest.fixture

@@ -25,6 +25,9 @@ from tests.forkserver import MOST, STATUS
 _PYTHON_READS = ("PYTHON", "LANG", "LC_", "MALLOC", "LD_")
 """How variables begin that decide how Python itself starts."""
 
+_AS_WITHOUT = {("LANG", "C.UTF-8")}
+"""With these it starts as without them."""
+
 _KNOWN = frozenset(
     ("bufsize", "stdin", "stdout", "stderr", "cwd", "env", "umask", "start_new_session")
 ) | {"text", "encoding", "errors", "universal_newlines"}
@@ -35,16 +38,23 @@ _server: tuple[int, socket.socket] | None = None
 """The process that has a server, and the way to that."""
 
 
-def start(words: Sequence[str | bytes], **how: Any) -> subprocess.Popen[Any]:
-    """Begin `ltm` with these words; `how` goes to Popen."""
+def start(
+    words: Sequence[str | bytes], changed: Mapping[str, Any] | None = None, **how: Any
+) -> subprocess.Popen[Any]:
+    """Begin `ltm` with these words; `how` goes to Popen.
+
+    `changed` are values of LTM's that are to be others, such as the length of a pause, by their
+    full names. Where no process can be forked they stay as they are.
+    """
     program = [sys.executable, "-m", "ltm", *words]
     if sys.platform != "linux" or how.get("env") is None or how.keys() - _KNOWN:
         return subprocess.Popen(program, **how)
     env: Mapping[str, str] = how["env"]
     size = sum(map(len, words)) + sum(map(len, env)) + sum(map(len, env.values()))
-    if size * 4 > MOST or any(name.startswith(_PYTHON_READS) for name in env):
+    other = any(name.startswith(_PYTHON_READS) for name, _ in env.items() - _AS_WITHOUT)
+    if other or size * 4 > MOST:
         return subprocess.Popen(program, **how)
-    return Forked(program, **how)
+    return Forked(program, changed=changed or {}, **how)
 
 
 def run(
@@ -72,6 +82,10 @@ def run(
 class Forked(subprocess.Popen[Any]):
     """A process that this one did not begin itself, but may wait for, write to and kill."""
 
+    def __init__(self, args: Sequence[str | bytes], *, changed: Mapping[str, Any], **how: Any):
+        self._changed = dict(changed)
+        super().__init__(args, **how)
+
     def _execute_child(self, args: Sequence[str | bytes], *rest: Any) -> None:
         _, _, _, _, cwd, env, _, _, _, *pipes, _, _, _, _, umask, session, _ = rest
         given = (pipes[0], pipes[3], pipes[5])
@@ -82,6 +96,7 @@ class Forked(subprocess.Popen[Any]):
             "env": [[os.fsencode(part).hex() for part in pair] for pair in env.items()],
             "umask": umask if umask >= 0 else _umask(),
             "session": session,
+            "changed": self._changed,
         }
         self._answers, theirs = socket.socketpair()
         with theirs:

@@ -6,9 +6,9 @@ does, and ends as Python ends. What is loaded is the one difference; a test of t
 process (see `tests.forking`).
 
 A request is a packet on the socket whose handle is the first argument: a JSON object with `words`,
-`cwd`, `env` (pairs), `umask` and `session`, and four handles: stdin, stdout, stderr and a socket
-for answers. On that the pid is told, then the exit status as `os.waitpid` gives it; or the number
-of the error, negative, if there is no such folder.
+`cwd`, `env` (pairs), `umask`, `session` and `changed` (values of LTM's that are to be others), and
+four handles: stdin, stdout, stderr and a socket for answers. On that the pid is told, then the exit
+status as `os.waitpid` gives it; or the number of the error, negative, if there is no such folder.
 """
 
 from __future__ import annotations
@@ -146,6 +146,9 @@ def _be_a_command(wish: dict[str, Any], streams: list[int]) -> None:
     sys.path[0] = os.getcwd()
     sys.argv = ["ltm", *words]
     sys.orig_argv = [sys.executable, "-m", "ltm", *words]
+    for name, value in wish["changed"].items():
+        module, _, attribute = name.rpartition(".")
+        setattr(importlib.import_module(module), attribute, value)
     try:
         runpy.run_module("ltm", run_name="__main__", alter_sys=True)
     except SystemExit as leave:

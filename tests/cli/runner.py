@@ -19,6 +19,8 @@ class Ltm:
     home: Path
     project: Path
     env: dict[str, str] = field(default_factory=dict)
+    changed: dict[str, Any] = field(default_factory=dict)
+    """Values of LTM's that are others for these commands, by their full names."""
 
     def run(
         self, *words: str, stdin: str | None = None, cwd: Path | None = None, **env: str
@@ -26,6 +28,7 @@ class Ltm:
         """Run `ltm` with these words and give back what it printed."""
         return forking.run(
             words,
+            changed=self.changed,
             cwd=cwd or self.project,
             env={**self._environ(), **env},
             input=stdin,

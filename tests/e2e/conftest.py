@@ -1,7 +1,8 @@
-"""Fixtures of the tests that run the real client, once per supported version.
+"""Fixtures of the tests that run the real client.
 
-Without the client they are skipped, with the reason; in CI, or with LTM_E2E_REQUIRED=1, a missing
-client is a failure.
+Those that are marked `every_client` run on each supported version, the others on the newest;
+LTM_FAULTS=all runs all on each. Without the client they are skipped, with the reason; in CI, or
+with LTM_E2E_REQUIRED=1, a missing client is a failure.
 """
 
 from __future__ import annotations
@@ -33,9 +34,18 @@ def client_or_outcome(label: str, environ: Mapping[str, str]) -> Client:
         pytest.skip(str(missing))
 
 
-@pytest.fixture(scope="session", params=labels(os.environ))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Choose the versions that a test runs on."""
+    if "client_binary" in metafunc.fixturenames:
+        every = metafunc.definition.get_closest_marker("every_client")
+        known = labels(os.environ)
+        chosen = known if every or os.environ.get("LTM_FAULTS") == "all" else known[-1:]
+        metafunc.parametrize("client_binary", chosen, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def client_binary(request: pytest.FixtureRequest) -> Client:
-    """The real client, one version after the other."""
+    """The real client in the version that the test is run for."""
     return client_or_outcome(request.param, os.environ)
 
 

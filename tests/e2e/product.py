@@ -17,6 +17,7 @@ from typing import Any
 from ltm import __version__
 from ltm.state.session_log import Session as Logged
 from ltm.state.session_log import SessionLog
+from tests import forking
 
 from .client import Harness, PrintSession, Request, wait_until
 
@@ -74,16 +75,16 @@ def warm_up(plugin: Path, elsewhere: Path) -> None:
 
 def ltm(harness: Harness, *words: str, env: Mapping[str, str] | None = None) -> str:
     """Run the user's `ltm` in the project; it must work."""
-    done = subprocess.run(
-        [sys.executable, "-I", "-m", "ltm", *words],
+    done = forking.run(
+        words,
         cwd=harness.project,
         env={**harness.env(), **(env or {})},
-        capture_output=True,
         text=True,
-        check=False,
+        encoding="utf-8",
     )
     assert done.returncode == 0, f"ltm {' '.join(words)}: {done.stderr}"
-    return done.stdout
+    out: str = done.stdout
+    return out
 
 
 def memories(harness: Harness) -> list[dict[str, Any]]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
 from tests.transfer.test_imported_stay import ALIKE, memory_mcp
 
 from .client import Harness, ToolUse, use
 from .product import assert_quiet, logged, ltm, memories, told
 
+SESSIONS = 20 if os.environ.get("LTM_FAULTS") == "all" else 5
 CHECK = 'python3 -c "from prices import total; assert total(10) == 11, total(10)"'
 
 
+@pytest.mark.every_client
 def test_a_preference_a_decision_and_a_fixed_test_are_told_to_the_next_session(
     product: Harness,
 ) -> None:
@@ -90,10 +96,11 @@ def test_a_changed_rule_replaces_the_old_one_for_the_session_after(product: Harn
     assert len(kept["supersedes"]) == 1
 
 
-def test_nine_memories_of_another_tool_are_there_after_twenty_sessions(product: Harness) -> None:
+def test_nine_memories_of_another_tool_are_there_after_many_sessions(product: Harness) -> None:
+    """Without the client, twenty: tests/transfer/test_imported_stay.py."""
     texts = ALIKE["versions"]
     ltm(product, "import", str(memory_mcp(product.project, texts)))
-    for number in range(20):
+    for number in range(SESSIONS):
         session = product.print_session(f"Is page {number} of the shop done?", ["Yes, it is."])
         logged(product, session.session_id)
     assert sorted(each["content"] for each in memories(product)) == sorted(texts)
@@ -102,6 +109,7 @@ def test_nine_memories_of_another_tool_are_there_after_twenty_sessions(product: 
     assert all(text.split(":")[0] in told_last for text in texts)
 
 
+@pytest.mark.every_client
 def test_what_a_session_read_in_one_turn_and_repeats_in_the_next_is_told_to_no_other(
     product: Harness,
 ) -> None:

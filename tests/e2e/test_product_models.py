@@ -13,6 +13,7 @@ import pytest
 
 from ltm.errors import ModelFailed
 from ltm.llm.claude_cli import Claude
+from tests.effort import ALL
 
 from .client import Harness, PrintSession, Reply, Rule, Script, wait_until
 from .client.api import Channel
@@ -63,6 +64,7 @@ def side_requests(session: PrintSession) -> list[str]:
     return [request.text for request in session.channel.of_kind("side")]
 
 
+@pytest.mark.every_client
 def test_a_session_is_read_by_the_users_own_client_without_a_hook_or_a_trace(
     switched_on: Harness,
 ) -> None:
@@ -114,6 +116,7 @@ class Call:
         return backend.ask("be brief", "what is it?", most=900, timeout=timeout).text
 
 
+@pytest.mark.every_client
 def test_our_call_is_bare_and_a_plain_one_would_not_be(switched_on: Harness) -> None:
     """The second half is what makes the first worth something: these recorders do record."""
     before = traces(switched_on)
@@ -164,7 +167,9 @@ def test_a_call_that_takes_too_long_leaves_nothing_behind(switched_on: Harness) 
     assert traces(switched_on) == before
 
 
-@pytest.mark.parametrize(("status", "said"), [(401, "401"), (429, "429"), (529, "529")])
+@pytest.mark.parametrize(
+    ("status", "said"), [(401, "401"), (529, "529"), *([(429, "429")] if ALL else [])]
+)
 def test_what_the_client_says_of_a_failing_api_is_no_answer(
     switched_on: Harness, status: int, said: str
 ) -> None:

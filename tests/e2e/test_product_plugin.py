@@ -49,6 +49,7 @@ def store(harness: Harness, content: str) -> None:
     )
 
 
+@pytest.mark.every_client
 def test_the_checkout_is_valid_as_plugin_and_as_marketplace(
     harness: Harness, shipped: Path
 ) -> None:
@@ -58,6 +59,7 @@ def test_the_checkout_is_valid_as_plugin_and_as_marketplace(
     assert "warning" not in said.lower()
 
 
+@pytest.mark.every_client
 @pytest.mark.parametrize("git", [False, True], ids=["directory", "git"])
 def test_the_checkout_is_a_marketplace_to_install_from_and_uninstalling_leaves_only_memories(
     harness: Harness, tmp_path: Path, git: bool
@@ -213,6 +215,7 @@ def test_options_that_need_hooks_of_their_own_get_them_from_setup(product: Harne
     assert len(told(session.requests[0])) == 1  # at the start, so not with the prompt again
 
 
+@pytest.mark.every_client
 def test_a_prompt_carries_a_memory_that_fits_it_and_carries_it_once(product: Harness) -> None:
     ltm(product, "remember", PORT)
     ltm(product, "config", "recall.per_prompt", "true")

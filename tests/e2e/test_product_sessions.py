@@ -9,6 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from ltm.kinds import Kinds
 from ltm.model import Impact, Memory, new_id, now
 from ltm.project.layout import places
@@ -31,6 +33,7 @@ from .product import (
 PORT = "We chose port 8081 because 8080 belongs to the proxy"
 
 
+@pytest.mark.every_client
 def test_what_was_stored_in_one_session_is_in_the_request_of_the_next(product: Harness) -> None:
     today = product.print_session(
         "remember the port", [use("*store_memory", content=PORT), "Stored {{re:mem_[0-9a-z]+}}."]
@@ -48,6 +51,7 @@ def test_what_was_stored_in_one_session_is_in_the_request_of_the_next(product: H
     assert list(product.project.iterdir()) == []
 
 
+@pytest.mark.every_client
 def test_what_is_remembered_comes_back_after_compact_clear_and_resume(product: Harness) -> None:
     ltm(product, "remember", PORT)
 
@@ -238,6 +242,7 @@ def test_a_subagent_is_nobodys_second_session(product: Harness) -> None:
     assert count == 1
 
 
+@pytest.mark.every_client
 def test_without_the_plugin_setup_does_the_same_and_leaves_to_the_byte(
     make_harness: MakeHarness,
 ) -> None:

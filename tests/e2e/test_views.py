@@ -23,6 +23,7 @@ def memory(text: str) -> Stored:
     return Stored(made, "shared", "", "")
 
 
+@pytest.mark.every_client
 def test_the_client_loads_memory_md_through_the_import_line(make_harness: MakeHarness) -> None:
     """traps 2.2 #10."""
     line = import_line("/p/.claude/ltm/MEMORY.md", "/p/CLAUDE.md")
@@ -37,6 +38,7 @@ def test_the_client_loads_memory_md_through_the_import_line(make_harness: MakeHa
     assert "The port is 8081 [aaa111]" in loaded_text(str(harness.project))
 
 
+@pytest.mark.every_client
 def test_a_memory_in_the_block_cannot_pull_in_another_file(make_harness: MakeHarness) -> None:
     hostile = memory("see @private.md and (@private.md) for the rest @./private.md")
     harness = make_harness(

@@ -23,6 +23,7 @@ from ltm.files.lock import ADVICE
 from ltm.spool import events
 from ltm.state.session_log import SessionLog
 from ltm.worker.drain import TRIES
+from tests import forking
 from tests.faults.person import LTM
 from tests.faults.scene import Scene, make_scene
 from tests.faults.tracing import strace_or_outcome
@@ -75,7 +76,7 @@ TRIED = [pytest.param(point, IN_A_HURRY, id=str(point)) for point in POINTS]
 if os.environ.get("LTM_FAULTS") == "all":
     TRIED += [pytest.param(point, IN_A_HURRY, id=str(point)) for point in MORE]
     # With the patience that commands really have.
-    TRIED += [pytest.param(point, (LTM,), id=f"{point}, waiting") for point in (PUT, NOTED)]
+    TRIED += [pytest.param(point, (), id=f"{point}, waiting") for point in (PUT, NOTED)]
 
 
 @pytest.fixture(scope="module")
@@ -185,11 +186,13 @@ BESIDE = (
 
 
 def beside(scene: Scene, *command: str) -> list[tuple[str, ...]]:
-    """Everybody else at once; those who were told that somebody is at it."""
+    """Everybody else at once, by `ltm` or another command; those who were told that somebody is at
+    it."""
+    begin = subprocess.Popen if command else forking.start
     running = [
         (
             words,
-            subprocess.Popen(
+            begin(
                 [*command, *[word.format(**scene.roles) for word in words]],
                 cwd=scene.project,
                 env=scene.env,
@@ -227,7 +230,7 @@ def _ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 def examine(scene: Scene) -> None:
     """All that anybody was told is there, once."""
-    assert beside(scene, LTM) == []
+    assert beside(scene) == []
     found = scene.memories()
     active = Counter(each["content"] for each in found.values() if each["status"] == "active")
     assert active[KEPT] == 1

@@ -16,13 +16,16 @@ from tests.faults.scene import Scene
 from tests.faults.tracing import Starter
 from tests.figures import count
 
+KILLS = 24
+"""Of each command; `benchmarks.crashes` has more, and LTM_FAULTS=all kills at every call."""
+
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
 def test_a_killed_command_did_all_or_nothing(
     operation: Operation, scene: Scene, starter: Starter, tmp_path: Path
 ) -> None:
-    killed = kill_everywhere(operation, scene, starter, tmp_path)
+    killed = kill_everywhere(operation, scene, starter, tmp_path, KILLS)
     wrong = {name: killed.count(name) for name in ("lost", "torn", "temporary", "unusable")}
     count("R1", points=killed.points, **wrong)
     assert not killed.wrong, str(killed)
-    assert killed.points >= 25
+    assert killed.points >= 16

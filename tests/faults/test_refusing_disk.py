@@ -25,7 +25,7 @@ from tests.faults.tracing import CALLS, Ended, Starter
 from tests.figures import count
 
 ALL = os.environ.get("LTM_FAULTS") == "all"
-POINTS = 60 if ALL else 14
+POINTS = 60 if ALL else 10
 """Faults for each command, spread over all its calls."""
 
 CAUSES = {

@@ -281,23 +281,30 @@ KILLED = """
 import os, signal, sqlite3, sys
 from tests.index.test_former_schemas import OPENERS
 
-path, most = sys.argv[1], int(sys.argv[2])
 connect = sqlite3.connect
 
 
 class Killed(sqlite3.Connection):
-    made = 0
+    left = 0
 
     def execute(self, *words):
-        Killed.made += 1
-        if Killed.made > most:
+        Killed.left -= 1
+        if Killed.left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return super().execute(*words)
 
 
 sqlite3.connect = lambda *words, **named: connect(*words, factory=Killed, **named)
-OPENERS[os.path.basename(path)[:-3]](path).close()
+path = sys.argv[1]
+for line in sys.stdin:
+    pid = os.fork()
+    if pid == 0:
+        Killed.left = int(line)
+        OPENERS[os.path.basename(path)[:-3]](path).close()
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
+"""Opens a database in a process of its own for each line, and kills it after so many statements."""
 
 OPENED = """
 import sys
@@ -320,20 +327,29 @@ def test_a_kill_at_any_statement_leaves_the_old_tables_or_the_new(
     with closing(empty(schema)) as present:
         new = tables_in(present)
     numbers = set()
-    for most in range(1, 100):
-        path = built(form, tmp_path)
-        done = subprocess.run([sys.executable, "-c", KILLED, str(path), str(most)], check=False)
-        with closing(sqlite3.connect(path)) as db:
-            (number,) = db.execute("PRAGMA user_version").fetchone()
-            assert tables_in(db) == (new if number == schema.number else old)
-        numbers.add(number)
-        if done.returncode == 0:
-            break
-        assert done.returncode == -signal.SIGKILL
-        opened(path)  # the next process finishes it
-        with closing(sqlite3.connect(path)) as db:
-            assert tables_in(db) == new
-            assert db.execute("SELECT count(*) FROM sessions").fetchone()[0] >= 2
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as killer:
+        assert killer.stdin
+        assert killer.stdout
+        for most in range(1, 100):
+            path = built(form, tmp_path)
+            print(most, file=killer.stdin, flush=True)
+            code = int(killer.stdout.readline())
+            with closing(sqlite3.connect(path)) as db:
+                (number,) = db.execute("PRAGMA user_version").fetchone()
+                assert tables_in(db) == (new if number == schema.number else old)
+            numbers.add(number)
+            if code == 0:
+                break
+            assert code == -signal.SIGKILL
+            opened(path)  # the next process finishes it
+            with closing(sqlite3.connect(path)) as db:
+                assert tables_in(db) == new
+                assert db.execute("SELECT count(*) FROM sessions").fetchone()[0] >= 2
     assert numbers == {1, schema.number}
     without_former(path)
 

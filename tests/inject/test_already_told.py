@@ -9,6 +9,7 @@ from ltm.files.block import place_block
 from ltm.inject.memory_md import block, memory_md
 from ltm.inject.session_start import carried
 from ltm.model import Impact, Stored
+from tests.effort import examples
 from tests.inject.samples import KINDS, NOW, any_stored, stored
 
 PUSH = stored("Never push to main.")
@@ -57,7 +58,7 @@ def test_a_word_or_two_prove_nothing() -> None:
     assert carried("# Use uv\n", [stored("Use uv")], KINDS) == frozenset()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(any_stored)
 def test_whatever_a_view_tells_is_carried(memories: list[Stored]) -> None:
     page = memory_md(memories, KINDS, NOW)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ltm.inject.memory_md import block, memory_md
 from ltm.inject.render import CLOSE, harmless, harmless_in_file, label
 from ltm.model import Stored
+from tests.effort import examples
 from tests.inject.samples import (
     HOSTILE,
     KINDS,
@@ -115,7 +116,7 @@ def test_an_attack_in_any_field_stays_inside_the_fence(form: str) -> None:
     for_each(PAYLOADS, check)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(any_stored, hostile_texts, st.sampled_from(["dsl", "markdown"]))
 def test_no_memories_break_the_fence(memories: list[Stored], name: str, form: str) -> None:
     text = inject(memories, format=form, agent=name, project=name).text
@@ -137,7 +138,7 @@ def assert_one_fence(text: str) -> None:
         assert_inert(line[start.end() :])
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(any_stored)
 def test_no_memories_break_the_views(memories: list[Stored]) -> None:
     """traps 2.4 #5: a line break or an end mark in a memory."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ltm.files.block import END, START
 from ltm.inject.memory_md import LINE, block, memory_md
 from ltm.model import Impact, Scope, Source, Stored, Trust
+from tests.effort import examples
 from tests.inject.samples import KINDS, NOW, any_stored, stored
 
 
@@ -144,7 +145,7 @@ def test_the_share_a_kind_does_not_need_goes_to_those_over_theirs() -> None:
     assert sum("- gotcha" in line for line in lines) > 100 > KINDS["gotcha"].lines
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(any_stored, st.integers(0, 60))
 def test_no_block_is_ever_longer_or_wider_than_allowed(
     memories: list[Stored], max_lines: int

@@ -15,6 +15,7 @@ from ltm.model import Impact, Phase, Scope, Status, Stored, Usage
 from ltm.text.display import estimate
 from ltm.text.sameness import Sameness, judge
 from ltm.text.similarity import jaccard, tokens_of
+from tests.effort import examples
 from tests.inject.samples import KINDS, NOW, any_stored, stored
 
 BIG = 1_000_000
@@ -189,7 +190,7 @@ def test_the_short_cut_finds_exactly_the_overlaps_there_are(
         assert rule.overrules(memory) is any(found not in apart for found in near)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(any_stored, st.integers(0, 400), st.integers(0, 2_000))
 def test_any_selection_keeps_to_its_limits_its_order_and_its_rules(
     memories: list[Stored], tokens: int, chars: int

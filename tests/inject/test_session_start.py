@@ -19,6 +19,7 @@ from ltm.state.usage import State
 from ltm.store.file_store import FileStore
 from ltm.text.display import estimate
 from ltm.vault.vault import Vault
+from tests.effort import examples
 from tests.inject.samples import KINDS, NOW, any_stored, body_of, inject, stored
 
 FORMATS = st.sampled_from(["dsl", "markdown"])
@@ -136,7 +137,7 @@ def test_what_claude_md_already_tells_is_not_told_again() -> None:
     assert "push" not in told.text
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(any_stored, FORMATS, st.integers(0, 900), st.integers(0, 3_000), st.text(max_size=60))
 def test_no_text_is_ever_over_its_limits(
     memories: list[Stored], form: str, tokens: int, chars: int, name: str

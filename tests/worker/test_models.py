@@ -28,6 +28,9 @@ FOUND = "The parser module stays pure, since tests replay it"
 
 ANSWER = json.dumps([{"kind": "architecture", "content": FOUND, "tags": ["parser"]}])
 
+HURRIED = {"ltm.llm.model.PAUSES": (0.1, 0.4)}
+"""Not the seconds that a model that is busy is given."""
+
 
 class Desk:
     """A person with a project, a client's transcripts, and a server that plays the model."""
@@ -38,7 +41,7 @@ class Desk:
         self.top = top
         self.api = api
         self.home = top / "home" / ".ltm"
-        self.ltm = Ltm(top / "home", top / "project", {"ANTHROPIC_API_KEY": KEY})
+        self.ltm = Ltm(top / "home", top / "project", {"ANTHROPIC_API_KEY": KEY}, HURRIED)
 
     def switch_on(self, **options: str) -> None:
         for name, value in {"backend": "api", "base_url": self.api.url, **options}.items():
