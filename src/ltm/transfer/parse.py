@@ -1,19 +1,8 @@
-"""Foreign Markdown, SQLite, JSON.
+"""Read foreign Markdown, SQLite and JSON, whatever state it is in.
 
-Markdown as notes are written in it: front matter, headings with what stands below, bullets.
-
-Owns how foreign Markdown is taken apart, forgivingly: a note is never lost because its front matter
-or its headings are not as they should be. Pure but for the problems it returns. Imports storage's
-YAML reader.
-
-Read a foreign SQLite file without leaving a trace next to it.
-
-Owns how it is opened and walked: read-only and immutable, a copy when a writer left a log, and from
-both ends when a page in its middle is broken. Imports storage's database and this package's origin.
-
-Values out of foreign JSON and databases, whatever type they turn out to have. Pure.
-
-Which kind a heading of foreign notes means. Pure; imports core.
+A note is never lost because its front matter or its headings are not as they should be. A database
+is opened read-only and leaves no trace next to it: a copy is read when a writer left a log, and a
+table is read from both ends when a page in its middle is broken.
 """
 
 from __future__ import annotations
