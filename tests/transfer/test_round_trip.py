@@ -224,7 +224,7 @@ def test_an_exported_file_is_private_whole_and_packed_if_its_name_says_so(tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.json.gz"]
 
 
-def test_an_export_never_replaces_a_file_that_is_none(tmp_path: Path) -> None:
+def test_an_export_never_replaces_a_file_that_is_not_one(tmp_path: Path) -> None:
     notes = write(tmp_path / "notes.md", "my notes")
     with pytest.raises(Refused, match="not an export"), export_file(str(notes)):
         pass
