@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ltm.clients.clients import EVENTS
 from ltm.clients.diagnose import is_entered, why_not_working
+from ltm.clients.wire import PLUGIN_EVENTS
 from ltm.errors import StorageFailed
 from ltm.project.layout import places
 from ltm.spool import hook_log
@@ -36,7 +36,7 @@ class Person:
     def hooks(self, *events: str, python: str = sys.executable) -> dict[str, Any]:
         hook = Path(__file__).parents[2] / "src" / "ltm" / "hook" / "main.py"
         entry = {"type": "command", "command": f"{python} -I -S '{hook}'"}
-        return {event: [{"hooks": [entry]}] for event in events or EVENTS}
+        return {event: [{"hooks": [entry]}] for event in events or PLUGIN_EVENTS}
 
     def enter_server(self) -> None:
         entry = {"command": "ltm", "args": ["mcp"]}
@@ -118,10 +118,10 @@ def test_a_hook_whose_python_is_gone_is_named(person: Person) -> None:
 
 
 def test_an_event_without_a_hook_and_a_missing_server_are_named(person: Person) -> None:
-    person.settle(hooks=person.hooks(*EVENTS[1:]))
+    person.settle(hooks=person.hooks(*PLUGIN_EVENTS[1:]))
 
     first, second = person.why()
-    assert f"no hook of ltm for {EVENTS[0]}" in first
+    assert f"no hook of ltm for {PLUGIN_EVENTS[0]}" in first
     assert "our server is not entered" in second
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ltm import __version__
-from ltm.clients.clients import EVENTS, UNLESS_PLUGIN, is_active
 from ltm.clients.settings import is_our_hook, is_our_server
+from ltm.clients.wire import PLUGIN_EVENTS, UNLESS_PLUGIN, is_plugin_active
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -39,7 +39,7 @@ def note(world: Path, installed: str = "ltm@ltm", **settings: bool) -> bool:
     }
     for name, on in settings.items():
         files[name].write_text(json.dumps({"enabledPlugins": {"ltm@ltm": on, "x@y": True}}))
-    return is_active({"HOME": str(world)}, str(world / "project"))
+    return is_plugin_active({"HOME": str(world)}, str(world / "project"))
 
 
 def test_an_installed_and_enabled_plugin_is_active(world: Path) -> None:
@@ -54,8 +54,8 @@ def test_the_nearest_settings_have_the_last_word(world: Path) -> None:
 
 def test_a_plugin_that_is_not_installed_is_not_active(world: Path) -> None:
     assert not note(world, installed="other@market", user=True)
-    assert not is_active({"HOME": str(world / "nobody")}, "")
-    assert not is_active({}, "")
+    assert not is_plugin_active({"HOME": str(world / "nobody")}, "")
+    assert not is_plugin_active({}, "")
 
 
 def test_a_project_that_wants_it_does_not_make_it_installed(world: Path) -> None:
@@ -66,19 +66,19 @@ def test_settings_that_cannot_be_read_say_nothing(world: Path) -> None:
     note(world, user=True)
     (world / ".claude" / "settings.json").write_text('{"enabledPlugins": {"ltm@ltm": tr')
 
-    assert not is_active({"HOME": str(world)}, str(world / "project"))
+    assert not is_plugin_active({"HOME": str(world)}, str(world / "project"))
 
 
 def test_the_moved_folder_of_the_client_is_looked_at(world: Path) -> None:
     note(world, user=True)
 
-    assert is_active({"HOME": "/nowhere", "CLAUDE_CONFIG_DIR": str(world / ".claude")}, "")
+    assert is_plugin_active({"HOME": "/nowhere", "CLAUDE_CONFIG_DIR": str(world / ".claude")}, "")
 
 
 def test_the_plugins_hooks_are_those_that_setups_hooks_leave_to_it() -> None:
     hooks = load("plugin/hooks/hooks.json")["hooks"]
 
-    assert set(hooks) == set(EVENTS)
+    assert set(hooks) == set(PLUGIN_EVENTS)
     for group in (group for groups in hooks.values() for group in groups):
         for hook in group["hooks"]:
             assert not {"args", "async"} & set(hook)

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from ltm.clients.clients import CLIENTS, EVENTS, UNLESS_PLUGIN
+from ltm.clients.clients import CLIENTS
 from ltm.clients.settings import SettingsEntry, SettingsFile, carry_out, entering
+from ltm.clients.wire import PLUGIN_EVENTS, UNLESS_PLUGIN
 from tests.cli.runner import Ltm
 from tests.mcp.wire import Wire
 
@@ -80,7 +81,7 @@ def test_hooks_and_server_come_in_and_go_out_and_not_a_byte_is_different(
     ltm.ok("setup")
 
     entered = read(settings)
-    assert set(our_hooks(entered)) == set(EVENTS)
+    assert set(our_hooks(entered)) == set(PLUGIN_EVENTS)
     assert without_ours(entered)["env"] == {"A": "ä"}
     assert entered["hooks"]["Stop"][0] == {"hooks": [{"type": "command", "command": "say done"}]}
     assert list(entered) == ["model", "permissions", "hooks", "env"]
@@ -234,7 +235,7 @@ def test_a_setup_that_points_elsewhere_is_renewed_and_still_leaves_to_the_byte(
     assert [Path(each["path"]).name for each in renewed["changed"]] == ["settings.json"]
     hooks = our_hooks(read(settings))
     assert {event: len(each) for event, each in hooks.items()} == dict.fromkeys(
-        (*EVENTS, "PostToolUse", "PostToolUseFailure"), 1
+        (*PLUGIN_EVENTS, "PostToolUse", "PostToolUseFailure"), 1
     )
     ltm.ok("uninstall")
     assert settings.read_text() == SETTINGS
@@ -253,7 +254,9 @@ OLDER = {
 def entered_by_an_older_version(ltm: Ltm, path: Path, form: str) -> None:
     """Hooks of an older form in a file, with a note of what was put where."""
     hook = {"type": "command", "command": OLDER[form][0], "args": OLDER[form][1:], "timeout": 10}
-    entries = [SettingsEntry(("hooks", event), {"hooks": [hook]}, listed=True) for event in EVENTS]
+    entries = [
+        SettingsEntry(("hooks", event), {"hooks": [hook]}, listed=True) for event in PLUGIN_EVENTS
+    ]
     change = entering(SettingsFile(str(path), hooks=True), entries, str(ltm.home / ".ltm"))
     assert change
     carry_out(change, str(ltm.home / ".ltm"))
@@ -288,7 +291,7 @@ def test_hooks_of_an_older_form_are_named_and_replaced_and_leave_to_the_byte(
     ltm.ok("setup", scope)
 
     hooks = our_hooks(read(settings))
-    assert {event: len(each) for event, each in hooks.items()} == dict.fromkeys(EVENTS, 1)
+    assert {event: len(each) for event, each in hooks.items()} == dict.fromkeys(PLUGIN_EVENTS, 1)
     assert "args" not in json.dumps(hooks)
     assert json.loads(ltm.run("doctor", "--json").stdout)["problems"] == []
     ltm.ok("uninstall")
@@ -361,7 +364,7 @@ def test_a_projects_settings_hold_no_path_of_this_machine(ltm: Ltm) -> None:
 
     hooks = (ltm.project / ".claude" / "settings.json").read_text()
     servers = read(ltm.project / ".mcp.json")
-    assert set(our_hooks(json.loads(hooks))) == set(EVENTS)
+    assert set(our_hooks(json.loads(hooks))) == set(PLUGIN_EVENTS)
     assert str(ltm.home) not in hooks
     assert str(Path(sys.executable).parent) not in hooks
     assert servers["mcpServers"]["ltm"]["command"] == "ltm"

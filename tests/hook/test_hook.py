@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -743,6 +744,37 @@ def test_a_python_that_is_gone_starts_nothing(hooks: Hooks) -> None:
     hooks.fire("Stop")
     assert len(hooks.waiting()) == 1
     assert hook_log.last(str(hooks.home)) == ""
+
+
+LAUNCHER_OF_0_1 = """\
+#!/bin/sh
+# Passes an event of a client, JSON on standard input, to LTM. Written by `ltm setup`, removed by
+# `ltm uninstall`. If the Python named here is gone or broken, the next one is tried; if the program
+# is gone, it does nothing.
+python={python}
+hook={hook}
+pythons=${{hook%/*}}/sh/pythons.sh
+if [ -r "$hook" ] && [ -r "$pythons" ]; then
+  . "$pythons"
+  begin_hook
+  {{ [ -x "$python" ] && run_hook "$hook" "$@"; }} || each_python run_hook "$hook" "$@"
+fi
+exit 0
+"""
+
+
+@pytest.mark.parametrize("python", [sys.executable, "/gone/python3"], ids=["there", "gone"])
+def test_a_launcher_of_version_0_1_still_delivers_an_event(hooks: Hooks, python: str) -> None:
+    hooks.home.mkdir()
+    (hooks.home / "runtime.json").write_text(f'{{"python":"{sys.executable}"}}\n')
+    hook = PROGRAM.parent.parent / "surfaces" / "hook.py"
+    launcher = hooks.top / "ltm-hook"
+    words = {"python": shlex.quote(python), "hook": shlex.quote(str(hook))}
+    launcher.write_text(LAUNCHER_OF_0_1.format(**words))
+    message = json.dumps(hooks.payload("UserPromptSubmit")).encode()
+    ran = hooks.send(message, command=["/bin/sh", str(launcher), "--unless-plugin"])
+    assert (ran.rc, ran.out, ran.err) == (0, "", "")
+    assert [each["event"] for each in hooks.waiting()] == ["UserPromptSubmit"]
 
 
 def test_the_installed_command_is_the_same_program(hooks: Hooks) -> None:

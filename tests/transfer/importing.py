@@ -21,7 +21,7 @@ NOW = datetime(2026, 11, 15, 16, 22, tzinfo=UTC)
 
 @dataclass
 class Machine:
-    """Stores are opened anew for every look, as another process would."""
+    """Stores are opened again for every look, as another process would."""
 
     home: Path
     project: Path
@@ -86,7 +86,7 @@ def write(path: Path, text: str | bytes | dict[str, Any] | list[Any]) -> Path:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Every file below a folder with its bytes and its time, to prove that nobody touched it."""
+    """Every file below a folder with its bytes and its time, to prove that nothing touched it."""
     return {
         str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in sorted(folder.rglob("*"))

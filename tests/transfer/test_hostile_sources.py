@@ -16,7 +16,7 @@ from ltm.errors import LtmError, Refused
 from ltm.kinds import Kinds
 from ltm.transfer.importer import IMPORTERS, named
 from ltm.transfer.item import as_copy, clean
-from ltm.transfer.own_export import checked
+from ltm.transfer.own_format import checked
 from ltm.transfer.source import USUAL, Origin
 from ltm.vault import codec
 from tests.vault.strategies import texts
@@ -53,10 +53,10 @@ def survives(folder: Path, names: list[str]) -> None:
             except LtmError:
                 continue
             for item in items:
-                safe = clean(item).item
+                safe = clean(item)[0]
                 if not safe.text.strip():
                     continue
-                copy = as_copy(safe, "mem_0123456789", KINDS, name, AT, lambda _: "")
+                copy = as_copy(safe, "mem_0123456789", KINDS, name, AT, {})
                 for memory in (copy.memory, *copy.kept):
                     assert memory.created <= AT
                     try:

@@ -117,7 +117,7 @@ def test_merging_takes_what_is_newer_and_keeps_the_former_text(
 def test_a_newer_edit_elsewhere_wins_even_if_it_was_imported_before_ours(
     machine: Machine, file: Callable[..., Path]
 ) -> None:
-    """`updated` travels with the memory: the moment of an import is nobody's edit."""
+    """`updated` travels with the memory: the moment of an import is not an edit."""
     memory = make()
     machine.take(file(memory))
     first = memory._replace(content="first edit", updated=LATER)
@@ -245,7 +245,7 @@ def test_what_is_too_long_for_a_file_is_told_and_the_rest_is_taken(
     assert "too long" in problem.message
 
 
-def test_secrets_in_an_export_of_somebody_else_are_taken_out(
+def test_secrets_in_a_foreign_export_are_taken_out(
     machine: Machine, file: Callable[..., Path]
 ) -> None:
     token = "ghp_" + "a1B2" * 9

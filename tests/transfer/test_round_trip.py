@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from ltm.decisions import Adopt, Copy, Forget, Reduce, Restore, Revise, Supersede
 from ltm.errors import NotFound, Refused
 from ltm.model import Filter, Impact, Memory, Phase, Scope, Status
+from ltm.project.layout import places
 from ltm.redact.redact import redacted
 from ltm.store.file_store import FileStore
 from ltm.store.store import Store
 from ltm.text.display import one_line
 from ltm.transfer.export import ExportHeader, export, export_file
-from ltm.transfer.import_ import Bringing, ImportReport, Targets, bring_export
-from ltm.transfer.source import USUAL, Origin, SourceLimits
+from ltm.transfer.import_ import ImportReport, ImportRequest, import_memories
 from ltm.vault import codec
 from tests.figures import count
 from tests.stores import START, file_store, make
@@ -45,17 +45,10 @@ def exported(store: Store, *, versions: bool = True, wanted: Filter = EVERYTHING
     return out.getvalue()
 
 
-def imported(text: str, store: Store, where: Machine, limits: SourceLimits = USUAL) -> ImportReport:
-    """Bring a text into a store, as `ltm import` does."""
-    from ltm.project.layout import places
-
+def imported(text: str, store: Store, where: Machine) -> ImportReport:
+    """Import a text into a store."""
     path = write(where.home.parent / "export.json", text)
-    report = ImportReport()
-    with Origin(str(path), limits) as origin:
-        targets = Targets(store, places(str(where.project)))
-        bring_export(Bringing(origin, targets, store.kinds, report, lambda *_: None, NOW))
-        report.problems += origin.problems
-    return report
+    return import_memories(ImportRequest(str(path)), store, places(str(where.project)), at=NOW)
 
 
 def clean(memory: Memory) -> Memory:
@@ -207,7 +200,7 @@ def test_filters_choose_what_goes_out(machine: Machine) -> None:
         assert sorted(each["title"] for each in document["memories"]) == titles
 
 
-def test_a_file_that_another_tool_formatted_anew_is_read_as_well(machine: Machine) -> None:
+def test_a_file_that_another_tool_reformatted_is_read_as_well(machine: Machine) -> None:
     here, there = file_store(machine.home / "one"), file_store(machine.home / "two")
     lived_in(here)
     text = exported(here)
@@ -231,7 +224,7 @@ def test_an_exported_file_is_private_whole_and_packed_if_its_name_says_so(tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.json.gz"]
 
 
-def test_an_export_never_replaces_a_file_that_is_none(tmp_path: Path) -> None:
+def test_an_export_never_replaces_a_file_that_is_not_one(tmp_path: Path) -> None:
     notes = write(tmp_path / "notes.md", "my notes")
     with pytest.raises(Refused, match="not an export"), export_file(str(notes)):
         pass
@@ -243,8 +236,8 @@ def test_an_export_never_replaces_a_file_that_is_none(tmp_path: Path) -> None:
 def test_an_export_to_a_pipe_or_device_goes_through_it_and_leaves_it_there(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with ThreadPoolExecutor() as beside:
-        read = beside.submit(pipe.read_text, "utf-8")
+    with ThreadPoolExecutor() as side:
+        read = side.submit(pipe.read_text, "utf-8")
         with export_file(str(pipe)) as out:
             out.write('{"format":"ltm"}')
         assert read.result(20) == '{"format":"ltm"}'

@@ -47,10 +47,10 @@ def mcp_command(project: str | None, unless_plugin: bool) -> None:
     names (CLAUDE_PROJECT_DIR, or its roots), else the current folder's. It ends with the client.
     """
     if unless_plugin:
-        from ltm.clients.clients import is_active
+        from ltm.clients.wire import is_plugin_active
 
         folder = project or os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
-        if is_active(os.environ, folder):
+        if is_plugin_active(os.environ, folder):
             from ltm.plugin.stand_in import serve_nothing
 
             serve_nothing()

@@ -163,9 +163,9 @@ def _refuse_link_out(path: str, project: str) -> None:
 
 
 def _has_plugin(client: Client, root: str) -> bool:
-    from ltm.clients.clients import is_active
+    from ltm.clients.wire import is_plugin_active
 
-    return client is CLAUDE_CODE and is_active(os.environ, root)
+    return client is CLAUDE_CODE and is_plugin_active(os.environ, root)
 
 
 def _note_runtime(work: Work) -> None:
@@ -301,7 +301,7 @@ def _remove_if_empty(folder: str) -> None:
 def _tell(
     work: Work, changes: list[FileChange], merge: list[str], *, dry_run: bool, purged: bool
 ) -> None:
-    from ltm.clients.clients import NAME, is_active
+    from ltm.clients.wire import PLUGIN, is_plugin_active
 
     for change in changes:
         output.say("\n".join(described(change, whole=dry_run)))
@@ -317,5 +317,5 @@ def _tell(
     else:
         home = work.places.home
         output.note(f"Done. Memories stay in {home} and in repositories you shared them in.")
-    if is_active(os.environ, work.places.project.root):
-        output.note(f"The plugin is still there; remove it with: claude plugin uninstall {NAME}")
+    if is_plugin_active(os.environ, work.places.project.root):
+        output.note(f"The plugin is still there; remove it with: claude plugin uninstall {PLUGIN}")

@@ -1,20 +1,8 @@
-"""CLIENTS table: config files, hooks.
+"""The clients LTM can be set up in: where each keeps servers and hooks, and what is written there.
 
-Whether the client runs our plugin, as its settings say.
-
-Hooks that `ltm setup` entered ask this before each event and do nothing if it does: an event must
-not count twice. Standard library and our smallest readers only: hooks load this.
-
-The clients we can be entered into: one row each, and nothing else differs between them.
-
-Owns where each keeps its MCP servers, for a person and for a project, and how one is written there.
-Imports core and storage's small readers.
-
-The hooks `ltm setup` enters: for which events, and how they are run.
-
-Owns the list of further events that a person can switch on, the form of a hook, and
-the launcher it runs: whichever client runs a hook, no shell interprets the event, and whatever is
-missing on the machine, a hook is silent and succeeds. Imports core and storage.
+A client is a row of `CLIENTS`; nothing else differs between them. Hooks run a launcher: whichever
+client runs it, no shell interprets the event, and whatever is missing on the machine, a hook is
+silent and succeeds.
 """
 
 from __future__ import annotations
@@ -26,59 +14,39 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ltm
 from ltm.clients.settings import SERVER, FileChange, SettingsEntry, SettingsFile
+from ltm.clients.wire import PLUGIN_EVENTS, UNLESS_PLUGIN
+from ltm.config.config import Config
 from ltm.errors import Refused, WrongUsage
 from ltm.files.atomic import read_plain
-from ltm.files.fastjson import read_object
 from ltm.project.home import client_folder
 
-TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+WANTED = (
+    ("recall.per_prompt", "UserPromptSubmit"),
+    ("inject.subagents", "SubagentStart"),
+    ("hooks.tools", "PostToolUse"),
+    ("hooks.tools", "PostToolUseFailure"),
+)
+"""Options, and the events that only matter when they are on."""
 
-    from ltm.config.config import Config
-
-
-NAME = "ltm"
-EVENTS = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
-"""The events the plugin's own hooks listen to; a test compares them with its `hooks.json`."""
-
-UNLESS_PLUGIN = "--unless-plugin"
-"""Tells what `ltm setup` entered to do nothing where the plugin does it."""
-
-_MARK = f'"{NAME}@'.encode()
-_LIMIT = 4 * 1024 * 1024
-
-
-def is_active(environ: Mapping[str, str], project: str) -> bool:
-    """Whether our plugin is installed and switched on for sessions in a project's folder."""
-    folder = client_folder(environ)
-    installed = _read(os.path.join(folder, "plugins", "installed_plugins.json"))
-    if _MARK not in installed:
-        return False
-    on: dict[str, object] = {}
-    for path in settings_files(folder, project):
-        data = _read(path)
-        if _MARK in data:
-            found = read_object(data.decode("utf-8", "replace")).get("enabledPlugins")
-            if isinstance(found, dict):
-                on.update(found)
-    return any(value is True for key, value in on.items() if key.startswith(f"{NAME}@"))
-
-
-def settings_files(folder: str, project: str) -> Iterator[str]:
-    """The client's settings, those that are overruled first."""
-    yield os.path.join(folder, "settings.json")
-    if project:
-        yield os.path.join(project, ".claude", "settings.json")
-        yield os.path.join(project, ".claude", "settings.local.json")
-
-
-def _read(path: str) -> bytes:
-    try:
-        return read_plain(path, limit=_LIMIT)
-    except (OSError, ValueError):
-        return b""
+_TIMEOUT = 10
+_OWNER = "Written by `ltm setup`"
+_LAUNCHER = """\
+#!/bin/sh
+# Passes an event of a client, JSON on standard input, to LTM. {owner}, removed by
+# `ltm uninstall`. If the Python named here is gone or broken, the next one is tried; if the program
+# is gone, it does nothing.
+python={python}
+hook={hook}
+pythons=${{hook%/*}}/pythons.sh
+if [ -r "$hook" ] && [ -r "$pythons" ]; then
+  . "$pythons"
+  begin_hook
+  {{ [ -x "$python" ] && run_hook "$hook" "$@"; }} || each_python run_hook "$hook" "$@"
+fi
+exit 0
+"""
 
 
 def _plain(command: Sequence[str]) -> dict[str, Any]:
@@ -261,39 +229,12 @@ def _folders(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-WANTED = (
-    ("recall.per_prompt", "UserPromptSubmit"),
-    ("inject.subagents", "SubagentStart"),
-    ("hooks.tools", "PostToolUse"),
-    ("hooks.tools", "PostToolUseFailure"),
-)
-"""Options, and the events that only matter when they are on."""
-
-_TIMEOUT = 10
-_OWNER = "Written by `ltm setup`"
-_LAUNCHER = """\
-#!/bin/sh
-# Passes an event of a client, JSON on standard input, to LTM. {owner}, removed by
-# `ltm uninstall`. If the Python named here is gone or broken, the next one is tried; if the program
-# is gone, it does nothing.
-python={python}
-hook={hook}
-pythons=${{hook%/*}}/pythons.sh
-if [ -r "$hook" ] && [ -r "$pythons" ]; then
-  . "$pythons"
-  begin_hook
-  {{ [ -x "$python" ] && run_hook "$hook" "$@"; }} || each_python run_hook "$hook" "$@"
-fi
-exit 0
-"""
-
-
 def hook_entries(config: Config, home: str, *, plugin: bool, shared: bool) -> list[SettingsEntry]:
     """What belongs into a client's hooks; with the `plugin` only what it does not do itself.
 
     `shared` is for a file that others read too: it names no path of this machine.
     """
-    events = [] if plugin else list(EVENTS)
+    events = [] if plugin else list(PLUGIN_EVENTS)
     events += [event for option, event in WANTED if config.own(option)]
     return [
         SettingsEntry(("hooks", event), {"hooks": [_hook(event, home, shared)]}, listed=True)
@@ -310,7 +251,8 @@ def launcher_path(home: str) -> str:
 def new_launcher(home: str) -> FileChange | None:
     """What it takes to have a launcher of the `ltm` that is running; None if it is there."""
     path = launcher_path(home)
-    before, after = _launcher(path), _text()
+    python, hook = map(shlex.quote, (sys.executable, _hook_program()))
+    before, after = _launcher(path), _LAUNCHER.format(owner=_OWNER, python=python, hook=hook)
     if before == after and os.access(path, os.X_OK):
         return None
     return FileChange(path, before=before, after=after, mode=0o700)
@@ -350,14 +292,7 @@ def _launcher(path: str) -> str | None:
     return text
 
 
-def _text() -> str:
-    python, hook = map(shlex.quote, (sys.executable, _hook_program()))
-    return _LAUNCHER.format(owner=_OWNER, python=python, hook=hook)
-
-
 def _hook_program() -> str:
-    import ltm
-
     package = os.path.dirname(os.path.abspath(ltm.__file__))
     return os.path.join(package, "hook", "main.py")
 
@@ -369,7 +304,7 @@ def _hook(event: str, home: str, shared: bool) -> dict[str, Any]:
         hook |= {"command": words[0], "args": [*words[1:], UNLESS_PLUGIN]}
     else:
         hook["command"] = _command(home, shared)
-    # A time limit here would change how long the client waits for everybody's hooks at the end.
+    # A time limit here would change how long the client waits for all hooks at the end.
     return hook if event == "SessionEnd" else {**hook, "timeout": _TIMEOUT}
 
 

@@ -1,8 +1,8 @@
 """Why memory is not working in the client, as far as its own files tell.
 
-Owns the questions a person would ask one after the other: is the client there, are our hooks
-entered and switched on, can they run, does the environment stand, what went wrong last. It only
-looks, and every answer says what to type next. Imports core and storage.
+The questions a person would ask one after the other: is the client there, are the hooks entered and
+switched on, can they run, is the environment built, what went wrong last. It only looks, and every
+answer says what to type next.
 """
 
 from __future__ import annotations
@@ -15,13 +15,9 @@ from typing import Any
 
 from ltm.clients.clients import (
     CLAUDE_CODE,
-    EVENTS,
-    NAME,
-    is_active,
     launcher_path,
     missing_programs,
     servers_file,
-    settings_files,
 )
 from ltm.clients.json_text import Unreadable
 from ltm.clients.settings import (
@@ -29,9 +25,10 @@ from ltm.clients.settings import (
     SettingsFile,
     hook_words,
     is_older_hook,
-    ours,
+    our_entries,
     value_of,
 )
+from ltm.clients.wire import PLUGIN, PLUGIN_EVENTS, is_plugin_active, settings_files
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
 from ltm.model import Problem
@@ -49,11 +46,13 @@ _REMEDIES = ("run 'ltm setup'", "run 'ltm setup --project-scope'", "remove them 
 
 
 def is_entered(places: Places, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether the client was ever told of us: by its plugin or by `ltm setup`."""
+    """Whether LTM was ever entered into the client: by its plugin or by `ltm setup`."""
     folder, root = client_folder(environ), places.project.root
     if not folder:
         return False
-    return is_active(environ, root) or any(list(_ours(file)) for file in _hook_files(folder, root))
+    return is_plugin_active(environ, root) or any(
+        list(_ours(file)) for file in _hook_files(folder, root)
+    )
 
 
 def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> list[Problem]:
@@ -65,7 +64,7 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
     if not folder:
         return [Problem("HOME", "names no folder, so there is no client to look at")]
     files = _hook_files(folder, places.project.root)
-    plugin = is_active(environ, places.project.root)
+    plugin = is_plugin_active(environ, places.project.root)
     entered = _entered(files)
     found = [*_missing_client(folder, environ), *_unreadable(files)]
     if not plugin and not entered:
@@ -75,7 +74,7 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
     found += launcher_trouble(places, environ)
     found += _unable(places.home, entered)
     found += _environment(places.home, folder) if plugin else _setup(places, entered, environ)
-    if plugin and {entry.steps[-1] for _, entry in entered} & set(EVENTS):
+    if plugin and {entry.steps[-1] for _, entry in entered} & set(PLUGIN_EVENTS):
         message = "hooks of 'ltm setup' are there besides the plugin, which is used"
         found.append(Problem(entered[0][0], f"{message} (run 'ltm setup' to tidy up)"))
     return [*found, *_last_error(places.home)]
@@ -145,7 +144,7 @@ def _missing_client(folder: str, environ: Mapping[str, str]) -> Iterator[Problem
 def _not_entered(folder: str, project: str) -> Problem:
     if _is_off(folder, project):
         return Problem(
-            folder, f"the plugin is switched off (switch it on: claude plugin enable {NAME})"
+            folder, f"the plugin is switched off (switch it on: claude plugin enable {PLUGIN})"
         )
     return Problem(
         os.path.join(folder, "settings.json"),
@@ -157,14 +156,14 @@ def _not_entered(folder: str, project: str) -> Problem:
 def _last_error(home: str) -> Iterator[Problem]:
     """What a hook met last, if that was lately."""
     last = hook_log.last(home)
-    moment, _, told = last.partition(" ")
+    moment, _, message = last.partition(" ")
     try:
         age = datetime.now(UTC) - datetime.strptime(moment, "%Y-%m-%dT%H:%M:%S%z")
     except ValueError:
         return
     if age < _LATELY:
         path = os.path.join(home, hook_log.LOG_FILE)
-        yield Problem(path, f"the last error of a hook, at {moment}: {told}")
+        yield Problem(path, f"the last error of a hook, at {moment}: {message}")
 
 
 def _unreadable(files: list[SettingsFile]) -> Iterator[Problem]:
@@ -210,7 +209,7 @@ def _setup(
     places: Places, entered: list[tuple[str, SettingsEntry]], environ: Mapping[str, str]
 ) -> Iterator[Problem]:
     events = {entry.steps[-1] for _, entry in entered}
-    lacking = [event for event in EVENTS if event not in events]
+    lacking = [event for event in PLUGIN_EVENTS if event not in events]
     if lacking:
         yield Problem(entered[0][0], f"no hook of ltm for {', '.join(lacking)} (run 'ltm setup')")
     if not _servers(environ, places.project.root):
@@ -227,14 +226,14 @@ def _environment(home: str, folder: str) -> Iterator[Problem]:
         return
     top = os.path.join(folder, "plugins", "data")
     try:
-        names = sorted(name for name in os.listdir(top) if name.startswith(f"{NAME}-"))
+        names = sorted(name for name in os.listdir(top) if name.startswith(f"{PLUGIN}-"))
     except OSError:
         names = []
     for name in names:
         data = os.path.join(top, name)
-        told = state(data)
-        if told and told.get("state") != "ready":
-            yield Problem(os.path.join(data, LOG), str(told.get("message", "")))
+        how = state(data)
+        if how and how.get("state") != "ready":
+            yield Problem(os.path.join(data, LOG), str(how.get("message", "")))
             return
     yield from _runtime(home)
 
@@ -264,14 +263,14 @@ def _is_off(folder: str, project: str) -> bool:
     for path in settings_files(folder, project):
         plugins = _get(SettingsFile(path)).get("enabledPlugins")
         for key, value in plugins.items() if isinstance(plugins, dict) else ():
-            if key.startswith(f"{NAME}@") and value is False:
+            if key.startswith(f"{PLUGIN}@") and value is False:
                 return True
     return False
 
 
 def _ours(file: SettingsFile) -> Iterator[SettingsEntry]:
     try:
-        yield from ours(_text(file.path), file)
+        yield from our_entries(_text(file.path), file)
     except Unreadable:
         return
 

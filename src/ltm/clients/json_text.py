@@ -1,14 +1,8 @@
-"""Insert and remove in JSON text.
+"""Change a foreign JSON file without touching any byte that is not ours.
 
-Reading JSON together with the place of every value in the text.
-
-Python's own reader forgets where things were, and refuses the comments that some clients allow.
-Pure; imports the standard library only.
-
-Change a foreign JSON file without touching a byte that is not ours.
-
-Owns putting values in and taking them out as cuts of the text: order, indentation, line endings
-and, where a client allows them, comments stay as the person left them. Pure.
+Python's own reader forgets where things were, and refuses the comments that some clients allow; so
+this one reads JSON together with the place of every value. Values are put in and taken out as cuts
+of the text: order, indentation, line endings and comments stay as the person left them.
 """
 
 from __future__ import annotations
@@ -22,8 +16,11 @@ from typing import Any
 Steps = tuple[str | int, ...]
 """The way to a value: keys of objects and, where a list is on the way, numbers of its items."""
 
-SPACE = re.compile(r"[ \t\r\n]*")
-COMMENTS = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.S)
+Inserted = tuple[int, int]
+"""Where a piece of text was put in, and its length."""
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_COMMENTS = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.S)
 
 _DEEPEST = 200
 _DECODER = json.JSONDecoder()
@@ -72,7 +69,7 @@ def look(node: Node, steps: Steps) -> Node | None:
     return found
 
 
-def unreadable(message: str, text: str, place: int) -> Unreadable:
+def _unreadable(message: str, text: str, place: int) -> Unreadable:
     """The error for a place in a text."""
     return Unreadable(message, text.count("\n", 0, place) + 1)
 
@@ -89,16 +86,16 @@ class _Reader:
         node = self._value(self._skip(start), 0)
         place = self._skip(node.end)
         if place != len(self.text):
-            raise unreadable("something stands behind the end of it", self.text, place)
+            raise _unreadable("something stands behind the end of it", self.text, place)
         return node
 
     def _skip(self, place: int) -> int:
-        found = (COMMENTS if self.comments else SPACE).match(self.text, place)
+        found = (_COMMENTS if self.comments else _SPACE).match(self.text, place)
         return found.end() if found else place
 
     def _value(self, place: int, depth: int) -> Node:
         if depth > _DEEPEST:
-            raise unreadable("is nested too deeply", self.text, place)
+            raise _unreadable("is nested too deeply", self.text, place)
         sign = self.text[place : place + 1]
         if sign == "{":
             return self._object(place, depth)
@@ -113,13 +110,13 @@ class _Reader:
         for word, value in _WORDS.items():
             if self.text.startswith(word, place):
                 return Node(place, place + len(word), value)
-        raise unreadable("a value is missing or misspelt", self.text, place)
+        raise _unreadable("a value is missing or misspelt", self.text, place)
 
     def _string(self, place: int) -> tuple[str, int]:
         try:
             text, end = _DECODER.raw_decode(self.text, place)
         except ValueError:
-            raise unreadable("a text has no end or a wrong escape", self.text, place) from None
+            raise _unreadable("a text has no end or a wrong escape", self.text, place) from None
         return str(text), end
 
     def _object(self, start: int, depth: int) -> Node:
@@ -128,13 +125,13 @@ class _Reader:
         place = self._skip(start + 1)
         while self.text[place : place + 1] != "}":
             if self.text[place : place + 1] != '"':
-                raise unreadable("a key or '}' is missing", self.text, place)
+                raise _unreadable("a key or '}' is missing", self.text, place)
             key, end = self._string(place)
             if key in members:
-                raise unreadable(f"the key '{key}' is there twice", self.text, place)
+                raise _unreadable(f"the key '{key}' is there twice", self.text, place)
             colon = self._skip(end)
             if self.text[colon : colon + 1] != ":":
-                raise unreadable("':' is missing", self.text, colon)
+                raise _unreadable("':' is missing", self.text, colon)
             members[key] = self._value(self._skip(colon + 1), depth + 1)
             parts.append((place, members[key].end))
             place = self._next(members[key].end, "}")
@@ -156,15 +153,11 @@ class _Reader:
         if sign == closing:
             return place
         if sign != ",":
-            raise unreadable(f"',' or '{closing}' is missing", self.text, place)
+            raise _unreadable(f"',' or '{closing}' is missing", self.text, place)
         place = self._skip(place + 1)
         if self.text[place : place + 1] == closing and not self.comments:
-            raise unreadable(f"a value is missing before '{closing}'", self.text, place)
+            raise _unreadable(f"a value is missing before '{closing}'", self.text, place)
         return place
-
-
-Inserted = tuple[int, int]
-"""Where a piece of text was put in, and its length."""
 
 
 def insert(
@@ -183,7 +176,7 @@ def insert(
             new = _wrapped(steps[depth + 1 :], value)
             return _add(text, node, new, key=step, comments=comments)
         if not isinstance(child.value, dict):
-            raise unreadable(f"'{step}' is not an object here", text, child.start)
+            raise _unreadable(f"'{step}' is not an object here", text, child.start)
         node = child
     raise AssertionError("a way has at least one step")
 
@@ -197,7 +190,7 @@ def append(
     if array is None:
         return insert(text, steps, [value], comments=comments)
     if not isinstance(array.value, list):
-        raise unreadable(f"'{steps[-1]}' is not a list here", text, array.start)
+        raise _unreadable(f"'{steps[-1]}' is not a list here", text, array.start)
     return _add(text, array, value, key=None, comments=comments)
 
 
@@ -247,7 +240,7 @@ def _root(text: str, comments: bool) -> Node | None:
         return None
     node = read(text, comments=comments)
     if not isinstance(node.value, dict):
-        raise unreadable("holds no object", text, node.start)
+        raise _unreadable("holds no object", text, node.start)
     return node
 
 
@@ -277,7 +270,7 @@ def _add(
             piece += newline + base
         return _put(text, [(node.start + 1, piece)])
     first, last = node.parts[0], node.parts[-1]
-    if "\n" not in text[node.start : first[0]]:  # all in one line, so ours joins it
+    if "\n" not in text[node.start : first[0]]:  # all in one line, so the new one joins it
         spaced = ", " if len(node.parts) == 1 or ", " in text[node.start : node.end] else ","
         piece = json.dumps(value, ensure_ascii=False)
         return _put(text, _behind(text, node, last[1], f"{spaced}{name}{piece}", comments))
@@ -291,7 +284,7 @@ def _behind(text: str, node: Node, end: int, piece: str, comments: bool) -> list
     rest = text[end : node.end - 1]
     if not comments or not rest.strip():
         return [(end, piece)]
-    comma = COMMENTS.match(text, end)
+    comma = _COMMENTS.match(text, end)
     has_comma = comma is not None and text[comma.end() : comma.end() + 1] == ","
     place = end + len(rest.rstrip())
     return [(place, piece[1:])] if has_comma else [(place, piece[1:]), (end, ",")]
@@ -307,7 +300,7 @@ def _put(text: str, pieces: list[tuple[int, str]]) -> tuple[str, list[Inserted]]
 
 def _cut(text: str, node: Node, number: int, comments: bool) -> str:
     start, end = node.parts[number]
-    skip = COMMENTS if comments else SPACE
+    skip = _COMMENTS if comments else _SPACE
     after = skip.match(text, end)
     behind = after.end() if after else end
     if text[behind : behind + 1] == ",":
@@ -315,7 +308,7 @@ def _cut(text: str, node: Node, number: int, comments: bool) -> str:
             following = node.parts[number + 1][0]
             if not text[behind + 1 : following].strip():
                 return text[:start] + text[following:]
-        # A comment stands between: only ours and its comma go, with the line if it is alone there.
+        # A comment stands between: the value and its comma go, and the line if nothing is left.
         return _without_line(text, start, behind + 1)
     if number:
         before = node.parts[number - 1][1]
@@ -334,7 +327,7 @@ def _first_comma(gap: str) -> int:
     """Where the comma stands in what lies between two members: not one inside a comment."""
     place = 0
     while gap[place] != ",":
-        found = COMMENTS.match(gap, place)
+        found = _COMMENTS.match(gap, place)
         place = found.end() if found else place
     return place
 

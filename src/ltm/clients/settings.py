@@ -1,16 +1,8 @@
-"""Install/uninstall, byte exact.
+"""LTM's own entries in a client's settings file: recognized, put in, and taken out to the byte.
 
-Recognise ltm's own entries in a client's settings.
-
-Owns the shape of an entry and of a settings file, and the marks by which a hook or a server is
-known as ours, written by this version, an older one, or by hand. Pure.
-
-One settings file of a client: which entries are ours, how they get in and out again.
-
-Owns the rule that everything else in the file stays: ours is put in as text, and what was put in
-where is noted under LTM_HOME. As long as all else is unchanged, taking ours out gives back
-every byte; if not, only our entries go. A file that cannot be read is never written.
-Imports core and storage.
+Everything else in the file stays: entries are put in as text, and what was put in where is noted
+under LTM_HOME. As long as all else is unchanged, taking them out gives back every byte; if not,
+only our entries go. A file that cannot be read is never written.
 """
 
 from __future__ import annotations
@@ -32,6 +24,9 @@ from ltm.files.atomic import make_folder, read_plain, remove_file, write_file
 SERVER = "ltm"
 """The name of our server in a client's settings."""
 
+_NOTES = "setup"
+_LIMIT = 64 * 1024 * 1024  # a client's own state may have grown for years
+
 
 @dataclass(frozen=True, slots=True)
 class SettingsEntry:
@@ -47,7 +42,7 @@ class SettingsEntry:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A file we may have entries in: where it is, how it is written, and where ours would be."""
+    """A file we may have entries in: where it is, how it is written, and where they would be."""
 
     path: str
     syntax: str = "json"
@@ -60,7 +55,7 @@ class SettingsFile:
     """Whether it belongs to a repository and is read by others."""
 
 
-def ours(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
+def our_entries(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
     """Our entries in a file's text."""
     if not text.lstrip("\ufeff").strip():
         return
@@ -79,16 +74,16 @@ def ours(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
 
 
 def is_our_server(value: object) -> bool:
-    """Whether a server's entry starts ours."""
+    """Whether a server's entry starts LTM."""
     words = _words(value)
     named = [os.path.splitext(word.replace("\\", "/").rpartition("/")[2])[0] for word in words]
     return "mcp" in words and "ltm" in named
 
 
 def is_our_hook(value: object) -> bool:
-    """Whether a hook's entry runs ours."""
-    said = " ".join(_words(value)).replace("\\", "/")
-    return any(mark in said for mark in ("ltm-hook", "ltm/hook/main.py", "ltm/surfaces/hook.py"))
+    """Whether a hook's entry runs LTM."""
+    words = " ".join(_words(value)).replace("\\", "/")
+    return any(mark in words for mark in ("ltm-hook", "ltm/hook/main.py", "ltm/surfaces/hook.py"))
 
 
 def is_older_hook(hook: dict[str, Any]) -> bool:
@@ -132,10 +127,6 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-_NOTES = "setup"
-_LIMIT = 64 * 1024 * 1024  # a client's own state may have grown for years
-
-
 @dataclass(frozen=True, slots=True)
 class FileChange:
     """What would become of a file; `before` or `after` is None where there is no file."""
@@ -166,8 +157,8 @@ def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) ->
     """The change that leaves exactly these of our entries in a file; None if it has them."""
     text = _read(file.path)
     with _reading(file):
-        there = list(ours(text or "", file))
-        if _same(there, entries):
+        there = list(our_entries(text or "", file))
+        if sorted(map(str, there)) == sorted(map(str, entries)):
             return None
         clean = _without(text, file, _note_of(file.path, home))
         after, inserted, made = clean or "", [], []
@@ -198,7 +189,7 @@ def leaving(file: SettingsFile, home: str) -> FileChange | None:
     if text is None:
         return None
     with _reading(file):
-        there = tuple(ours(text, file))
+        there = tuple(our_entries(text, file))
         if not there:
             return None
         after = _without(text, file, _note_of(file.path, home))
@@ -271,7 +262,7 @@ def _without(text: str | None, file: SettingsFile, note: _Note) -> str | None:
         return None if note.new and not before else before
     comments = file.syntax == "jsonc"
     emptied: list[Steps] = []
-    for entry in list(ours(text, file)):
+    for entry in list(our_entries(text, file)):
         if file.syntax == "toml":
             text = toml_text.remove(text, entry.steps)
         elif entry.listed:
@@ -299,16 +290,9 @@ def _without_hooks(text: str, steps: tuple[str, ...], comments: bool) -> str:
     return text
 
 
-def _same(there: Sequence[SettingsEntry], wanted: Sequence[SettingsEntry]) -> bool:
-    def key(entry: SettingsEntry) -> str:
-        return str(entry)
-
-    return sorted(map(key, there)) == sorted(map(key, wanted))
-
-
 @contextmanager
 def _reading(file: SettingsFile) -> Iterator[None]:
-    """Tells whose text could not be read."""
+    """Name the file whose text could not be read."""
     try:
         yield
     except Unreadable as error:

@@ -1,12 +1,13 @@
-"""Change a foreign TOML file: put our table at its end, and take it out again.
+"""Change a foreign TOML file: put a table at its end, and take it out again.
 
-Owns adding a table as text, so that not a byte of the rest changes, and removing one through a
-parser that keeps comments and order. Imports tomlkit, when it is needed.
+A table is added as text, so that not a byte of the rest changes, and removed through a parser that
+keeps comments and order.
 """
 
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import Any
 
 from ltm.clients.json_text import Inserted, Steps, Unreadable
@@ -14,8 +15,6 @@ from ltm.clients.json_text import Inserted, Steps, Unreadable
 
 def read(text: str) -> dict[str, Any]:
     """What a file says; `Unreadable` with the line when it cannot be read."""
-    import tomllib
-
     try:
         return tomllib.loads(text.lstrip("\ufeff"))
     except tomllib.TOMLDecodeError as error:

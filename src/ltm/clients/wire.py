@@ -1,11 +1,20 @@
-"""What a client tells us, turned into our own words: one row of a table per client.
+"""What hooks need to know of a client: its events and fields, and whether it runs the plugin.
 
-Owns the names of events and fields on the wire and the list of fields that are kept. Everything
-else a client sends (prompts, tool inputs and outputs) is dropped here, before anything is written,
-so that no secret can get into the spool. Standard library only, and none of it: hooks load this.
+Everything else a client sends (prompts, tool inputs and outputs) is dropped here, before anything
+is written, so that no secret can get into the spool. Hooks load this: it imports next to nothing.
 """
 
 from __future__ import annotations
+
+import os
+
+from ltm.files.atomic import read_plain
+from ltm.files.fastjson import read_object
+from ltm.project.home import client_folder
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 GUARD = "LTM_INSIDE"
 """Set in the environment of a client we start ourselves, so that its hooks do nothing."""
@@ -15,6 +24,17 @@ CLAUDE_CODE = "claude-code"
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")
 """Those that are only sent when the user switched them on: they are optional."""
 
+PLUGIN = "ltm"
+"""The plugin's name, and that of its marketplace."""
+
+PLUGIN_EVENTS = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
+"""The events the plugin's own hooks listen to; a test compares them with its `hooks.json`."""
+
+UNLESS_PLUGIN = "--unless-plugin"
+"""An option of what `ltm setup` entered: it does nothing where the plugin does it."""
+
+_MARK = f'"{PLUGIN}@'.encode()
+_LIMIT = 4 * 1024 * 1024
 _LONGEST = 4096  # what a path may have; names and ids are far shorter
 _PATHS = ("transcript", "cwd", "agent_transcript")
 # A reason is one word of the client's; a sentence could hold anything, also a secret.
@@ -43,7 +63,7 @@ CLIENTS = {CLAUDE_CODE: ("hook_event_name", _CLAUDE_CODE)}
 
 
 def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[str, object] | None:
-    """The event a message tells of, as our few fields of it; None when it does not concern us."""
+    """The event in a message, with the few fields that are kept; None if it does not concern us."""
     name_field, table = CLIENTS[client]
     event = payload.get(name_field)
     if not isinstance(event, str) or event not in table or event == "*":
@@ -93,3 +113,36 @@ def _says_failed(response: object) -> bool:
         or response.get("isError") is True
         or response.get("is_error") is True
     )
+
+
+def is_plugin_active(environ: Mapping[str, str], project: str) -> bool:
+    """Whether the plugin is installed and switched on for sessions in a project's folder.
+
+    Hooks that `ltm setup` entered ask this before each event: an event must not count twice.
+    """
+    folder = client_folder(environ)
+    if _MARK not in _read(os.path.join(folder, "plugins", "installed_plugins.json")):
+        return False
+    on: dict[str, object] = {}
+    for path in settings_files(folder, project):
+        data = _read(path)
+        if _MARK in data:
+            found = read_object(data.decode("utf-8", "replace")).get("enabledPlugins")
+            if isinstance(found, dict):
+                on.update(found)
+    return any(value is True for key, value in on.items() if key.startswith(f"{PLUGIN}@"))
+
+
+def settings_files(folder: str, project: str) -> Iterator[str]:
+    """The client's settings, those that are overruled first."""
+    yield os.path.join(folder, "settings.json")
+    if project:
+        yield os.path.join(project, ".claude", "settings.json")
+        yield os.path.join(project, ".claude", "settings.local.json")
+
+
+def _read(path: str) -> bytes:
+    try:
+        return read_plain(path, limit=_LIMIT)
+    except (OSError, ValueError):
+        return b""

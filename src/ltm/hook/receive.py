@@ -22,7 +22,7 @@ import sys
 import time
 from _thread import allocate_lock
 
-from ltm.clients.wire import TOOL_EVENTS, understand
+from ltm.clients.wire import PLUGIN_EVENTS, TOOL_EVENTS, is_plugin_active, understand
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
 from ltm.files.fastjson import is_whole, read_object, write
@@ -153,10 +153,8 @@ def answer(payload: dict[str, object], record: dict[str, object], home: str) -> 
 
 def _is_plugins(event: str, record: dict[str, object], environ: Mapping[str, str]) -> bool:
     """Whether this event also reaches a hook of our plugin."""
-    from ltm.clients.clients import EVENTS, is_active
-
     project = environ.get("CLAUDE_PROJECT_DIR") or str(record.get("cwd", ""))
-    return event in EVENTS and is_active(environ, project)
+    return event in PLUGIN_EVENTS and is_plugin_active(environ, project)
 
 
 def _read(handle: int) -> str:

@@ -1,4 +1,4 @@
-"""Writing memories out: JSON with every field, one memory a line, however many there are.
+"""Write memories to a file: JSON with every field, one memory a line.
 
     {"format": "ltm", "version": 2, "exported_at": …, "agent": {"name"}, "project": {"id", "name"},
      "memories": [
@@ -6,9 +6,8 @@
     {…}
     ], "count": 2}
 
-Owns the format. It is one JSON value to those who read it whole, and a memory per line to those
-who stream it. Version 1 is the export of LTM/Anima. Keys are no memories, so none is ever
-in it. Imports core and the store's port.
+It is one JSON value to those who read it whole, and a memory per line to those who stream it.
+Version 1 is the export of LTM/Anima. Keys are not memories, so none is ever in it.
 """
 
 from __future__ import annotations
@@ -193,7 +192,7 @@ def _text(file: Any) -> Iterator[TextIO]:
         text.detach()
 
 
-def is_export(head: bytes) -> bool:
+def begins_export(head: bytes) -> bool:
     """Whether a file that begins like this is one of our exports."""
     return _OURS.match(head) is not None
 
@@ -212,7 +211,7 @@ def _refuse_foreign(path: str) -> None:
             head = file.read(200)
     except (OSError, EOFError):
         head = b"?"
-    if head and not is_export(head):
+    if head and not begins_export(head):
         raise Refused(
             "exists already and is not an export", path=path, hint="name another file, or delete it"
         )

@@ -1,7 +1,6 @@
-"""The importers: one row for each tool whose memories can move in.
+"""The importers: one row for each tool whose memories can be imported.
 
-Owns the table, from which `--from`, detection and the documentation are taken. Imports core and
-this package.
+`--from`, detection and the documentation are made from this table.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 
 from ltm.errors import Refused, WrongUsage
 from ltm.kinds import Kinds
-from ltm.transfer import own_export
+from ltm.transfer import own_format
 from ltm.transfer.importers import (
     anima,
     basic_memory,
@@ -99,7 +98,7 @@ IMPORTERS: tuple[Importer, ...] = (
     ),
 )
 
-NAMES = (own_export.NAME, *(importer.name for importer in IMPORTERS))
+NAMES = (own_format.NAME, *(importer.name for importer in IMPORTERS))
 """What `--from` accepts; the first is our own export."""
 
 

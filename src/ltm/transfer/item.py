@@ -1,12 +1,9 @@
-"""One memory as another tool keeps it, in our words, before it has an id here.
-
-Owns the shape all importers give, and how it becomes a memory. Pure; imports core.
-"""
+"""One memory as another tool keeps it, before it has an id here, and how it becomes a memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ltm.decisions import Copy, forgotten
@@ -19,7 +16,7 @@ from ltm.text.display import one_line
 from ltm.text.infer import auto_tags, infer_kind
 from ltm.text.sentences import summary_of, title_of
 
-LONGEST_TITLE = 200
+_LONGEST_TITLE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,35 +70,27 @@ class Item:
         return self.scope is Scope.PROJECT and bool(self.project or self.project_name)
 
 
-@dataclass(frozen=True, slots=True)
-class Clean:
-    """An item without secrets and without characters no file can keep."""
+def clean(item: Item) -> tuple[Item, bool]:
+    """The item without secrets and without characters no file can keep; whether it had secrets."""
+    had_secrets = False
 
-    item: Item
-    redacted: tuple[str, ...] = field(default=())
-    """The kinds of secrets that were in it."""
-
-
-def clean(item: Item) -> Clean:
-    """The item as it may be kept."""
-    found: dict[str, None] = {}
-
-    def said(text: str) -> str:
+    def safe(text: str) -> str:
+        nonlocal had_secrets
         done = redact(writable(text))
-        found.update(dict.fromkeys(done.kinds))
+        had_secrets = had_secrets or bool(done.kinds)
         return done.text
 
-    safe = replace(
+    cleaned = replace(
         item,
-        text=said(item.text).strip("\n"),
-        title=one_line(said(item.title)),
-        summary=said(item.summary).strip("\n"),
-        reason=said(item.reason),
-        tags=tuple(dict.fromkeys(tag for each in item.tags if (tag := one_line(said(each))))),
-        legacy_id=one_line(said(item.legacy_id)),
-        session=one_line(said(item.session)),
+        text=safe(item.text).strip("\n"),
+        title=one_line(safe(item.title)),
+        summary=safe(item.summary).strip("\n"),
+        reason=safe(item.reason),
+        tags=tuple(dict.fromkeys(tag for each in item.tags if (tag := one_line(safe(each))))),
+        legacy_id=one_line(safe(item.legacy_id)),
+        session=one_line(safe(item.session)),
     )
-    return Clean(safe, tuple(found))
+    return cleaned, had_secrets
 
 
 def writable(text: str) -> str:
@@ -128,19 +117,23 @@ def as_copy(
     kinds: Kinds,
     source: str,
     at: datetime,
-    resolve: Callable[[str], str],
+    ids: Mapping[str, str],
 ) -> Copy:
     """The memory an item is here, with its whole text if it had been shortened.
 
-    `source` is the importer's name, `resolve` gives our id for one of the source's, or ''.
+    `source` is the importer's name; `ids` are our ids for those of the source.
     """
+
+    def ours(theirs: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(ids[each] for each in theirs if ids.get(each)))
+
     created = born(item, at)
     kind = kinds[kind_of(item, kinds)]
     title = item.title or title_of(item.text)
     whole = Memory(
         id=memory_id,
         kind=kind.name,
-        title=title[:LONGEST_TITLE].strip() or kind.heading,
+        title=title[:_LONGEST_TITLE].strip() or kind.heading,
         summary=item.summary or summary_of(item.text),
         content=item.text,
         created=created,
@@ -155,11 +148,11 @@ def as_copy(
         confidence=1.0 if kind.fades_days else _share(item.confidence),
         observations=max(1, item.observations),
         version=max(1, item.version),
-        supersedes=_resolved(item.supersedes, resolve),
-        superseded_by=resolve(item.superseded_by),
-        merged_from=_resolved(item.merged_from, resolve),
-        previous=resolve(item.previous),
-        links=_resolved(item.links, resolve),
+        supersedes=ours(item.supersedes),
+        superseded_by=ids.get(item.superseded_by, ""),
+        merged_from=ours(item.merged_from),
+        previous=ids.get(item.previous, ""),
+        links=ours(item.links),
         source=Source(Trust.IMPORT, session=item.session, tool=source),
         reason=item.reason,
         state=item.state or (kind.states[0] if kind.states else ""),
@@ -172,10 +165,6 @@ def as_copy(
         return Copy(memory)
     short = memory._replace(content=text_in_phase(whole.content, item.phase), phase=item.phase)
     return Copy(short, (whole,))
-
-
-def _resolved(ids: tuple[str, ...], resolve: Callable[[str], str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(ours for each in ids if (ours := resolve(each))))
 
 
 def _share(value: float) -> float:

@@ -1,19 +1,8 @@
-"""Foreign Markdown, SQLite, JSON.
+"""Read foreign Markdown, SQLite and JSON, whatever state it is in.
 
-Markdown as notes are written in it: front matter, headings with what stands below, bullets.
-
-Owns how foreign Markdown is taken apart, forgivingly: a note is never lost because its front matter
-or its headings are not as they should be. Pure but for the problems it returns. Imports storage's
-YAML reader.
-
-Read a foreign SQLite file without leaving a trace next to it.
-
-Owns how it is opened and walked: read-only and immutable, a copy when a writer left a log, and from
-both ends when a page in its middle is broken. Imports storage's database and this package's origin.
-
-Values out of foreign JSON and databases, whatever type they turn out to have. Pure.
-
-Which kind a heading of foreign notes means. Pure; imports core.
+A note is never lost because its front matter or its headings are not as they should be. A database
+is opened read-only and leaves no trace next to it: a copy is read when a writer left a log, and a
+table is read from both ends when a page in its middle is broken.
 """
 
 from __future__ import annotations
@@ -22,7 +11,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -127,6 +116,27 @@ def front(text: str) -> Front:
     keys = {item.key: item.value for item in items if item.value is not None}
     nested = {item.key: match[1][item.start : item.end] for item in items if item.value is None}
     return Front(keys, nested, text[match.end() :], body_line)
+
+
+def read_note(origin: Origin, path: str) -> Front | None:
+    """The note in a file, and a problem for its flaw; None when it cannot be read."""
+    text = origin.text(path)
+    if text is None:
+        return None
+    note = front(text)
+    if note.flaw:
+        origin.problem(path, f"{note.flaw}; read as well as could be", note.flaw_line)
+    return note
+
+
+def kind_by_words(words: Iterable[str], kinds: Kinds) -> str:
+    """The kind of the first word that is a name or alias of one; else ''."""
+    for word in words:
+        try:
+            return kinds.parse(word).name
+        except WrongUsage:
+            continue
+    return ""
 
 
 def _loose(text: str) -> dict[str, Value]:
@@ -357,9 +367,5 @@ def kind_by_heading(heading: str, kinds: Kinds) -> str:
     for row in kinds:
         if row.heading.lower() == plain:
             return row.name
-    for word in (plain, plain.removeprefix("recent "), plain.removeprefix("key ")):
-        try:
-            return kinds.parse(word).name
-        except WrongUsage:
-            continue
-    return ""
+    words = (plain, plain.removeprefix("recent "), plain.removeprefix("key "))
+    return kind_by_words(words, kinds)

@@ -1,20 +1,8 @@
-"""Safe reading of foreign files and archives.
+"""Read foreign files and archives safely: within limits, inside their folder, and never written.
 
-How much one import may read: what a source may hold before it is taken for a bomb.
-
-Owns the figures and the counting. Imports `core.errors` only.
-
-Unpacking a zip, tar or gzip file that may be a trap.
-
-Owns the order: every name, type and size is checked before the first byte is written, and what is
-written is counted again, since sizes in an archive are only claims. Archives inside are left as
-they are. Imports core, `storage.durable` and this package's limits.
-
-What is imported, read safely: bounded, never followed out of its folder, never written to.
-
-Owns how importers touch the disk. A source may come from anybody, so links, devices and giants are
-told as problems, and whatever cannot be read never hides the rest. Imports core, storage's small
-readers and this package's limits and unpacking.
+A source may come from anyone, so links, devices and giants are reported as problems, and a file
+that cannot be read never hides the rest. Of an archive every name, type and size is checked before
+the first byte is written; archives inside it are left as they are.
 """
 
 from __future__ import annotations
@@ -34,10 +22,11 @@ import time
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import IO, Any
 
@@ -48,6 +37,24 @@ from ltm.project.home import scratch_folder
 from ltm.vault.vault import modified
 
 _MIB = 1024 * 1024
+_SKIPPED = frozenset(
+    {".git", "node_modules", "__pycache__", ".venv", "venv", ".obsidian", ".trash"}
+)
+_LONGEST_LINE = 16 * _MIB
+_CHUNK = 256 * 1024
+_SMALL = _MIB  # below this, a high ratio is just a dull text
+_LONGEST_NAME = 1024
+_DRIVE = re.compile(r"[A-Za-z]:")
+_LISTING = 16 * _MIB  # bytes of a zip's list of entries, read before anything can be counted
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    EOFError,
+    ValueError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,253 +121,12 @@ def too_large(path: str, limits: SourceLimits) -> Refused:
     )
 
 
-_CHUNK = 256 * 1024
-_SMALL = 1024 * 1024  # below this, a high ratio is just a dull text
-_LONGEST_NAME = 1024
-_DRIVE = re.compile(r"[A-Za-z]:")
-_LISTING = 16 * 1024 * 1024  # bytes of a zip's list of entries, read before anything can be counted
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A file in an archive."""
-
-    name: str
-    size: int
-    modified: float
-    handle: Any
-
-
-def is_packed(path: str) -> bool:
-    """Whether a file is one that `unpack` understands, by its first bytes."""
-    head = _head(path)
-    return head[:2] == b"\x1f\x8b" or head[:4] in (b"PK\3\4", b"PK\5\6") or _is_tar(head)
-
-
-def unpack(path: str, folder: str, budget: Budget) -> str:
-    """Unpack a file into an empty folder; the path of what came out, a folder or one file."""
-    try:
-        return _unpack(path, folder, budget)
-    except OSError as error:
-        raise failed(error, "unpack the file", path) from error
-
-
-def _unpack(path: str, folder: str, budget: Budget) -> str:
-    head = _head(path)
-    if head[:2] == b"\x1f\x8b":
-        plain = _gunzip(path, folder, budget.limits)
-        if not _is_tar(_head(plain)):
-            return plain
-        inner = os.path.join(folder, "files")
-        os.mkdir(inner, 0o700)
-        try:
-            return _untar(plain, path, inner, budget)
-        finally:
-            os.unlink(plain)
-    if head[:2] == b"PK":
-        return _unzip(path, folder, budget)
-    return _untar(path, path, folder, budget)
-
-
-def _head(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(512)
-
-
-def _is_tar(head: bytes) -> bool:
-    return head[257:262] == b"ustar"
-
-
-def _gunzip(path: str, folder: str, limits: SourceLimits) -> str:
-    name = os.path.basename(path).removesuffix(".gz").removesuffix(".tgz") or "unpacked"
-    target = os.path.join(folder, name)
-    packed, size = max(1, os.path.getsize(path)), 0
-    try:
-        for chunk in _gunzipped(path):  # once to measure it: what it would become stands nowhere
-            size += len(chunk)
-            _refuse_bomb(size, packed, path, limits)
-        with _new(target) as out:
-            out.writelines(_gunzipped(path))
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise Refused(f"cannot be unpacked ({error})", path=path) from error
-    _set_time(target, os.path.getmtime(path))
-    return target
-
-
-def _gunzipped(path: str) -> Iterator[bytes]:
-    with gzip.open(path, "rb") as source:
-        while chunk := source.read(_CHUNK):
-            yield chunk
-
-
-def _unzip(path: str, folder: str, budget: Budget) -> str:
-    _refuse_long_listing(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = list(_zip_entries(archive, path, budget))
-            _check(entries, os.path.getsize(path), path, budget.limits)
-            for entry in entries:
-                with archive.open(entry.handle) as source:
-                    _write(source, entry, folder, path, budget.limits)
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError) as error:
-        raise Refused(f"cannot be unpacked ({error})", path=path) from error
-    return folder
-
-
-def _zip_entries(archive: zipfile.ZipFile, path: str, budget: Budget) -> Iterator[_Entry]:
-    for info in archive.infolist():
-        budget.enter(path)
-        kind = stat.S_IFMT(info.external_attr >> 16)
-        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise _not_plain(info.filename, path)
-        if info.flag_bits & 1:
-            raise Refused("is encrypted", path=path, hint="unpack it first, then import the folder")
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise Refused("is packed in an unusual way", path=path, hint="pack it as a plain zip")
-        if info.is_dir():
-            _parts(info.filename, path, budget.limits)
-            continue
-        yield _Entry(info.filename, info.file_size, _zip_time(info), info)
-
-
-def _zip_time(info: zipfile.ZipInfo) -> float:
-    try:
-        return time.mktime((*info.date_time, 0, 0, -1))
-    except (ValueError, OverflowError):
-        return time.time()
-
-
-def _refuse_long_listing(path: str) -> None:
-    """Python reads the whole list of entries at once, so its size is looked at first."""
-    with open(path, "rb") as file:
-        file.seek(max(0, os.path.getsize(path) - 65_557 - 76))
-        tail = file.read()
-    at = tail.rfind(b"PK\5\6")
-    if at < 0 or len(tail) < at + 22:
-        raise Refused("is not a whole zip file", path=path)
-    size = struct.unpack_from("<L", tail, at + 12)[0]
-    large = tail.rfind(b"PK\6\6", 0, at)
-    if size == 0xFFFFFFFF and large >= 0 and len(tail) >= large + 48:
-        size = struct.unpack_from("<Q", tail, large + 40)[0]
-    if size > _LISTING:
-        raise Refused("lists too many entries", path=path, hint="import a part of it")
-
-
-def _untar(path: str, said: str, folder: str, budget: Budget) -> str:
-    try:
-        with tarfile.open(path, "r:") as archive:
-            entries = list(_tar_entries(archive, said, budget))
-            _check(entries, os.path.getsize(path), said, budget.limits)
-            for entry in entries:
-                source = archive.extractfile(entry.handle)
-                if source is not None:
-                    with source:
-                        _write(source, entry, folder, said, budget.limits)
-    except (tarfile.TarError, EOFError, ValueError, RecursionError) as error:
-        raise Refused(f"cannot be unpacked ({error})", path=said) from error
-    return folder
-
-
-def _tar_entries(archive: tarfile.TarFile, path: str, budget: Budget) -> Iterator[_Entry]:
-    for member in archive:
-        budget.enter(path)
-        if member.isdir():
-            _parts(member.name, path, budget.limits)
-        elif not member.isreg() or member.issparse():
-            raise _not_plain(member.name, path)
-        else:
-            yield _Entry(member.name, member.size, member.mtime, member)
-
-
-def _check(entries: Iterable[_Entry], packed: int, path: str, limits: SourceLimits) -> None:
-    """Refuse an archive as a whole for one bad name, one name twice, or what it would become."""
-    seen: set[str] = set()
-    total = 0
-    for entry in entries:
-        name = "/".join(_parts(entry.name, path, limits))
-        if not name:
-            raise Refused("holds a file without a name", path=path)
-        # On many disks names that differ in case or accents only are one file.
-        alike = unicodedata.normalize("NFC", name).casefold()
-        if alike in seen:
-            raise Refused(f"holds '{name}' twice", path=path)
-        seen.add(alike)
-        total += entry.size
-        _refuse_bomb(total, packed, path, limits)
-
-
-def _parts(name: str, path: str, limits: SourceLimits) -> list[str]:
-    """The folders and the file of a name that stays inside; any other name is refused."""
-    plain = name.replace("\\", "/")
-    parts = [part for part in plain.split("/") if part not in ("", ".")]
-    outside = plain.startswith("/") or ".." in parts or bool(_DRIVE.match(plain))
-    if outside or "\0" in name or len(name) > _LONGEST_NAME:
-        raise Refused(f"holds a name that leads out of it: '{name[:80]}'", path=path)
-    if len(parts) > limits.depth:
-        raise Refused(f"nests deeper than {limits.depth} folders", path=path)
-    return parts
-
-
-def _refuse_bomb(size: int, packed: int, path: str, limits: SourceLimits) -> None:
-    if size > limits.total:
-        raise too_large(path, limits)
-    if size > _SMALL and size > packed * limits.ratio:
-        raise Refused(
-            f"becomes more than {limits.ratio} times larger when unpacked",
-            path=path,
-            hint="unpack it yourself if you trust it, then import the folder",
-        )
-
-
-def _write(source: IO[bytes], entry: _Entry, folder: str, path: str, limits: SourceLimits) -> None:
-    *folders, name = _parts(entry.name, path, limits)
-    place = os.path.join(folder, *folders)
-    os.makedirs(place, mode=0o700, exist_ok=True)
-    target = os.path.join(place, name)
-    written = 0
-    with _new(target) as out:
-        while chunk := source.read(_CHUNK):
-            written += len(chunk)
-            if written > entry.size:
-                raise Refused(f"'{entry.name}' is larger than the archive says", path=path)
-            out.write(chunk)
-    _set_time(target, entry.modified)
-
-
-def _new(target: str) -> IO[bytes]:
-    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o600)
-    return os.fdopen(handle, "wb")
-
-
-def _set_time(target: str, modified: float) -> None:
-    """The age of a note that does not say it itself is that of its file."""
-    try:
-        os.utime(target, (modified, modified))
-    except (OSError, OverflowError, ValueError):
-        pass  # a date no disk can keep: then it is as old as this import
-
-
-def _not_plain(name: str, path: str) -> Refused:
-    return Refused(
-        f"holds '{name[:80]}', which is a link or a device",
-        path=path,
-        hint="pack plain files and folders only",
-    )
-
-
-_SKIPPED = frozenset(
-    {".git", "node_modules", "__pycache__", ".venv", "venv", ".obsidian", ".trash"}
-)
-_LONGEST_LINE = 16 * 1024 * 1024
-
-
 class Origin:
     """A file or folder to import from, unpacked if it was packed. Use it with `with`."""
 
-    def __init__(self, said: str, limits: SourceLimits) -> None:
-        """`said` is the path as a person named it; `-` is standard input."""
-        self.said = said
+    def __init__(self, given: str, limits: SourceLimits) -> None:
+        """`given` is the path as a person named it; `-` is standard input."""
+        self.given = given
         self.budget = Budget(limits)
         self.problems: list[Problem] = []
         self._told: set[Problem] = set()
@@ -369,7 +135,7 @@ class Origin:
         self._listings: dict[tuple[str, str, bool], list[str]] = {}
         self._stack = ExitStack()
         try:
-            self.path = self._prepare(said)
+            self.path = self._prepare(given)
         except BaseException:
             self._stack.close()
             raise
@@ -386,14 +152,14 @@ class Origin:
     ) -> None:
         self._stack.close()
 
-    def _prepare(self, said: str) -> str:
-        path = self._from_stdin() if said == "-" else os.path.realpath(os.path.expanduser(said))
+    def _prepare(self, given: str) -> str:
+        path = self._from_stdin() if given == "-" else os.path.realpath(os.path.expanduser(given))
         if os.path.isdir(path):
             return path
         if not os.path.lexists(path):
-            raise NotFound("there is no such file or folder", path=said)
+            raise NotFound("there is no such file or folder", path=given)
         if not os.path.isfile(path):
-            raise Refused("is neither a file nor a folder", path=said)
+            raise Refused("is neither a file nor a folder", path=given)
         try:
             limits = self.budget.limits
             return unpack(path, self._scratch(), Budget(limits)) if is_packed(path) else path
@@ -459,7 +225,7 @@ class Origin:
             self.problem(folder, f"cannot be listed: {error.strerror}")
             return
         for entry in entries:
-            counted.enter(self.said)
+            counted.enter(self.given)
             if entry.is_dir(follow_symlinks=False):
                 if deep and entry.name not in _SKIPPED and not entry.name.startswith("."):
                     yield from self._walk(entry.path, suffix, deep, depth + 1, counted)
@@ -489,9 +255,9 @@ class Origin:
 
     def shown(self, path: str) -> str:
         """A path as the person knows it, even if it lies in an unpacked copy."""
-        real = os.path.realpath(os.path.expanduser(self.said))
+        real = os.path.realpath(os.path.expanduser(self.given))
         if path == self.path:
-            return "standard input" if self.said == "-" else real
+            return "standard input" if self.given == "-" else real
         if self.path != real:
             return f"{real}: {self.relative(path)}"
         return path
@@ -604,3 +370,197 @@ def _has_exact_name(path: str) -> bool:
         return os.path.basename(path) in os.listdir(os.path.dirname(path))
     except OSError:
         return False
+
+
+# -- archives ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _ArchiveFile:
+    """A file in an archive."""
+
+    name: str
+    size: int
+    modified: float
+    open: Callable[[], IO[bytes] | None]
+
+
+def is_packed(path: str) -> bool:
+    """Whether a file is one that `unpack` understands, by its first bytes."""
+    head = _head(path)
+    return head[:2] == b"\x1f\x8b" or head[:4] in (b"PK\3\4", b"PK\5\6") or _is_tar(head)
+
+
+def unpack(path: str, folder: str, budget: Budget) -> str:
+    """Unpack a file into an empty folder; the path of what came out, a folder or one file."""
+    try:
+        if _head(path)[:2] == b"PK":
+            _refuse_long_listing(path)
+            with zipfile.ZipFile(path) as archive:
+                _extract(list(_zip_files(archive, path, budget)), path, folder, path, budget.limits)
+            return folder
+        if _head(path)[:2] != b"\x1f\x8b":
+            return _untar(path, path, folder, budget)
+        plain = _gunzip(path, folder, budget.limits)
+        if not _is_tar(_head(plain)):
+            return plain
+        inner = os.path.join(folder, "files")
+        os.mkdir(inner, 0o700)
+        try:
+            return _untar(plain, path, inner, budget)
+        finally:
+            os.unlink(plain)
+    except _BROKEN as error:
+        raise Refused(f"cannot be unpacked ({error})", path=path) from error
+    except OSError as error:
+        raise failed(error, "unpack the file", path) from error
+
+
+def _head(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(512)
+
+
+def _is_tar(head: bytes) -> bool:
+    return head[257:262] == b"ustar"
+
+
+def _gunzip(path: str, folder: str, limits: SourceLimits) -> str:
+    name = os.path.basename(path).removesuffix(".gz").removesuffix(".tgz") or "unpacked"
+    target = os.path.join(folder, name)
+    packed, size = max(1, os.path.getsize(path)), 0
+    with gzip.open(path, "rb") as source:
+        while chunk := source.read(_CHUNK):  # measured first: what it would become stands nowhere
+            size += len(chunk)
+            _refuse_bomb(size, packed, path, limits)
+        source.seek(0)
+        with open(target, "xb") as out:
+            shutil.copyfileobj(source, out, _CHUNK)
+    _set_time(target, os.path.getmtime(path))
+    return target
+
+
+def _untar(archive_path: str, path: str, folder: str, budget: Budget) -> str:
+    with tarfile.open(archive_path, "r:") as archive:
+        files = list(_tar_files(archive, path, budget))
+        _extract(files, archive_path, folder, path, budget.limits)
+    return folder
+
+
+def _tar_files(archive: tarfile.TarFile, path: str, budget: Budget) -> Iterator[_ArchiveFile]:
+    for member in archive:
+        budget.enter(path)
+        if member.isdir():
+            _parts(member.name, path, budget.limits)
+        elif not member.isreg() or member.issparse():
+            raise _not_plain(member.name, path)
+        else:
+            opened = partial(archive.extractfile, member)
+            yield _ArchiveFile(member.name, member.size, member.mtime, opened)
+
+
+def _zip_files(archive: zipfile.ZipFile, path: str, budget: Budget) -> Iterator[_ArchiveFile]:
+    for info in archive.infolist():
+        budget.enter(path)
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise _not_plain(info.filename, path)
+        if info.flag_bits & 1:
+            raise Refused("is encrypted", path=path, hint="unpack it first, then import the folder")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise Refused("is packed in an unusual way", path=path, hint="pack it as a plain zip")
+        if info.is_dir():
+            _parts(info.filename, path, budget.limits)
+            continue
+        opened = partial(archive.open, info)
+        yield _ArchiveFile(info.filename, info.file_size, _zip_time(info), opened)
+
+
+def _zip_time(info: zipfile.ZipInfo) -> float:
+    try:
+        return time.mktime((*info.date_time, 0, 0, -1))
+    except (ValueError, OverflowError):
+        return time.time()
+
+
+def _refuse_long_listing(path: str) -> None:
+    """Python reads the whole list of entries at once, so its size is looked at first."""
+    with open(path, "rb") as file:
+        file.seek(max(0, os.path.getsize(path) - 65_557 - 76))
+        tail = file.read()
+    at = tail.rfind(b"PK\5\6")
+    if at < 0 or len(tail) < at + 22:
+        raise Refused("is not a whole zip file", path=path)
+    size = struct.unpack_from("<L", tail, at + 12)[0]
+    large = tail.rfind(b"PK\6\6", 0, at)
+    if size == 0xFFFFFFFF and large >= 0 and len(tail) >= large + 48:
+        size = struct.unpack_from("<Q", tail, large + 40)[0]
+    if size > _LISTING:
+        raise Refused("lists too many entries", path=path, hint="import a part of it")
+
+
+def _extract(
+    files: list[_ArchiveFile], archive_path: str, folder: str, path: str, limits: SourceLimits
+) -> None:
+    """Write the files of an archive, unless it is refused as a whole: for one bad name, one name
+    twice, or what it would become. Both libraries read no more of a file than its size says."""
+    seen: set[str] = set()
+    total, packed = 0, os.path.getsize(archive_path)
+    for file in files:
+        name = "/".join(_parts(file.name, path, limits))
+        if not name:
+            raise Refused("holds a file without a name", path=path)
+        # On many disks names that differ in case or accents only are one file.
+        alike = unicodedata.normalize("NFC", name).casefold()
+        if alike in seen:
+            raise Refused(f"holds '{name}' twice", path=path)
+        seen.add(alike)
+        total += file.size
+        _refuse_bomb(total, packed, path, limits)
+    for file in files:
+        target = os.path.join(folder, *_parts(file.name, path, limits))
+        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        source = file.open()
+        if source is not None:
+            with source, open(target, "xb") as out:
+                shutil.copyfileobj(source, out, _CHUNK)
+            _set_time(target, file.modified)
+
+
+def _parts(name: str, path: str, limits: SourceLimits) -> list[str]:
+    """The folders and the file of a name that stays inside; any other name is refused."""
+    plain = name.replace("\\", "/")
+    parts = [part for part in plain.split("/") if part not in ("", ".")]
+    outside = plain.startswith("/") or ".." in parts or bool(_DRIVE.match(plain))
+    if outside or "\0" in name or len(name) > _LONGEST_NAME:
+        raise Refused(f"holds a name that leads out of it: '{name[:80]}'", path=path)
+    if len(parts) > limits.depth:
+        raise Refused(f"nests deeper than {limits.depth} folders", path=path)
+    return parts
+
+
+def _refuse_bomb(size: int, packed: int, path: str, limits: SourceLimits) -> None:
+    if size > limits.total:
+        raise too_large(path, limits)
+    if size > _SMALL and size > packed * limits.ratio:
+        raise Refused(
+            f"becomes more than {limits.ratio} times larger when unpacked",
+            path=path,
+            hint="unpack it yourself if you trust it, then import the folder",
+        )
+
+
+def _set_time(target: str, modified: float) -> None:
+    """The age of a note that does not say it itself is that of its file."""
+    try:
+        os.utime(target, (modified, modified))
+    except (OSError, OverflowError, ValueError):
+        pass  # a date no disk can keep: then it is as old as this import
+
+
+def _not_plain(name: str, path: str) -> Refused:
+    return Refused(
+        f"holds '{name[:80]}', which is a link or a device",
+        path=path,
+        hint="pack plain files and folders only",
+    )

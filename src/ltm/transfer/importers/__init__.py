@@ -1,5 +1,4 @@
 """One importer per foreign store: a module that tells whether a source is its own, and reads it.
 
-Each module's docstring has the table of what is mapped to what. Importers only read; what happens
-with an item is `bring`'s business. They import core and this package's reading modules.
+Each module's docstring has the table of what is mapped to what. Importers only read.
 """

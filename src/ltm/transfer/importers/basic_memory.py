@@ -23,10 +23,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from ltm.errors import WrongUsage
 from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.parse import Front, day, front
+from ltm.transfer.parse import Front, day, kind_by_words, read_note
 from ltm.transfer.source import Origin
 
 _OBSERVATION = re.compile(r"^[ \t]*[-*+][ \t]+\[([^\[\]\n]{1,60})\][ \t]+(\S.*)$", re.MULTILINE)
@@ -45,28 +44,31 @@ def finds(origin: Origin) -> bool:
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     """Every note; links may name a title, a permalink or a file."""
-    notes = [(path, note) for path in _paths(origin) if (note := _note(origin, path)) is not None]
+    notes = [
+        (path, note) for path in _paths(origin) if (note := read_note(origin, path)) is not None
+    ]
     permalinks = {_permalink(origin, path, note) for path, note in notes}
     by_title = {_title(path, note).lower(): _permalink(origin, path, note) for path, note in notes}
     for path, note in notes:
-        said = note.body.strip()
-        if not said:
+        text = note.body.strip()
+        if not text:
             origin.problem(path, "is empty")
             continue
         observations = [
-            (category, text)
-            for category, text in _OBSERVATION.findall(said)
+            (category, note_text)
+            for category, note_text in _OBSERVATION.findall(text)
             if category not in _TASKS
         ]
-        named = (link.strip() for link in _LINK.findall(said))
+        named = (link.strip() for link in _LINK.findall(text))
         links = (link if link in permalinks else by_title.get(link.lower(), "") for link in named)
         at = origin.modified(path)
         word = note.text("type")
+        most = [name for name, _ in Counter(name for name, _ in observations).most_common(1)]
         yield Item(
-            text=said,
+            text=text,
             path=path,
             line=note.body_line,
-            kind=_kind(word, [category for category, _ in observations], kinds),
+            kind=kind_by_words((word, *most), kinds),
             word=word or "note",
             title=_title(path, note),
             legacy_id=_permalink(origin, path, note),
@@ -76,32 +78,12 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
                 dict.fromkeys(
                     (
                         *note.many("tags"),
-                        *(tag for _, text in observations for tag in _TAG.findall(text)),
+                        *(tag for _, line in observations for tag in _TAG.findall(line)),
                     )
                 )
             ),
             links=tuple(dict.fromkeys(link for link in links if link)),
         )
-
-
-def _kind(word: str, categories: list[str], kinds: Kinds) -> str:
-    most = [category for category, _ in Counter(categories).most_common(1)]
-    for each in (word, *most):
-        try:
-            return kinds.parse(each).name
-        except WrongUsage:
-            continue
-    return ""
-
-
-def _note(origin: Origin, path: str) -> Front | None:
-    text = origin.text(path)
-    if text is None:
-        return None
-    note = front(text)
-    if note.flaw:
-        origin.problem(path, f"{note.flaw}; read as well as could be", note.flaw_line)
-    return note
 
 
 def _permalink(origin: Origin, path: str, note: Front) -> str:

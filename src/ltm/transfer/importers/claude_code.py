@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.parse import Front, day, front, sections
+from ltm.transfer.parse import Front, day, front, read_note, sections
 from ltm.transfer.source import Origin
 
 _INDEX = "MEMORY.md"
@@ -62,21 +62,18 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
 
 
 def _note(origin: Origin, path: str) -> Iterator[Item]:
-    text = origin.text(path)
-    if text is None:
+    note = read_note(origin, path)
+    if note is None:
         return
-    note = front(text)
-    if note.flaw:
-        origin.problem(path, f"{note.flaw}; read as well as could be", note.flaw_line)
-    said = note.body.strip()
-    if not said and not note.text("description"):
+    text = note.body.strip()
+    if not text and not note.text("description"):
         origin.problem(path, "is empty")
         return
     word = _inner(note, "type")
     name = os.path.basename(path).removesuffix(".md")
     at = day(_inner(note, "modified")) or origin.modified(path)
     yield Item(
-        text=said or note.text("description"),
+        text=text or note.text("description"),
         path=path,
         kind=_KINDS.get(word, word),
         word=word or "a note",
@@ -86,7 +83,7 @@ def _note(origin: Origin, path: str) -> Iterator[Item]:
         created=day(_inner(note, "created")) or at,
         updated=at,
         session=_inner(note, "originSessionId"),
-        links=tuple(dict.fromkeys(link.strip() for link in _LINK.findall(said))),
+        links=tuple(dict.fromkeys(link.strip() for link in _LINK.findall(text))),
     )
 
 
@@ -98,12 +95,11 @@ def _inner(note: Front, key: str) -> str:
 def _indexed(origin: Origin, path: str) -> Iterator[Item]:
     text = origin.text(path) or ""
     for part in sections(front(text).body, level=2):
-        lines = [said for said in part.body if not _POINTER.match(said)]
-        said = "\n".join(lines).strip()
-        if len(said.split()) < 3:
+        body = "\n".join(line for line in part.body if not _POINTER.match(line)).strip()
+        if len(body.split()) < 3:
             continue
         yield Item(
-            text=said,
+            text=body,
             path=path,
             line=part.line,
             word=_INDEX,

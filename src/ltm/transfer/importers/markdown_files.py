@@ -24,11 +24,10 @@ import os
 import re
 from collections.abc import Iterator
 
-from ltm.errors import WrongUsage
 from ltm.kinds import Kinds
 from ltm.model import Impact
 from ltm.transfer.item import Item
-from ltm.transfer.parse import Front, day, front, heading_of
+from ltm.transfer.parse import day, heading_of, kind_by_words, read_note
 from ltm.transfer.source import Origin
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
@@ -42,22 +41,17 @@ def finds(origin: Origin) -> bool:
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     """Every file that says something."""
     for path in _paths(origin):
-        text = origin.text(path)
-        if text is None:
-            continue
-        note = front(text)
-        if note.flaw:
-            origin.problem(path, f"{note.flaw}; read as well as could be", note.flaw_line)
-        said = note.body.strip()
-        if not said:
+        note = read_note(origin, path)
+        text = note.body.strip() if note else ""
+        if not note or not text:
             continue
         at = origin.modified(path)
-        heading = _HEADING.search(said)
+        heading = _HEADING.search(text)
         yield Item(
-            text=said,
+            text=text,
             path=path,
             line=note.body_line,
-            kind=_kind(note, kinds),
+            kind=kind_by_words(map(note.text, ("kind", "type", "category")), kinds),
             word="a file",
             title=note.text("title") or (heading_of(heading[1]) if heading else _name(path)),
             legacy_id=origin.relative(path),
@@ -66,15 +60,6 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
             tags=note.many("tags"),
             impact=_impact(note.text("impact", "importance")),
         )
-
-
-def _kind(note: Front, kinds: Kinds) -> str:
-    for word in (note.text("kind"), note.text("type"), note.text("category")):
-        try:
-            return kinds.parse(word).name
-        except WrongUsage:
-            continue
-    return ""
 
 
 def _impact(word: str) -> Impact:
