@@ -92,10 +92,10 @@ class TestReading:
 
     def test_the_user_overrides_cells_of_the_kinds_table(self, home: Path) -> None:
         config = with_user(
-            home, '[kinds.progress]\nfades_days = 14\n[kinds.learnings]\nwords = ["oops"]\n'
+            home, "[kinds.progress]\nfades_days = 14\n[kinds.learnings]\nduplicate = 0.7\n"
         )
         assert config.kinds["progress"].fades_days == 14.0
-        assert config.kinds["gotcha"].words == ("oops",)
+        assert config.kinds["gotcha"].duplicate == 0.7
         assert config.problems == ()
 
     @pytest.mark.parametrize(
@@ -311,7 +311,6 @@ class TestChanging:
         [
             ("kinds.progress.fades_days", "14", 14.0),
             ("kinds.preference.tiers", "2, 9", (2, 9)),
-            ("kinds.fact.words", "fyi, note that", ("fyi", "note that")),
             ("kinds.fact.heading", "Known", "Known"),
             ("kinds.fact.lines", "3", 3),
         ],

@@ -64,12 +64,6 @@ def test_headings_and_codes_are_unique_and_every_share_is_positive() -> None:
     assert all(row.lines > 0 and 0 < row.duplicate <= 1 for row in rows)
 
 
-def test_no_two_kinds_are_tried_at_the_same_place_and_tried_ones_have_words() -> None:
-    tried = [row.inferred for row in KINDS if row.inferred]
-    assert len(tried) == len(set(tried))
-    assert all(bool(row.words) == bool(row.inferred) for row in KINDS)
-
-
 @pytest.mark.parametrize(
     ("cells", "kind", "column", "value"),
     [
