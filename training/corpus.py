@@ -63,7 +63,7 @@ def sessions() -> list[Session]:
     """All sessions of the authors, then the scripts."""
     found = [
         _session(json.loads(line))
-        for path in sorted(CORPUS.glob("a?.jsonl"))
+        for path in sorted(CORPUS.glob("[ab]?.jsonl"))
         for line in path.read_text("utf-8").splitlines()
     ]
     scripts = [*read_all(), *read_all(LATER), *read_all(FRESH)]
