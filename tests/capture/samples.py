@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from ltm.capture.decide import Candidate, Tier
+from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.extract import Listener
 from ltm.capture.statements import statements
 from ltm.kinds import Kinds
@@ -68,7 +68,7 @@ def considered(*parts: list[Turn], state: str = "") -> list[Candidate]:
 
 def heard(*parts: list[Turn], state: str = "") -> list[Candidate]:
     """What a session of these turns gives for sure."""
-    return [each for each in considered(*parts, state=state) if each.tier is Tier.SURE]
+    return [each for each in considered(*parts, state=state) if each.tier is Certainty.SURE]
 
 
 def texts(found: list[Candidate]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.capture.decide import Candidate, Tier, as_memory
+from ltm.capture.decide import Candidate, Certainty, as_memory
 from ltm.capture.extract import MOST, Listener
 from ltm.model import Trust
 from ltm.sessions.transcript import read
@@ -46,7 +46,7 @@ def transcript(tmp_path: Path) -> Transcript:
 def given_by(transcript: Transcript) -> list[Candidate]:
     listener = Listener("s", KINDS)
     listener.hear(read(str(transcript.path)))
-    return [each for each in listener.candidates() if each.tier is Tier.SURE]
+    return [each for each in listener.candidates() if each.tier is Certainty.SURE]
 
 
 def test_the_user_is_heard_with_the_line_and_the_time(transcript: Transcript) -> None:

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.capture.decide import Tier
+from ltm.capture.decide import Certainty
 from ltm.capture.requests import asked_for, points_back
 from ltm.text.judge import judge
 from tests.capture.samples import agent, heard, says, texts, user
 
 PLAIN = [
+    "let's go with Redis then, Postgres LISTEN was too flaky",
+    "we deploy with nomad not k8s btw",
+    "we moved from Jenkins to GitHub Actions because the runners kept dying",
+    "error handling goes through Result, we don't throw",
+    "never use floats for money in this code base",
+    "our API always answers with snake_case keys",
+    "siempre usa pnpm, nunca npm",
+]
+SHORT = [
     "we use pnpm here",
+    "I prefer early returns",
     "Always run make fmt before committing",
     "Never commit to main",
     "the staging DB is on port 5433",
-    "let's go with Redis then, Postgres LISTEN was too flaky",
-    "we deploy with nomad not k8s btw",
     "the invoices API is rate limited to 10 req/s",
-    "we moved from Jenkins to GitHub Actions because the runners kept dying",
     "pls always use uv to run python",
-    "error handling goes through Result, we don't throw",
-    "siempre usa pnpm, nunca npm",
-    "コミットメッセージは英語で書いてください",
-]
-OTHERWISE_PLAIN = [
-    "I prefer early returns",
     "Marta owns the billing service",
     "from now on answer in English",
     "dont ever touch the legacy folder",
     "Wir nehmen immer 4 Leerzeichen",
     "Bitte keine Emojis in Commits",
     "on utilise toujours black pour le formatage",
+    "コミットメッセージは英語で書いてください",
 ]
 ORDINARY = [
     "rename this to x",
@@ -52,11 +54,11 @@ ORDINARY = [
 
 @pytest.mark.parametrize("said", PLAIN)
 def test_a_plain_statement_alone_in_a_message_is_kept(said: str) -> None:
-    assert [each.tier for each in says(said)] == [Tier.SURE]
+    assert [each.tier for each in says(said)] == [Certainty.SURE]
 
 
-@pytest.mark.parametrize("said", OTHERWISE_PLAIN)
-def test_a_plain_statement_is_at_least_likely(said: str) -> None:
+@pytest.mark.parametrize("said", SHORT)
+def test_a_short_one_is_at_least_likely(said: str) -> None:
     assert len(says(said)) == 1
 
 
@@ -75,7 +77,7 @@ def test_orders_for_now_questions_and_thanks_are_not(said: str) -> None:
     ],
 )
 def test_what_only_sounds_like_a_rule_is_never_sure(said: str) -> None:
-    assert Tier.SURE not in [each.tier for each in says(said)]
+    assert Certainty.SURE not in [each.tier for each in says(said)]
 
 
 @pytest.mark.parametrize(
@@ -95,19 +97,19 @@ def test_what_only_sounds_like_a_rule_is_never_sure(said: str) -> None:
 )
 def test_what_is_asked_to_be_remembered_is_sure(said: str, what: str) -> None:
     assert asked_for(said) == what
-    assert not what or [each.tier for each in says(said)] == [Tier.SURE]
+    assert not what or [each.tier for each in says(said)] == [Certainty.SURE]
 
 
 def test_a_request_can_point_back() -> None:
     assert points_back("Remember that.")
     assert not points_back("Remember that tests need docker.")
     (found,) = says("The wobble of the plotter is 0.3. Please remember this.")
-    assert (found.text, found.tier) == ("The wobble of the plotter is 0.3.", Tier.SURE)
+    assert (found.text, found.tier) == ("The wobble of the plotter is 0.3.", Certainty.SURE)
 
 
 def test_a_statement_that_leans_on_what_is_not_there_is_only_likely() -> None:
     (found,) = says("They always run before the deploy, never after it.")
-    assert found.tier is Tier.LIKELY
+    assert found.tier is Certainty.LIKELY
 
 
 def test_a_sentence_takes_along_the_one_it_leans_on() -> None:
@@ -136,4 +138,4 @@ def test_a_likely_one_tells_how_probable_it_is() -> None:
 def test_a_document_gives_nothing_sure_but_what_is_asked_for() -> None:
     rule = "Always use tabs in every file of the project. "
     found = says(f"{rule * 60}\n\nRemember that the port is 5433.")
-    assert [each.text for each in found if each.tier is Tier.SURE] == ["The port is 5433."]
+    assert [each.text for each in found if each.tier is Certainty.SURE] == ["The port is 5433."]

@@ -18,7 +18,7 @@ from ltm.sessions.turns import ToolUse
 from ltm.text.judge import Judge
 from ltm.text.sentences import shortened
 
-NAMED, EXPLAINED = 0.1, 0.007
+NAMED, EXPLAINED = 0.1, 0.004
 """How much a sentence is worth at least to be a cause: anywhere, and between failure and change."""
 _SENTENCES = 20
 """Sentences of a report in which a cause is looked for."""

@@ -46,7 +46,7 @@ from ltm.text.sentences import opens_with, short_title, shortened, summary_of, t
 from ltm.text.similarity import jaccard, tokens_of
 
 
-class Tier(StrEnum):
+class Certainty(StrEnum):
     """How far a candidate is trusted to be worth keeping."""
 
     SURE = "sure"
@@ -84,7 +84,7 @@ class Candidate:
     """What the agent did, as the text has it: a command, a change, the subject of a commit."""
     at: str = ""
     """When it was said, as the transcript has it."""
-    tier: Tier = Tier.SURE
+    tier: Certainty = Certainty.SURE
 
 
 def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> Memory:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ltm.capture.agent_claims import cause_in, from_tasks, from_words, is_complete
 from ltm.capture.commands import Calls, FileEdit, Run
-from ltm.capture.decide import Candidate, Tier
+from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.discoveries import Achieved, Surroundings
 from ltm.capture.fixes import Fixes
 from ltm.capture.message import opening, said
@@ -245,7 +245,7 @@ def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
             single.add(candidate.kind)
         latest.append(candidate)
     kept: list[Candidate] = []
-    for candidate in sorted(latest, key=lambda each: (each.tier is Tier.LIKELY, -each.weight)):
+    for candidate in sorted(latest, key=lambda each: (each.tier is Certainty.LIKELY, -each.weight)):
         if any(holds(known.text, candidate.text) for known in kept):
             continue
         less = [each for each in kept if _says_less(each, candidate)]

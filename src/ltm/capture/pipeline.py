@@ -21,7 +21,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ltm.capture.decide import Candidate, Choice, Tier, as_memory, decide, decide_warily, settle
+from ltm.capture.decide import (
+    Candidate,
+    Certainty,
+    Choice,
+    as_memory,
+    decide,
+    decide_warily,
+    settle,
+)
 from ltm.capture.extract import Listener
 from ltm.capture.provenance import Evidence
 from ltm.decisions import Add, Applied, Supersede
@@ -140,7 +148,7 @@ def keep(
                 title=redacted(candidate.title),
                 reason=redacted(candidate.reason),
             )
-            if clean.tier is Tier.LIKELY:
+            if clean.tier is Certainty.LIKELY:
                 if clean.source.trust is not Trust.TOOL:
                     done.likely.append(clean)
                 continue

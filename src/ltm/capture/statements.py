@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ltm.capture.decide import Candidate, Tier
+from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.message import Sentence, joined, said, tidy, told, with_reason
 from ltm.capture.requests import asked_for, points_back
 from ltm.kinds import Kinds
@@ -148,7 +148,7 @@ def statements(
             setting,
             model,
             weight=_ASKED_FOR if explicit else chosen,
-            tier=Tier.SURE if explicit or is_sure else Tier.LIKELY,
+            tier=Certainty.SURE if explicit or is_sure else Certainty.LIKELY,
         )
 
 
@@ -208,7 +208,7 @@ def _candidate(
     model: Judge,
     *,
     weight: float,
-    tier: Tier,
+    tier: Certainty,
 ) -> Candidate:
     speaks = (f"@{setting.speaker}",)
     kind, _ = model.best("kind", text, speaks)

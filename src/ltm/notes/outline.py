@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ltm.capture.agent_claims import is_complete
 from ltm.capture.commands import EDITORS
-from ltm.capture.decide import Candidate, Tier
+from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.extract import Listener
 from ltm.capture.message import opening, said, told
 from ltm.capture.provenance import Evidence
@@ -100,7 +100,7 @@ class Outliner:
     def outline(self) -> Outline:
         """What the session was about, as far as it was heard."""
         heard = [*self._found, *self._listener.candidates(at_end=True)]
-        taught = self._evidence.judged(each for each in heard if each.tier is Tier.SURE)
+        taught = self._evidence.judged(each for each in heard if each.tier is Certainty.SURE)
         latest: dict[str, Candidate] = {
             each.kind: each
             for each in taught
