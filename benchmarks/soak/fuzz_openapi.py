@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from ltm.clients.wire import CLAUDE_CODE, CLIENTS
-from ltm.http.address import Doors, Running
+from ltm.http.address import AllowedNames, Running
 from ltm.http.app import KEY, application
 from ltm.mcp.server import Lifetime
 from ltm.mcp.tools import tools
@@ -26,7 +26,7 @@ _MCP_METHODS = ("initialize", "ping", "tools/list", "resources/list", "resources
 def description(home: str) -> dict[str, Any]:
     """Every route of the server, with what its clients send to it."""
     server = Running("127.0.0.1", 0, "token", "challenge", "proof", 1, "")
-    app = application(home, home, Doors((), ()), server, Lifetime()).app
+    app = application(home, home, AllowedNames((), ()), server, Lifetime()).app
     assert isinstance(app, Starlette)
     paths: dict[str, dict[str, Any]] = {}
     for route in app.routes:

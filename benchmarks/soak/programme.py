@@ -172,7 +172,7 @@ ROWS: tuple[Row, ...] = (
                 "tests/llm",
                 "tests/worker/test_models.py",
                 "tests/capture/test_model_extract.py",
-                "tests/upkeep/test_partition.py",
+                "tests/upkeep/test_consolidate.py",
             ),
         ),
     ),
@@ -181,7 +181,7 @@ ROWS: tuple[Row, ...] = (
         "clocks that are wrong by decades, jump and go back",
         "0 negative ages, unique ids, order kept, the same memories give way; a jump of 10 years"
         " archives nothing by itself",
-        quick=(tried("tests/faults/test_clocks.py", "tests/upkeep/test_mass_limit.py"),),
+        quick=(tried("tests/faults/test_clocks.py", "tests/upkeep/test_masses.py"),),
     ),
     Row(
         "R20",
@@ -197,7 +197,7 @@ ROWS: tuple[Row, ...] = (
         quick=(
             tried("tests/transfer/test_round_trip.py", "tests/transfer/test_merging.py"),
             tried("tests/index/test_newer_schema.py", "tests/index/test_index.py"),
-            tried("tests/upkeep/test_mass_limit.py", "tests/upkeep/test_masses.py"),
+            tried("tests/upkeep/test_masses.py"),
         ),
     ),
     Row(

@@ -17,7 +17,7 @@ from ltm.spool import hook_log
 
 
 class Person:
-    """Somebody with a client, which has run before, and a project."""
+    """A person with a client, which has run before, and a project."""
 
     def __init__(self, top: Path) -> None:
         self.home = top / "home"
@@ -79,7 +79,7 @@ def test_an_active_plugin_has_no_trouble(person: Person) -> None:
     assert person.entered
 
 
-def test_whoever_was_never_entered_is_told_how_and_the_client_may_be_missing(
+def test_a_setup_that_was_never_entered_is_explained_and_the_client_may_be_missing(
     person: Person,
 ) -> None:
     (only,) = person.why()

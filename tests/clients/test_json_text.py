@@ -1,4 +1,4 @@
-"""A JSON file of somebody else's is changed only where it must be, and back to the byte."""
+"""A foreign JSON file is changed only where it must be, and back to the byte."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_reading_gives_what_json_gives(value: dict[str, Any], indent: Any, windo
 
 
 @given(OBJECTS, OBJECTS, WAYS, VALUES, LAYOUTS, st.booleans(), st.sampled_from(("", "\n", " \n\n")))
-def test_what_was_put_in_is_there_beside_the_rest_and_comes_out_to_the_byte(
+def test_what_was_put_in_is_there_next_to_the_rest_and_comes_out_to_the_byte(
     outer: dict[str, Any],
     inner: dict[str, Any],
     steps: tuple[str, ...],

@@ -124,7 +124,7 @@ def test_each_command_may_use_exactly_the_tools_it_names() -> None:
         assert len(body) < 500, "a command is sent to the model each time"
 
 
-def test_ours_is_told_from_everybody_elses() -> None:
+def test_our_entries_are_told_from_those_of_others() -> None:
     assert is_our_hook({"command": "'/a b/.ltm/bin/ltm-hook' --unless-plugin || exit 0"})
     assert is_our_hook({"command": "sh", "args": ["-c", "x", "ltm", "ltm-hook", UNLESS_PLUGIN]})
     for place in ("hook\\main.py", "surfaces\\hook.py"):  # now, and in version 0.1

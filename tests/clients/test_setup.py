@@ -1,4 +1,4 @@
-"""`ltm setup` enters what is ours beside what is yours; `ltm uninstall` gives every byte back."""
+"""`ltm setup` enters LTM next to what is yours; `ltm uninstall` gives every byte back."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def state(ltm: Ltm) -> Path:
 
 
 def our_hooks(settings: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The hooks of ours, by event."""
+    """The hooks of LTM, by event."""
     found: dict[str, list[dict[str, Any]]] = {}
     for event, groups in settings.get("hooks", {}).items():
         for hook in (hook for group in groups for hook in group["hooks"]):
@@ -142,7 +142,7 @@ def test_what_others_changed_meanwhile_stays_and_only_ours_goes(
     ltm: Ltm, settings: Path, state: Path
 ) -> None:
     ltm.ok("setup")
-    # The client writes its state anew at every start, in its own layout.
+    # The client writes its state again at every start, in its own layout.
     changed = {**read(state), "numStartups": 8}
     state.write_text(json.dumps(changed, indent=2))
     text = settings.read_text().replace('"opus"', '"sonnet"')
@@ -170,7 +170,7 @@ def test_a_table_we_made_goes_and_one_the_person_had_stays(ltm: Ltm) -> None:
     assert read(state) == {"b": 2}
 
 
-def test_a_hook_somebody_put_beside_ours_into_one_group_stays(ltm: Ltm, settings: Path) -> None:
+def test_another_hook_in_one_group_with_ours_stays(ltm: Ltm, settings: Path) -> None:
     ltm.ok("setup")
     value = read(settings)
     value["hooks"]["Stop"][1]["hooks"].append({"type": "command", "command": "mine"})
@@ -381,7 +381,7 @@ def launcher(ltm: Ltm) -> Path:
 
 
 @pytest.mark.parametrize("gone", ["python", "hook", "launcher", "right to run it"])
-def test_a_hook_whose_program_is_gone_says_nothing_and_blocks_nobody(
+def test_a_hook_whose_program_is_gone_says_nothing_and_blocks_no_one(
     ltm: Ltm, settings: Path, gone: str
 ) -> None:
     """A missing file makes Python leave with 2, which tells the client to stop its agent."""
@@ -482,7 +482,7 @@ def test_with_the_plugin_only_the_hooks_it_does_not_bring_are_entered(ltm: Ltm) 
     assert not (ltm.home / ".claude.json").exists()  # the plugin brings its server itself
 
 
-def test_a_server_entered_before_the_plugin_came_offers_nothing_beside_it(ltm: Ltm) -> None:
+def test_a_server_entered_before_the_plugin_came_offers_nothing_next_to_it(ltm: Ltm) -> None:
     def names() -> list[str]:
         with Wire(ltm.project, ltm.home, args=(UNLESS_PLUGIN,)) as wire:
             wire.initialize()
@@ -570,7 +570,7 @@ def test_comments_of_a_client_that_allows_them_stay(ltm: Ltm, name: str, text: s
     assert path.read_text() == text.replace("mine", "still mine").replace("the first", "the 1st")
 
 
-def test_a_client_nobody_knows_is_refused_with_the_names_there_are(ltm: Ltm) -> None:
+def test_an_unknown_client_is_refused_with_the_names_there_are(ltm: Ltm) -> None:
     done = ltm.run("setup", "--client", "emacs")
 
     assert done.returncode == 2

@@ -87,7 +87,7 @@ def test_the_table_knows_exactly_these_events() -> None:
         {"hook_event_name": "SubagentStop", "session_id": "s", "agent_type": ""},
     ],
 )
-def test_unknown_events_and_odd_messages_are_none_of_ours(payload: dict[str, Any]) -> None:
+def test_unknown_events_and_odd_messages_are_ignored(payload: dict[str, Any]) -> None:
     assert understand(payload) is None
 
 
@@ -155,7 +155,7 @@ def test_an_event_of_the_spool_knows_its_key_and_moment() -> None:
 @pytest.mark.parametrize(
     "record", [{}, {"event": "Stop"}, {"session": "s"}, {"event": 1, "session": "s"}]
 )
-def test_a_record_that_lacks_what_makes_an_event_is_none(record: dict[str, Any]) -> None:
+def test_a_record_that_lacks_what_makes_an_event_is_ignored(record: dict[str, Any]) -> None:
     assert from_record("1-1-1", record) is None
 
 

@@ -148,7 +148,7 @@ def test_projects_do_not_see_each_other(ledger: Ledger) -> None:
         ledger.promoted("other", "ag-001", "mem_a", day(1))
 
 
-def test_the_ledger_survives_its_process_and_is_nobody_elses_business(tmp_path: Path) -> None:
+def test_the_ledger_survives_its_process_and_is_private(tmp_path: Path) -> None:
     with opened(str(tmp_path)) as ledger:
         talk(ledger, 1)
     assert stat.S_IMODE(os.stat(tmp_path / FILE).st_mode) == 0o600
@@ -157,7 +157,7 @@ def test_the_ledger_survives_its_process_and_is_nobody_elses_business(tmp_path: 
 
 
 def test_the_effect_of_many_rules_costs_one_reading_of_the_evidence(ledger: Ledger) -> None:
-    """It was read anew for each rule, so that time grew with the square of them."""
+    """It was read again for each rule, so that time grew with the square of them."""
     for number in range(1, 21):
         talk(ledger, number, rule=f"ag-{number:03d}")
         ledger.promoted(P, f"ag-{number:03d}", f"mem_{number}", day(number))

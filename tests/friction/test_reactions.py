@@ -148,7 +148,7 @@ def test_a_curse_that_is_none_is_not(text: str) -> None:
     assert not is_curse(text.replace("keep its", "mind its"))
 
 
-def test_a_curse_in_a_long_text_counts_if_it_is_meant_for_somebody() -> None:
+def test_a_curse_in_a_long_text_counts_if_it_is_addressed() -> None:
     long = "The page of orders shows the wrong price in all lists and in all mails. " * 3
     assert is_curse(long + "Why the fuck again?")
     assert not is_curse(long + "The customer wrote: damn expensive. " + long)

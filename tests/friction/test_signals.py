@@ -119,7 +119,7 @@ class TestFailures:
         session.uses("Read", "text", file_path="/p/a")
         assert signals(session.path) == {"exit_error": 1}
 
-    def test_a_call_the_user_refused_is_nobodys_failure(self, session: Talk) -> None:
+    def test_a_call_the_user_refused_is_not_a_failure(self, session: Talk) -> None:
         session.runs("rm -rf /", "The user doesn't want to proceed with this tool use.", error=True)
         assert signals(session.path) == {}
 
@@ -147,14 +147,14 @@ class TestLoops:
             session.runs("make all", "Exit code 2", error=True)
         assert signals(session.path)["tool_loop"] == 0
 
-    def test_an_edit_in_between_begins_anew(self, session: Talk) -> None:
+    def test_an_edit_in_between_begins_again(self, session: Talk) -> None:
         """traps 2.2 #6: a test that is run again after an edit is work and no loop."""
         for number in range(5):
             session.runs("make test", "Exit code 1\n1 failed", error=True)
             session.uses("Edit", f"edited {number}", file_path="/p/a.py", new_string=str(number))
         assert signals(session.path)["tool_loop"] == 0
 
-    def test_another_result_begins_anew(self, session: Talk) -> None:
+    def test_another_result_begins_again(self, session: Talk) -> None:
         for number in range(5):
             session.runs("make test", f"{number} failed", error=True)
         assert signals(session.path)["tool_loop"] == 0
@@ -195,7 +195,7 @@ class TestInterruptions:
         (cascade,) = [s for s in only(session.path).heard.signals if "cascade" in s.name]
         assert cascade.more == {"gap_seconds": 30.0}
 
-    def test_two_further_apart_are_none(self, session: Talk) -> None:
+    def test_two_further_apart_are_not_a_cascade(self, session: Talk) -> None:
         session.stopped("2026-11-15T10:20:00Z")
         session.says("I go on.", timestamp="2026-11-15T10:20:10Z")
         session.stopped("2026-11-15T10:21:01Z")

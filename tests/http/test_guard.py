@@ -1,4 +1,4 @@
-"""Nobody is served by accident: every route, under every combination of what a request may say.
+"""No one is served by accident: every route, under every combination of what a request may say.
 
 Reliability S1, S4; the cases of A3. The whole matrix runs against the application itself, and the
 part that depends on how bytes become a request runs against a real server once more.
@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ltm.http.address import Doors, Running
+from ltm.http.address import AllowedNames, Running
 from ltm.http.app import MOST, PATIENCE, Guard, application
 from ltm.mcp.server import Lifetime
 from tests.figures import count
@@ -79,9 +79,9 @@ def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guard:
     """The application as `ltm serve` makes it."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("LTM_HOME", str(tmp_path / "home"))
-    doors = Doors(OWN, tuple(f"http://{each}" for each in OWN))
+    names = AllowedNames(OWN, tuple(f"http://{each}" for each in OWN))
     server = Running("127.0.0.1", PORT, "right", "challenge", "proof", 1, "")
-    return application(str(tmp_path / "home"), str(tmp_path), doors, server, Lifetime())
+    return application(str(tmp_path / "home"), str(tmp_path), names, server, Lifetime())
 
 
 def routes(guard: Guard) -> list[Route]:
@@ -359,7 +359,7 @@ async def heard(receive: Receive, *further: tuple[str, str]) -> tuple[list[Messa
 
     headers = [(name.lower().encode(), value.encode()) for name, value in (*ALL_RIGHT, *further)]
     scope = {"type": "http", "method": "POST", "path": "/hook/stop", "headers": headers}
-    guard = Guard(app, Doors(OWN, ()), "right", "challenge", "proof")
+    guard = Guard(app, AllowedNames(OWN, ()), "right", "challenge", "proof")
     await guard(scope, receive, send)
     return said, got
 
@@ -407,7 +407,7 @@ def test_who_leaves_in_the_middle_of_a_message_is_not_heard() -> None:
 def test_who_stops_in_the_middle_of_a_message_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert 5 <= PATIENCE <= 30  # a slow disk is waited for, and somebody who holds us up is not
+    assert 5 <= PATIENCE <= 30  # a slow disk is waited for, and a client that holds us up is not
     monkeypatch.setattr("ltm.http.app.PATIENCE", 0.01)
     assert anyio.run(heard, saying(part(b"{", more=True))) == (refusal(408), [])
 
@@ -451,7 +451,7 @@ def test_starting_and_ending_is_the_applications_own_business() -> None:
         async def send(message: Message) -> None:
             raise AssertionError(message)
 
-        await Guard(app, Doors(OWN, ()), "right", "challenge", "proof")(
+        await Guard(app, AllowedNames(OWN, ()), "right", "challenge", "proof")(
             {"type": "lifespan"}, saying(), send
         )
 

@@ -7,7 +7,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from ltm.http import app as guard
-from ltm.http.address import Doors
+from ltm.http.address import AllowedNames
 from ltm.http.app import MOST, Guard
 
 HOST, ORIGIN = "127.0.0.1:7", "http://127.0.0.1:7"
@@ -54,8 +54,8 @@ def say(
 
     async def run() -> None:
         asked = {"type": "http", "path": "/x", "method": "POST", "headers": headers()}
-        doors = Doors((HOST,), (ORIGIN,))
-        await Guard(app, doors, "right", "challenge", "proof")(
+        names = AllowedNames((HOST,), (ORIGIN,))
+        await Guard(app, names, "right", "challenge", "proof")(
             {**asked, **(scope or {})}, receive, send
         )
 
@@ -87,7 +87,7 @@ def test_a_piece_may_say_nothing_at_all() -> None:
         ((part(b"x" * MOST, more=True), part(b"x")), 413),
     ],
 )
-def test_a_sender_that_goes_or_never_stops_reaches_nobody(
+def test_a_sender_that_goes_or_never_stops_reaches_nothing(
     messages: tuple[Message, ...], status: int
 ) -> None:
     app, said = say(*messages)

@@ -133,7 +133,7 @@ def test_the_note_of_a_killed_server_is_taken_over(hooks: Hooks) -> None:
         assert not note(hooks).exists()
 
 
-def test_whoever_took_a_dead_servers_port_is_not_taken_for_it(hooks: Hooks) -> None:
+def test_another_program_at_a_dead_servers_port_is_not_taken_for_it(hooks: Hooks) -> None:
     with Server(hooks) as first:
         first.process.kill()
         first.process.wait(PATIENCE)

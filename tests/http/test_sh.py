@@ -254,7 +254,7 @@ def test_without_a_server_the_event_waits(hooks: ShHooks) -> None:
     assert hooks.drained() == 1
 
 
-def test_a_server_that_is_gone_is_nobody(hooks: ShHooks, server: Server) -> None:
+def test_a_server_that_is_gone_is_not_asked(hooks: ShHooks, server: Server) -> None:
     server.process.kill()
     server.process.wait(PATIENCE)
     assert hooks.fire("SessionStart", source="startup").out == ""
@@ -276,7 +276,7 @@ def test_a_stopped_server_costs_no_event_and_makes_none_two(hooks: ShHooks, serv
     assert [each["event"] for each in hooks.waiting()] == ["SessionEnd"]
 
 
-def test_somebody_who_never_answers_is_left_alone(hooks: ShHooks) -> None:
+def test_a_program_that_never_answers_is_left_alone(hooks: ShHooks) -> None:
     with listener(None) as port:
         note(hooks, port=port)
         assert hooks.fire("SessionStart", source="startup").out == ""
@@ -469,7 +469,7 @@ def test_what_it_writes_is_the_users_alone(hooks: ShHooks) -> None:
     assert (hooks.home.stat().st_mode | (hooks.home / "spool").stat().st_mode) & 0o777 == 0o700
 
 
-def test_a_spool_that_nobody_drains_does_not_grow_without_end(hooks: ShHooks) -> None:
+def test_a_spool_that_is_not_drained_does_not_grow_without_end(hooks: ShHooks) -> None:
     folder = hooks.home / "spool"
     folder.mkdir(parents=True, mode=0o700)
     for number in range(events.MOST):

@@ -1,6 +1,6 @@
 """The states a server can be in, times every event, for the hook that asks one (reliability R12).
 
-No server, none that answers, one that is stopped, lies, drips, or is somebody else's: the hook ends
+No server, none that answers, one that is stopped, lies, drips, or is another program: the hook ends
 with 0, says nothing or valid JSON, and a drain afterwards finds every event. CI tries the three
 events that differ most, LTM_FAULTS=all every one.
 """
@@ -90,7 +90,7 @@ def no_curl(hooks: ShHooks) -> Iterator[None]:
 
 
 def answering(answer: bytes | None) -> Callable[[ShHooks], object]:
-    """Somebody at the port who says this to all, or nothing ever."""
+    """A program at the port that says this to all, or nothing ever."""
 
     @contextmanager
     def world(hooks: ShHooks) -> Iterator[None]:

@@ -357,12 +357,12 @@ class _drain_lock:
 
 @pytest.fixture
 def building(machine: Machine) -> Iterator[Machine]:
-    """Somebody else is building the environment at the moment, and it takes as long as we like."""
+    """Another process is building the environment, and it takes as long as the test likes."""
     machine.path.append(Path(sys.executable).parent)
     with (machine.data / "environment.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield machine
-        # Whoever was started to build must have seen that somebody is at it.
+        # The process that was started to build must have seen that another is at it.
         wait_until(lambda: not machine.running(), "every process of the test to end")
 
 
@@ -406,7 +406,7 @@ def test_a_noted_python_that_has_no_ltm_any_more_is_not_taken(
 
 def test_until_a_new_environment_is_built_the_former_one_serves(building: Machine) -> None:
     python = building.python("data", "env-0123456789abcdef", "bin", "python")
-    assert choose(building) == ""  # unfinished: somebody may have been killed while building it
+    assert choose(building) == ""  # unfinished: the build may have been killed
 
     (building.data / "env-0123456789abcdef" / "ltm-finished").touch()
 

@@ -8,12 +8,15 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltm.config.config import load
-from ltm.decisions import Reduce, Restore, Supersede
+from ltm.decisions import Forget, Reduce, Restore, Supersede
 from ltm.model import Filter, Memory, Phase, Scope, Status, new_id
 from ltm.project.layout import places
 from ltm.spool import events
@@ -21,15 +24,17 @@ from ltm.state.usage import SCHEMA
 from ltm.store.file_store import FileStore
 from ltm.store.open import open_files, record_trust
 from ltm.store.share import init_shared
-from ltm.upkeep.doctor import DoctorReport, examine, mend
+from ltm.text.similarity import jaccard, pairs
+from ltm.upkeep.doctor import UNUSED_DAYS, DoctorReport, audit, examine, mend
 from tests.project.repos import git, make_repo
+from tests.upkeep.conftest import World
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 ALL = Filter(statuses=tuple(Status))
 
 
 class Patient:
-    """A project with its home folder, opened anew for every look, as every command does."""
+    """A project with its home folder, opened again for every look, as every command does."""
 
     def __init__(self, top: Path) -> None:
         self.user = top / "user"
@@ -198,7 +203,7 @@ def test_two_stores_at_once_and_a_repair_keep_both_files(patient: Patient) -> No
         ("UPDATE memories SET status = 'forgotten'", "in the wrong place"),
     ],
 )
-def test_an_index_that_says_something_else_than_the_files_is_made_anew(
+def test_an_index_that_says_something_else_than_the_files_is_rebuilt(
     patient: Patient, statement: str, message: str
 ) -> None:
     for title in ("Use ruff", "Use mypy"):
@@ -224,7 +229,7 @@ def test_a_repair_brings_lost_search_words_back(patient: Patient) -> None:
     assert patient.open().search("ruff", Filter(), 5).total == 1
 
 
-def test_a_damaged_index_is_told_and_made_anew(patient: Patient) -> None:
+def test_a_damaged_index_is_reported_and_rebuilt(patient: Patient) -> None:
     memory = patient.remember()
     patient.close()
     index = patient.vault / "index.db"
@@ -278,7 +283,7 @@ def test_a_database_whose_damage_has_no_readable_name_is_told_too(patient: Patie
     assert "malformed database schema" in messages(report)[0]
 
 
-def test_a_damaged_usage_database_is_set_aside_and_begun_anew(patient: Patient) -> None:
+def test_a_damaged_usage_database_is_set_aside_and_begun_again(patient: Patient) -> None:
     memory = patient.remember()
     patient.open().used([memory.id])
     patient.close()
@@ -366,9 +371,6 @@ def test_a_broken_option_is_told_with_its_line(patient: Patient) -> None:
     assert not report.healthy
     assert [(problem.path, problem.line) for problem in report.problems] == [(str(config), 2)]
     assert "no_such_option" in messages(report)[0]
-
-
-# -- loose ends ------------------------------------------------------------------------------------
 
 
 def test_ids_that_lead_nowhere_are_told_and_cut_off(patient: Patient) -> None:
@@ -506,9 +508,6 @@ def test_a_damaged_archive_is_told_and_kept(patient: Patient) -> None:
     assert archive.read_bytes() == b"---\nhalf"
 
 
-# -- git -------------------------------------------------------------------------------------------
-
-
 def test_a_secret_that_slipped_in_is_told_but_not_repeated_and_left_to_a_person(
     patient: Patient,
 ) -> None:
@@ -606,3 +605,76 @@ def test_events_kept_for_another_home_are_a_note_as_long_as_there_is_one(
     first.unlink()
     second.unlink()
     assert patient.examine().problems == ()
+
+
+def test_an_audit_counts_each_sort_and_names_its_members(world: World) -> None:
+    world.session()
+    text = "Deploys go through the staging cluster before production"
+    first = world.remember("deploy", summary=text, content="")
+    again = world.remember(
+        "deploying", summary=f"Note: {text}!", content="", created=world.now + timedelta(hours=1)
+    )
+    junk = world.remember("ok", summary="ok", content="")
+    stale = world.remember("writing the parser", kind="progress")
+    world.store.seen([each.id for each in (first, again, junk, stale)])
+    world.sessions(UNUSED_DAYS)
+    world.store.used([first.id, stale.id])
+    found = audit(world.store, world.now)
+    assert found == {
+        "memories": 4,
+        "junk": {"count": 1, "rate": 0.25, "ids": [junk.id]},
+        "duplicate": {"count": 1, "rate": 0.25, "ids": [again.id]},
+        "stale": {"count": 1, "rate": 0.25, "ids": [stale.id]},
+        "unused": {"count": 2, "rate": 0.5, "ids": found["unused"]["ids"]},
+        "secret": {"count": 0, "rate": 0.0, "ids": []},
+    }
+    assert set(found["unused"]["ids"]) == {again.id, junk.id}
+
+
+def test_an_audit_of_nothing_has_no_rates_to_divide(world: World) -> None:
+    assert audit(world.store, world.now)["junk"] == {"count": 0, "rate": 0.0, "ids": []}
+
+
+def test_what_is_out_of_the_active_set_is_not_audited(world: World) -> None:
+    for phase in (None, Phase.ARCHIVED):
+        memory = world.remember("ok", summary="ok", content="")
+        world.store.apply(Forget(memory.id) if phase is None else Reduce(memory.id, phase))
+    assert audit(world.store, world.now)["memories"] == 0
+
+
+def test_a_memory_shortened_by_upkeep_is_still_known_for_as_long(world: World) -> None:
+    memory = world.remember()
+    world.store.seen([memory.id])
+    world.sessions(UNUSED_DAYS)
+    world.store.apply(Reduce(memory.id, Phase.HINT))
+    assert audit(world.store, world.now)["unused"]["ids"] == [memory.id]
+
+
+def test_a_memory_with_a_secret_in_it_is_counted(world: World) -> None:
+    world.remember("How to log in", content="Ask the vault; <private> is for what stays here.")
+    exposed = world.remember("Log in", content="password: " + "Tr0ub4dor" + "-and-3")
+    named = world.remember("Tagged", tags=("ghp_" + "A1b2" * 9,))
+    assert set(audit(world.store, world.now)["secret"]["ids"]) == {exposed.id, named.id}
+
+
+def test_an_audit_is_no_use(world: World) -> None:
+    memory = world.remember()
+    audit(world.store, world.now)
+    assert world.store.usage([memory.id]) == {}
+
+
+words = st.sampled_from([f"word{n}" for n in range(14)])
+
+
+@given(st.lists(st.frozensets(words, max_size=12), max_size=14), st.floats(0.05, 1.0))
+def test_every_pair_that_overlaps_enough_is_found_and_no_other(
+    sets: list[frozenset[str]], least: float
+) -> None:
+    expected = {
+        (one, other)
+        for one, other in combinations(range(len(sets)), 2)
+        if jaccard(sets[one], sets[other]) >= least
+    }
+    found = list(pairs(sets, least))
+    assert len(found) == len(set(found))
+    assert set(found) == expected

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ltm.config.config import load
 from ltm.decisions import Reduce, Reinforce, Restore
 from ltm.errors import LtmError
-from ltm.model import Impact, Phase, Scope, Status
+from ltm.model import Filter, Impact, Memory, Phase, Scope, Status
 from ltm.policy import Limits, priority
 from ltm.upkeep.plan import ACTIVE, Action, apply, due, limits_of, plan, run
 from tests.upkeep.conftest import World
@@ -35,9 +35,6 @@ def upkeep(world: World, **values: object) -> tuple[Action, ...]:
     outcome = run(world.store, now=world.now, limits=limits(**values))
     assert outcome.skipped == ()
     return outcome.done
-
-
-# -- fading ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("impact", "allowance"), [("low", 1), ("medium", 7), ("high", 30)])
@@ -105,7 +102,7 @@ def test_many_sessions_on_one_day_are_one_active_day(world: World) -> None:
     assert upkeep(world) == ()
 
 
-def test_a_use_or_a_confirmation_starts_the_idle_days_anew(world: World) -> None:
+def test_a_use_or_a_confirmation_starts_the_idle_days_again(world: World) -> None:
     world.session()
     used, confirmed, idle = (world.remember(name) for name in ("used", "confirmed", "idle"))
     upkeep(world)
@@ -225,9 +222,6 @@ def test_only_memories_in_force_are_looked_at(world: World) -> None:
     upkeep(world)
     world.sessions(9)
     assert upkeep(world, max_memories=1) == ()
-
-
-# -- giving way ------------------------------------------------------------------------------------
 
 
 def test_of_150_memories_the_true_lowest_ten_give_way(world: World) -> None:
@@ -357,9 +351,6 @@ def test_a_repository_has_no_say_over_an_agents_memories(tmp_path: Path) -> None
     }
 
 
-# -- a plan and its execution ----------------------------------------------------------------------
-
-
 def test_five_runs_leave_a_memory_as_the_first_one_left_it(world: World) -> None:
     """traps 2.3 #4: decay repeated on every Stop and the text grew shorter or longer each time."""
     world.session()
@@ -392,7 +383,7 @@ def test_a_plan_changes_nothing_and_counts_as_no_use(world: World) -> None:
     assert all(after[each].sessions_since == usage[each].sessions_since for each in ids)
 
 
-def test_priority_falls_for_memories_nobody_touches(world: World) -> None:
+def test_priority_falls_for_memories_left_untouched(world: World) -> None:
     """traps 2.1 #9: computed when asked for, so recency falls without anybody rewriting it."""
     memory = world.remember()
     world.store.seen([memory.id])
@@ -456,9 +447,6 @@ def test_a_second_run_straight_after_changes_nothing(
                 assert (back.summary, back.content) == (each.summary, each.content)
         finally:
             world.close()
-
-
-# -- a strategy of one's own -----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -533,3 +521,37 @@ def test_where_no_package_offers_the_strategy_the_built_in_one_decides(world: Wo
     made = [world.remember(f"memory {n}", difficulty=(5 - n) / 10) for n in range(5)]
     steps = upkeep(world, max_memories=2, eviction_batch_size=2, eviction="nowhere")
     assert [step.id for step in steps] == [made[4].id, made[3].id]
+
+
+WANTED = 30
+
+
+def test_a_season_leaves_what_is_needed_whole_and_loses_nothing(world: World) -> None:
+    chance = random.Random(11)
+    limits = {scope: Limits(max_memories=WANTED) for scope in Scope}
+    made: list[Memory] = []
+    used: list[str] = []
+    sizes: list[int] = []
+    for session in range(45):
+        world.session(days=chance.choice([0.2, 1, 1, 3]))
+        for n in range(chance.randint(1, 6)):
+            impact = chance.choices(list(Impact), [3, 6, 2, 0.5])[0]
+            title = f"memory {session}.{n}"
+            made.append(world.remember(title, impact=impact, difficulty=chance.random()))
+        used = [each.id for each in chance.sample(made, min(4, len(made)))]
+        world.store.used(used)
+        assert run(world.store, now=world.now, limits=limits).skipped == ()
+        sizes.append(world.store.list(ACTIVE).total)
+    assert len(made) > 4 * WANTED
+    assert max(sizes) < 3 * WANTED
+    critical = {each.id for each in made if each.impact is Impact.CRITICAL}
+    assert critical
+    whole = {each.memory.id for each in world.store.list(Filter(phases=(Phase.FULL,))).items}
+    assert critical | set(used) <= whole
+    for memory in made:
+        back = world.store.apply(Restore(memory.id)).stored.memory
+        assert (back.title, back.summary, back.content) == (
+            memory.title,
+            memory.summary,
+            memory.content,
+        )

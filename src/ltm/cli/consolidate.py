@@ -56,7 +56,7 @@ def _repetitions(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
         through, more = let_through(work.store, _proposed(work), consent=yes)
         steps += apply(work.store, through)
         held += more
-        masses.note_in(work.places, masses.CONSOLIDATE, held)
+        masses.note_masses_in(work.places, masses.CONSOLIDATE, held)
     if work.as_json:
         output.emit(
             {
@@ -76,7 +76,7 @@ def _repetitions(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
 
 def _show_held(held: Sequence[Mass]) -> None:
     for mass in held:
-        output.note(masses.told(masses.CONSOLIDATE, str(mass)))
+        output.note(masses.mass_message(masses.CONSOLIDATE, str(mass)))
 
 
 def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:

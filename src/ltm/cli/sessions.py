@@ -294,11 +294,11 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
 
 
 def _purge(work: Work, session: str, *, yes: bool) -> None:
-    from ltm.upkeep.purge import purge_said
+    from ltm.upkeep.purge import purge_session_traces
 
     if not yes and not work.as_json:
         confirm(f"Delete for good what was said in session '{session}'?")
-    passages, transcript = purge_said(session, work.places)
+    passages, transcript = purge_session_traces(session, work.places)
     if work.as_json:
         output.emit({"id": session, "status": "purged", "passages": passages})
         return

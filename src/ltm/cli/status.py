@@ -74,7 +74,7 @@ def figures(work: Work) -> dict[str, Any]:
             "stashes": Stashes(places.project.root, places.private).waiting(),
         },
         "unproven": [{"path": each.path, "message": each.message} for each in unproven(places)],
-        "held": plan.waiting(places),
+        "held": plan.waiting_masses(places),
         "foreign": [
             {"path": each.path, "line": each.line, "message": each.message, "new": each.is_new}
             for each in foreign(places)
@@ -164,7 +164,7 @@ def status_command(work: Work) -> None:
     for each in value["foreign"]:
         output.note(output.problem(Problem(each["path"], each["message"], each["line"], ill=False)))
     for name, said in value["held"].items():
-        output.note(plan.told(name, said))
+        output.note(plan.mass_message(name, said))
     nudge(waiting["stashes"])
     for problem in (*problems_in(work.config, work.places.home), *work.store.problems()):
         output.note(output.problem(problem))

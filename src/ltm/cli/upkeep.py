@@ -33,7 +33,7 @@ def command(work: Work, dry_run: bool, yes: bool) -> None:
         outcome = Upkeep(tuple(actions), held=let_through(work.store, actions, consent=yes)[1])
     else:
         outcome = run(work.store, now=now(), limits=limits, consent=yes)
-        plan.note_in(work.places, plan.UPKEEP, outcome.held)
+        plan.note_masses_in(work.places, plan.UPKEEP, outcome.held)
     if work.as_json:
         skipped = [{**action.as_record(), "skipped": why} for action, why in outcome.skipped]
         output.emit(
@@ -54,7 +54,7 @@ def _show(outcome: Upkeep, dry_run: bool) -> None:
     for action, why in outcome.skipped:
         output.note(f"{output.shown_id(action.id)} was left as it is: {why}")
     for mass in outcome.held:
-        output.note(plan.told(plan.UPKEEP, str(mass)))
+        output.note(plan.mass_message(plan.UPKEEP, str(mass)))
     if not actions:
         if not outcome.held:
             output.note("Nothing is due.")

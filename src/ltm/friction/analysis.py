@@ -1,8 +1,7 @@
-"""Transcripts → everything that is known about their friction.
+"""Analyse transcripts: everything that is known about their friction.
 
-Owns the order: each conversation is streamed once, through the detector of the rules in force, and
-only its signals are kept. Sub-agents' own transcripts hold no word of a user and are passed over.
-Imports `sessions` and this package.
+Each conversation is streamed once, through the detector of the rules in force, and only its signals
+are kept. Sub-agents' own transcripts hold no word of a user and are passed over.
 """
 
 from __future__ import annotations
@@ -51,16 +50,15 @@ def analyse(
     tick: Callable[[int], None] = lambda files: None,
     is_unsaid: Callable[[str], bool] = lambda message: False,
 ) -> Analysis:
-    """Look through these conversations; `tick` is told how many files each of them was.
+    """Look through these conversations; `tick` is called with how many files each of them was.
 
     Messages of which `is_unsaid` holds are left out: what they say was purged.
     """
     found = Analysis(rules, unreadable=list(sources.unreadable))
-    hear = _hear_classic if rules.classic else _hear
     heard: list[Heard] = []
     outside = empty = 0
     for files in sources.conversations:
-        each = hear(files, rules, found, _ConversationMessages(is_unsaid))
+        each = _looked_through(files, found, _ConversationMessages(is_unsaid))
         if not each.messages:
             empty += 1
         elif since is not None and _moment(each.ended) < since:
@@ -93,59 +91,53 @@ class _ConversationMessages:
         self._is_unsaid = is_unsaid
 
     def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time, and may be told."""
+        """Whether this message is met for the first time, and may be read."""
         if len(uuid) < _SHORTEST:
             return True
         return self._recent.is_new(uuid) and not self._is_unsaid(uuid)
 
 
-def _begun(files: Sequence[TranscriptFile]) -> Heard:
+def _looked_through(
+    files: Sequence[TranscriptFile], found: Analysis, seen: _ConversationMessages
+) -> Heard:
+    """What one conversation holds, by the rules in force."""
     first = files[0]
-    cwd = next((each.cwd for each in files if each.cwd), "")
-    branch = next((each.branch for each in files if each.branch), "")
-    return Heard(first.session, first.first or first.session, cwd=cwd, branch=branch)
-
-
-def _hear(
-    files: Sequence[TranscriptFile], rules: Rules, found: Analysis, seen: _ConversationMessages
-) -> Heard:
-    heard = _begun(files)
-    detector = Detector(heard, rules)
+    heard = Heard(
+        first.session,
+        first.first or first.session,
+        cwd=next((each.cwd for each in files if each.cwd), ""),
+        branch=next((each.branch for each in files if each.branch), ""),
+    )
+    detector = (ClassicDetector if found.rules.classic else Detector)(heard, found.rules)
     for source in files:
         try:
             with unpacked(source.path) as plain:
-                reading = read(plain, None, seen)
-                for message in reading.messages():
-                    detector.hear(message)
-                found.bad_lines += reading.unreadable
+                if isinstance(detector, ClassicDetector):
+                    found.bad_lines += _read_entries(plain, detector, seen)
+                else:
+                    reading = read(plain, None, seen)
+                    for message in reading.messages():
+                        detector.hear(message)
+                    found.bad_lines += reading.unreadable
         except OSError:
             found.unreadable.append(source.path)
     return detector.finish()
 
 
-def _hear_classic(
-    files: Sequence[TranscriptFile], rules: Rules, found: Analysis, seen: _ConversationMessages
-) -> Heard:
-    heard = _begun(files)
-    detector = ClassicDetector(heard, rules)
-    for source in files:
+def _read_entries(path: str, detector: ClassicDetector, seen: _ConversationMessages) -> int:
+    """Pass a transcript's entries to the classic detector; how many lines cannot be read."""
+    lines, bad = Lines(path), 0
+    for line in lines:
+        if line.startswith(NOISE):
+            continue
         try:
-            with unpacked(source.path) as plain:
-                lines = Lines(plain)
-                for line in lines:
-                    if line.startswith(NOISE):
-                        continue
-                    try:
-                        entry = _DECODE(line.decode("utf-8", "replace"))
-                    except (ValueError, RecursionError):
-                        found.bad_lines += 1
-                        continue
-                    if isinstance(entry, dict) and seen.is_new(str(entry.get("uuid") or "")):
-                        detector.hear(entry, lines.number)
-                found.bad_lines += lines.too_long
-        except OSError:
-            found.unreadable.append(source.path)
-    return detector.finish()
+            entry = _DECODE(line.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            bad += 1
+            continue
+        if isinstance(entry, dict) and seen.is_new(str(entry.get("uuid") or "")):
+            detector.hear(entry, lines.number)
+    return bad + lines.too_long
 
 
 def _name(heard: Sequence[Heard]) -> None:

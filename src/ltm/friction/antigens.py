@@ -1,8 +1,7 @@
 """What keeps going wrong: candidates around the worst signals, and clusters of those alike.
 
-Owns `antigen_candidates.json` and `antigen_clusters.json`. By the classic rules candidates are
-alike when the same tools were used; by ours when the user said the same, because which tools ran
-says nothing about what was wrong. Pure; imports `core` and this package.
+By the classic rules candidates are alike when the same tools were used; by the default rules when
+the user said the same, because which tools ran says nothing about what was wrong.
 """
 
 from __future__ import annotations

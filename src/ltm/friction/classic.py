@@ -2,7 +2,7 @@
 
 Known to be wrong on real sessions: it reads exit codes from texts, takes any "/stash" for trouble
 and any "no" for a negation, and misses results that are lists. Nothing is learned from what it
-finds. Imports `sessions.entries` (for what surrounds a signal) and this package.
+finds.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Only words of a user become evidence, and only if they name a matter: "no, stop" is friction and
 teaches nothing. What is known already is not counted again, whichever copy of a conversation it is
-read from. Imports core, `storage.ledger` and this package.
+read from.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from ltm.friction.signals import Heard, Rules
 from ltm.model import iso, utc
+from ltm.project.identity import identify
 from ltm.state.corrections import Conversation, Ledger, RuleEvidence
 from ltm.text.sameness import says_otherwise
 from ltm.text.similarity import alike, most_typical, overlap, phrases, says_something
@@ -37,9 +38,7 @@ def learn(
     by_project: dict[str, list[Heard]] = {}
     for each in heard:
         by_project.setdefault(project_of(each.cwd), []).append(each)
-    added = 0
-    for project, conversations in by_project.items():
-        added += _learn(ledger, project, conversations, rules)
+    added = sum(_learn(ledger, project, each, rules) for project, each in by_project.items())
     return Learned(added, tuple(sorted(by_project)))
 
 
@@ -115,8 +114,6 @@ def project_finder(here: str, home: str, own: str) -> Callable[[str], str]:
 
     Transcripts that were brought from elsewhere are about what the person looks at here.
     """
-    from ltm.project.identity import identify
-
     found: dict[str, str] = {here: own}
 
     def project_of(cwd: str) -> str:

@@ -1,22 +1,8 @@
-"""Report.md, review.md, JSON files.
+"""The files of an analysis: `report.md`, `antigen_review.md` and five JSON files.
 
-Text of strangers put into Markdown so that it stays text.
-
-What users typed and tools printed may hold anything: terminal escapes, markup, fences, our own
-markers. Imports `core.screen`.
-
-The whole analysis for a person to read: `report.md`.
-
-Pure; imports this package.
-
-The clusters for a person to read: `antigen_review.md`.
-
-Pure; imports this package.
-
-The files of an analysis, and that they stay private.
-
-Owns the folder: seven files, each replaced as a whole, readable by the user only, and a
-`.gitignore`, because they quote what people typed. Imports `storage.durable` and this package.
+Each is replaced as a whole and readable by the user only, with a `.gitignore`, because they quote
+what people typed. What users typed and tools printed may hold anything (terminal escapes, markup,
+fences, our own markers), so it is escaped to stay text.
 """
 
 from __future__ import annotations
@@ -37,270 +23,6 @@ from ltm.friction.score import QUALITIES, signal_counts, weigh
 from ltm.state.corrections import Rule
 from ltm.text.display import counted, one_line, visible
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$])")
-_TICKS = re.compile(r"`+")
-
-
-def plain(text: str, most: int = 0) -> str:
-    """A text on one line in which nothing is markup."""
-    line = one_line(text)
-    return _MARKUP.sub(r"\\\1", line[:most] if most else line)
-
-
-def code(text: str, most: int = 0) -> str:
-    """A text as code on one line, also inside a table."""
-    line = one_line(text).replace("|", "¦")
-    line = line[:most] if most else line
-    fence = _fence(line, 1)
-    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`" if line else ""
-
-
-def block(lines: list[str]) -> str:
-    """Lines as a block of code that nothing inside can end."""
-    text = "\n".join(visible(line) for line in lines)
-    fence = _fence(text, 3)
-    return f"{fence}text\n{text}\n{fence}"
-
-
-def row(*cells: object) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(str(cell) for cell in cells)} |"
-
-
-def header(*cells: str) -> str:
-    """The head of a table."""
-    return f"{row(*cells)}\n|{'|'.join(' --- ' for _ in cells)}|"
-
-
-def _fence(text: str, least: int) -> str:
-    longest = max((len(run) for run in _TICKS.findall(text)), default=0)
-    return "`" * max(least, longest + 1)
-
-
-_LEVELS = (("low", 0, 15), ("medium", 15, 50), ("high", 50, None))
-_SESSIONS = 20
-_DAYS = 14
-_BAR = 30
-_MEANINGS = {
-    "BAD": "ended in trouble",
-    "FRICTION": "the user had to react",
-    "ROUGH": "much failed, and the user did not complain",
-    "ONE-SHOT": "one order, no exchange",
-    "OK": "went well",
-}
-
-
-def report(found: Analysis, rules: Sequence[Rule] = ()) -> str:
-    """The report, with the rules of this project as far as there are any."""
-    parts = [
-        "# Friction report",
-        f"Generated: {found.summary['analyzed_at']}, by the"
-        f" {found.summary['config_used']['rules']} rules.",
-        "## Executive summary",
-        _executive(found),
-        "## Signals",
-        _signals(found),
-        "## Friction levels",
-        _levels(found),
-        f"## Top {_SESSIONS} sessions",
-        _top_sessions(found),
-        "## Quality",
-        _quality(found),
-        "## Projects",
-        _projects(found),
-        "## What users keep having to say",
-        _rules(rules),
-        "## Recommendations",
-        _recommendations(found, rules),
-        f"## Trend of the last {_DAYS} days with sessions",
-        _trend(found),
-        "## Words",
-        _glossary(found),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def health(found: Analysis) -> str:
-    """How things stand, in one word: CRITICAL, WARNING or HEALTHY."""
-    share = found.summary["overall"]["bad_rate"]
-    return "CRITICAL" if share > 0.5 else "WARNING" if share > 0.3 else "HEALTHY"
-
-
-def _executive(found: Analysis) -> str:
-    overall, verdict = found.summary["overall"], found.summary["verdict"]
-    given = found.summary["input"]
-    lines = [
-        f"**{health(found)}**: {overall['bad_sessions']} of"
-        f" {counted(overall['total_sessions'], 'session')} bad ({overall['bad_rate']:.0%}),"
-        f" {overall['avg_friction']:g} friction a session.",
-        f"Verdict: **{verdict['status']}** ({'; '.join(verdict['reasons'])}).",
-        f"Read: {counted(given['files'], 'file')}, {given['forks']} of them forks,"
-        f" {counted(given['bad_lines'], 'bad line')} skipped,"
-        f" {counted(given['unreadable_files'], 'file')} unreadable.",
-    ]
-    return "\n\n".join(lines)
-
-
-def _signals(found: Analysis) -> str:
-    counts = signal_counts(found.sessions)
-    lines = [
-        row(
-            kind.name, kind.source, counts[kind.name], f"{found.rules.weight(kind.name):g}",
-            f"{weigh(kind.name, counts[kind.name], found.rules):g}", kind.doc,
-        )
-        for kind in SIGNALS
-        if counts[kind.name]
-    ]  # fmt: skip
-    return "\n".join([header("Signal", "Source", "Count", "Weight", "Friction", "When"), *lines])
-
-
-def _levels(found: Analysis) -> str:
-    lines = []
-    for name, least, most in _LEVELS:
-        inside = sum(
-            least <= each.peak and (most is None or each.peak < most) for each in found.sessions
-        )
-        lines.append(row(name, f"{least}–{most}" if most else f"{least}+", inside))
-    return "\n".join([header("Level", "Friction", "Sessions"), *lines])
-
-
-def _top_sessions(found: Analysis) -> str:
-    worst = sorted(found.sessions, key=lambda each: (-each.peak, each.heard.name))[:_SESSIONS]
-    lines = [
-        row(code(each.heard.name), each.quality, f"{each.peak:g}", each.heard.turns, each.duration)
-        for each in worst
-    ]
-    return "\n".join([header("Session", "Quality", "Friction", "Turns", "Minutes"), *lines])
-
-
-def _quality(found: Analysis) -> str:
-    counts = Counter(each.quality for each in found.sessions)
-    total = len(found.sessions) or 1
-    lines = [
-        row(name, counts[name], f"{counts[name] / total:.0%}", _MEANINGS[name])
-        for name in QUALITIES
-    ]
-    return "\n".join([header("Quality", "Sessions", "Share", "Meaning"), *lines])
-
-
-def _projects(found: Analysis) -> str:
-    lines = [
-        row(
-            plain(name), of["total_sessions"], of["bad_sessions"], f"{of['bad_rate']:.0%}",
-            f"{of['avg_friction']:g}", f"{of['avg_turns']:g}",
-        )
-        for name, of in found.summary["by_project"].items()
-    ]  # fmt: skip
-    return "\n".join([header("Project", "Sessions", "Bad", "Rate", "Friction", "Turns"), *lines])
-
-
-def _rules(rules: Sequence[Rule]) -> str:
-    if not rules:
-        return "Nothing that was said twice, and nothing from former runs."
-    lines = [
-        row(each.id, each.status, each.tier, each.observations, plain(each.statement, 160))
-        for each in rules[:_SESSIONS]
-    ]
-    return "\n".join([header("Rule", "State", "Belief", "Conversations", "In words"), *lines])
-
-
-def _recommendations(found: Analysis, rules: Sequence[Rule]) -> str:
-    lines = list(found.summary["verdict"]["recommended_actions"])
-    ready = [each for each in rules if each.tier == "high" and each.status == "observing"]
-    if ready:
-        lines.append(
-            f"{counted(len(ready), 'rule')} seen often enough: run `ltm consolidate --all`"
-        )
-    failing = [each for each in rules if each.wants_rewording]
-    if failing:
-        lines.append(f"Put into other words, because they did not help: {_ids(failing)}")
-    stuck = [each for each in rules if each.status == "escalated"]
-    if stuck:
-        lines.append(f"A memory is not enough for {_ids(stuck)}: try a hook, a test or a linter")
-    return "\n".join(f"- {line}" for line in lines) or "Nothing to do."
-
-
-def _ids(rules: Sequence[Rule]) -> str:
-    return ", ".join(each.id for each in rules)
-
-
-def _trend(found: Analysis) -> str:
-    days = found.summary["daily_stats"][-_DAYS:]
-    most = max((day["avg_friction"] for day in days), default=0) or 1
-    lines = [
-        f"{day['date']}  {'█' * round(day['avg_friction'] / most * _BAR):<{_BAR}}"
-        f"  {day['avg_friction']:g} ({day['bad']} of {day['total']} bad)"
-        for day in days
-    ]
-    return "```text\n" + "\n".join(lines or ["no sessions"]) + "\n```"
-
-
-def _glossary(found: Analysis) -> str:
-    return "\n".join(
-        [
-            "- **Friction**: the weights of all signals of a session, added up.",
-            f"- **High friction**: {found.rules.peak:g} or more.",
-            "- **Signal to noise**: friction of users and tools for one of the agent's own.",
-            "- **Predictability**: sessions that ended badly for each of high friction.",
-            "- **Antigen**: something that keeps going wrong, with what surrounded it.",
-            "- **Rule**: what users keep having to say; it becomes a preference when it was said"
-            " in enough conversations.",
-        ]
-    )
-
-
-_SHOWN = 25
-
-
-def review(found: Analysis) -> str:
-    """The clusters that weigh most, with what users said and what failed."""
-    bad = sum(each.is_bad for each in found.sessions)
-    parts = [
-        "# Friction Antigen Clusters",
-        f"Generated: {found.summary['analyzed_at']}",
-        f"BAD sessions: {bad} | Raw candidates: {len(found.candidates)}"
-        f" | Clusters: {len(found.clusters)}",
-        "## Cluster Summary",
-        "\n".join(
-            [
-                header("#", "Signal", "Tool Pattern", "Count", "Sessions", "Score", "Median Peak"),
-                *(
-                    row(
-                        number,
-                        each.signal,
-                        code(each.pattern, 120),
-                        len(each.members),
-                        len(each.sessions),
-                        f"{each.score:g}",
-                        f"{each.median_peak:g}",
-                    )
-                    for number, each in enumerate(found.clusters[:_SHOWN], start=1)
-                ),
-            ]
-        ),
-        *(_cluster(number, each) for number, each in enumerate(found.clusters[:_SHOWN], start=1)),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _cluster(number: int, cluster: Cluster) -> str:
-    record = cluster.record()
-    parts = [
-        f"## Cluster {number}: {cluster.signal} | {code(cluster.pattern, 120)}",
-        f"Occurrences: {len(cluster.members)} in {counted(len(cluster.sessions), 'session')},"
-        f" score {cluster.score:g}, median peak {cluster.median_peak:g}",
-        "### User Context (what the user said)",
-        "\n>\n".join(f"> {plain(text, 300)}" for text in cluster.contexts[:3]) or "(nothing)",
-    ]
-    if record["errors"]:
-        parts += ["### Errors", block(record["errors"][:3])]
-    if record["top_files"]:
-        parts += ["### Files involved", "\n".join(f"- {code(f)}" for f in record["top_files"])]
-    if record["top_keywords"]:
-        parts.append(f"**Keywords:** {', '.join(map(plain, record['top_keywords']))}")
-    return "\n\n".join(parts)
-
-
 FOLDER = os.path.join(".claude", "friction")
 """Where the files are written inside a project."""
 
@@ -315,10 +37,24 @@ NAMES = (
 )
 """The files of an analysis."""
 
+IGNORE = "# What people typed is quoted here: not for the repository.\n*\n"
+
 # Made once: `json.dumps` makes one for each call that does not want plain ASCII.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
-
-IGNORE = "# What people typed is quoted here: not for the repository.\n*\n"
+_LEVELS = (("low", 0, 15), ("medium", 15, 50), ("high", 50, None))
+_SESSIONS = 20
+_DAYS = 14
+_BAR = 30
+_SHOWN = 25
+_MEANINGS = {
+    "BAD": "ended in trouble",
+    "FRICTION": "the user had to react",
+    "ROUGH": "much failed, and the user did not complain",
+    "ONE-SHOT": "one order, no exchange",
+    "OK": "went well",
+}
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+_TICKS = re.compile(r"`+")
 
 
 def write(found: Analysis, folder: str, rules: Sequence[Rule] = (), root: str = "") -> list[str]:
@@ -383,3 +119,243 @@ def _object(record: dict[str, Any]) -> str:
     """One key a line."""
     lines = ",\n".join(f"{_encode(key)}: {_encode(record[key])}" for key in record)
     return f"{{\n{lines}\n}}\n"
+
+
+def report(found: Analysis, rules: Sequence[Rule] = ()) -> str:
+    """The report, with the rules of this project as far as there are any."""
+    parts = [
+        "# Friction report",
+        f"Generated: {found.summary['analyzed_at']}, by the"
+        f" {found.summary['config_used']['rules']} rules.",
+        "## Executive summary",
+        _executive(found),
+        "## Signals",
+        _signals(found),
+        "## Friction levels",
+        _levels(found),
+        f"## Top {_SESSIONS} sessions",
+        _top_sessions(found),
+        "## Quality",
+        _quality(found),
+        "## Projects",
+        _projects(found),
+        "## What users keep having to say",
+        _rules(rules),
+        "## Recommendations",
+        _recommendations(found, rules),
+        f"## Trend of the last {_DAYS} days with sessions",
+        _trend(found),
+        "## Words",
+        _glossary(found),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def health(found: Analysis) -> str:
+    """How things stand, in one word: CRITICAL, WARNING or HEALTHY."""
+    share = found.summary["overall"]["bad_rate"]
+    return "CRITICAL" if share > 0.5 else "WARNING" if share > 0.3 else "HEALTHY"
+
+
+def _executive(found: Analysis) -> str:
+    overall, verdict = found.summary["overall"], found.summary["verdict"]
+    given = found.summary["input"]
+    lines = [
+        f"**{health(found)}**: {overall['bad_sessions']} of"
+        f" {counted(overall['total_sessions'], 'session')} bad ({overall['bad_rate']:.0%}),"
+        f" {overall['avg_friction']:g} friction a session.",
+        f"Verdict: **{verdict['status']}** ({'; '.join(verdict['reasons'])}).",
+        f"Read: {counted(given['files'], 'file')}, {given['forks']} of them forks,"
+        f" {counted(given['bad_lines'], 'bad line')} skipped,"
+        f" {counted(given['unreadable_files'], 'file')} unreadable.",
+    ]
+    return "\n\n".join(lines)
+
+
+def _signals(found: Analysis) -> str:
+    counts = signal_counts(found.sessions)
+    lines = [
+        _row(
+            kind.name, kind.source, counts[kind.name], f"{found.rules.weight(kind.name):g}",
+            f"{weigh(kind.name, counts[kind.name], found.rules):g}", kind.doc,
+        )
+        for kind in SIGNALS
+        if counts[kind.name]
+    ]  # fmt: skip
+    return "\n".join([_header("Signal", "Source", "Count", "Weight", "Friction", "When"), *lines])
+
+
+def _levels(found: Analysis) -> str:
+    lines = []
+    for name, least, most in _LEVELS:
+        inside = sum(
+            least <= each.peak and (most is None or each.peak < most) for each in found.sessions
+        )
+        lines.append(_row(name, f"{least}–{most}" if most else f"{least}+", inside))
+    return "\n".join([_header("Level", "Friction", "Sessions"), *lines])
+
+
+def _top_sessions(found: Analysis) -> str:
+    worst = sorted(found.sessions, key=lambda each: (-each.peak, each.heard.name))[:_SESSIONS]
+    lines = [
+        _row(
+            _code(each.heard.name), each.quality, f"{each.peak:g}", each.heard.turns, each.duration
+        )
+        for each in worst
+    ]
+    return "\n".join([_header("Session", "Quality", "Friction", "Turns", "Minutes"), *lines])
+
+
+def _quality(found: Analysis) -> str:
+    counts = Counter(each.quality for each in found.sessions)
+    total = len(found.sessions) or 1
+    lines = [
+        _row(name, counts[name], f"{counts[name] / total:.0%}", _MEANINGS[name])
+        for name in QUALITIES
+    ]
+    return "\n".join([_header("Quality", "Sessions", "Share", "Meaning"), *lines])
+
+
+def _projects(found: Analysis) -> str:
+    lines = [
+        _row(
+            _plain(name), of["total_sessions"], of["bad_sessions"], f"{of['bad_rate']:.0%}",
+            f"{of['avg_friction']:g}", f"{of['avg_turns']:g}",
+        )
+        for name, of in found.summary["by_project"].items()
+    ]  # fmt: skip
+    return "\n".join([_header("Project", "Sessions", "Bad", "Rate", "Friction", "Turns"), *lines])
+
+
+def _rules(rules: Sequence[Rule]) -> str:
+    if not rules:
+        return "Nothing that was said twice, and nothing from former runs."
+    lines = [
+        _row(each.id, each.status, each.tier, each.observations, _plain(each.statement, 160))
+        for each in rules[:_SESSIONS]
+    ]
+    return "\n".join([_header("Rule", "State", "Belief", "Conversations", "In words"), *lines])
+
+
+def _recommendations(found: Analysis, rules: Sequence[Rule]) -> str:
+    lines = list(found.summary["verdict"]["recommended_actions"])
+    ready = [each for each in rules if each.tier == "high" and each.status == "observing"]
+    if ready:
+        lines.append(
+            f"{counted(len(ready), 'rule')} seen often enough: run `ltm consolidate --all`"
+        )
+    if failing := ", ".join(each.id for each in rules if each.wants_rewording):
+        lines.append(f"Put into other words, because they did not help: {failing}")
+    if stuck := ", ".join(each.id for each in rules if each.status == "escalated"):
+        lines.append(f"A memory is not enough for {stuck}: try a hook, a test or a linter")
+    return "\n".join(f"- {line}" for line in lines) or "Nothing to do."
+
+
+def _trend(found: Analysis) -> str:
+    days = found.summary["daily_stats"][-_DAYS:]
+    most = max((day["avg_friction"] for day in days), default=0) or 1
+    lines = [
+        f"{day['date']}  {'█' * round(day['avg_friction'] / most * _BAR):<{_BAR}}"
+        f"  {day['avg_friction']:g} ({day['bad']} of {day['total']} bad)"
+        for day in days
+    ]
+    return "```text\n" + "\n".join(lines or ["no sessions"]) + "\n```"
+
+
+def _glossary(found: Analysis) -> str:
+    return "\n".join(
+        [
+            "- **Friction**: the weights of all signals of a session, added up.",
+            f"- **High friction**: {found.rules.peak:g} or more.",
+            "- **Signal to noise**: friction of users and tools for one of the agent's own.",
+            "- **Predictability**: sessions that ended badly for each of high friction.",
+            "- **Antigen**: something that keeps going wrong, with what surrounded it.",
+            "- **Rule**: what users keep having to say; it becomes a preference when it was said"
+            " in enough conversations.",
+        ]
+    )
+
+
+def review(found: Analysis) -> str:
+    """The clusters that weigh most, with what users said and what failed."""
+    bad = sum(each.is_bad for each in found.sessions)
+    parts = [
+        "# Friction Antigen Clusters",
+        f"Generated: {found.summary['analyzed_at']}",
+        f"BAD sessions: {bad} | Raw candidates: {len(found.candidates)}"
+        f" | Clusters: {len(found.clusters)}",
+        "## Cluster Summary",
+        "\n".join(
+            [
+                _header("#", "Signal", "Tool Pattern", "Count", "Sessions", "Score", "Median Peak"),
+                *(
+                    _row(
+                        number,
+                        each.signal,
+                        _code(each.pattern, 120),
+                        len(each.members),
+                        len(each.sessions),
+                        f"{each.score:g}",
+                        f"{each.median_peak:g}",
+                    )
+                    for number, each in enumerate(found.clusters[:_SHOWN], start=1)
+                ),
+            ]
+        ),
+        *(_cluster(number, each) for number, each in enumerate(found.clusters[:_SHOWN], start=1)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cluster(number: int, cluster: Cluster) -> str:
+    record = cluster.record()
+    parts = [
+        f"## Cluster {number}: {cluster.signal} | {_code(cluster.pattern, 120)}",
+        f"Occurrences: {len(cluster.members)} in {counted(len(cluster.sessions), 'session')},"
+        f" score {cluster.score:g}, median peak {cluster.median_peak:g}",
+        "### User Context (what the user said)",
+        "\n>\n".join(f"> {_plain(text, 300)}" for text in cluster.contexts[:3]) or "(nothing)",
+    ]
+    if record["errors"]:
+        parts += ["### Errors", _block(record["errors"][:3])]
+    if record["top_files"]:
+        parts += ["### Files involved", "\n".join(f"- {_code(f)}" for f in record["top_files"])]
+    if record["top_keywords"]:
+        parts.append(f"**Keywords:** {', '.join(map(_plain, record['top_keywords']))}")
+    return "\n\n".join(parts)
+
+
+def _plain(text: str, most: int = 0) -> str:
+    """A text on one line in which nothing is markup."""
+    line = one_line(text)
+    return _MARKUP.sub(r"\\\1", line[:most] if most else line)
+
+
+def _code(text: str, most: int = 0) -> str:
+    """A text as code on one line, also inside a table."""
+    line = one_line(text).replace("|", "¦")
+    line = line[:most] if most else line
+    fence = _fence(line, 1)
+    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`" if line else ""
+
+
+def _block(lines: list[str]) -> str:
+    """Lines as a block of code that nothing inside can end."""
+    text = "\n".join(visible(line) for line in lines)
+    fence = _fence(text, 3)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _row(*cells: object) -> str:
+    """A row of a table."""
+    return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
+def _header(*cells: str) -> str:
+    """The head of a table."""
+    return f"{_row(*cells)}\n|{'|'.join(' --- ' for _ in cells)}|"
+
+
+def _fence(text: str, least: int) -> str:
+    longest = max((len(run) for run in _TICKS.findall(text)), default=0)
+    return "`" * max(least, longest + 1)

@@ -1,13 +1,6 @@
-"""Score of a session, totals of many.
+"""The score of a session, and the figures of many: by source, by project, by day, and a verdict.
 
-How much friction a session had, and how good it was.
-
-Owns the sums and the five qualities: BAD, FRICTION, ROUGH, ONE-SHOT, OK. Friction only adds up, so
-the peak is the end. Imports `core.signals` and this package.
-
-The figures of all sessions together: by source, by project, by day, and a verdict.
-
-Owns `friction_summary.json`. Pure; imports this package.
+A session is BAD, FRICTION, ROUGH, ONE-SHOT or OK. Friction only adds up, so the peak is the end.
 """
 
 from __future__ import annotations

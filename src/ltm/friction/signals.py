@@ -1,20 +1,8 @@
-"""Signals, their weights, and the messages around one.
+"""The signals of a conversation, the rules that weigh them, and the messages around one.
 
-What was heard in one conversation: its signals, its figures, and what surrounded the worst.
-
-Owns the shapes the detectors fill and everything after them reads. Imports `core.signals`.
-
-The rules in force: weights and thresholds, and which signals decide what.
-
-Two sets: the rules as they were checked on real sessions, and the classic ones they came from. What
-a person sets in `friction.weights.*` and `friction.thresholds.*` holds in both. Imports
-`core.signals` and `storage.config`.
-
-What was going on when it came to a signal: the last six messages, in a few words.
-
-Owns what of them is kept: files, tools and how they went, errors, words, and what the user said,
-all of it without secrets, which are taken out before anything is cut so that no half of one stays.
-Imports core and `sessions.turns`.
+There are two sets of rules: the default, checked on real sessions, and the classic one it came
+from. What a person sets in `friction.weights.*` and `friction.thresholds.*` holds in both. Secrets
+are taken out of the messages before anything is cut, so that no half of one stays.
 """
 
 from __future__ import annotations
@@ -30,6 +18,32 @@ from ltm.config.config import Config
 from ltm.config.options import REACTIONS, SIGNALS, SIGNALS_BY_NAME, THRESHOLDS
 from ltm.redact.redact import redacted
 from ltm.sessions.turns import AssistantText, ToolResult, ToolUse, Turn, UserText
+
+MESSAGES = 6
+"""Messages in a window: the one of the signal and five before it."""
+
+_ENDS = frozenset(("user_intervention", "session_abandoned"))
+_FILES, _TOOLS, _ERRORS, _KEYWORDS, _CONTEXTS = 10, 15, 5, 15, 3
+_LOOKED_AT = 2_000
+_QUOTED = 1_000
+_NAMED = 400
+"""Characters in which a message says what it is about."""
+
+_FILE_KEYS = ("file_path", "path", "notebook_path")
+
+# The ending is looked for first: to try a name at every letter would take longer than all the rest.
+_ENDING = re.compile(r"\.(?:py|js|ts|md|json|yaml|yml)\b")
+_NAME = frozenset("_/.-")
+_MAY_HIDE = re.compile(r"[^\s/.\\]{14}|[=:@]|[^\x00-\x7f]")
+_LONGEST_NAME = 200
+_ERROR = re.compile(r"error|traceback|exit code [1-9]", re.IGNORECASE)
+_WORD = re.compile(r"\b[a-z]{4,40}\b")
+_PER_MESSAGE = 20
+_COMMON = """about after also been before being both could does doing done down each from have here
+    into just know like made make many more most much need only other over please said same should
+    some such sure than that their them then there these they this those very want well were what
+    when where which while will with would your"""
+_STOP = frozenset(_COMMON.split())
 
 
 @dataclass(slots=True)
@@ -159,9 +173,6 @@ class Rules:
         }
 
 
-_ENDS = frozenset(("user_intervention", "session_abandoned"))
-
-
 def rules(config: Config | None = None, *, classic: bool = False) -> Rules:
     """The rules with what a person has set; without a config as they are documented."""
     chosen = config.values if config is not None else {}
@@ -188,30 +199,6 @@ def rules(config: Config | None = None, *, classic: bool = False) -> Rules:
             anchors=_ENDS | {"false_success", "interrupt_cascade"},
         )
     return Rules(False, weights, thresholds, bad=_ENDS, trying=REACTIONS, anchors=_ENDS | REACTIONS)
-
-
-MESSAGES = 6
-"""Messages in a window: the one of the signal and five before it."""
-
-_FILES, _TOOLS, _ERRORS, _KEYWORDS, _CONTEXTS = 10, 15, 5, 15, 3
-_LOOKED_AT = 2_000
-_QUOTED = 1_000
-_NAMED = 400
-"""Characters in which a message says what it is about."""
-_FILE_KEYS = ("file_path", "path", "notebook_path")
-# The ending is looked for first: to try a name at every letter would take longer than all the rest.
-_ENDING = re.compile(r"\.(?:py|js|ts|md|json|yaml|yml)\b")
-_NAME = frozenset("_/.-")
-_MAY_HIDE = re.compile(r"[^\s/.\\]{14}|[=:@]|[^\x00-\x7f]")
-_LONGEST_NAME = 200
-_ERROR = re.compile(r"error|traceback|exit code [1-9]", re.IGNORECASE)
-_WORD = re.compile(r"\b[a-z]{4,40}\b")
-_PER_MESSAGE = 20
-_COMMON = """about after also been before being both could does doing done down each from have here
-    into just know like made make many more most much need only other over please said same should
-    some such sure than that their them then there these they this those very want well were what
-    when where which while will with would your"""
-_STOP = frozenset(_COMMON.split())
 
 
 def window(signal: Signal, messages: Iterable[Sequence[Turn]]) -> Window:

@@ -2,12 +2,12 @@
 
 A client that forks or resumes a session writes the former messages again, under the same uuids,
 into another file. Counting files would count such a conversation twice; here files that share a
-message are one. One quick pass over the bytes tells, without parsing them. Imports `sessions` and
-`storage.project`.
+message are one. One quick pass over the bytes tells, without parsing them.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -164,8 +164,6 @@ def _uuids(data: bytes) -> list[bytes]:
 
 
 def _unescaped(text: bytes) -> str:
-    import json
-
     try:
         return str(json.loads(b'"' + text + b'"'))
     except ValueError:

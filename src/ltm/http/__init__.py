@@ -1,4 +1,5 @@
 """The HTTP server of `ltm serve`: twins of the hooks and MCP, for a client in another container.
 
-Loopback only unless told otherwise, and nothing is answered without the token of `server.json`.
+It listens on loopback unless a person says otherwise, and answers nothing without the token of
+`server.json`.
 """

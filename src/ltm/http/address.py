@@ -1,15 +1,10 @@
-"""Listen address, allowed names, server.json.
+"""Where the server listens, under which names it may be called, and the note it leaves for hooks.
 
-Where the server listens, and under which names it may be called.
-
-Owns the rule that only this machine is served unless a person says otherwise, and the list of
-names a browser may have used to get here: a page that made a foreign name lead to this machine
-(DNS rebinding) still sends the foreign name.
-
-The note a running server leaves for hooks: where it is, and the secrets that prove both sides.
-
-Owns `<home>/server.json`. Hooks in sh read it too, with no tool but the shell: it is one line, and
-the values hold letters, digits, dots, colons, dashes and underscores only.
+Only this machine is served unless a person says otherwise. A page that made a foreign name lead to
+this machine (DNS rebinding) still sends the foreign name, so the names are a list. The note,
+`<home>/server.json`, says where the server is and holds the secrets that prove both sides. Hooks in
+sh read it too, with no tool but the shell: it is one line, and the values hold letters, digits,
+dots, colons, dashes and underscores only.
 """
 
 from __future__ import annotations
@@ -32,7 +27,7 @@ _HTTP = 80  # the one port that a browser leaves out of the name
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class AllowedNames:
     """What a request may name as the server it is for, and as the page it comes from."""
 
     hosts: tuple[str, ...]
@@ -54,7 +49,7 @@ def bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
             hint="leave --host out; inside a container, add --allow-remote",
         )
     family = socket.AF_INET6 if ip.version == 6 else socket.AF_INET
-    # Said to be TCP, or asyncio does not switch off the delay of small packets (40 ms an answer).
+    # Named as TCP, or asyncio does not switch off the delay of small packets (40 ms an answer).
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # Without this a server could not be started again while old connections fade away.
@@ -75,17 +70,17 @@ def address_of(listening: socket.socket) -> tuple[str, int]:
     return ("127.0.0.1" if ip_address(host).is_unspecified else str(host)), int(port)
 
 
-def doors_of(listening: socket.socket) -> Doors:
+def allowed_names(listening: socket.socket) -> AllowedNames:
     """The names under which a socket may be called: this machine's own, and its very address."""
     host, port = address_of(listening)
-    names = dict.fromkeys((*_LOOPBACK, bracketed(host)))
+    names = dict.fromkeys((*_LOOPBACK, _bracketed(host)))
     hosts = [f"{name}:{port}" for name in names]
     if port == _HTTP:
         hosts += names
-    return Doors(tuple(hosts), tuple(f"http://{each}" for each in hosts))
+    return AllowedNames(tuple(hosts), tuple(f"http://{each}" for each in hosts))
 
 
-def bracketed(host: str) -> str:
+def _bracketed(host: str) -> str:
     """A host as it stands in an address."""
     return f"[{host}]" if ":" in host else host
 
@@ -113,7 +108,7 @@ class Running:
     @property
     def url(self) -> str:
         """Its address."""
-        return f"http://{bracketed(self.host)}:{self.port}"
+        return f"http://{_bracketed(self.host)}:{self.port}"
 
 
 def here(host: str, port: int) -> Running:

@@ -1,23 +1,18 @@
-"""Routes, guard, hook endpoints.
+"""The application of `ltm serve`: every route there is, behind the guard.
 
-Refuse requests without the token, from a web page, too long, or not JSON.
+The guard wraps the whole application, so a route added later is behind it, too. A refusal is a bare
+status and says nothing. Each check is there for an attack that a token alone, or a header alone,
+does not stop: Host against names that were made to lead here, Origin and Content-Type against pages
+that post without asking first.
 
-Owns every check that holds for all routes, as one wrapper around the whole application: a route
-added later is behind it, too. A refusal is a bare status and tells nothing. Each check
-is there for an attack that a token alone, or a header alone, does not stop: Host against names that
-were made to lead here, Origin and Content-Type against pages that post without asking first.
+Each hook has a twin: a client's message as a POST, answered with what the hook would print. The
+event is in the spool before the answer is on its way, and events that come while others are being
+written are written together after them. A hook that waits for the server gives up within a second
+and then keeps its event itself, under the key it sent along: so an event that comes too late is
+left to its hook.
 
-The twins of the hooks: a client's message as a POST, answered with what the hook would print.
-
-Owns the routes and who keeps an event. The event is in the spool before the answer is on its way.
-Events that come while others are being written are written together after them. A hook that waits
-for us gives up within a second and then keeps its event itself, under the key it sent along: so an
-event that comes too late is left to its hook.
-
-The application of `ltm serve`: every route there is, behind the guard.
-
-Owns the list of routes. MCP is the SDK's, without sessions: each request stands for itself, so
-nothing piles up in a server that runs for weeks.
+MCP is the SDK's, without sessions: each request stands for itself, so nothing piles up in a server
+that runs for weeks.
 """
 
 from __future__ import annotations
@@ -47,7 +42,7 @@ from ltm.clients.wire import CLAUDE_CODE, CLIENTS, understand
 from ltm.errors import LtmError
 from ltm.files.fastjson import read_object
 from ltm.hook.receive import ANSWERED, answer, keep
-from ltm.http.address import Doors, Running
+from ltm.http.address import AllowedNames, Running
 from ltm.mcp.server import Answers, Lifetime, build
 from ltm.spool import events, hook_log
 
@@ -58,22 +53,82 @@ PATIENCE = 10.0
 """Seconds in which a message must have arrived."""
 
 CHALLENGE = b"ltm-challenge"
-"""The header with which `GET /proof` asks who we are, before anything else is told us."""
+"""The header with which `GET /proof` asks who we are, before it sends anything else."""
 
 PROOF = b"ltm-proof"
 """The header by which the sender knows that it asked us, and not who took our port after us."""
 
+KEY = "ltm-event"
+"""The header with the key an event has already."""
+
+LATE = 0.9
+"""Seconds a hook waits for us."""
+
+LATE_AT_END = 0.3
+"""The same when a session ends."""
+
 _ALWAYS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+_TOGETHER = 64  # events; more of them wait for the next turn, so that the first are answered
+_LINGER = 0.002  # seconds for those who were just answered to come with their next
+_SHAPE = re.compile(r"(\d{11})(\d{9})-\d{7}-[0-9a-f]{8}")
+
+
+def application(
+    home: str, project: str, names: AllowedNames, server: Running, lifetime: Lifetime
+) -> Guard:
+    """Everything the server answers; `project` is '' when the current folder's is meant."""
+    answers = Answers(project or None, lifetime)
+    mcp = StreamableHTTPSessionManager(
+        build(answers),
+        json_response=True,
+        stateless=True,
+        # The guard checks this too. The SDK's own default is to check nothing.
+        security_settings=TransportSecuritySettings(
+            allowed_hosts=list(names.hosts), allowed_origins=list(names.origins)
+        ),
+        max_request_body_size=MOST,
+    )
+
+    @asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        async with mcp.run():
+            answers.background.begin()
+            yield
+
+    app = Starlette(
+        routes=[
+            Route("/health", _health, methods=["GET"]),
+            *Hooks(home, project).routes(),
+            Route("/mcp", StreamableHTTPASGIApp(mcp), methods=["POST"], name="mcp"),
+        ],
+        exception_handlers={HTTPException: _bare},
+        lifespan=life,
+    )
+    app.router.redirect_slashes = False  # it would repeat the sender's Host to them
+    app.state.mcp = mcp
+    return Guard(app, names, server.token, server.challenge, server.proof)
+
+
+async def _health(request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+async def _bare(request: Request, error: Exception) -> Response:
+    """A status and no word."""
+    assert isinstance(error, HTTPException)
+    return Response(status_code=error.status_code, headers=error.headers)
 
 
 class Guard:
     """An application, behind all checks."""
 
-    def __init__(self, app: ASGIApp, doors: Doors, token: str, challenge: str, proof: str) -> None:
+    def __init__(
+        self, app: ASGIApp, names: AllowedNames, token: str, challenge: str, proof: str
+    ) -> None:
         self.app = app
         self._challenge = challenge.encode()
-        self._hosts = {each.encode() for each in doors.hosts}
-        self._origins = {each.encode() for each in doors.origins}
+        self._hosts = {each.encode() for each in names.hosts}
+        self._origins = {each.encode() for each in names.origins}
         self._token = token.encode()
         self._headers = [*_ALWAYS, (PROOF, proof.encode())]
 
@@ -113,7 +168,10 @@ class Guard:
         # A target with a host of its own would make the Host header mean nothing.
         if not scope["path"].startswith("/") or _only(scope, b"host") not in self._hosts:
             return 403
-        if _has(scope, b"origin") and _only(scope, b"origin") not in self._origins:
+        if (
+            any(key == b"origin" for key, _ in scope["headers"])
+            and _only(scope, b"origin") not in self._origins
+        ):
             return 403
         if self._is_challenge(scope):
             return 0
@@ -131,10 +189,6 @@ class Guard:
         """Whether a client that knows our secrets asks for proof that we do."""
         is_asked = scope["method"] == "GET" and scope["path"] == "/proof"
         return is_asked and compare_digest(_only(scope, CHALLENGE), self._challenge)
-
-
-def _has(scope: Scope, name: bytes) -> bool:
-    return any(key == name for key, _ in scope["headers"])
 
 
 def _only(scope: Scope, name: bytes) -> bytes:
@@ -169,28 +223,14 @@ async def _refuse(send: Send, status: int) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-KEY = "ltm-event"
-"""The header with the key an event has already."""
-
-LATE = 0.9
-"""Seconds a hook waits for us."""
-
-LATE_AT_END = 0.3
-"""The same when a session ends."""
-
-_TOGETHER = 64  # events; more of them wait for the next turn, so that the first are answered
-_LINGER = 0.002  # seconds for those who were just answered to come with their next
-_SHAPE = re.compile(r"(\d{11})(\d{9})-\d{7}-[0-9a-f]{8}")
-
-
 @dataclass(slots=True)
-class _Told:
-    """An event, and how it stands with it."""
+class _PendingEvent:
+    """An event that was sent, and what has become of it."""
 
     event: str
     key: str
     body: bytes
-    heard: asyncio.Future[None]
+    done: asyncio.Future[None]
     """Done when the rest is true."""
     payload: dict[str, object] = field(default_factory=dict)
     record: dict[str, object] = field(default_factory=dict)
@@ -206,7 +246,7 @@ class Hooks:
         self._home = home
         self._project = project
         """The folder for sessions whose own is not on this machine (it is the container's)."""
-        self._waiting: list[_Told] = []
+        self._waiting: list[_PendingEvent] = []
         self._writer: asyncio.Task[None] | None = None
 
     def routes(self) -> Iterator[Route]:
@@ -214,23 +254,25 @@ class Hooks:
         for event in CLIENTS[CLAUDE_CODE][1]:
             if event != "*":
                 name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
-                hear = partial(self._hear, event)
-                yield Route(f"/hook/{name}", hear, methods=["POST"], name=name)
+                receive = partial(self._receive, event)
+                yield Route(f"/hook/{name}", receive, methods=["POST"], name=name)
 
-    async def _hear(self, event: str, request: Request) -> Response:
+    async def _receive(self, event: str, request: Request) -> Response:
         key = request.headers.get(KEY, "")
         if key and not _SHAPE.fullmatch(key):
             return Response(status_code=400)
         if key and is_late(event, key, time.time()):
             return Response(status_code=408)
-        told = _Told(event, key, await request.body(), asyncio.get_running_loop().create_future())
-        self._waiting.append(told)
+        sent = _PendingEvent(
+            event, key, await request.body(), asyncio.get_running_loop().create_future()
+        )
+        self._waiting.append(sent)
         if self._writer is None:
             self._writer = asyncio.create_task(self._write())
-        await told.heard
-        if told.status != 204 or not told.record or event not in ANSWERED:
-            return Response(status_code=told.status)
-        line = await anyio.to_thread.run_sync(self._answer, told.payload, told.record)
+        await sent.done
+        if sent.status != 204 or not sent.record or event not in ANSWERED:
+            return Response(status_code=sent.status)
+        line = await anyio.to_thread.run_sync(self._answer, sent.payload, sent.record)
         return Response(line, media_type="application/json") if line else Response(status_code=204)
 
     async def _write(self) -> None:
@@ -239,48 +281,45 @@ class Hooks:
             some, self._waiting = self._waiting[:_TOGETHER], self._waiting[_TOGETHER:]
             try:
                 await anyio.to_thread.run_sync(self._keep, some)
-            except Exception as error:  # then they are told so, and keep their events themselves
+            except Exception as error:  # then hooks keep their events themselves
                 hook_log.note(self._home, "keeping events", error)
-            for told in some:
-                if not told.heard.done():  # its sender may be gone
-                    told.heard.set_result(None)
+            for sent in some:
+                if not sent.done.done():  # its sender may be gone
+                    sent.done.set_result(None)
             if len(some) > 1:
                 await asyncio.sleep(_LINGER)
         self._writer = None
 
-    def _keep(self, some: Sequence[_Told]) -> None:
+    def _keep(self, some: Sequence[_PendingEvent]) -> None:
         """Understand events and put them into the spool."""
-        due: list[_Told] = []
-        for told in some:
-            if told.key and is_late(told.event, told.key, time.time()):
-                told.status = 408
-            elif self._is_event(told):
-                told.key = told.key or events.new_key()
-                due.append(told)
+        due: list[_PendingEvent] = []
+        for sent in some:
+            if sent.key and is_late(sent.event, sent.key, time.time()):
+                sent.status = 408
+            elif self._is_event(sent):
+                sent.key = sent.key or events.new_key()
+                due.append(sent)
             else:
-                told.status = 204
-        together = self._are_put(due)
-        for told in due:
-            if together or keep(told.record, self._home, os.environ, key=told.key):
-                told.status = 204
+                sent.status = 204
+        try:
+            events.put_all(self._home, [(sent.key, sent.record) for sent in due])
+            together = True
+        except LtmError:
+            together = False
+        for sent in due:
+            if together or keep(sent.record, self._home, os.environ, key=sent.key):
+                sent.status = 204
 
-    def _is_event(self, told: _Told) -> bool:
+    def _is_event(self, sent: _PendingEvent) -> bool:
         """Read what a client sent; whether there is something to keep in it."""
-        told.payload = read_object(told.body.decode("utf-8", "surrogateescape"))
-        told.payload[CLIENTS[CLAUDE_CODE][0]] = told.event
-        record = understand(told.payload)
+        sent.payload = read_object(sent.body.decode("utf-8", "surrogateescape"))
+        sent.payload[CLIENTS[CLAUDE_CODE][0]] = sent.event
+        record = understand(sent.payload)
         if record is None:
             return False
         if self._project and not os.path.isdir(str(record.get("cwd", ""))):
             record["cwd"] = self._project
-        told.record = record
-        return True
-
-    def _are_put(self, due: Sequence[_Told]) -> bool:
-        try:
-            events.put_all(self._home, [(told.key, told.record) for told in due])
-        except LtmError:
-            return False
+        sent.record = record
         return True
 
     def _answer(self, payload: dict[str, object], record: dict[str, object]) -> str:
@@ -300,49 +339,3 @@ def is_late(event: str, key: str, now: float) -> bool:
     # Some shells know whole seconds only: then the moment lies anywhere in the second.
     limit = LATE_AT_END if event == "SessionEnd" else LATE
     return now - (seconds + fraction / 1e9) > limit + (0.0 if fraction else 1.0)
-
-
-def application(
-    home: str, project: str, doors: Doors, server: Running, lifetime: Lifetime
-) -> Guard:
-    """Everything the server answers; `project` is '' when the current folder's is meant."""
-    answers = Answers(project or None, lifetime)
-    mcp = StreamableHTTPSessionManager(
-        build(answers),
-        json_response=True,
-        stateless=True,
-        # The guard checks this too. The SDK's own default is to check nothing.
-        security_settings=TransportSecuritySettings(
-            allowed_hosts=list(doors.hosts), allowed_origins=list(doors.origins)
-        ),
-        max_request_body_size=MOST,
-    )
-
-    @asynccontextmanager
-    async def life(app: Starlette) -> AsyncIterator[None]:
-        async with mcp.run():
-            answers.background.begin()
-            yield
-
-    app = Starlette(
-        routes=[
-            Route("/health", _health, methods=["GET"]),
-            *Hooks(home, project).routes(),
-            Route("/mcp", StreamableHTTPASGIApp(mcp), methods=["POST"], name="mcp"),
-        ],
-        exception_handlers={HTTPException: _bare},
-        lifespan=life,
-    )
-    app.router.redirect_slashes = False  # it would repeat the sender's Host to them
-    app.state.mcp = mcp
-    return Guard(app, doors, server.token, server.challenge, server.proof)
-
-
-async def _health(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
-
-
-async def _bare(request: Request, error: Exception) -> Response:
-    """A status and no word."""
-    assert isinstance(error, HTTPException)
-    return Response(status_code=error.status_code, headers=error.headers)

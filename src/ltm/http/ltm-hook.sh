@@ -90,7 +90,7 @@ field() {
     value=${value%%[!A-Za-z0-9.:_-]*}
 }
 
-# Secrets go through a pipe: what a command is called with, everybody on a machine can see.
+# Secrets go through a pipe: what a command is called with, every user of a machine can see.
 # `-q` and `--noproxy`: no setting of the user's may send them elsewhere.
 say() {
     curl -q -s -i -g --noproxy '*' --connect-timeout 0.3 -K /dev/fd/4 "$@"
@@ -203,7 +203,7 @@ put() {
     return 1
 }
 
-# A folder in a place that everybody can write to must be this user's alone.
+# A folder in a place that all users can write to must be this user's alone.
 is_ours() {
     [ -n "$(find "$1" -prune -type d -user "$2" -perm 700)" ]
 }

@@ -195,7 +195,7 @@ def ltm_status(call: Call) -> str:
     kept_back = notice(call.store, places)
     if kept_back:
         lines.append(kept_back)
-    lines += [plan.told(name, said) for name, said in plan.waiting(places).items()]
+    lines += [plan.mass_message(name, said) for name, said in plan.waiting_masses(places).items()]
     problems = len(call.store.problems()) + len(problems_in(call.config, places.home))
     if problems:
         lines.append(f"{counted(problems, 'problem')}: see ltm_check")

@@ -1,11 +1,10 @@
 """The environment the plugin's server and commands run from, built once in the plugin's own folder.
 
-A client installs nothing for Python, so we do: an environment with this package and what it needs,
-in the folder the client gives a plugin for its data (and deletes with it). uv builds it where there
-is uv, else venv and pip, from the plugin's pins and their hashes. One per state of the code, named
-after its bytes: an update builds a new one next to the old, which serves until then. Runs on any
-Python from 3.8 with nothing installed, so it uses the standard library and the few of our modules
-that do the same.
+A client installs nothing for Python, so the plugin does: an environment with this package and what
+it needs, in the folder the client gives a plugin for its data (and deletes with it). uv builds it
+where there is uv, else venv and pip, from the plugin's pins and their hashes. Each state of the
+code has its own, named after its bytes: an update builds a new one next to the old, which serves
+until then. Runs on any Python from 3.8 with nothing installed.
 """
 
 from __future__ import annotations

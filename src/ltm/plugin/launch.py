@@ -1,8 +1,8 @@
 """What the plugin starts: `ltm` with the words it was given, from a Python that can run it.
 
-Owns the choice of that Python: the environment built for exactly this code, an installed `ltm` that
-is not older, an environment of the version before; and what happens while there is none of them.
-Runs as a plain file, `python3 -I -S launch.py mcp`, on any Python from 3.8 with nothing installed.
+That is, in this order: the environment built for exactly this code, an installed `ltm` that is not
+older, an environment of the version before. Runs as a plain file, `python3 -I -S launch.py mcp`, on
+any Python from 3.8 with nothing installed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
         return stand_in(data, ROOT)
     from ltm.plugin.environment import state
 
-    said = state(data).get("message", "LTM is not set up yet: start a session with its plugin")
-    sys.stderr.write(f"ltm: {said}\n")
+    message = state(data).get("message", "LTM is not set up yet: start a session with its plugin")
+    sys.stderr.write(f"ltm: {message}\n")
     return 1
 
 

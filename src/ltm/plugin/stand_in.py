@@ -1,20 +1,9 @@
-"""MCP server until it is built; instructions text.
-
-An MCP server in a few lines, for when the real one cannot or must not serve.
-
-Owns the answers every server owes its client: to its greeting, to pings, and to what it has to
-offer. Standard library only, and any Python from 3.8.
-
-What a client tells its model about this server: when to use it, and when its own memory.
-
-Short on purpose: it is in every request, and a client cuts it off at 2,048 characters.
-
-The server's stand-in for the first minute: answers the client until the real one can be started.
+"""An MCP server in a few lines, for when the real one cannot or must not serve.
 
 A client that starts a server wants an answer at once, and building an environment takes longer. So
-this says hello in the server's name, offers one tool that tells how the building goes, and when the
-server can run, starts it, passes every message on in both directions and tells the client to ask
-for the tools again. Standard library only, and any Python from 3.8.
+the stand-in answers in the server's name, offers one tool that says how the building goes, and when
+the server can run, starts it, passes every message on in both directions and has the client ask for
+the tools again. Standard library only, and any Python from 3.8.
 """
 
 from __future__ import annotations
@@ -113,6 +102,10 @@ _PARAGRAPHS = (
 )
 
 INSTRUCTIONS = "\n".join(_PARAGRAPHS)
+"""What a client's model reads about this server: when to use it, and when its own memory.
+
+Short on purpose: it is in every request, and a client cuts it off at 2,048 characters.
+"""
 
 
 _INTERVAL = 0.5
@@ -136,7 +129,7 @@ class _StandIn:
         self._root = root
         self._server: subprocess.Popen[bytes] | None = None
         self._hello: dict[str, Any] | None = None
-        self._in_turn = threading.Lock()  # a message is ours or the server's, never half of each
+        self._in_turn = threading.Lock()  # a message is never half from here, half the server's
         self._out = threading.Lock()
 
     def run(self) -> int:
@@ -175,9 +168,9 @@ class _StandIn:
         self._say({"jsonrpc": "2.0", "id": request["id"], "result": result})
 
     def _how_far(self) -> str:
-        said = state(self._data).get("message", "LTM is being set up: about half a minute, once")
+        message = state(self._data).get("message", "LTM is being set up: about half a minute, once")
         return (
-            f"{said}. What is remembered was told at the start of the session; searching and"
+            f"{message}. What is remembered was told at the start of the session; searching and"
             " storing follow when this is done."
         )
 

@@ -1,32 +1,9 @@
-"""Files, databases, ids, secrets, signatures, git.
+"""The checks of `ltm doctor`: files, databases, memories, secrets, signatures, git.
 
-What a check found: the problem, and how to mend it where that can be done without a person.
-
-What can be wrong around the memories: unfinished writes, open doors, damaged databases.
-
-Owns the checks that look at files without reading memories: leftover temporary files, modes, SQLite
-files, and events that wait for another home. Imports core and storage.
-
-Secrets that slipped into memories, by hand or before anybody knew their shape.
-
-What goes in through our own doors is redacted first; a file edited by hand, merged or imported is
-not, and the rules learn new shapes. Such a memory is told and left to a person: only they know
-whether it is a secret, and one that reached a disk has to be changed where it came from. Imports
-core and the doctor's findings.
-
-What can be wrong with the memories themselves: unreadable files, one id twice, loose ends.
-
-Owns the checks that read memory files and archives, compare them with the index, and follow the ids
-they name. A file that cannot be read is told and never touched. Imports core and storage.
-
-What a person should know: signatures that do not fit, conflicts, what waits, other tools.
-
-Only what was changed outside ltm is a fault; the rest is worth knowing. Imports core
-and storage.
-
-What can keep a team's memories from being shared and merged: git's files and settings.
-
-Imports `storage.gitfiles`, and only where a shared vault is in a git repository.
+Each gives findings: the problem, and how to mend it where that can be done without a person. A file
+that cannot be read is reported and never touched, and so is a memory that seems to hold a secret:
+only a person knows whether it is one, and it has to be changed where it came from. Only what was
+changed outside ltm is a fault; the rest is worth knowing.
 """
 
 from __future__ import annotations
@@ -41,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from shutil import which
 from urllib.parse import quote
 
 from ltm.decisions import Revise
@@ -61,25 +38,45 @@ from ltm.index.sqlite import (
 from ltm.index.vector_file import VECTORS_FILE
 from ltm.inject import memory_md
 from ltm.model import Filter, Memory, Problem, Scope, Status, Stored, new_id
-from ltm.project.layout import SESSIONS, STATE
+from ltm.project.git import find
+from ltm.project.layout import SESSIONS, STATE, Places
 from ltm.redact.redact import redact
 from ltm.spool import events
 from ltm.state.corrections import FILE as LEDGER
 from ltm.state.corrections import SCHEMA as LEDGER_SCHEMA
 from ltm.state.usage import SCHEMA as STATE_SCHEMA
-from ltm.store import other_tools
+from ltm.store import other_tools, share
 from ltm.store.apply import state_of
 from ltm.store.file_store import Compared, FileStore
 from ltm.store.other_tools import foreign
+from ltm.store.store import Store
 from ltm.store.vaults import unproven, waiting
 from ltm.text.display import counted
-from ltm.vault import key_file
+from ltm.vault import codec, frontmatter, key_file
 from ltm.vault.signing import SignatureState
 from ltm.vault.vault import Vault
 
-if TYPE_CHECKING:
-    from ltm.project.layout import Places
-    from ltm.store.store import Store
+_SCHEMAS = {STATE: STATE_SCHEMA, SESSIONS: SESSIONS_SCHEMA, LEDGER: LEDGER_SCHEMA}
+"""What is not derived."""
+
+_DATABASE = re.compile(r"\.db(\.damaged\d+)?$")
+_SET_ASIDE = (
+    "was damaged and set aside, and another was begun; 'ltm capture --all' reads again what the"
+    " transcripts still have (delete this file when you no longer need it)"
+)
+_OTHERS = 0o077
+_WRITERS = 0o022
+_FINISHED = 3600.0
+"""Seconds after which a write outside the vaults, where no lock tells, has surely ended."""
+
+_ID_IN_NAME = re.compile(r"(?:.*\.)?(mem_[0-9a-z][0-9a-z_-]*)\.md\Z")
+_LISTS = ("supersedes", "merged_from", "links")
+_NAMES = {
+    "supersedes": "replaces",
+    "merged_from": "was merged from",
+    "links": "links to",
+    "previous": "follows",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +88,10 @@ class Finding:
     """Repairs it or raises; it never deletes what a person wrote."""
 
 
-def told(error: LtmError, path: str) -> Problem:
+def _problem_of(error: LtmError, path: str) -> Problem:
     """An error as a problem: what is wrong, where, and what to do about it."""
     hint = f" ({error.hint})" if error.hint else ""
     return Problem(error.path or path, f"{error.message}{hint}", error.line or 0)
-
-
-_SCHEMAS = {STATE: STATE_SCHEMA, SESSIONS: SESSIONS_SCHEMA, LEDGER: LEDGER_SCHEMA}
-"""What is not derived."""
-
-_DATABASE = re.compile(r"\.db(\.damaged\d+)?$")
-_SET_ASIDE = (
-    "was damaged and set aside, and another was begun; 'ltm capture --all' reads again what the"
-    " transcripts still have (delete this file when you no longer need it)"
-)
-
-_OTHERS = 0o077
-_WRITERS = 0o022
-_FINISHED = 3600.0
-# Seconds after which a write outside the vaults, where no lock tells, has surely ended.
 
 
 def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
@@ -141,13 +123,24 @@ def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
     return found
 
 
+def _leftover(path: str) -> Finding:
+    return Finding(Problem(path, "is left over from an unfinished write"), partial(os.unlink, path))
+
+
+def _written(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return time.time()
+
+
 def modes(home: str, shared: str = "") -> list[Finding]:
     """Files under the home folder that others can reach, and a shared vault others can write."""
     if os.name == "nt":
         return []
     found = []
     theirs = _of_others(home)
-    for folder, each in _by_folder(home, _is_reachable):
+    for folder, each in _by_folder(home, lambda info: bool(info.st_mode & _OTHERS)):
         paths = [path for path in each if path not in theirs]
         if not paths:
             continue
@@ -157,6 +150,60 @@ def modes(home: str, shared: str = "") -> list[Finding]:
         what = "can be changed by other users of this machine"
         found.append(_mode_finding(folder, paths, what, _WRITERS))
     return found
+
+
+def _by_folder(
+    top: str, is_wrong: Callable[[os.stat_result], bool]
+) -> Iterator[tuple[str, list[str]]]:
+    """The paths in and below a folder whose mode is wrong, by the folder they are in."""
+    for folder, _, names in os.walk(top):
+        wrong = [
+            path
+            for path in (folder, *(os.path.join(folder, name) for name in sorted(names)))
+            if _has(path, is_wrong)
+        ]
+        if wrong:
+            yield folder, wrong
+
+
+def _has(path: str, is_wrong: Callable[[os.stat_result], bool]) -> bool:
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return False
+    return not stat.S_ISLNK(info.st_mode) and is_wrong(info)
+
+
+def _is_writable_by_strangers(info: os.stat_result) -> bool:
+    if info.st_mode & stat.S_IWOTH:
+        return True
+    # Many systems give every user a group of their own and let it write: no one else is in it.
+    return bool(info.st_mode & stat.S_IWGRP) and not _is_own_group(info)
+
+
+def _is_own_group(info: os.stat_result) -> bool:
+    import grp
+    import pwd
+
+    try:
+        group, user = grp.getgrgid(info.st_gid), pwd.getpwuid(info.st_uid)
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
+
+
+def _mode_finding(folder: str, paths: list[str], what: str, bits: int) -> Finding:
+    if len(paths) == 1:
+        problem = Problem(paths[0], what)
+    else:
+        example = os.path.basename(paths[-1])
+        problem = Problem(folder, f"{len(paths)} paths here, such as {example}, {what}")
+    return Finding(problem, partial(_close, paths, bits))
+
+
+def _close(paths: list[str], bits: int) -> None:
+    for path in paths:
+        os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~bits)
 
 
 def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
@@ -199,95 +246,6 @@ def _of_others(home: str) -> set[str]:
     return found | {os.path.join(home, "config.json")}
 
 
-def stranded(home: str) -> list[Finding]:
-    """Events that wait outside of another home, which could not be written when they came. For
-    a home that is gone there is nothing to be done."""
-    waiting: dict[str, list[str]] = {}
-    for path, whose in events.for_others(home):
-        if os.path.lexists(whose):
-            waiting.setdefault(os.path.dirname(path), []).append(whose)
-    found: list[Finding] = []
-    for folder, homes in waiting.items():
-        first, *others = sorted(set(homes))
-        more = f" and {counted(len(others), 'other home')}" if others else ""
-        message = (
-            f"{counted(len(homes), 'event')} kept here for {first}{more} that could not be written"
-            f" (once it can: LTM_HOME={shlex.quote(first)} ltm drain; forgotten after"
-            f" {events.DAYS} days)"
-        )
-        found.append(Finding(Problem(folder, message, ill=False)))
-    return found
-
-
-def _leftover(path: str) -> Finding:
-    return Finding(Problem(path, "is left over from an unfinished write"), partial(os.unlink, path))
-
-
-def _written(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:
-        return time.time()
-
-
-def _by_folder(
-    top: str, is_wrong: Callable[[os.stat_result], bool]
-) -> Iterator[tuple[str, list[str]]]:
-    """The paths in and below a folder whose mode is wrong, by the folder they are in."""
-    for folder, _, names in os.walk(top):
-        wrong = [
-            path
-            for path in (folder, *(os.path.join(folder, name) for name in sorted(names)))
-            if _has(path, is_wrong)
-        ]
-        if wrong:
-            yield folder, wrong
-
-
-def _has(path: str, is_wrong: Callable[[os.stat_result], bool]) -> bool:
-    try:
-        info = os.lstat(path)
-    except OSError:
-        return False
-    return not stat.S_ISLNK(info.st_mode) and is_wrong(info)
-
-
-def _is_reachable(info: os.stat_result) -> bool:
-    return bool(info.st_mode & _OTHERS)
-
-
-def _is_writable_by_strangers(info: os.stat_result) -> bool:
-    if info.st_mode & stat.S_IWOTH:
-        return True
-    # Many systems give every user a group of their own and let it write: no one else is in it.
-    return bool(info.st_mode & stat.S_IWGRP) and not _is_own_group(info)
-
-
-def _is_own_group(info: os.stat_result) -> bool:
-    import grp
-    import pwd
-
-    try:
-        group, user = grp.getgrgid(info.st_gid), pwd.getpwuid(info.st_uid)
-    except KeyError:
-        return False
-    return group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
-
-
-def _mode_finding(folder: str, paths: list[str], what: str, bits: int) -> Finding:
-    if len(paths) == 1:
-        problem = Problem(paths[0], what)
-    else:
-        example = os.path.basename(paths[-1])
-        problem = Problem(folder, f"{len(paths)} paths here, such as {example}, {what}")
-    return Finding(problem, partial(_close, paths, bits))
-
-
-def _close(paths: list[str], bits: int) -> None:
-    for path in paths:
-        os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~bits)
-
-
 def _databases_in(folder: str) -> list[str]:
     try:
         return sorted(name for name in os.listdir(folder) if _DATABASE.search(name))
@@ -313,44 +271,32 @@ def _damage(path: str) -> str:
         db = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=rw", uri=True)
         try:
             with naming_damage():
-                said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+                result = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
         finally:
             db.close()
     except sqlite3.Error as error:
         return "" if is_busy(error) or is_unwritable(error) else str(error)
-    return "" if said == "ok" else said.splitlines()[-1]
+    return "" if result == "ok" else result.splitlines()[-1]
 
 
-def secrets_in(memory: Memory) -> tuple[str, ...]:
-    """The kinds of secrets that stand in a memory."""
-    text = "\n".join((memory.title, memory.text, memory.reason, *memory.tags))
-    # A memory may well speak of the tag that marks what is private.
-    return tuple(kind for kind in redact(text).kinds if kind != "private")
-
-
-def slipped(held: Iterable[Stored]) -> list[Finding]:
-    """A finding for each memory with a secret in it; the secret itself is not repeated."""
-    return [
-        Finding(
-            Problem(
-                each.path,
-                f"seems to hold a secret ({', '.join(kinds)}): change the secret where it is"
-                f" used, then take it out with 'ltm edit {each.memory.id}'",
-            )
+def stranded(home: str) -> list[Finding]:
+    """Events that wait outside of another home, which could not be written when they came. For
+    a home that is gone there is nothing to be done."""
+    waiting: dict[str, list[str]] = {}
+    for path, whose in events.for_others(home):
+        if os.path.lexists(whose):
+            waiting.setdefault(os.path.dirname(path), []).append(whose)
+    found: list[Finding] = []
+    for folder, homes in waiting.items():
+        first, *others = sorted(set(homes))
+        more = f" and {counted(len(others), 'other home')}" if others else ""
+        message = (
+            f"{counted(len(homes), 'event')} kept here for {first}{more} that could not be written"
+            f" (once it can: LTM_HOME={shlex.quote(first)} ltm drain; forgotten after"
+            f" {events.DAYS} days)"
         )
-        for each in held
-        if (kinds := secrets_in(each.memory))
-    ]
-
-
-_ID_IN_NAME = re.compile(r"(?:.*\.)?(mem_[0-9a-z][0-9a-z_-]*)\.md\Z")
-_LISTS = ("supersedes", "merged_from", "links")
-_NAMES = {
-    "supersedes": "replaces",
-    "merged_from": "was merged from",
-    "links": "links to",
-    "previous": "follows",
-}
+        found.append(Finding(Problem(folder, message, ill=False)))
+    return found
 
 
 def records(store: FileStore, home: str) -> list[Finding]:
@@ -361,13 +307,13 @@ def records(store: FileStore, home: str) -> list[Finding]:
     here = {each.memory.id for each in held} | _ids_in(lost)
     found = [*_unreadable(compared), *_out_of_step(store, compared), *_doubles(compared)]
     found += _half_done(store, held)
-    found += slipped(held)
+    found += _secrets(held)
     elsewhere = _ids_in(name for _, _, names in os.walk(home) for name in names)
     for vault in store.vaults:
         try:
             archived = vault.archived_of()
         except LtmError as error:
-            found.append(Finding(told(error, vault.archives)))
+            found.append(Finding(_problem_of(error, vault.archives)))
             lost.append(vault.archives)  # whose memories may be in it is unknown
             continue
         elsewhere |= archived.keys()
@@ -380,7 +326,7 @@ def records(store: FileStore, home: str) -> list[Finding]:
 
 def _unreadable(compared: Iterable[Compared]) -> list[Finding]:
     return [
-        Finding(told(each.said, each.vault.path(each.name)))
+        Finding(_problem_of(each.said, each.vault.path(each.name)))
         for each in compared
         if isinstance(each.said, LtmError) and _cannot_be_read(each)
     ]
@@ -398,11 +344,11 @@ def _out_of_step(store: FileStore, compared: Sequence[Compared]) -> list[Finding
     names: dict[str, list[str]] = {}
     for each in compared:
         if _cannot_be_read(each):
-            same = True  # told elsewhere
+            same = True  # reported elsewhere
         elif each.held is not None:
             same = (each.held.memory, each.held.etag) == (each.said, each.etag)
         else:
-            # Not held, because another file has its id: told elsewhere.
+            # Not held, because another file has its id: reported elsewhere.
             same = isinstance(each.said, Memory) and (each.vault.folder, each.said.id) in holders
         if not same:
             names.setdefault(each.vault.folder, []).append(each.name)
@@ -412,24 +358,21 @@ def _out_of_step(store: FileStore, compared: Sequence[Compared]) -> list[Finding
         )
         for folder, some in names.items()
     ]
-    if not wrong and compared and _counted(store) != _counts(compared):
-        # Each text is right, but it is filed under another kind, status or phase.
+    if not wrong and compared and _is_misfiled(store, compared):
         wrong = [Problem(compared[0].vault.folder, "the index files memories in the wrong place")]
     return [Finding(problem, lambda: None) for problem in wrong]
 
 
-def _counted(store: FileStore) -> Counter[tuple[str, str, str, int]]:
-    counted: Counter[tuple[str, str, str, int]] = Counter()
-    for kind, scope, status, phase, count in store.counts():
-        counted[kind, scope, status, phase] += count
-    return counted
-
-
-def _counts(compared: Iterable[Compared]) -> Counter[tuple[str, str, str, int]]:
+def _is_misfiled(store: FileStore, compared: Iterable[Compared]) -> bool:
+    """Whether the index files a memory under another kind, scope, status or phase."""
     memories = [each.held.memory for each in compared if each.held]
-    return Counter(
+    right = Counter(
         (each.kind, str(each.scope), str(each.status), int(each.phase)) for each in memories
     )
+    filed: Counter[tuple[str, str, str, int]] = Counter()
+    for kind, scope, status, phase, count in store.counts():
+        filed[kind, scope, status, phase] += count
+    return filed != right
 
 
 def _doubles(compared: Sequence[Compared]) -> list[Finding]:
@@ -444,16 +387,12 @@ def _doubles(compared: Sequence[Compared]) -> list[Finding]:
             continue
         path, there = each.vault.path(each.name), other.vault.path(other.name)
         problem = Problem(path, f"has the same id {each.said.id} as {there}")
-        mend = None
-        if other.vault is each.vault:
-            mend = partial(_give_new_id, each)
+        mend = partial(_give_new_id, each) if other.vault is each.vault else None
         found.append(Finding(problem, mend))
     return found
 
 
 def _give_new_id(double: Compared) -> None:
-    from ltm.vault import frontmatter
-
     if isinstance(double.said, LtmError):
         return
     vault = double.vault
@@ -465,7 +404,7 @@ def _give_new_id(double: Compared) -> None:
 
 
 def _half_done(store: FileStore, held: Iterable[Stored]) -> list[Finding]:
-    """Memories that a newer one replaced, except that the writer died before it told them.
+    """Memories that a newer one replaced, except that the writer died before it marked them.
 
     One that was touched after the newer one came was brought back on purpose.
     """
@@ -533,8 +472,6 @@ def _archives(
     store: FileStore, vault: Vault, archived: dict[str, list[tuple[int, str]]], known: set[str]
 ) -> list[Finding]:
     """Kept versions that cannot be read, and those whose memory is gone."""
-    from ltm.vault import codec, frontmatter
-
     found: list[Finding] = []
     for memory_id, kept in archived.items():
         paths = [path for _, path in kept]
@@ -546,7 +483,7 @@ def _archives(
             try:
                 codec.decode(frontmatter.parse(vault.read_archive(path), path), path, store.kinds)
             except LtmError as error:
-                found.append(Finding(told(error, path)))
+                found.append(Finding(_problem_of(error, path)))
     return found
 
 
@@ -555,7 +492,29 @@ def _ids_in(names: Iterable[str]) -> set[str]:
     return {match[1] for name in names if (match := _ID_IN_NAME.match(os.path.basename(name)))}
 
 
-def standing(store: Store, places: Places) -> list[Finding]:
+def secrets_in(memory: Memory) -> tuple[str, ...]:
+    """The kinds of secrets that stand in a memory."""
+    text = "\n".join((memory.title, memory.text, memory.reason, *memory.tags))
+    # A memory may well speak of the tag that marks what is private.
+    return tuple(kind for kind in redact(text).kinds if kind != "private")
+
+
+def _secrets(held: Iterable[Stored]) -> list[Finding]:
+    """A finding for each memory with a secret in it; the secret itself is not repeated."""
+    return [
+        Finding(
+            Problem(
+                each.path,
+                f"seems to hold a secret ({', '.join(kinds)}): change the secret where it is"
+                f" used, then take it out with 'ltm edit {each.memory.id}'",
+            )
+        )
+        for each in held
+        if (kinds := secrets_in(each.memory))
+    ]
+
+
+def trust(store: Store, places: Places) -> list[Finding]:
     """Everything about signatures, quarantine and trust that a person should know."""
     return [
         *_signatures(store, places.home),
@@ -585,8 +544,8 @@ def _signatures(store: Store, home: str) -> list[Finding]:
             found.append(Finding(Problem(stored.path, message)))
     if unsigned:
         are = "is" if len(unsigned) == 1 else "are"
-        said = f"{counted(len(unsigned), 'memory')} {are} not signed with it"
-        message = f"{said} (sign all with 'ltm sign')"
+        count = f"{counted(len(unsigned), 'memory')} {are} not signed with it"
+        message = f"{count} (sign all with 'ltm sign')"
         found.append(Finding(Problem(path, message, ill=False)))
     return found
 
@@ -594,12 +553,12 @@ def _signatures(store: Store, home: str) -> list[Finding]:
 def _conflicts(store: Store) -> list[Finding]:
     """Memories in force that do not agree, a line for each pair or group."""
     found = {each.memory.id: each for each in store.list(Filter()).items if each.memory.conflicts}
-    told: set[frozenset[str]] = set()
+    pairs: set[frozenset[str]] = set()
     findings: list[Finding] = []
     for name, stored in sorted(found.items()):
         for other in stored.memory.conflicts:
-            if other in found and frozenset({name, other}) not in told:
-                told.add(frozenset({name, other}))
+            if other in found and frozenset({name, other}) not in pairs:
+                pairs.add(frozenset({name, other}))
                 message = (
                     f"{name} and {other} do not agree"
                     f" (look: ltm settle, then: ltm settle ID, or ltm settle {name} --both)"
@@ -650,11 +609,6 @@ def sharing(places: Places) -> list[Finding]:
     """What is missing for a shared vault to be committed and merged on this machine."""
     if not places.shared_exists:
         return []
-    from shutil import which
-
-    from ltm.project.git import find
-    from ltm.store import share
-
     root = os.path.dirname(os.path.dirname(places.shared))
     if which("git") is None or find(root) is None:
         return []

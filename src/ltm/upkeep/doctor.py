@@ -1,30 +1,25 @@
-"""Run checks, repair, report, audit.
+"""`ltm doctor`: run all checks, repair, report; and measure how good the memories are.
 
-Finding what is wrong and putting it right, without ever deleting what a person wrote.
-
-Owns the round of all checks, the order of a repair (mend, reindex, look again) and the shape of
-the report. The checks themselves are in `disk`, `records`, `sharing` and `standing`.
-Imports core and storage.
-
-How good a collection of memories is: shares of junk, repetition, staleness, disuse and secrets.
-
-Owns the measures that `ltm doctor --audit` prints. It only counts; what to do about it is upkeep's
-and a person's business. Imports core and the store's port.
+A repair mends, reindexes and looks again, and never deletes what a person wrote. The audit only
+counts: shares of junk, repetition, staleness, disuse and secrets.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ltm.config.config import problems_in
+from ltm.config.config import Config, problems_in
 from ltm.errors import LtmError
 from ltm.model import Memory, Problem, Usage
 from ltm.policy import is_hidden
+from ltm.project.layout import Places
 from ltm.store.file_store import FileStore
+from ltm.store.store import Store
 from ltm.text.sameness import key
 from ltm.text.similarity import tokens_of
 from ltm.upkeep.checks import (
@@ -35,19 +30,13 @@ from ltm.upkeep.checks import (
     records,
     secrets_in,
     sharing,
-    standing,
     stranded,
+    trust,
 )
 from ltm.upkeep.plan import ACTIVE
 
-if TYPE_CHECKING:
-    from ltm.config.config import Config
-    from ltm.project.layout import Places
-    from ltm.store.store import Store
-
-
-_ROUNDS = 3
 # One repair can be in the way of another on the same file, which then has its turn in the next.
+_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +79,17 @@ def mend(store: Store, places: Places, config: Config) -> DoctorReport:
                 try:
                     finding.mend()
                 except (LtmError, OSError):
-                    continue  # it is still there at the next look, and told
-        _index_anew(store)
+                    continue  # it is still there at the next look, and reported
+        if isinstance(store, FileStore):
+            # An index that cannot be written is reported at the next look.
+            with suppress(LtmError, OSError, sqlite3.Error):
+                store.rebuild()
         found = _look(store, places, config)
         if not any(finding.mend for finding in found):
             break
     still = {finding.problem for finding in found}
     fixed = [each.problem._replace(fixed=True) for each in first if each.problem not in still]
     return _report(found, fixed)
-
-
-def _index_anew(store: Store) -> None:
-    if isinstance(store, FileStore):
-        try:
-            store.rebuild()
-        except (LtmError, OSError, sqlite3.Error):
-            pass  # an index that cannot be written is told at the next look
 
 
 def _look(store: Store, places: Places, config: Config) -> list[Finding]:
@@ -119,13 +103,12 @@ def _look(store: Store, places: Places, config: Config) -> list[Finding]:
         found += [Finding(problem) for problem in store.problems()]
     found += modes(places.home, places.shared if places.shared_exists else "")
     found += sharing(places)
-    found += standing(store, places)
+    found += trust(store, places)
     found += stranded(places.home)
     return found
 
 
-def _report(findings: Iterable[Finding], fixed: Sequence[Problem]) -> DoctorReport:
-    found = list(findings)
+def _report(found: Sequence[Finding], fixed: Sequence[Problem]) -> DoctorReport:
     healthy = not any(finding.problem.ill for finding in found)
     return DoctorReport((*fixed, *(finding.problem for finding in found)), healthy)
 
@@ -140,7 +123,7 @@ def audit(store: Store, now: datetime) -> dict[str, Any]:
     """Of the active memories: how many there are, and how many, and which share, are of each sort.
 
     junk: hardly a word in them. duplicate: says the same as an older one of its kind. stale: too
-    old to be told to a new session. unused: known for `UNUSED_DAYS` active days and never used.
+    old to be shown to a new session. unused: known for `UNUSED_DAYS` active days and never used.
     secret: seems to hold one.
     """
     memories = [each.memory for each in store.list(ACTIVE).items]
@@ -171,10 +154,10 @@ def _repeated(memories: Sequence[Memory]) -> list[str]:
     known: set[tuple[str, ...]] = set()
     found: list[str] = []
     for memory in sorted(memories, key=lambda each: (each.created, each.id)):
-        said = (memory.kind, *key(memory.text))
-        if said in known:
+        text = (memory.kind, *key(memory.text))
+        if text in known:
             found.append(memory.id)
-        known.add(said)
+        known.add(text)
     return sorted(found)
 
 

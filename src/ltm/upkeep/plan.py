@@ -1,14 +1,7 @@
-"""Fade, evict, archive, revive; apply; hold back masses.
+"""Upkeep: which memories fade, give way, are archived or revived now, and doing it.
 
-Which memories give way when a vault holds too many: the strategy, built in or plugged in.
-
-A strategy is any callable of the `Eviction` form. Another package offers one in the entry point
-group `ltm.eviction`, and a person chooses it with `ltm config eviction NAME`. Imports core and
-`storage.extensions`.
-
-What upkeep would do now: a list of actions, worked out from a store without changing anything.
-
-Four rules, in this order, and at most one step for a memory in one run:
+`plan` works out a list of actions without changing anything. Four rules, in this order, and at most
+one step for a memory in one run:
 
 1. revive: a memory that was used since it was shortened, or was made critical or pinned, gets its
    whole text back.
@@ -22,21 +15,11 @@ Four rules, in this order, and at most one step for a memory in one run:
    anyway in this run takes that one step; one that revives does not give way in this session.
 
 Critical and pinned memories are spared by 2 to 4, though they count for the size of the vault.
-Nothing here counts as a use of a memory. Imports core, the store's port and `eviction`.
+Nothing here counts as a use of a memory. Which memories give way is a strategy: any callable of the
+`Eviction` form, which another package can offer in the entry point group `ltm.eviction`.
 
-What of a plan may be done without asking: all of it, but no mass of memories at once.
-
-Owns what counts as leaving: a memory that is archived, or taken in by another, is no longer active.
-Shortening does not count. Imports core and the store's port.
-
-Doing what a plan says: each action as one decision, unless the memory changed meanwhile.
-
-Imports core, the store's port, `plan` and `consent`.
-
-What was too much at once for a machine alone: noted by the drain, told by `status` and commands.
-
-Owns the note in the session log, one a command and project, and the words for a person. A run that
-holds nothing back, or has a person's consent, takes the note away.
+Without a person's consent no mass of memories leaves the active set at once: what was held back is
+noted in the session log, one note a command and project, for `ltm status` and the commands to show.
 """
 
 from __future__ import annotations
@@ -48,8 +31,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from ltm.config.config import Config
 from ltm.config.extensions import named
 from ltm.decisions import Reduce
 from ltm.errors import Conflict, LtmError, NotFound, Refused, StorageFailed
@@ -67,71 +51,17 @@ from ltm.policy import (
 )
 from ltm.project.layout import Places
 from ltm.state.session_log import SessionLog
+from ltm.store.store import Store
 from ltm.text.display import counted
-
-if TYPE_CHECKING:
-    from ltm.config.config import Config
-    from ltm.store.store import Store
-
-
-BUILT_IN = "lowest-priority"
-
-
-@dataclass(frozen=True, slots=True)
-class EvictionCandidate:
-    """A memory that may give way, with what is known of its use and its priority at this moment."""
-
-    memory: Memory
-    usage: Usage
-    priority: float
-
-
-class Eviction(Protocol):
-    """Picks who gives way. It never sees what is pinned or critical."""
-
-    def __call__(self, candidates: Sequence[EvictionCandidate], how_many: int, /) -> Sequence[str]:
-        """At most `how_many` ids of the candidates, the first to go first."""
-        ...
-
-
-def lowest_priority(candidates: Sequence[EvictionCandidate], how_many: int) -> Sequence[str]:
-    """The lowest priorities of all; among equals the oldest."""
-    order = sorted(
-        candidates, key=lambda each: (each.priority, each.memory.created, each.memory.id)
-    )
-    return [each.memory.id for each in order[:how_many]]
-
-
-def strategy(name: str) -> Eviction:
-    """The strategy of a name; the built-in one when nothing installed offers it, as `ltm doctor`
-    then says."""
-    if name == BUILT_IN:
-        return lowest_priority
-    try:
-        found: Eviction = named("ltm.eviction", name)
-    except NotFound:
-        return lowest_priority
-    return found
-
-
-def choose(name: str, candidates: Sequence[EvictionCandidate], how_many: int) -> list[str]:
-    """The ids a strategy picks, held to its terms: candidates only, each once, not too many."""
-    pick = strategy(name)
-    try:
-        picked = list(pick(candidates, how_many))
-    except Exception as error:
-        raise LtmError(
-            f"the eviction strategy '{name}' failed: {error}",
-            hint=f"go back to the built-in one with 'ltm config eviction {BUILT_IN}'",
-        ) from error
-    known = {each.memory.id for each in candidates}
-    return [each for each in dict.fromkeys(picked) if each in known][:how_many]
-
 
 ACTIVE = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
 """The active set: in force, and not archived."""
 
 REVIVE, ARCHIVE, FADE, EVICT = ORDER = ("revive", "archive", "fade", "evict")
+UPKEEP, CONSOLIDATE = COMMANDS = ("upkeep", "consolidate")
+"""The commands that a person gives consent with."""
+
+BUILT_IN = "lowest-priority"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +99,16 @@ class Action:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What was done, and what was left alone with the reason why."""
+
+    done: tuple[Action, ...] = ()
+    skipped: tuple[tuple[Action, str], ...] = ()
+    held: tuple[Mass, ...] = ()
+    """What was too much at once, and waits for a person."""
+
+
 def limits_of(config: Config) -> Mapping[Scope, Limits]:
     """The limits in a person's options; a repository has no say over an agent's own memories."""
     return {
@@ -184,12 +124,36 @@ def limits_of(config: Config) -> Mapping[Scope, Limits]:
     }
 
 
+def run(
+    store: Store,
+    *,
+    now: datetime,
+    limits: Mapping[Scope, Limits] | None = None,
+    consent: bool = False,
+) -> Upkeep:
+    """Upkeep as it happens at the end of a session: meet what is new, plan, and do it.
+
+    Without a person's consent no mass of memories leaves the active set at once.
+    """
+    with store.in_a_row():
+        actions, held = let_through(store, due(store, now=now, limits=limits), consent=consent)
+        return replace(apply(store, actions), held=held)
+
+
+def due(
+    store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None
+) -> list[Action]:
+    """Meet what is new, and plan: what `run` would do now."""
+    store.seen([each.memory.id for each in store.list(ACTIVE).items])
+    return plan(store, now=now, limits=limits)
+
+
 def plan(
     store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None
 ) -> list[Action]:
     """The actions that are due now, in the order of the rules."""
     bounds = limits or {scope: Limits() for scope in Scope}
-    in_force = _in_question(store)
+    in_force = _reconsidered(store)
     usage = store.usage([each.memory.id for each in in_force])
     steps: dict[str, Action] = {}
     for stored in in_force:
@@ -202,7 +166,9 @@ def plan(
         staying = [
             each
             for each in in_force
-            if each.vault == vault and _phase_after(each, steps) is not Phase.ARCHIVED
+            if each.vault == vault
+            and (steps[each.memory.id].to_phase if each.memory.id in steps else each.memory.phase)
+            is not Phase.ARCHIVED
         ]
         for step in _batch(staying, usage, bounds, steps):
             fading = steps.pop(step.id, None)
@@ -211,7 +177,27 @@ def plan(
     return sorted(steps.values(), key=lambda step: ORDER.index(step.action))
 
 
-def _in_question(store: Store) -> list[Stored]:
+def apply(store: Store, actions: Iterable[Action]) -> Upkeep:
+    """Take each step if its memory is still as the plan saw it; what changed waits for the next."""
+    done: list[Action] = []
+    skipped: list[tuple[Action, str]] = []
+    given: set[str] = set()
+    for action in actions:
+        if action.action in (REVIVE, EVICT) and action.vault not in given:
+            # Noted before it happens: a crash in between makes the batch smaller, never larger.
+            # Also for what revives, or a second run could take back what the first one gave.
+            store.take_batch(action.vault)
+            given.add(action.vault)
+        try:
+            store.apply(Reduce(action.id, action.to_phase, expected=action.etag))
+        except (Conflict, NotFound, Refused) as error:
+            skipped.append((action, str(error)))
+        else:
+            done.append(action)
+    return Upkeep(tuple(done), tuple(skipped))
+
+
+def _reconsidered(store: Store) -> list[Stored]:
     """The active set, and what is archived but may come back: a year later the rest of the archive
     is most of what there is."""
     again = Filter(phases=(Phase.ARCHIVED,), ids=tuple(store.used_again()))
@@ -256,11 +242,6 @@ def _faded(store: Store, stored: Stored, usage: Usage, limits: Limits) -> Action
     return _step(stored, FADE, Phase(memory.phase + 1), reason)
 
 
-def _phase_after(stored: Stored, steps: Mapping[str, Action]) -> Phase:
-    step = steps.get(stored.memory.id)
-    return stored.memory.phase if step is None else step.to_phase
-
-
 def _batch(
     staying: Sequence[Stored],
     usage: Mapping[str, Usage],
@@ -274,12 +255,12 @@ def _batch(
     if len(staying) <= limits.max_memories:
         return []
     candidates = {
-        each.memory.id: (each, _candidate(each, usage.get(each.memory.id, Usage())))
+        each.memory.id: (each, _candidate(each.memory, usage.get(each.memory.id, Usage())))
         for each in staying
         if not is_spared(each.memory)
         and not (each.memory.id in steps and steps[each.memory.id].action == REVIVE)
     }
-    picked = choose(
+    picked = _chosen(
         limits.eviction,
         [candidate for _, candidate in candidates.values()],
         limits.eviction_batch_size,
@@ -296,8 +277,7 @@ def _batch(
     ]
 
 
-def _candidate(stored: Stored, usage: Usage) -> EvictionCandidate:
-    memory = stored.memory
+def _candidate(memory: Memory, usage: Usage) -> EvictionCandidate:
     worth = priority(memory.difficulty, usage.sessions_since, usage.uses)
     return EvictionCandidate(memory, usage, worth)
 
@@ -307,6 +287,51 @@ def _step(stored: Stored, action: str, to: Phase, reason: str) -> Action:
     return Action(
         memory.id, action, memory.phase, to, reason, stored.vault, stored.etag, memory.scope
     )
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionCandidate:
+    """A memory that may give way, with what is known of its use and its priority at this moment."""
+
+    memory: Memory
+    usage: Usage
+    priority: float
+
+
+class Eviction(Protocol):
+    """Picks who gives way. It never sees what is pinned or critical."""
+
+    def __call__(self, candidates: Sequence[EvictionCandidate], how_many: int, /) -> Sequence[str]:
+        """At most `how_many` ids of the candidates, the first to go first."""
+        ...
+
+
+def lowest_priority(candidates: Sequence[EvictionCandidate], how_many: int) -> Sequence[str]:
+    """The lowest priorities of all; among equals the oldest."""
+    order = sorted(
+        candidates, key=lambda each: (each.priority, each.memory.created, each.memory.id)
+    )
+    return [each.memory.id for each in order[:how_many]]
+
+
+def _chosen(name: str, candidates: Sequence[EvictionCandidate], how_many: int) -> list[str]:
+    """The ids a strategy picks, held to its terms: candidates only, each once, not too many.
+
+    The built-in strategy is used when nothing installed offers this one, as `ltm doctor` then says.
+    """
+    pick: Eviction = lowest_priority
+    if name != BUILT_IN:
+        with suppress(NotFound):
+            pick = named("ltm.eviction", name)
+    try:
+        picked = list(pick(candidates, how_many))
+    except Exception as error:
+        raise LtmError(
+            f"the eviction strategy '{name}' failed: {error}",
+            hint=f"go back to the built-in one with 'ltm config eviction {BUILT_IN}'",
+        ) from error
+    known = {each.memory.id for each in candidates}
+    return [each for each in dict.fromkeys(picked) if each in known][:how_many]
 
 
 class Leaving(Protocol):
@@ -358,93 +383,35 @@ def let_through(
     return through, held
 
 
-@dataclass(frozen=True, slots=True)
-class Upkeep:
-    """What was done, and what was left alone with the reason why."""
-
-    done: tuple[Action, ...] = ()
-    skipped: tuple[tuple[Action, str], ...] = ()
-    held: tuple[Mass, ...] = ()
-    """What was too much at once, and waits for a person."""
-
-
-def apply(store: Store, actions: Iterable[Action]) -> Upkeep:
-    """Take each step if its memory is still as the plan saw it; what changed waits for the next."""
-    done: list[Action] = []
-    skipped: list[tuple[Action, str]] = []
-    given: set[str] = set()
-    for action in actions:
-        if action.action in (REVIVE, EVICT) and action.vault not in given:
-            # Noted before it happens: a crash in between makes the batch smaller, never larger.
-            # Also for what revives, or a second run could take back what the first one gave.
-            store.take_batch(action.vault)
-            given.add(action.vault)
-        try:
-            store.apply(Reduce(action.id, action.to_phase, expected=action.etag))
-        except (Conflict, NotFound, Refused) as error:
-            skipped.append((action, str(error)))
-        else:
-            done.append(action)
-    return Upkeep(tuple(done), tuple(skipped))
-
-
-def run(
-    store: Store,
-    *,
-    now: datetime,
-    limits: Mapping[Scope, Limits] | None = None,
-    consent: bool = False,
-) -> Upkeep:
-    """Upkeep as it happens at the end of a session: meet what is new, plan, and do it.
-
-    Without a person's consent no mass of memories leaves the active set at once.
-    """
-    with store.in_a_row():
-        actions, held = let_through(store, due(store, now=now, limits=limits), consent=consent)
-        return replace(apply(store, actions), held=held)
-
-
-def due(
-    store: Store, *, now: datetime, limits: Mapping[Scope, Limits] | None = None
-) -> list[Action]:
-    """Meet what is new, and plan: what `run` would do now."""
-    store.seen([each.memory.id for each in store.list(ACTIVE).items])
-    return plan(store, now=now, limits=limits)
-
-
-UPKEEP, CONSOLIDATE = COMMANDS = ("upkeep", "consolidate")
-"""The commands that a person gives consent with."""
-
-
-def note(log: SessionLog, project: str, command: str, held: Sequence[Mass]) -> None:
-    """Keep what a run held back, for `ltm status`."""
-    reader, said = f"held by {command}", ", ".join(map(str, held))
-    if log.cursor("", reader, project) != said:
+def note_masses(log: SessionLog, project: str, command: str, held: Sequence[Mass]) -> None:
+    """Keep what a run held back, for `ltm status`; nothing held back takes the note away."""
+    reader, text = f"held by {command}", ", ".join(map(str, held))
+    if log.cursor("", reader, project) != text:
         with log.transaction():
-            log.keep_cursor("", reader, project, said)
+            log.keep_cursor("", reader, project, text)
 
 
-def note_in(places: Places, command: str, held: Sequence[Mass]) -> None:
-    """The same for who has no log open; where there is none, nothing was noted before."""
+def note_masses_in(places: Places, command: str, held: Sequence[Mass]) -> None:
+    """The same without an open log; where there is none, nothing was noted before."""
     with _log(places) as log:
         if log is not None:
-            note(log, places.project.id, command, held)
+            note_masses(log, places.project.id, command, held)
 
 
-def waiting(places: Places) -> dict[str, str]:
+def waiting_masses(places: Places) -> dict[str, str]:
     """By command, what waits for consent; nothing where there is no log."""
     found: dict[str, str] = {}
     with _log(places) as log:
         if log is not None:
             project = places.project.id
             found = {each: log.cursor("", f"held by {each}", project) for each in COMMANDS}
-    return {command: said for command, said in found.items() if said}
+    return {command: text for command, text in found.items() if text}
 
 
-def told(command: str, said: str) -> str:
-    """What a person is told of it."""
+def mass_message(command: str, held: str) -> str:
+    """What a person reads about masses that wait for consent."""
     return (
-        f"{said} would go out of use at once, which is more than {SHARE:.0%}: left alone."
+        f"{held} would go out of use at once, which is more than {SHARE:.0%}: left alone."
         f" See them with 'ltm {command} --dry-run'; if that is right: ltm {command} --yes"
     )
 

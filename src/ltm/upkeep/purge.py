@@ -1,8 +1,8 @@
-"""A memory or a session is purged: nothing of it is left where we keep what was said and noted.
+"""Purge a memory or a session: delete every trace of it that LTM keeps.
 
-Owns the order. For a memory, the messages that say it are found and marked while there is something
-to compare them with, then it goes from sessions, notes, stashes and the ledger. The memory itself
-goes last, by the store, so that a purge that was cut short can be said again.
+For a memory, the messages that say it are found and marked while there is something to compare them
+with, then it goes from sessions, notes, stashes and the ledger. The memory itself goes last, by the
+store, so that a purge that was cut short can be repeated.
 """
 
 from __future__ import annotations
@@ -10,21 +10,18 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from ltm.friction import report
 from ltm.history.db import Passages
 from ltm.history.exclusions import messages_quoting, note_unsaid, quoting
 from ltm.history.ingest import file_of, passages_behind, purge_session, transcript_of
 from ltm.inject import memory_md
+from ltm.model import Memory
 from ltm.notes.session_notes import SessionNotes, line_of
 from ltm.notes.stash_files import Stashes
 from ltm.project.layout import Places
 from ltm.state import corrections
 from ltm.state.session_log import Session, SessionLog
-
-if TYPE_CHECKING:
-    from ltm.model import Memory
 
 _LATEST = 50
 """Sessions of the project whose transcripts are looked through."""
@@ -65,7 +62,7 @@ def purge_traces(memory: Memory, where: Places) -> tuple[int, str]:
     return gone, transcript_of(source)
 
 
-def purge_said(session: str, where: Places) -> tuple[int, str]:
+def purge_session_traces(session: str, where: Places) -> tuple[int, str]:
     """Delete for good what was said in a session and what was noted of it, in whatever project.
 
     How many passages there were, and the client's own transcript, which is not ours to change.

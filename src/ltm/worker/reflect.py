@@ -117,7 +117,7 @@ def reflect(
             through, held = let_through(store, ai.proposed(store), consent=consent)
             done.merged += merge(store, through)
             done.held += held
-            plan.note_in(places, plan.CONSOLIDATE, done.held)
+            plan.note_masses_in(places, plan.CONSOLIDATE, done.held)
             tell(parts)
             _publish(store, places, done, now)
         tell(parts)

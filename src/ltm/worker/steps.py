@@ -252,7 +252,7 @@ def learn_from(
         )
         if done.added and _is_time(log, found.project.id, store):
             _, held = consolidate.run(store, now, least=consolidate.LEAST)
-            plan.note(log, found.project.id, plan.CONSOLIDATE, held)
+            plan.note_masses(log, found.project.id, plan.CONSOLIDATE, held)
         if done.added or done.superseded:
             _write_views(store, found, now)
     finally:
@@ -296,11 +296,11 @@ def _tidy_up(log: SessionLog, session: Session, now: datetime, environ: Mapping[
     store = open_store(found, config)
     try:
         merged, held = consolidate.run(store, now, least=consolidate.LEAST)
-        plan.note(log, found.project.id, plan.CONSOLIDATE, held)
+        plan.note_masses(log, found.project.id, plan.CONSOLIDATE, held)
         done = 0
         try:
             faded = run(store, now=now, limits=limits_of(config))
-            plan.note(log, found.project.id, plan.UPKEEP, faded.held)
+            plan.note_masses(log, found.project.id, plan.UPKEEP, faded.held)
             done = len(faded.done)
         except (Busy, StorageFailed):
             raise
