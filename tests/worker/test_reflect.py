@@ -19,6 +19,7 @@ from ltm.project.layout import places
 from ltm.spool import events
 from ltm.state.corrections import Conversation, RuleEvidence, opened
 from tests.cli.runner import Ltm
+from tests.effort import ALL
 from tests.llm.scripted import ScriptedApi
 from tests.sessions.writing import Transcript, about_the_login
 
@@ -310,7 +311,8 @@ def test_killed_anywhere_it_can_be_done_again_and_counts_nothing_twice(
     wanted = _essence(desk)
     killed = 0
     points = [(RENAMES, n) for n in range(1, 11)] + [("pwrite64", n) for n in range(5, 60, 10)]
-    for calls, number in points:
+    tried = points if ALL else points[::2]
+    for calls, number in tried:
         shutil.rmtree(desk.ltm.home)
         shutil.rmtree(desk.ltm.project)
         shutil.copytree(template / "home", desk.ltm.home)
@@ -329,7 +331,7 @@ def test_killed_anywhere_it_can_be_done_again_and_counts_nothing_twice(
         killed += ended.returncode == -9
         desk.ltm.ok("consolidate", "--all")
         assert _essence(desk) == wanted, f"killed at {calls} {number}"
-    assert killed >= 12
+    assert killed >= len(tried) * 3 // 4
 
 
 def _essence(desk: Desk) -> list[tuple[str, str, int, str]]:
