@@ -30,12 +30,13 @@ import re
 import shutil
 import stat
 import tempfile
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 from ltm.project.home import client_folder, scratch_folder
 from ltm.sessions.claude_code import holds_nothing, turns_of
@@ -111,62 +112,252 @@ class Lines:
         with _opened(self.path) as file:
             return self._start if file is None else _mark(file, *place)
 
+    def turns(self, line: bytes) -> list[Turn] | None:
+        """The turns in the line that was handed out last; None when it cannot be read."""
+        return _turns_in(line, self.number)
+
     def __iter__(self) -> Iterator[bytes]:
         with _opened(self.path) as file:
             if file is not None:
-                yield from self._lines_of(file)
+                for line in _scan(file, *self._begin(file)):
+                    self._offset, self.number = line.end, line.number
+                    self.too_long += line.is_too_long
+                    if line.data:
+                        yield line.data
 
-    def _lines_of(self, file: BinaryIO) -> Iterator[bytes]:
+    def _begin(self, file: BinaryIO) -> Place:
+        """The place after the cursor; the file's start when it is not the cursor's file."""
         start = self._start if _mark_holds(file, self._start) else Cursor()
         self._offset, self.number = start.offset, start.line
-        # A last line without an end was handed out already: what ends it is not another line.
-        former = _before(file, start.offset)
-        ends_former = bool(former) and not former.endswith(b"\n")
-        file.seek(start.offset)
-        rest = b""
-        passed = 0  # bytes of a line that is being passed over
-        while chunk := file.read(_CHUNK):
-            if passed:
-                end = chunk.find(b"\n") + 1
-                passed += end or len(chunk)
-                if not end:
-                    continue
-                self._offset += passed
-                self.number += 1
-                chunk, passed = chunk[end:], 0
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                self._offset += len(line) + 1
-                self.number += not ends_former
-                ends_former = False
-                if len(line) > LONGEST:
-                    self.too_long += 1
-                elif line and not line.isspace():
-                    yield line
-            if len(rest) > LONGEST:
-                self.too_long += 1
-                rest, passed = b"", len(rest)
-        if rest and _is_complete(rest):
-            self._offset += len(rest)
-            self.number += 1
-            yield rest
+        return self.place
+
+
+LineSource = Callable[[str, Cursor | None], Lines]
+"""Gives the lines of the file at a path after a cursor: `Lines`, or `Transcripts.lines`."""
+
+HELD = 8 * 1024 * 1024
+"""Bytes of transcripts that are held for their next reader."""
+
+
+class Transcripts:
+    """Transcripts that several readers go through: each line is read and parsed once for all.
+
+    Every reader has its own cursor, and sees what a reading of its own would give it. What is held
+    is limited: of longer transcripts the rest is read again by each.
+    """
+
+    def __init__(self, most: int = HELD) -> None:
+        self._most = most
+        self._files: dict[str, _HeldFile] = {}
+        self._replaced: list[_HeldFile] = []
+
+    def lines(self, path: str, cursor: Cursor | None = None) -> Lines:
+        """The lines of the file at `path` after `cursor`."""
+        held = self._files.pop(path, None)
+        if held is not None and not held.is_as_it_was():
+            self._replaced.append(held)  # a reader may be in the middle of it
+            held = None
+        if held is None:
+            while sum(each.size for each in self._files.values()) > self._most // 2:
+                self._files.pop(next(iter(self._files))).close()
+            file = _open_plain(path)
+            if file is None:
+                return Lines(path, cursor)
+            room = self._most - sum(each.size for each in self._files.values())
+            held = _HeldFile(path, file, room)
+        self._files[path] = held
+        return _HeldLines(held, cursor)
+
+    def close(self) -> None:
+        """Let go of all that is held; what was handed out must not be read any more."""
+        for held in (*self._files.values(), *self._replaced):
+            held.close()
+        self._files.clear()
+        self._replaced.clear()
+
+
+@dataclass(slots=True)
+class _Line:
+    """One line, or with no data the place after something that is not one."""
+
+    data: bytes
+    end: int
+    """Bytes up to its end."""
+    number: int
+    is_too_long: bool = False
+    parsed: tuple[list[Turn] | None] | None = None
+
+
+class _HeldFile:
+    """A part of a file whose lines are held, without gaps, up to a number of bytes."""
+
+    def __init__(self, path: str, file: BinaryIO, most: int) -> None:
+        self.path = path
+        self.file = file
+        self.size = 0
+        self._most = most
+        self._lines: list[_Line] = []
+        self._from: Place | None = None
+        self._mark = Cursor()
+        self._unheld: Iterator[_Line] | None = None
+        self._is_full = False
+
+    def close(self) -> None:
+        self.file.close()
+
+    def is_as_it_was(self) -> bool:
+        """Whether the path still leads to this file, and what is held still stands in it."""
+        try:
+            now, then = os.stat(self.path), os.fstat(self.file.fileno())
+        except (OSError, ValueError):
+            return False
+        same = (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
+        return same and _mark_holds(self.file, self._mark)
+
+    def lines(self, start: Place) -> Iterator[_Line]:
+        """The lines after a place: those that are held, then those of the file."""
+        if self._from is None:
+            self._from = start
+        if start > self._end or (start < self._from and not self._fill(start)):
+            yield from _scan(self.file, *start)
+            return
+        index = bisect_right(self._lines, start[0], key=lambda line: line.end)
+        try:
+            while index < len(self._lines) or self._hold_next():
+                yield self._lines[index]
+                index += 1
+        finally:
+            if not self.file.closed:
+                self._mark = _mark(self.file, *self._end)
+        if self._is_full:
+            yield from _scan(self.file, *self._end)
+
+    def _hold_next(self) -> bool:
+        """Hold one line more; False at the end of the file, and when no more may be held."""
+        if self._is_full:
+            return False
+        if self._unheld is None:
+            self._unheld = _scan(self.file, *self._end)
+        line = next(self._unheld, None)
+        if line is None:
+            self._unheld = None  # the file may grow
+        elif self.size + len(line.data) > self._most:
+            self._is_full, line = True, None
+        else:
+            self._lines.append(line)
+            self.size += len(line.data)
+        return line is not None
+
+    def _fill(self, start: Place) -> bool:
+        """Read what lies before the first line that is held; False when it cannot be held."""
+        assert self._from is not None
+        found: list[_Line] = []
+        size = self.size
+        for line in _scan(self.file, *start):
+            if line.end > self._from[0]:
+                return False  # a line that was complete without its end, and has one now
+            found.append(line)
+            size += len(line.data)
+            if size > self._most:
+                return False
+            if line.end == self._from[0]:
+                break
+        self._lines[:0] = found
+        self._from, self.size = start, size
+        return True
+
+    @property
+    def _end(self) -> Place:
+        last = self._lines[-1] if self._lines else None
+        return (last.end, last.number) if last else self._from or (0, 0)
+
+
+class _HeldLines(Lines):
+    """The lines of a file that is held, for one reader."""
+
+    def __init__(self, held: _HeldFile, cursor: Cursor | None) -> None:
+        super().__init__(held.path, cursor)
+        self._held = held
+        self._line: _Line | None = None
+
+    def cursor_at(self, place: Place) -> Cursor:
+        """A place that was passed, as a cursor."""
+        return _mark(self._held.file, *place)
+
+    def turns(self, line: bytes) -> list[Turn] | None:
+        """The turns in the line that was handed out last; None when it cannot be read."""
+        assert self._line is not None
+        if self._line.parsed is None:
+            self._line.parsed = (_turns_in(line, self.number),)
+        return self._line.parsed[0]
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._held.lines(self._begin(self._held.file)):
+            self._offset, self.number, self._line = line.end, line.number, line
+            self.too_long += line.is_too_long
+            if line.data:
+                yield line.data
+
+
+def _scan(file: BinaryIO, offset: int, number: int) -> Iterator[_Line]:
+    """The lines after a place; blank ones and those that are too long have no data."""
+    # A last line without an end was handed out already: what ends it is not another line.
+    former = _before(file, offset)
+    ends_former = bool(former) and not former.endswith(b"\n")
+    place = offset
+    rest = b""
+    passed = 0  # bytes of a line that is being passed over
+    while True:
+        file.seek(place)  # others may read the same file in between
+        chunk = file.read(_CHUNK)
+        if not chunk:
+            break
+        place += len(chunk)
+        if passed:
+            end = chunk.find(b"\n") + 1
+            passed += end or len(chunk)
+            if not end:
+                continue
+            offset += passed
+            number += 1
+            yield _Line(b"", offset, number)
+            chunk, passed = chunk[end:], 0
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            offset += len(line) + 1
+            number += not ends_former
+            ends_former = False
+            is_too_long = len(line) > LONGEST
+            yield _Line(b"" if is_too_long or line.isspace() else line, offset, number, is_too_long)
+        if len(rest) > LONGEST:
+            yield _Line(b"", offset, number, is_too_long=True)
+            rest, passed = b"", len(rest)
+    if rest and _is_complete(rest):
+        yield _Line(rest, offset + len(rest), number + 1)
 
 
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO | None]:
+    """A plain file open for reading, None when there is none."""
+    file = _open_plain(path)
+    try:
+        yield file
+    finally:
+        if file is not None:
+            file.close()
+
+
+def _open_plain(path: str) -> BinaryIO | None:
     """A plain file open for reading, None when there is none; a pipe is not waited for."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags)
     except (OSError, ValueError):
-        yield None
-        return
+        return None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        yield None
-        return
-    with open(handle, "rb", buffering=0) as file:
-        yield file
+        return None
+    return open(handle, "rb", buffering=0)
 
 
 def _mark(file: BinaryIO, offset: int, line: int) -> Cursor:
@@ -278,9 +469,9 @@ class TranscriptReader:
     """The turns of a transcript after a cursor; `cursor` is the place after those handed out."""
 
     def __init__(
-        self, path: str, cursor: Cursor | None, seen: MessageHistory, only: tuple[bytes, ...] = ()
+        self, lines: Lines, seen: MessageHistory, only: tuple[bytes, ...] = ()
     ) -> None:
-        self._lines = Lines(path, cursor)
+        self._lines = lines
         self._seen = seen
         self._only = only
         self._calls: dict[str, ToolUse] = {}
@@ -326,9 +517,9 @@ class TranscriptReader:
                 continue
             if holds_nothing(line):
                 continue
-            entry = self._parse(line)
-            turns = [] if entry is None else turns_of(entry, self._lines.number)
+            turns = self._lines.turns(line)
             if not turns:
+                self.unreadable += turns is None
                 continue
             ahead.append((turns, self._lines.place))
             size += len(line)
@@ -336,18 +527,6 @@ class TranscriptReader:
                 yield ahead
                 ahead, size = [], 0
         yield ahead
-
-    def _parse(self, line: bytes) -> dict[str, Any] | None:
-        try:
-            # A broken character costs that character and not the line.
-            text = line.strip().decode("utf-8", "replace")
-            entry, end = _DECODER.raw_decode(text)
-            if end < len(text):
-                raise ValueError("more than one value on a line")
-        except (ValueError, RecursionError):
-            self.unreadable += 1
-            return None
-        return entry if isinstance(entry, dict) else None
 
     def _joined(self, turns: list[Turn]) -> list[Turn]:
         """Turns with the names of the tools whose results they are, and the commits they made."""
@@ -361,7 +540,7 @@ class TranscriptReader:
                 call = self._calls.pop(turn.id, None)
                 if call is None:
                     continue
-                turn.tool = call.tool  # it was just made and is not handed out yet
+                turn.tool = call.tool  # the same for every reader that knows the call
                 if not turn.failed:
                     commits += _commits(call, turn)
         return turns + commits if commits else turns
@@ -373,13 +552,27 @@ def read(
     seen: MessageHistory | None = None,
     *,
     only: tuple[bytes, ...] = (),
+    lines: LineSource = Lines,
 ) -> TranscriptReader:
     """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
 
     A file that is missing, or not a plain file, has none. The cursor is told by the reading.
     `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
     """
-    return TranscriptReader(path, cursor, Recent(IN_ONE) if seen is None else seen, only)
+    seen = Recent(IN_ONE) if seen is None else seen
+    return TranscriptReader(lines(path, cursor), seen, only)
+
+
+def _turns_in(line: bytes, number: int) -> list[Turn] | None:
+    try:
+        # A broken character costs that character and not the line.
+        text = line.strip().decode("utf-8", "replace")
+        entry, end = _DECODER.raw_decode(text)
+        if end < len(text):
+            raise ValueError("more than one value on a line")
+    except (ValueError, RecursionError):
+        return None
+    return turns_of(entry, number) if isinstance(entry, dict) else []
 
 
 def committed(output: str) -> Iterator[tuple[str, str, str]]:
@@ -425,11 +618,11 @@ class SessionOrigin:
     started: str = ""
 
 
-def origin(path: str) -> SessionOrigin:
+def origin(path: str, lines: LineSource = Lines) -> SessionOrigin:
     """The session of a transcript: by its own words, else by the file's name."""
     session = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
     cwd = started = ""
-    for line in islice(Lines(path), _FIRST):
+    for line in islice(lines(path, None), _FIRST):
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
