@@ -1,4 +1,4 @@
-"""Transcripts that several readers go through: each sees what a reading of its own would show it."""
+"""Transcripts of several readers: each sees what a reading of its own would show it."""
 
 from __future__ import annotations
 

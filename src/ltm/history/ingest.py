@@ -21,15 +21,15 @@ from contextlib import closing
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ltm.config.config import load
 from ltm.errors import Conflict, NotFound
 from ltm.history.db import Passages
 from ltm.history.passage import Header, Passage
 from ltm.history.split import Cutter, sound
 from ltm.model import Memory, iso
 from ltm.project.layout import SESSIONS, Places
-from ltm.sessions.transcript import Cursor, Unknown, cursor_of, read
+from ltm.sessions.transcript import Cursor, Lines, LineSource, Unknown, cursor_of, read
 from ltm.state.session_log import Session, SessionLog
+from ltm.store.project import OpenProject
 from ltm.text.sentences import sentences
 from ltm.text.terms import query_terms
 
@@ -50,6 +50,7 @@ def keep_verbatim(
     *,
     since: str = "",
     known_as: str = "",
+    lines: LineSource = Lines,
 ) -> int:
     """Keep what a session's transcript says since it was last read; how many passages were new.
 
@@ -62,7 +63,7 @@ def keep_verbatim(
         if passages.is_purged(session):
             return 0
         try:
-            return _read_on(passages, header, transcript, since)
+            return _read_on(passages, header, transcript, since, lines)
         except Conflict:
             continue  # another process reads the same session: go on from where it is now
     return 0
@@ -81,11 +82,13 @@ def passages_behind(passages: Passages, memory: Memory) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _read_on(passages: Passages, header: Header, transcript: str, since: str) -> int:
+def _read_on(
+    passages: Passages, header: Header, transcript: str, since: str, lines: LineSource
+) -> int:
     former = passages.cursor(header.id, header.transcript)
     cursor, state = _parsed(former)
     unread = Unknown(passages.known_messages)
-    reading = read(transcript, cursor, unread)
+    reading = read(transcript, cursor, unread, lines=lines)
     cutter = Cutter(header.cwd, state)
     held: list[Passage] = []
     size = added = 0
@@ -126,33 +129,49 @@ def _written(cursor: Cursor, state: dict[str, Any]) -> str:
 _MEGABYTE = 1_000_000
 
 
-def keep_session(session: Session, where: Places, now: datetime, *, known_as: str = "") -> int:
+def keep_session(
+    project: OpenProject,
+    session: Session,
+    now: datetime,
+    *,
+    known_as: str = "",
+    lines: LineSource = Lines,
+) -> int:
     """Read on in a session's transcript and keep what was said; how many passages were new.
 
     `known_as` is the transcript's own path, where it lies elsewhere while it is read.
     """
-    config = load(where.home, where.settings)
-    if not config.get("sessions.keep"):
+    if not project.config.get("sessions.keep"):
         return 0
-    with closing(Passages(where.sessions_db)) as passages:
-        return keep_verbatim(
-            passages,
-            session.id,
-            session.transcript,
-            session.cwd,
-            since=_oldest(config, now),
-            known_as=known_as,
-        )
+    return keep_verbatim(
+        passages_of(project),
+        session.id,
+        session.transcript,
+        session.cwd,
+        since=_oldest(project.config, now),
+        known_as=known_as,
+        lines=lines,
+    )
 
 
-def let_go(where: Places, now: datetime) -> int:
+def let_go(project: OpenProject, now: datetime) -> int:
     """Let go of what is older, or more, than the options say; how many passages went."""
-    config = load(where.home, where.settings)
+    config = project.config
     before, most = _oldest(config, now), int(config.get("sessions.megabytes")) * _MEGABYTE
-    if not (before or most) or not os.path.exists(where.sessions_db):
+    if not (before or most) or not os.path.exists(project.places.sessions_db):
         return 0
-    with closing(Passages(where.sessions_db)) as passages:
-        return passages.prune(before=before, most=most)
+    return passages_of(project).prune(before=before, most=most)
+
+
+def passages_of(project: OpenProject, *, readonly: bool = False) -> Passages:
+    """What was said in a project's sessions, open until the project is closed.
+
+    With `readonly` no file is made where there is none.
+    """
+    path = project.places.sessions_db
+    if readonly and not project.has("passages"):
+        return project.part("passages to read", lambda: Passages(path, readonly=True))
+    return project.part("passages", lambda: Passages(path))
 
 
 def purge_session(name: str, where: Places) -> tuple[int, str, str]:

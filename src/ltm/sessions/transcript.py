@@ -468,9 +468,7 @@ class Unknown:
 class TranscriptReader:
     """The turns of a transcript after a cursor; `cursor` is the place after those handed out."""
 
-    def __init__(
-        self, lines: Lines, seen: MessageHistory, only: tuple[bytes, ...] = ()
-    ) -> None:
+    def __init__(self, lines: Lines, seen: MessageHistory, only: tuple[bytes, ...] = ()) -> None:
         self._lines = lines
         self._seen = seen
         self._only = only

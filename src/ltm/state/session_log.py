@@ -21,6 +21,7 @@ from typing import Any
 from ltm import policy
 from ltm.index.sqlite import transaction
 from ltm.model import iso
+from ltm.state.model_log import ModelLog
 from ltm.state.usage import State, note_session, open_log
 
 _KEPT_DAYS = 60
@@ -82,6 +83,10 @@ class SessionLog:
     def usage(self) -> State:
         """The usage of memories, in the same file; not to be changed within a transaction."""
         return State(self._path, db=self._db)
+
+    def models(self) -> ModelLog:
+        """What models cost and have yet to read, in the same file; as `usage`."""
+        return ModelLog(self._path, db=self._db)
 
     def transaction(self) -> AbstractContextManager[None]:
         """All changes inside, or none."""

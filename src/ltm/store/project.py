@@ -101,6 +101,10 @@ class OpenProject:
 
         return self._given_log or self.part("log", lambda: SessionLog(self.places.state_db))
 
+    def has(self, name: str) -> bool:
+        """Whether a `part` of this name is open."""
+        return name in self._parts
+
     def part(self, name: str, opens: Callable[[], _Part]) -> _Part:
         """What a later package opens for the project: once, and closed with it."""
         if name not in self._parts:

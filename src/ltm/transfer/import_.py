@@ -42,7 +42,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from ltm.config.config import load
 from ltm.config.options import agent_name
 from ltm.decisions import Adopt, Contradict, Copy
 from ltm.errors import Busy, Conflict, LtmError, NotFound, Refused, StorageFailed, WrongUsage
@@ -52,7 +51,7 @@ from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Problem, Scope, Status, Stored, Trust, as_record, new_id
 from ltm.policy import Mass, is_active, masses
 from ltm.project.layout import Places, places
-from ltm.store.open import open_store
+from ltm.store.project import OpenProject
 from ltm.store.share import CameAlong
 from ltm.store.store import Store
 from ltm.text.display import counted
@@ -193,14 +192,14 @@ class Targets:
         self._reusing = reusing
         self._found: dict[tuple[str, str], Target] = {}
         self._folders: dict[str, str | None] = {}
-        self._opened: list[Store] = []
+        self._opened: list[OpenProject] = []
         self._current = store
         self._left_out: Counter[tuple[str, str, str]] = Counter()
 
     def close(self) -> None:
         """Close what was opened here."""
-        for store in self._opened:
-            store.close()
+        for project in self._opened:
+            project.close()
 
     def here(self) -> Target:
         """The store of the current project and agent."""
@@ -261,10 +260,9 @@ class Targets:
         return self._found[key]
 
     def _open(self, folder: str, agent: str) -> Store:
-        where = places(folder or self._here.project.root, agent or self._here.agent)
-        store = open_store(where, load(where.home, where.settings))
-        self._opened.append(store)
-        return store
+        project = OpenProject(folder or self._here.project.root, agent or self._here.agent)
+        self._opened.append(project)
+        return project.store
 
 
 def _safe_name(name: str) -> str:
