@@ -27,6 +27,7 @@ from ltm.recall.passages import Quote, SessionSearch
 from ltm.recall.search import recall
 from ltm.state.session_log import Session as Logged
 from ltm.store.open import open_store
+from ltm.store.project import OpenProject
 
 ASKED_FOR = 100
 """Hits a question may have."""
@@ -83,7 +84,8 @@ class Ours:
     def _ingest(self, number: int, group: Group) -> None:
         project = self._folder / f"project{number}"
         project.mkdir(parents=True)
-        where = places(str(project), environ={**os.environ, "LTM_HOME": str(self._folder / "home")})
+        environ = {**os.environ, "LTM_HOME": str(self._folder / "home")}
+        where = places(str(project), environ=environ)
         self._places[group.id] = where
         transcripts = self._folder / "transcripts" / str(number)
         transcripts.mkdir(parents=True)
@@ -93,7 +95,8 @@ class Ours:
             logged = Logged(
                 _name(session.id), where.project.id, 1, "", "", "", str(project), str(path), 0, 0, 0
             )
-            self.passages += keep_session(logged, where, session.date or _NOW)
+            with OpenProject(str(project), environ=environ) as opened:
+                self.passages += keep_session(opened, logged, session.date or _NOW)
         self._embed(where)
 
     def _embed(self, where: Places) -> None:

@@ -27,7 +27,7 @@ from ltm.history.ingest import keep_session
 from ltm.model import now
 from ltm.project.layout import places
 from ltm.spool import events
-from ltm.state.session_log import SessionLog
+from ltm.store.project import OpenProject
 from ltm.worker.steps import begin, learn_from
 from tests.figures import count, worst
 from tests.sessions.writing import Transcript
@@ -58,16 +58,12 @@ class Home:
 
     def read(self, transcript: Path, session: str) -> None:
         """The same in this process."""
-        where = places(str(self.project), environ=self.environ)
-        log = SessionLog(where.state_db)
-        try:
-            known = begin(
-                log, str(transcript), session, where.project.id, str(self.project), "2026-11-15"
-            )
-            learn_from(log, known, now(), self.environ, where=where)
-            keep_session(known, where, now())
-        finally:
-            log.close()
+        folder = str(self.project)
+        with OpenProject(folder, environ=self.environ) as project:
+            project_id = project.places.project.id
+            known = begin(project.log, str(transcript), session, project_id, folder, "2026-11-15")
+            learn_from(project, known, now())
+            keep_session(project, known, now())
 
     def passages(self) -> list[tuple[object, ...]]:
         """What was kept word for word, in order."""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -29,7 +30,7 @@ class Kept:
         self.folder = folder
         self.passages = Passages(str(folder / "sessions.db"))
 
-    def keep(self, transcript: Transcript, session: str = "one", **fields: str) -> int:
+    def keep(self, transcript: Transcript, session: str = "one", **fields: Any) -> int:
         return keep_verbatim(self.passages, session, str(transcript.path), "/p", **fields)
 
     def all(self, session: str = "one") -> list[Passage]:

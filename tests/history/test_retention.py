@@ -13,6 +13,7 @@ from ltm.history.db import Passages
 from ltm.history.ingest import keep_session
 from ltm.project.layout import places
 from ltm.state.session_log import SessionLog
+from ltm.store.project import OpenProject
 from ltm.text.terms import query_terms
 from ltm.worker.steps import begin
 from tests.cli.runner import Ltm
@@ -254,7 +255,8 @@ def test_no_project_finds_what_was_said_in_another(tmp_path: Path) -> None:
         session = begin(
             log, str(transcript.path), f"s{number}", where.project.id, str(folder), "2026-11-15"
         )
-        assert keep_session(session, where, moment) == 1
+        with OpenProject(str(folder), environ=environ) as project:
+            assert keep_session(project, session, moment) == 1
     log.close()
     leaks = 0
     for number, folder in enumerate(folders):

@@ -26,6 +26,7 @@ from ltm.recall.timeline import around, retell
 from ltm.recall.why_file import explain
 from ltm.state.session_log import SessionLog
 from ltm.store.open import open_files
+from ltm.store.project import OpenProject
 from ltm.worker.steps import begin
 from tests.cli.runner import Ltm
 from tests.sessions.writing import Transcript
@@ -71,7 +72,8 @@ def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Places]:
             str(folder),
             "2026-11-15",
         )
-        assert keep_session(session, where, datetime(2026, 11, 16, tzinfo=UTC)) > 2
+        with OpenProject(str(folder)) as project:
+            assert keep_session(project, session, datetime(2026, 11, 16, tzinfo=UTC)) > 2
         with closing(open_files(where, load(where.home, ""))) as store:
             store.create(
                 make(

@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from ltm.config.config import load
 from ltm.model import Filter, Memory
 from ltm.notes.session_notes import note_session
-from ltm.project.layout import places
-from ltm.state.session_log import SessionLog
-from ltm.store.open import open_store
+from ltm.store.project import OpenProject
 from ltm.worker.steps import learn_from
 from tests.sessions.writing import Transcript
 
@@ -72,25 +68,23 @@ def play(scenario: Mapping[str, Any], top: Path) -> Ending:
     environ = {"LTM_HOME": str(home), "HOME": str(top)}
     session = "11111111-2222-4333-8444-555555555555"
     log_of = Transcript(top / f"{session}.jsonl", session)
-    where = places(str(project), environ=environ)
-    with closing(SessionLog(where.state_db)) as log:
-        log.begin(session, where.project.id, str(project), str(log_of.path), AT)
+    with OpenProject(str(project), environ=environ) as opened:
+        log = opened.log
+        log.begin(session, opened.places.project.id, str(project), str(log_of.path), AT)
         for sitting in scenario["sessions"]:
-            _sit(sitting["turns"], log_of, project, lambda: _read(log, session, environ))
-        _read(log, session, environ)
+            _sit(sitting["turns"], log_of, project, lambda: _read(opened, session))
+        _read(opened, session)
         known = log.get(session)
         assert known is not None
-        config = load(where.home, where.settings)
-        note = note_session(where, known, config.kinds)
-    with closing(open_store(where, config)) as store:
-        active = [each.memory for each in store.list(Filter(), 500).items]
+        note = note_session(opened, known)
+        active = [each.memory for each in opened.store.list(Filter(), 500).items]
     return Ending(active, note.text if note else "")
 
 
-def _read(log: SessionLog, session: str, environ: Mapping[str, str]) -> None:
-    known = log.get(session)
+def _read(project: OpenProject, session: str) -> None:
+    known = project.log.get(session)
     assert known is not None
-    learn_from(log, known, AT, environ)
+    learn_from(project, known, AT)
 
 
 def _sit(turns: list[Mapping[str, Any]], log: Transcript, project: Path, stop: Any) -> None:

@@ -13,6 +13,7 @@ from ltm.project.layout import Places, places
 from ltm.state.session_log import SessionLog
 from ltm.store.file_store import FileStore
 from ltm.store.open import open_files
+from ltm.store.project import OpenProject
 from ltm.upkeep.consolidate import LEAST, MANY, OFTEN
 from ltm.worker.steps import begin, learn_from
 from tests.sessions.writing import Transcript
@@ -57,7 +58,8 @@ class Desk:
                 str(self.top / "project"),
                 "2026-11-15T10:00:00Z",
             )
-            learn_from(log, session, datetime.now(UTC), self.environ)
+            with OpenProject(session.cwd, environ=self.environ, log=log) as project:
+                learn_from(project, session, datetime.now(UTC))
         finally:
             log.close()
 

@@ -37,7 +37,7 @@ from ltm.errors import Refused
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Source, Status, Stored, Trust
 from ltm.redact.redact import redacted
-from ltm.sessions.transcript import Unknown, cursor_of, read
+from ltm.sessions.transcript import Lines, LineSource, Unknown, cursor_of, read
 from ltm.state.session_log import SessionLog
 from ltm.store.store import Store
 from ltm.text.sameness import holds, same
@@ -92,12 +92,13 @@ def capture(
     now: datetime,
     difficulty: float = 0.0,
     folder: str = "",
+    lines: LineSource = Lines,
 ) -> Captured:
     """Keep what a session's transcript taught since it was last read; it ran in `folder`."""
     unread = Unread(log, now, READER)
     before = log.cursor(session, READER, path)
-    reading = read(path, cursor_of(before), unread)
-    evidence = Evidence(path, begun=bool(before), folder=folder)
+    reading = read(path, cursor_of(before), unread, lines=lines)
+    evidence = Evidence(path, begun=bool(before), folder=folder, lines=lines)
     listener = Listener(session, store.kinds, log.cursor(session, STATE, path), evidence=evidence)
     done = Captured()
     heard: dict[str, _Given] = {}

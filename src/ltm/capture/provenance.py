@@ -22,7 +22,7 @@ from ltm.capture.message import pasted
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
 from ltm.model import Source, Trust
-from ltm.sessions.transcript import read
+from ltm.sessions.transcript import Lines, LineSource, read
 from ltm.sessions.turns import (
     Aside,
     AssistantText,
@@ -90,9 +90,17 @@ class Given:
 class Evidence:
     """What one session was given, to tell whether a candidate is the word of who says it."""
 
-    def __init__(self, transcript: str = "", *, begun: bool = False, folder: str = "") -> None:
+    def __init__(
+        self,
+        transcript: str = "",
+        *,
+        begun: bool = False,
+        folder: str = "",
+        lines: LineSource = Lines,
+    ) -> None:
         """`begun` says that an earlier stretch of the transcript was read before."""
         self._transcript = transcript
+        self._lines = lines
         self.begun = begun
         self._folder = folder
         self._collected = _Collector()
@@ -161,7 +169,7 @@ class Evidence:
                 each.doubt()
             return
         collected = _Collector()
-        for turns in read(self._transcript, only=_marks(left)).messages():
+        for turns in read(self._transcript, only=_marks(left), lines=self._lines).messages():
             for turn in turns:
                 for given in collected.of(turn):
                     for each in left:

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack, closing
 
 import click
 
+from ltm.capture.model_extract import Replaceable
 from ltm.capture.pipeline import Captured
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
 from ltm.errors import NotFound, WrongUsage
+from ltm.history.ingest import keep_session
 from ltm.model import now
+from ltm.sessions.transcript import (
+    Transcripts,
+    all_transcripts,
+    origin,
+    projects_folder,
+    unpacked,
+)
+from ltm.store.project import OpenProject
 from ltm.text.display import counted
+from ltm.worker.model_queue import hear_session
+from ltm.worker.steps import begin, learn_from
 
 
 @make("capture")
@@ -31,8 +44,6 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
     A transcript is read on from where it was left, so doing it again adds nothing and an
     interrupted run goes on. It happens by itself after sessions; this is for those from before.
     """
-    from ltm.sessions.transcript import all_transcripts, projects_folder
-
     if everything == bool(transcripts):
         raise WrongUsage("name transcripts, or say --all", hint="try: ltm capture --all")
     paths = all_transcripts() if everything else [os.path.abspath(each) for each in transcripts]
@@ -82,52 +93,42 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
 
 
 def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captured, int, int, int]:
-    from ltm.capture.model_extract import Replaceable
-    from ltm.project.layout import places
-    from ltm.sessions.transcript import origin, unpacked
-    from ltm.state.session_log import SessionLog
-    from ltm.worker.model_queue import hear_session
-    from ltm.worker.parallel import Beside
-    from ltm.worker.steps import begin, learn_from
-
-    done, sessions, skipped = Captured(), 0, 0
+    done, sessions, passages, skipped = Captured(), 0, 0, 0
     replaceable = Replaceable()
-    log = SessionLog(work.places.state_db)
-    try:
-        with (
-            Beside(paths) as beside,
-            click.progressbar(
-                paths, label="Reading sessions", file=sys.stderr, hidden=not sys.stderr.isatty()
-            ) as shown,
-        ):
-            for path in shown:
-                with unpacked(path) as plain:
-                    began = origin(plain)
-                    where = work.places
-                    if own_project:
-                        if not os.path.isdir(began.cwd):
-                            skipped += 1
-                            continue
-                        where = places(began.cwd)
-                    session = begin(
-                        log,
-                        plain,
-                        origin(path).session,
-                        where.project.id,
-                        began.cwd or where.project.root,
-                        began.started,
-                    )
-                    beside.keep(session, where, path)
-                    done += learn_from(log, session, now(), os.environ, where=where)
-                    if not done.llm_error:
-                        done += hear_session(
-                            log, session, now(), os.environ, where=where, replaceable=replaceable
-                        )
-                    if plain != path:  # the copy goes: what is noted is where it came from
-                        with log.transaction():
-                            log.begin(session.id, session.project, session.cwd, path, now())
-                    sessions += 1
-            passages = beside.kept()
-    finally:
-        log.close()
+    bar = click.progressbar(
+        paths, label="Reading sessions", file=sys.stderr, hidden=not sys.stderr.isatty()
+    )
+    with bar as shown, closing(Transcripts()) as transcripts, ExitStack() as opened:
+        project: OpenProject = work
+        for path in shown:
+            with unpacked(path) as plain:
+                began = origin(plain, transcripts.lines)
+                if own_project:
+                    if not os.path.isdir(began.cwd):
+                        skipped += 1
+                        continue
+                    if project.folder != began.cwd:
+                        opened.close()
+                        project = OpenProject(began.cwd, user=work.user, log=work.log)
+                        opened.enter_context(project)
+                where = project.places.project
+                session = begin(
+                    work.log,
+                    plain,
+                    origin(path).session if plain != path else began.session,
+                    where.id,
+                    began.cwd or where.root,
+                    began.started,
+                    lines=transcripts.lines,
+                )
+                done += learn_from(project, session, now(), lines=transcripts.lines)
+                passages += keep_session(
+                    project, session, now(), known_as=path, lines=transcripts.lines
+                )
+                if not done.llm_error:
+                    done += hear_session(project, session, now(), os.environ, replaceable)
+                if plain != path:  # the copy goes: what is noted is where it came from
+                    with work.log.transaction():
+                        work.log.begin(session.id, session.project, session.cwd, path, now())
+                sessions += 1
     return done, sessions, passages, skipped

@@ -91,15 +91,7 @@ def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
             bar.length = total
             bar.update(1)
 
-        done = reflect(
-            work.store,
-            work.places,
-            work.config,
-            now=now(),
-            dry_run=dry_run,
-            consent=yes,
-            tell=tell,
-        )
+        done = reflect(work, now=now(), dry_run=dry_run, consent=yes, tell=tell)
     if work.as_json:
         output.emit(_record(done))
         return done.held

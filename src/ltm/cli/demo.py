@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+from ltm.capture.pipeline import capture
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
@@ -17,6 +18,9 @@ from ltm.inject.session_start import tell
 from ltm.model import Filter, iso, now
 from ltm.project.home import scratch_folder
 from ltm.recall.search import recall
+from ltm.sessions.transcript import read
+from ltm.sessions.turns import AssistantText, ToolUse, UserText
+from ltm.store.project import OpenProject
 
 _SESSION = "demo.jsonl"  # a session of the real client in a small made-up project
 _ASKED = "why did the retry test fail?"
@@ -37,18 +41,9 @@ def command(work: Work) -> None:
 
 
 def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
-    from ltm.capture.pipeline import capture
-    from ltm.config.config import load
-    from ltm.project.layout import places
-    from ltm.sessions.transcript import read
-    from ltm.sessions.turns import AssistantText, ToolUse, UserText
-    from ltm.state.session_log import SessionLog
-    from ltm.store.open import open_store
-
     project = os.path.join(folder, "shop")
     os.mkdir(project)
-    where = places(project, environ={"LTM_HOME": os.path.join(folder, "home"), "HOME": folder})
-    config = load(where.home, where.shared)
+    environ = {"LTM_HOME": os.path.join(folder, "home"), "HOME": folder}
     transcript = _recorded(folder)
     say("1. A session, as it was recorded:\n")
     for turn in read(transcript):
@@ -59,15 +54,15 @@ def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
                 say(f"   agent:  {_line(text)}")
             case ToolUse(tool=tool, input=given):
                 say(f"   {tool.lower()}:{' ' * (7 - len(tool))}{_about(given)}")
-    store, log = open_store(where, config), SessionLog(where.state_db)
-    try:
-        done = capture(store, log, "demo", transcript, now=now(), difficulty=0.3)
+    with OpenProject(project, environ=environ) as opened:
+        store = opened.store
+        done = capture(store, opened.log, "demo", transcript, now=now(), difficulty=0.3)
         kept = [store.read(each).memory for each in done.added]
         say("\n2. What it taught, found without any model, each kept as a Markdown file:\n")
         for memory in kept:
             say(f"   {memory.kind:12} {memory.impact:9} {memory.title}")
         say("\n3. The next session is told at its start:\n")
-        told = tell(store, where, config, now())
+        told = tell(store, opened.places, opened.config, now())
         say("\n".join(f"   {line}" for line in told.text.splitlines()))
         say(f"\n4. Later, a question: {_ASKED}\n")
         found = recall(store, _ASKED, Filter(), 1)
@@ -80,9 +75,6 @@ def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
             "asked": _ASKED,
             "answer": [hit.stored.memory.text for hit in found.memories],
         }
-    finally:
-        log.close()
-        store.close()
 
 
 def _recorded(folder: str) -> str:

@@ -77,7 +77,7 @@ def note(work: Work, session: str) -> None:
             else "no session of this project with a transcript is known",
             hint="see them with: ltm sessions",
         )
-    written = note_session(work.places, found, work.config.kinds)
+    written = note_session(work, found)
     there = _notes(work).of_session(found.id) if written is None else written
     if work.as_json:
         path = there.path if there is not None else ""
@@ -249,7 +249,7 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
             sessions = log.sessions("" if everything else work.places.project.id, limit)
         finally:
             log.close()
-    said = headers_of(work.places, sessions)
+    said = headers_of(work, sessions)
     rows = [
         {
             "id": session.id,

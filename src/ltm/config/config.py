@@ -49,6 +49,20 @@ class Config(NamedTuple):
         """The value without the repository's say: for whatever is not this repository's alone."""
         return self.user_values.get(name, BY_NAME[name].default)
 
+    def in_repository(self, shared: str) -> "Config":
+        """These options of the user's with those of the repository whose vault is `shared`."""
+        # A link in a repository could lead to any file of the user's: none is followed out of it.
+        if not shared or not is_inside(shared, os.path.dirname(os.path.dirname(shared))):
+            return self
+        problems = list(self.problems)
+        file = read_toml(os.path.join(shared, CONFIG_FILE), follow=False)
+        accepted, _ = _accept(file, problems, repository=True)
+        return self._replace(
+            values={**self.values, **accepted},
+            repository_values=accepted,
+            problems=tuple(problems),
+        )
+
     def origin(self, name: str) -> str:
         """Who set an option: `repository`, `user` or `default`."""
         if name in self.repository_values:
@@ -91,19 +105,14 @@ def load(home: str, shared: str = "") -> Config:
     problems: list[Problem] = []
     file = read_toml(os.path.join(home, CONFIG_FILE))
     user, kinds = _accept(file, problems, repository=False)
-    repository: dict[str, OptionValue] = {}
-    # A link in a repository could lead to any file of the user's: none is followed out of it.
-    if shared and is_inside(shared, os.path.dirname(os.path.dirname(shared))):
-        file = read_toml(os.path.join(shared, CONFIG_FILE), follow=False)
-        repository, _ = _accept(file, problems, repository=True)
     defaults = {option.name: option.default for option in OPTIONS}
     return Config(
-        values=defaults | user | repository,
+        values=defaults | user,
         user_values=user,
-        repository_values=repository,
+        repository_values={},
         kinds=kinds,
         problems=tuple(problems),
-    )
+    ).in_repository(shared)
 
 
 def problems_in(config: Config, home: str) -> list[Problem]:

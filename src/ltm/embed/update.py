@@ -20,14 +20,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ltm.config.config import Config, load
 from ltm.embed.choose import open_embedder
 from ltm.embed.embedder import Embedder
 from ltm.errors import ModelFailed
-from ltm.history.db import Passages
+from ltm.history.ingest import passages_of
 from ltm.model import Memory
-from ltm.project.layout import Places, places
-from ltm.store.open import open_store
+from ltm.store.project import OpenProject
 
 if TYPE_CHECKING:
     from ltm.history.db import Passages
@@ -94,29 +92,24 @@ SECONDS = 10.0
 """At most for each, so that events do not wait for long; what is left is done the next time."""
 
 
-def embed_new(folder: str, environ: Mapping[str, str]) -> None:
-    """Give vectors to what the project of a folder has new.
+def embed_new(project: OpenProject, environ: Mapping[str, str]) -> None:
+    """Give vectors to what a project has new.
 
     A model that cannot be asked now is not an error: search goes by words until the next time.
     """
-    found = places(folder, environ=environ)
-    config = load(found.home, found.settings)
     try:
-        embedder = open_embedder(config, environ)
+        embedder = open_embedder(project.config, environ)
         if embedder is not None:
-            _embed(found, config, embedder)
+            _embed(project, embedder)
     except ModelFailed:
         pass
 
 
-def _embed(found: Places, config: Config, embedder: Embedder) -> None:
-    with closing(open_store(found, config)) as store:
-        keep_memories(store, embedder, SECONDS)
-    if os.path.exists(found.sessions_db):
+def _embed(project: OpenProject, embedder: Embedder) -> None:
+    keep_memories(project.store, embedder, SECONDS)
+    if os.path.exists(project.places.sessions_db):
         from ltm.index.vectors import vectors_of
 
-        with (
-            closing(Passages(found.sessions_db)) as passages,
-            closing(vectors_of(passages.path, embedder.name, embedder.dimensions)) as vectors,
-        ):
+        passages = passages_of(project)
+        with closing(vectors_of(passages.path, embedder.name, embedder.dimensions)) as vectors:
             keep_passages(passages, vectors, embedder, SECONDS)

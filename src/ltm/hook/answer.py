@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ltm.config.config import Config
     from ltm.model import Memory, Stored
     from ltm.project.layout import Places
+    from ltm.store.project import OpenProject
 
 
 _PART = 1024 * 1024  # of a transcript, at each end, in which an earlier answer is looked for
@@ -46,59 +47,50 @@ def at_start(record: Mapping[str, object], environ: Mapping[str, str] = os.envir
         return ""
     folder = folder_of(record)
     kept = session_text.load(find_home(environ), folder, environ, _client(environ))
-    return compose_brief(folder, environ, readonly=True) if kept is None else kept
+    if kept is not None:
+        return kept
+    from ltm.store.project import OpenProject
+
+    with OpenProject(folder, environ=environ, readonly=True) as project:
+        return compose_brief(project, folder, environ)
 
 
 def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
     """A short text for a sub-agent, if the user wants that."""
-    from ltm.config.config import load
-    from ltm.inject.session_start import tell
-    from ltm.model import now
-    from ltm.project.layout import places
-    from ltm.store.open import BUILT_IN, open_files
+    from ltm.store.project import OpenProject
 
-    found = places(folder_of(record), environ=environ)
-    config = load(found.home, found.settings)
-    if not config.get("inject.subagents") or config.get("store") != BUILT_IN:
-        return ""
-    store = open_files(found, config, readonly=True)
-    try:
-        return tell(store, found, config, now(), short=True).text
-    finally:
-        store.close()
+    with OpenProject(folder_of(record), environ=environ, readonly=True) as project:
+        if not project.config.get("inject.subagents") or not project.is_built_in:
+            return ""
+        from ltm.inject.session_start import tell
+        from ltm.model import now
+
+        return tell(project.store, project.places, project.config, now(), short=True).text
 
 
-def compose_brief(folder: str, environ: Mapping[str, str], *, readonly: bool) -> str:
-    """Compose the text for sessions in a folder, and cache it if it is up to date."""
-    from ltm.config.config import load
+def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str]) -> str:
+    """Compose the text for sessions in a folder of a project, and keep it if it is up to date."""
     from ltm.inject.session_start import has_agents_md, tell
     from ltm.model import now
-    from ltm.project.layout import places
-    from ltm.store.open import BUILT_IN, open_files, open_store
+    from ltm.store.file_store import FileStore
 
-    found = places(folder, environ=environ)
-    config = load(found.home, found.settings)
-    if config.get("store") != BUILT_IN:
-        if readonly:
-            return ""  # it may be at the other end of a network, where a hook must not look
-        store = open_store(found, config)
-        try:
-            return tell(store, found, config, now()).text
-        finally:
-            store.close()
-    watched = session_text.stamps(_watched(found, folder))
-    files = open_files(found, config, readonly=readonly)
-    try:
-        if not readonly:
-            files.check()
-        text = tell(files, found, config, now()).text
-        current = files.is_current()
-        if current:
-            client = _client(environ) if has_agents_md(found.project.root) else ""
-            session_text.save(found.home, folder, environ, text, watched, client)
-    finally:
-        files.close()
-    return text if text or current or not readonly else _first_look(found.home, folder)
+    where, config = project.places, project.config
+    if not project.is_built_in:
+        # It may be at the other end of a network, where a hook must not look.
+        return "" if project.readonly else tell(project.store, where, config, now()).text
+    watched = session_text.stamps(_watched(where, folder))
+    store = project.store
+    assert isinstance(store, FileStore)
+    if not project.readonly:
+        store.check()
+    text = tell(store, where, config, now()).text
+    current = store.is_current()
+    if current:
+        client = _client(environ) if has_agents_md(where.project.root) else ""
+        session_text.save(where.home, folder, environ, text, watched, client)
+    if text or current or not project.readonly:
+        return text
+    return _first_look(where.home, folder)
 
 
 def _client(environ: Mapping[str, str]) -> str:
@@ -166,46 +158,65 @@ def _bury() -> None:
             _LEFT_ALONE.discard(child)
 
 
-def _watched(places: Places, folder: str) -> Iterator[str]:
-    """Every file and folder that has a say in what is told, there or not."""
+def settings_stamps(places: Places, folder: str) -> dict[str, str]:
+    """How the files look that say where a folder's project keeps what, and with which options."""
+    return session_text.stamps(_settings(places, folder))
+
+
+def _settings(places: Places, folder: str) -> Iterator[str]:
+    """Every file that has a say in layout and options, there or not."""
     from ltm.config.config import CONFIG_FILE
-    from ltm.files.block import TARGETS
-    from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
-    from ltm.notes import stash_files
+    from ltm.inject.session_start import client_folder
     from ltm.project import layout, trust
-    from ltm.store import other_tools
-    from ltm.store.open import vaults_of
     from ltm.vault import key_file
 
-    for vault in vaults_of(places):
-        yield vault.memories
     yield os.path.join(places.home, CONFIG_FILE)
     yield key_file.path_in(places.home)
     yield os.path.join(places.private, trust.FILE)
+    yield from layout.watched(places.project.root, client_folder())
+    if places.project.common_dir:
+        yield os.path.join(places.project.common_dir, "config")
+    for place in _upwards(folder):
+        yield os.path.join(place, ".git")
+        yield os.path.join(place, ".claude", "ltm", CONFIG_FILE)
+
+
+def _watched(places: Places, folder: str) -> Iterator[str]:
+    """Every file and folder that has a say in what is told, there or not."""
+    from ltm.files.block import TARGETS
+    from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
+    from ltm.notes import stash_files
+    from ltm.store import other_tools
+    from ltm.store.open import vaults_of
+
+    yield from _settings(places, folder)
+    for vault in vaults_of(places):
+        yield vault.memories
     yield os.path.join(places.home, other_tools.FILE)
     for name in ("memories.db", "ltm.db"):
         yield os.path.join(places.home, name)
     for name in TARGETS:
         yield os.path.join(places.project.root, name)
-    yield from layout.watched(places.project.root, client_folder())
     yield os.path.join(places.private, "project.json")
     if places.project.claimed:
         yield os.path.join(places.home, "projects", places.project.claimed, "project.json")
     yield os.path.join(places.project.root, stash_files.FOLDER)
     yield os.path.join(places.private, stash_files.MANIFEST)
-    if places.project.common_dir:
-        yield os.path.join(places.project.common_dir, "config")
     if client_folder():
         yield os.path.join(client_folder(), FILES[0])
     if has_agents_md(places.project.root):
         yield from settings_files(places.project.root, client_folder())
-    place = os.path.abspath(folder)
-    while True:
-        yield os.path.join(place, ".git")
-        yield os.path.join(place, ".claude", "ltm", CONFIG_FILE)
+    for place in _upwards(folder):
         yield os.path.join(place, ".claude", "ltm", "memories")
         for name in (*FILES, *AGENTS):
             yield os.path.join(place, name)
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """A folder and all those above it."""
+    place = os.path.abspath(folder)
+    while True:
+        yield place
         above = os.path.dirname(place)
         if above == place:
             return
@@ -256,24 +267,18 @@ def at_prompt(
     """The memories that fit a prompt and were not told yet; mostly none."""
     if not prompt.strip() or prompt.lstrip().startswith(_NO_PROMPT):
         return ""
-    from ltm.config.config import load
     from ltm.model import now
-    from ltm.project.layout import places
     from ltm.recall.for_prompt import fitting
-    from ltm.store.open import BUILT_IN, open_files
+    from ltm.store.project import OpenProject
 
-    found = places(folder_of(record), environ=environ)
-    config = load(found.home, found.settings)
-    if not config.get("recall.per_prompt") or config.get("store") != BUILT_IN:
-        return ""
-    session = str(record.get("session", ""))
-    known = told(found.home, session) if session else set()
-    at = now()
-    store = open_files(found, config, readonly=True)
-    try:
-        fit = fitting(store, prompt, at.date(), known)
-    finally:
-        store.close()
+    with OpenProject(folder_of(record), environ=environ, readonly=True) as project:
+        found, config = project.places, project.config
+        if not config.get("recall.per_prompt") or not project.is_built_in:
+            return ""
+        session = str(record.get("session", ""))
+        known = told(found.home, session) if session else set()
+        at = now()
+        fit = fitting(project.store, prompt, at.date(), known)
     if not fit:
         return ""  # as mostly: what composes a text is not loaded then
     from ltm.inject.session_start import SHORT_TOKENS, client_folder, composed, doubt, loaded_text

@@ -29,7 +29,6 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -44,71 +43,39 @@ from ltm.model import Memory, Status, Stored, now
 from ltm.project.layout import Places
 from ltm.sessions import stats
 from ltm.state.session_log import Session, SessionLog
+from ltm.store.project import OpenProject
 from ltm.text.display import counted, estimate, visible
 
 if TYPE_CHECKING:
-    from ltm.config.config import Config
-    from ltm.project.layout import Places
     from ltm.recall.passages import SessionSearch
-    from ltm.store.store import Store
     from ltm.vault.signing import Key
 
 
-class Call:
+class Call(OpenProject):
     """What a tool's function works with; used in a `with`, which gives back what was opened."""
 
     def __init__(self, tool: str, folder: str) -> None:
+        """`folder` is where the agent works; the project is the one it belongs to."""
+        super().__init__(folder)
         self.tool = tool
-        self.folder = folder
-        """Where the agent works; the project is the one this folder belongs to."""
-
-    def __enter__(self) -> Call:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for name in ("said", "store"):
-            opened = self.__dict__.pop(name, None)
-            if opened is not None:
-                opened.close()
 
     @cached_property
     def places(self) -> Places:
         """Where things are for this project."""
-        from ltm.project.layout import places
-
         if not os.path.isdir(self.folder):
             raise NotFound(
                 "the project's folder is not there",
                 path=self.folder,
                 hint="start the agent again in a folder that exists",
             )
-        return places(self.folder)
+        return super().places
 
-    @cached_property
-    def config(self) -> Config:
-        """The options in force."""
-        from ltm.config.config import load
-
-        return load(self.places.home, self.places.settings)
-
-    @cached_property
-    def store(self) -> Store:
-        """The project's memories."""
-        from ltm.store.open import open_store
-
-        return open_store(self.places, self.config)
-
-    @cached_property
+    @property
     def said(self) -> SessionSearch:
         """What was said in the project's sessions."""
         from ltm.recall.passages import session_search
 
-        return session_search(self.places, self.config)
+        return self.part("said", lambda: session_search(self.places, self.config))
 
     @cached_property
     def _key(self) -> Key | None:
@@ -122,7 +89,6 @@ class Call:
 
     def headline(self, memory: Memory) -> str:
         """A memory on one line, with a warning where one is due."""
-
         return f"{'⚠ ' if self.is_doubtful(memory) else ''}{headline(memory)}"
 
     def read(self, memory_id: str) -> Stored:

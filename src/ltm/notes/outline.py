@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from ltm.capture.agent_claims import is_complete
 from ltm.capture.commands import EDITORS
@@ -18,10 +19,13 @@ from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.extract import Listener
 from ltm.capture.message import opening, said, told
 from ltm.capture.provenance import Evidence
+from ltm.history.exclusions import Unpurged
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust
 from ltm.redact.redact import redacted
+from ltm.sessions.transcript import Lines, LineSource, origin, read
 from ltm.sessions.turns import AssistantText, Command, Commit, ToolResult, ToolUse, Turn, UserText
+from ltm.state.session_log import SessionLog
 from ltm.text.display import one_line
 from ltm.text.sentences import shortened
 
@@ -203,6 +207,14 @@ def outline_of(
     for turns in messages:
         outliner.hear(turns)
     return outliner.outline()
+
+
+def outline_in(
+    path: str, session: str, kinds: Kinds, log: SessionLog, *, lines: LineSource = Lines
+) -> Outline:
+    """The outline of a session from its transcript, without what was purged since."""
+    reading = read(path, seen=Unpurged(log, datetime.now(UTC)), lines=lines)
+    return outline_of(reading.messages(), session, kinds, origin(path, lines).cwd, path)
 
 
 def _opening_of(text: str, fewest: int) -> list[str]:

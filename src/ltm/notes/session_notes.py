@@ -28,7 +28,6 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -39,13 +38,14 @@ from ltm.capture.provenance import Evidence
 from ltm.errors import NotFound
 from ltm.files.atomic import failed, make_folder, read_plain, remove_file, write_file
 from ltm.files.lock import Lock
-from ltm.history.db import Passages
-from ltm.kinds import Kinds
+from ltm.history.ingest import passages_of
 from ltm.model import Source, Trust, iso, utc
 from ltm.notes.markdown import SUMMARY, note_text, read, taught
-from ltm.notes.stash import outline_in
+from ltm.notes.outline import outline_in
 from ltm.project.layout import Places
+from ltm.sessions.transcript import Lines, LineSource
 from ltm.state.session_log import Session
+from ltm.store.project import OpenProject
 from ltm.store.store import Store
 from ltm.text.sentences import shortened
 from ltm.text.terms import query_terms, terms
@@ -410,14 +410,17 @@ class NoteMatch:
     lines: tuple[str, ...]
 
 
-def note_session(where: Places, session: Session, kinds: Kinds) -> Note | None:
+def note_session(
+    project: OpenProject, session: Session, *, lines: LineSource = Lines
+) -> Note | None:
     """Write the note of a session; None if there is nothing to say, or a person's words stand."""
-    with closing(Passages(where.sessions_db, readonly=True)) as passages:
-        purged = passages.is_purged(session.id)
-    outline = outline_in(session.transcript, session.id, kinds, where.state_db)
-    if purged or not (outline.asked or outline.found):
+    if passages_of(project, readonly=True).is_purged(session.id):
         return None
-    notes = SessionNotes(where.private)
+    kinds = project.config.kinds
+    outline = outline_in(session.transcript, session.id, kinds, project.log, lines=lines)
+    if not (outline.asked or outline.found):
+        return None
+    notes = SessionNotes(project.places.private)
     note = notes.write(
         session.id,
         outline.started or session.started,

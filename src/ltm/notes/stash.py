@@ -10,14 +10,12 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from ltm.config.config import Config
 from ltm.errors import Ambiguous, ModelFailed, NotFound
-from ltm.history.exclusions import Unpurged
-from ltm.kinds import Kinds
 from ltm.notes.markdown import stash_text
-from ltm.notes.outline import Outline, outline_of
+from ltm.notes.outline import Outline, outline_in
 from ltm.notes.stash_files import Stash, Stashes, file_name
 from ltm.project.layout import Places
 from ltm.sessions.transcript import all_transcripts, origin, read
@@ -55,7 +53,8 @@ def stash(
     """Put aside the session that is meant, under a name or one taken from what it is about."""
     wanted = file_name(name) if name else ""
     found, path = _meant(places, session, transcript, environ)
-    outline = outline_in(path, found, config.kinds, places.state_db)
+    with closing(SessionLog(places.state_db)) as log:
+        outline = outline_in(path, found, config.kinds, log)
     if not outline.turns:
         raise NotFound(
             "there is nothing in this session yet", path=path, hint="stash it after some work"
@@ -72,13 +71,6 @@ def stash(
     )
     put = Stashes(places.project.root, places.private).put(wanted, text)
     return Stashed(put, wanted, found, outline.turns, model)
-
-
-def outline_in(path: str, session: str, kinds: Kinds, state_db: str) -> Outline:
-    """The outline of a session from its transcript, without what was purged since."""
-    with closing(SessionLog(state_db)) as log:
-        reading = read(path, seen=Unpurged(log, datetime.now(UTC)))
-        return outline_of(reading.messages(), session, kinds, origin(path).cwd, path)
 
 
 def _meant(

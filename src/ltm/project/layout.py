@@ -82,9 +82,13 @@ class Places(NamedTuple):
 
 
 def places(
-    start: str, agent: str | None = None, environ: Mapping[str, str] | None = None
+    start: str,
+    agent: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    user: Config | None = None,
 ) -> Places:
-    """Where things are for the project that `start` belongs to.
+    """Where things are for the project that `start` belongs to; `user` are the user's own options.
 
     The agent is the one named here, else by LTM_AGENT, else in the user's config, else in AGENT.md
     or `.claude/agents` of a project that a person trusts, else in the user's own.
@@ -98,7 +102,7 @@ def places(
     private = os.path.join(top, "projects", project.id)
     exists = problem is None and _is_initialised(shared)
     given = agent or environ.get("LTM_AGENT")
-    name, untrusted = _agent(given, load(top), private, project, client_folder(environ))
+    name, untrusted = _agent(given, user or load(top), private, project, client_folder(environ))
     return Places(
         home=top,
         project=project,

@@ -16,18 +16,17 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from ltm.config.config import load
 from ltm.errors import NotFound
 from ltm.history.db import Passages
 from ltm.history.ingest import file_of
 from ltm.history.passage import Header, Passage, line_range
 from ltm.model import Filter, Memory, Source, Status, Stored, iso
-from ltm.project.layout import Places, places
+from ltm.project.layout import Places
 from ltm.recall.passages import LeftOut, Quote, SessionSearch, leave_out
 from ltm.recall.search import MOST, recall
 from ltm.sessions.digest import Quoted, quoted
 from ltm.state.session_log import Session, SessionLog
-from ltm.store.open import open_store
+from ltm.store.project import OpenProject
 from ltm.store.store import Store
 from ltm.text.display import one_line
 from ltm.text.sentences import shortened
@@ -227,28 +226,27 @@ def _kept(source: Source, where: Places) -> list[Quoted]:
         ]
 
 
-def headers_of(here: Places, sessions: Sequence[Session]) -> dict[str, Header]:
-    """What is kept of sessions, whatever project they ran in; a title that says what is left out is
-    removed."""
+def headers_of(here: OpenProject, sessions: Sequence[Session]) -> dict[str, Header]:
+    """What is kept of sessions, whatever project they ran in; no title says what is left out."""
     found: dict[str, Header] = {}
     for project in dict.fromkeys(session.project for session in sessions):
         own = [session for session in sessions if session.project == project]
-        with closing(Passages(file_of(here.home, project), readonly=True)) as passages:
+        with closing(Passages(file_of(here.places.home, project), readonly=True)) as passages:
             headers = list(filter(None, (passages.header(session.id) for session in own)))
             hidden = LeftOut(_left_out_of(here, own) if headers else ())
             found.update((each.id, hidden.titled(passages, each)) for each in headers)
     return found
 
 
-def _left_out_of(here: Places, sessions: Sequence[Session]) -> list[Memory]:
+def _left_out_of(here: OpenProject, sessions: Sequence[Session]) -> list[Memory]:
     """The memories left out of answers in the project some sessions ran in; none where its folder
     is gone."""
-    where = here
-    if sessions[0].project != here.project.id:
-        cwd = next((each.cwd for each in sessions if each.cwd and os.path.isdir(each.cwd)), "")
-        if not cwd:
-            return []
-        where = places(cwd, environ={**os.environ, "LTM_HOME": here.home})
-    with closing(open_store(where, load(where.home, where.settings))) as store:
-        gone = store.list(Filter(statuses=(Status.FORGOTTEN, Status.QUARANTINED))).items
-        return [each.memory for each in gone]
+    wanted = Filter(statuses=(Status.FORGOTTEN, Status.QUARANTINED))
+    if sessions[0].project == here.places.project.id:
+        return [each.memory for each in here.store.list(wanted).items]
+    cwd = next((each.cwd for each in sessions if each.cwd and os.path.isdir(each.cwd)), "")
+    if not cwd:
+        return []
+    environ = {**os.environ, "LTM_HOME": here.places.home}
+    with OpenProject(cwd, environ=environ, user=here.user) as project:
+        return [each.memory for each in project.store.list(wanted).items]

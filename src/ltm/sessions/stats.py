@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ltm import policy
-from ltm.sessions.transcript import cursor_of, read
+from ltm.sessions.transcript import Lines, LineSource, cursor_of, read
 from ltm.sessions.turns import Compaction, ToolResult, Turn
 from ltm.state.session_log import Session, SessionLog
 
@@ -57,10 +57,10 @@ class Tally:
         return policy.difficulty(self.failed, self.ok, self.compactions > 0)
 
 
-def update(log: SessionLog, session: Session, at: datetime) -> None:
+def update(log: SessionLog, session: Session, at: datetime, *, lines: LineSource = Lines) -> None:
     """Count what a session's transcripts say that was not counted yet."""
     for path in transcripts(session.transcript):
-        _update_from(log, session.id, path, at)
+        _update_from(log, session.id, path, at, lines)
 
 
 def transcripts(path: str) -> list[str]:
@@ -76,9 +76,10 @@ def transcripts(path: str) -> list[str]:
     return [path, *agents]
 
 
-def _update_from(log: SessionLog, session: str, path: str, at: datetime) -> None:
+def _update_from(log: SessionLog, session: str, path: str, at: datetime, lines: LineSource) -> None:
     former = log.cursor(session, READER, path)
-    reading = read(path, cursor_of(former), log.turns_read(READER, at), only=_COUNTED)
+    seen = log.turns_read(READER, at)
+    reading = read(path, cursor_of(former), seen, only=_COUNTED, lines=lines)
     messages = reading.messages()
     read_on = True
     while read_on:

@@ -1,10 +1,24 @@
-"""A transcript as a stream of turns from a cursor, each message once, in bounded memory.
+"""Stream of turns from a cursor; origin of a file.
 
-`Lines` gives the lines of a growing file from where the last reading ended: one that is being
-written is left for the next time, one too long to be true is passed over without being held. A
-`TranscriptReader` makes turns of them: it skips what cannot be read, knows which messages were read
-before (a fork or a resumed session repeats whole conversations under the same uuids), and joins a
-tool's result to its call.
+The lines of a growing file, from where the last reading ended, in bounded memory.
+
+Owns the cursor: how far a file was read, and by what it is known to be the same file still. A line
+that is being written is left for the next time; a line too long to be true is passed over without
+being held. Imports the standard library only.
+
+A transcript as a stream of turns, from a cursor, each message once.
+
+Owns what ties lines to turns: skipping what cannot be read, remembering which messages were read
+before (a fork or a resumed session repeats whole conversations under the same uuids), and joining a
+tool's result to its call. Bounded memory at any size. Imports this package.
+
+A transcript as a plain file: a compressed one is unpacked for as long as it is read.
+
+Imports storage's home.
+
+Where and when a transcript's session began, from its first lines.
+
+Owns finding the transcripts a client keeps on this machine. Imports `lines` and storage's home.
 """
 
 from __future__ import annotations
@@ -16,12 +30,13 @@ import re
 import shutil
 import stat
 import tempfile
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 from ltm.project.home import client_folder, scratch_folder
 from ltm.sessions.claude_code import holds_nothing, turns_of
@@ -30,16 +45,352 @@ from ltm.sessions.turns import Commit, ToolResult, ToolUse, Turn
 LONGEST = 8 * 1024 * 1024
 """Bytes of a line that are read; no message of a person or an agent is longer."""
 
-IN_ONE = 50_000
-"""Messages of one transcript to remember: 6 MB, twice over. None repeats itself from farther."""
+_CHUNK = 256 * 1024  # what the processor holds: a megabyte at once takes half as long again
+_HEAD = 1024
+_ANCHOR = 256
 
 Place = tuple[int, int]
 """Bytes and lines before it."""
 
-_CHUNK = 256 * 1024  # what the processor holds: a megabyte at once takes half as long again
-_HEAD = 1024
-_ANCHOR = 256
-_FIRST = 200  # lines in which a session tells where and when it began
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a file was read, with fingerprints of its beginning and of what was read last.
+
+    Not the inode: a file that was copied, restored or replaced by one that begins the same is read
+    on, and one of the same inode with other contents is not.
+    """
+
+    offset: int = 0
+    line: int = 0
+    head: str = ""
+    anchor: str = ""
+
+    def text(self) -> str:
+        """As a text that `cursor_of` reads."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+def cursor_of(text: str) -> Cursor:
+    """The cursor a text describes; the beginning when it describes none."""
+    try:
+        values = json.loads(text)
+        cursor = Cursor(**{field.name: values[field.name] for field in fields(Cursor)})
+    except (ValueError, KeyError, TypeError):
+        return Cursor()
+    sound = all(type(each) is int and each >= 0 for each in (cursor.offset, cursor.line))
+    return cursor if sound else Cursor()
+
+
+class Lines:
+    """The lines of the file at `path` after `cursor`; a file that is not there has none.
+
+    While they are read, `cursor` is the place after the last one, and `too_long` counts those that
+    were passed over. A file that is not the one the cursor was made for is read from its start.
+    """
+
+    def __init__(self, path: str, cursor: Cursor | None = None) -> None:
+        self.path = path
+        self.too_long = 0
+        self.number = 0
+        """Number of the line that was handed out last, counted from 1."""
+        self._start = cursor or Cursor()
+        self._offset = -1
+
+    @property
+    def cursor(self) -> Cursor:
+        """The place after the last line that was handed out."""
+        return self._start if self._offset < 0 else self.cursor_at(self.place)
+
+    @property
+    def place(self) -> Place:
+        """The same, for who may want it as a cursor later."""
+        return self._offset, self.number
+
+    def cursor_at(self, place: Place) -> Cursor:
+        """A place that was passed, as a cursor."""
+        with _opened(self.path) as file:
+            return self._start if file is None else _mark(file, *place)
+
+    def turns(self, line: bytes) -> list[Turn] | None:
+        """The turns in the line that was handed out last; None when it cannot be read."""
+        return _turns_in(line, self.number)
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _opened(self.path) as file:
+            if file is not None:
+                for line in _scan(file, *self._begin(file)):
+                    self._offset, self.number = line.end, line.number
+                    self.too_long += line.is_too_long
+                    if line.data:
+                        yield line.data
+
+    def _begin(self, file: BinaryIO) -> Place:
+        """The place after the cursor; the file's start when it is not the cursor's file."""
+        start = self._start if _mark_holds(file, self._start) else Cursor()
+        self._offset, self.number = start.offset, start.line
+        return self.place
+
+
+LineSource = Callable[[str, Cursor | None], Lines]
+"""Gives the lines of the file at a path after a cursor: `Lines`, or `Transcripts.lines`."""
+
+HELD = 8 * 1024 * 1024
+"""Bytes of transcripts that are held for their next reader."""
+
+
+class Transcripts:
+    """Transcripts that several readers go through: each line is read and parsed once for all.
+
+    Every reader has its own cursor, and sees what a reading of its own would give it. What is held
+    is limited: of longer transcripts the rest is read again by each.
+    """
+
+    def __init__(self, most: int = HELD) -> None:
+        self._most = most
+        self._files: dict[str, _HeldFile] = {}
+        self._replaced: list[_HeldFile] = []
+
+    def lines(self, path: str, cursor: Cursor | None = None) -> Lines:
+        """The lines of the file at `path` after `cursor`."""
+        held = self._files.pop(path, None)
+        if held is not None and not held.is_as_it_was():
+            self._replaced.append(held)  # a reader may be in the middle of it
+            held = None
+        if held is None:
+            while sum(each.size for each in self._files.values()) > self._most // 2:
+                self._files.pop(next(iter(self._files))).close()
+            file = _open_plain(path)
+            if file is None:
+                return Lines(path, cursor)
+            room = self._most - sum(each.size for each in self._files.values())
+            held = _HeldFile(path, file, room)
+        self._files[path] = held
+        return _HeldLines(held, cursor)
+
+    def close(self) -> None:
+        """Let go of all that is held; what was handed out must not be read any more."""
+        for held in (*self._files.values(), *self._replaced):
+            held.close()
+        self._files.clear()
+        self._replaced.clear()
+
+
+@dataclass(slots=True)
+class _Line:
+    """One line, or with no data the place after something that is not one."""
+
+    data: bytes
+    end: int
+    """Bytes up to its end."""
+    number: int
+    is_too_long: bool = False
+    parsed: tuple[list[Turn] | None] | None = None
+
+
+class _HeldFile:
+    """A part of a file whose lines are held, without gaps, up to a number of bytes."""
+
+    def __init__(self, path: str, file: BinaryIO, most: int) -> None:
+        self.path = path
+        self.file = file
+        self.size = 0
+        self._most = most
+        self._lines: list[_Line] = []
+        self._from: Place | None = None
+        self._mark = Cursor()
+        self._unheld: Iterator[_Line] | None = None
+        self._is_full = False
+
+    def close(self) -> None:
+        self.file.close()
+
+    def is_as_it_was(self) -> bool:
+        """Whether the path still leads to this file, and what is held still stands in it."""
+        try:
+            now, then = os.stat(self.path), os.fstat(self.file.fileno())
+        except (OSError, ValueError):
+            return False
+        same = (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
+        return same and _mark_holds(self.file, self._mark)
+
+    def lines(self, start: Place) -> Iterator[_Line]:
+        """The lines after a place: those that are held, then those of the file."""
+        if self._from is None:
+            self._from = start
+        if start > self._end or (start < self._from and not self._fill(start)):
+            yield from _scan(self.file, *start)
+            return
+        index = bisect_right(self._lines, start[0], key=lambda line: line.end)
+        try:
+            while index < len(self._lines) or self._hold_next():
+                yield self._lines[index]
+                index += 1
+        finally:
+            if not self.file.closed:
+                self._mark = _mark(self.file, *self._end)
+        if self._is_full:
+            yield from _scan(self.file, *self._end)
+
+    def _hold_next(self) -> bool:
+        """Hold one line more; False at the end of the file, and when no more may be held."""
+        if self._is_full:
+            return False
+        if self._unheld is None:
+            self._unheld = _scan(self.file, *self._end)
+        line = next(self._unheld, None)
+        if line is None:
+            self._unheld = None  # the file may grow
+        elif self.size + len(line.data) > self._most:
+            self._is_full, line = True, None
+        else:
+            self._lines.append(line)
+            self.size += len(line.data)
+        return line is not None
+
+    def _fill(self, start: Place) -> bool:
+        """Read what lies before the first line that is held; False when it cannot be held."""
+        assert self._from is not None
+        found: list[_Line] = []
+        size = self.size
+        for line in _scan(self.file, *start):
+            if line.end > self._from[0]:
+                return False  # a line that was complete without its end, and has one now
+            found.append(line)
+            size += len(line.data)
+            if size > self._most:
+                return False
+            if line.end == self._from[0]:
+                break
+        self._lines[:0] = found
+        self._from, self.size = start, size
+        return True
+
+    @property
+    def _end(self) -> Place:
+        last = self._lines[-1] if self._lines else None
+        return (last.end, last.number) if last else self._from or (0, 0)
+
+
+class _HeldLines(Lines):
+    """The lines of a file that is held, for one reader."""
+
+    def __init__(self, held: _HeldFile, cursor: Cursor | None) -> None:
+        super().__init__(held.path, cursor)
+        self._held = held
+        self._line: _Line | None = None
+
+    def cursor_at(self, place: Place) -> Cursor:
+        """A place that was passed, as a cursor."""
+        return _mark(self._held.file, *place)
+
+    def turns(self, line: bytes) -> list[Turn] | None:
+        """The turns in the line that was handed out last; None when it cannot be read."""
+        assert self._line is not None
+        if self._line.parsed is None:
+            self._line.parsed = (_turns_in(line, self.number),)
+        return self._line.parsed[0]
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self._held.lines(self._begin(self._held.file)):
+            self._offset, self.number, self._line = line.end, line.number, line
+            self.too_long += line.is_too_long
+            if line.data:
+                yield line.data
+
+
+def _scan(file: BinaryIO, offset: int, number: int) -> Iterator[_Line]:
+    """The lines after a place; blank ones and those that are too long have no data."""
+    # A last line without an end was handed out already: what ends it is not another line.
+    former = _before(file, offset)
+    ends_former = bool(former) and not former.endswith(b"\n")
+    place = offset
+    rest = b""
+    passed = 0  # bytes of a line that is being passed over
+    while True:
+        file.seek(place)  # others may read the same file in between
+        chunk = file.read(_CHUNK)
+        if not chunk:
+            break
+        place += len(chunk)
+        if passed:
+            end = chunk.find(b"\n") + 1
+            passed += end or len(chunk)
+            if not end:
+                continue
+            offset += passed
+            number += 1
+            yield _Line(b"", offset, number)
+            chunk, passed = chunk[end:], 0
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            offset += len(line) + 1
+            number += not ends_former
+            ends_former = False
+            is_too_long = len(line) > LONGEST
+            yield _Line(b"" if is_too_long or line.isspace() else line, offset, number, is_too_long)
+        if len(rest) > LONGEST:
+            yield _Line(b"", offset, number, is_too_long=True)
+            rest, passed = b"", len(rest)
+    if rest and _is_complete(rest):
+        yield _Line(rest, offset + len(rest), number + 1)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO | None]:
+    """A plain file open for reading, None when there is none."""
+    file = _open_plain(path)
+    try:
+        yield file
+    finally:
+        if file is not None:
+            file.close()
+
+
+def _open_plain(path: str) -> BinaryIO | None:
+    """A plain file open for reading, None when there is none; a pipe is not waited for."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return None
+    return open(handle, "rb", buffering=0)
+
+
+def _mark(file: BinaryIO, offset: int, line: int) -> Cursor:
+    file.seek(0)
+    head = _fingerprint(file.read(min(_HEAD, offset)))
+    return Cursor(offset, line, head, _fingerprint(_before(file, offset)))
+
+
+def _mark_holds(file: BinaryIO, cursor: Cursor) -> bool:
+    return _mark(file, cursor.offset, cursor.line) == cursor
+
+
+def _before(file: BinaryIO, offset: int) -> bytes:
+    start = max(0, offset - _ANCHOR)
+    file.seek(start)
+    return file.read(offset - start)
+
+
+def _fingerprint(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+def _is_complete(line: bytes) -> bool:
+    """Whether a line without an end is whole all the same: no beginning of an object is one."""
+    try:
+        return isinstance(json.loads(line.decode("utf-8", "replace")), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+IN_ONE = 50_000
+"""Messages of one transcript to remember: 6 MB, twice over. None repeats itself from farther."""
+
 _DECODER = json.JSONDecoder(strict=False)
 _REMEMBERED = 200_000
 _OPEN_CALLS = 2_000
@@ -50,129 +401,6 @@ _COMMITTED = re.compile(
     r" (?P<subject>\S.*)$",
     re.MULTILINE,
 )
-
-
-def read(
-    path: str,
-    cursor: Cursor | None = None,
-    seen: MessageHistory | None = None,
-    *,
-    only: tuple[bytes, ...] = (),
-) -> TranscriptReader:
-    """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
-
-    A file that is missing, or not a plain file, has none. The cursor is told by the reading.
-    `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
-    """
-    return TranscriptReader(path, cursor, Recent(IN_ONE) if seen is None else seen, only)
-
-
-class TranscriptReader:
-    """The turns of a transcript after a cursor; `cursor` is the place after those handed out."""
-
-    def __init__(
-        self, path: str, cursor: Cursor | None, seen: MessageHistory, only: tuple[bytes, ...] = ()
-    ) -> None:
-        self._lines = Lines(path, cursor)
-        self._seen = seen
-        self._only = only
-        self._calls: dict[str, ToolUse] = {}
-        self._place: Place | None = None
-        self.unreadable = 0
-        """Lines that are not JSON, or that are too long."""
-        self.repeated = 0
-        """Messages that were read before, from here or from another transcript."""
-
-    @property
-    def cursor(self) -> Cursor:
-        """The place after the line of the turn that was handed out last."""
-        return self._lines.cursor if self._place is None else self._lines.cursor_at(self._place)
-
-    def __iter__(self) -> Iterator[Turn]:
-        for turns in self.messages():
-            yield from turns
-
-    def messages(self) -> Iterator[list[Turn]]:
-        """The turns of each message that holds any, one message at a time: it may have megabytes.
-
-        Between two of them `cursor` is exact: what was handed out can be finished with and noted.
-        """
-        for ahead in self._some():
-            if isinstance(self._seen, Unknown):
-                self._seen.expect([turns[0].uuid for turns, _ in ahead if turns[0].uuid])
-            for turns, place in ahead:
-                uuid = turns[0].uuid
-                if not uuid or self._seen.is_new(uuid):
-                    self._place = place
-                    yield self._joined(turns)
-                else:
-                    self.repeated += 1
-        self._place = None
-        self.unreadable += self._lines.too_long
-
-    def _some(self) -> Iterator[list[tuple[list[Turn], Place]]]:
-        """The turns of some messages at once, as many as may be held, and the place after each."""
-        ahead: list[tuple[list[Turn], Place]] = []
-        size = 0
-        for line in self._lines:
-            if self._only and not any(mark in line for mark in self._only):
-                continue
-            if holds_nothing(line):
-                continue
-            entry = self._parse(line)
-            turns = [] if entry is None else turns_of(entry, self._lines.number)
-            if not turns:
-                continue
-            ahead.append((turns, self._lines.place))
-            size += len(line)
-            if size >= _AHEAD_BYTES or len(ahead) >= _AHEAD:
-                yield ahead
-                ahead, size = [], 0
-        yield ahead
-
-    def _parse(self, line: bytes) -> dict[str, Any] | None:
-        try:
-            # A broken character costs that character and not the line.
-            text = line.strip().decode("utf-8", "replace")
-            entry, end = _DECODER.raw_decode(text)
-            if end < len(text):
-                raise ValueError("more than one value on a line")
-        except (ValueError, RecursionError):
-            self.unreadable += 1
-            return None
-        return entry if isinstance(entry, dict) else None
-
-    def _joined(self, turns: list[Turn]) -> list[Turn]:
-        """Turns with the names of the tools whose results they are, and the commits they made."""
-        commits: list[Turn] = []
-        for turn in turns:
-            if isinstance(turn, ToolUse):
-                if len(self._calls) >= _OPEN_CALLS:
-                    self._calls.clear()  # calls that never got a result
-                self._calls[turn.id] = turn
-            elif isinstance(turn, ToolResult):
-                call = self._calls.pop(turn.id, None)
-                if call is None:
-                    continue
-                turn.tool = call.tool  # it was just made and is not handed out yet
-                if not turn.failed:
-                    commits += _commits(call, turn)
-        return turns + commits if commits else turns
-
-
-def committed(output: str) -> Iterator[tuple[str, str, str]]:
-    """Hash, branch and subject of each commit that the output of a command tells of."""
-    for found in _COMMITTED.finditer(output[:_HEAD_OF_RESULT]):
-        yield found["hash"], found["branch"], found["subject"].strip()
-
-
-def _commits(call: ToolUse, result: ToolResult) -> Iterator[Commit]:
-    command = call.input.get("command")
-    if not isinstance(command, str) or "commit" not in command:
-        return
-    for commit, branch, subject in committed(result.text):
-        where = (result.uuid, result.at, result.line, result.agent, result.sidechain)
-        yield Commit(*where, hash=commit, branch=branch, subject=subject, own=subject in command)
 
 
 class MessageHistory(Protocol):
@@ -237,146 +465,127 @@ class Unknown:
         self._expected.clear()
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a file was read, with fingerprints of its beginning and of what was read last.
+class TranscriptReader:
+    """The turns of a transcript after a cursor; `cursor` is the place after those handed out."""
 
-    Not the inode: a file that was copied, restored or replaced by one that begins the same is read
-    on, and one of the same inode with other contents is not.
-    """
-
-    offset: int = 0
-    line: int = 0
-    head: str = ""
-    anchor: str = ""
-
-    def text(self) -> str:
-        """As a text that `cursor_of` reads."""
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-
-def cursor_of(text: str) -> Cursor:
-    """The cursor a text describes; the beginning when it describes none."""
-    try:
-        values = json.loads(text)
-        cursor = Cursor(**{field.name: values[field.name] for field in fields(Cursor)})
-    except (ValueError, KeyError, TypeError):
-        return Cursor()
-    sound = all(type(each) is int and each >= 0 for each in (cursor.offset, cursor.line))
-    return cursor if sound else Cursor()
-
-
-class Lines:
-    """The lines of the file at `path` after `cursor`; a file that is not there has none.
-
-    While they are read, `cursor` is the place after the last one, and `too_long` counts those that
-    were passed over. A file that is not the one the cursor was made for is read from its start.
-    """
-
-    def __init__(self, path: str, cursor: Cursor | None = None) -> None:
-        self.path = path
-        self.too_long = 0
-        self.number = 0
-        """Number of the line that was handed out last, counted from 1."""
-        self._start = cursor or Cursor()
-        self._offset = -1
+    def __init__(self, lines: Lines, seen: MessageHistory, only: tuple[bytes, ...] = ()) -> None:
+        self._lines = lines
+        self._seen = seen
+        self._only = only
+        self._calls: dict[str, ToolUse] = {}
+        self._place: Place | None = None
+        self.unreadable = 0
+        """Lines that are no JSON, or that are too long."""
+        self.repeated = 0
+        """Messages that were read before, from here or from another transcript."""
 
     @property
     def cursor(self) -> Cursor:
-        """The place after the last line that was handed out."""
-        return self._start if self._offset < 0 else self.cursor_at(self.place)
+        """The place after the line of the turn that was handed out last."""
+        return self._lines.cursor if self._place is None else self._lines.cursor_at(self._place)
 
-    @property
-    def place(self) -> Place:
-        """The same, for who may want it as a cursor later."""
-        return self._offset, self.number
+    def __iter__(self) -> Iterator[Turn]:
+        for turns in self.messages():
+            yield from turns
 
-    def cursor_at(self, place: Place) -> Cursor:
-        """A place that was passed, as a cursor."""
-        with _opened(self.path) as file:
-            return self._start if file is None else _mark(file, *place)
+    def messages(self) -> Iterator[list[Turn]]:
+        """The turns of each message that holds any, one message at a time: it may have megabytes.
 
-    def __iter__(self) -> Iterator[bytes]:
-        with _opened(self.path) as file:
-            if file is not None:
-                yield from self._lines_of(file)
+        Between two of them `cursor` is exact: what was handed out can be finished with and noted.
+        """
+        for ahead in self._some():
+            if isinstance(self._seen, Unknown):
+                self._seen.expect([turns[0].uuid for turns, _ in ahead if turns[0].uuid])
+            for turns, place in ahead:
+                uuid = turns[0].uuid
+                if not uuid or self._seen.is_new(uuid):
+                    self._place = place
+                    yield self._joined(turns)
+                else:
+                    self.repeated += 1
+        self._place = None
+        self.unreadable += self._lines.too_long
 
-    def _lines_of(self, file: BinaryIO) -> Iterator[bytes]:
-        holds = _mark(file, self._start.offset, self._start.line) == self._start
-        start = self._start if holds else Cursor()
-        self._offset, self.number = start.offset, start.line
-        # A last line without an end was handed out already: what ends it is not another line.
-        former = _before(file, start.offset)
-        ends_former = bool(former) and not former.endswith(b"\n")
-        file.seek(start.offset)
-        rest = b""
-        passed = 0  # bytes of a line that is being passed over
-        while chunk := file.read(_CHUNK):
-            if passed:
-                end = chunk.find(b"\n") + 1
-                passed += end or len(chunk)
-                if not end:
+    def _some(self) -> Iterator[list[tuple[list[Turn], Place]]]:
+        """The turns of some messages at once, as many as may be held, and the place after each."""
+        ahead: list[tuple[list[Turn], Place]] = []
+        size = 0
+        for line in self._lines:
+            if self._only and not any(mark in line for mark in self._only):
+                continue
+            if holds_nothing(line):
+                continue
+            turns = self._lines.turns(line)
+            if not turns:
+                self.unreadable += turns is None
+                continue
+            ahead.append((turns, self._lines.place))
+            size += len(line)
+            if size >= _AHEAD_BYTES or len(ahead) >= _AHEAD:
+                yield ahead
+                ahead, size = [], 0
+        yield ahead
+
+    def _joined(self, turns: list[Turn]) -> list[Turn]:
+        """Turns with the names of the tools whose results they are, and the commits they made."""
+        commits: list[Turn] = []
+        for turn in turns:
+            if isinstance(turn, ToolUse):
+                if len(self._calls) >= _OPEN_CALLS:
+                    self._calls.clear()  # calls that never got a result
+                self._calls[turn.id] = turn
+            elif isinstance(turn, ToolResult):
+                call = self._calls.pop(turn.id, None)
+                if call is None:
                     continue
-                self._offset += passed
-                self.number += 1
-                chunk, passed = chunk[end:], 0
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                self._offset += len(line) + 1
-                self.number += not ends_former
-                ends_former = False
-                if len(line) > LONGEST:
-                    self.too_long += 1
-                elif line and not line.isspace():
-                    yield line
-            if len(rest) > LONGEST:
-                self.too_long += 1
-                rest, passed = b"", len(rest)
-        if rest and _is_complete(rest):
-            self._offset += len(rest)
-            self.number += 1
-            yield rest
+                turn.tool = call.tool  # the same for every reader that knows the call
+                if not turn.failed:
+                    commits += _commits(call, turn)
+        return turns + commits if commits else turns
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[BinaryIO | None]:
-    """A plain file open for reading, None when there is none; a pipe is not waited for."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+def read(
+    path: str,
+    cursor: Cursor | None = None,
+    seen: MessageHistory | None = None,
+    *,
+    only: tuple[bytes, ...] = (),
+    lines: LineSource = Lines,
+) -> TranscriptReader:
+    """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
+
+    A file that is missing, or not a plain file, has none. The cursor is told by the reading.
+    `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
+    """
+    seen = Recent(IN_ONE) if seen is None else seen
+    return TranscriptReader(lines(path, cursor), seen, only)
+
+
+def _turns_in(line: bytes, number: int) -> list[Turn] | None:
     try:
-        handle = os.open(path, flags)
-    except (OSError, ValueError):
-        yield None
-        return
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        yield None
-        return
-    with open(handle, "rb", buffering=0) as file:
-        yield file
-
-
-def _mark(file: BinaryIO, offset: int, line: int) -> Cursor:
-    file.seek(0)
-    head = _fingerprint(file.read(min(_HEAD, offset)))
-    return Cursor(offset, line, head, _fingerprint(_before(file, offset)))
-
-
-def _before(file: BinaryIO, offset: int) -> bytes:
-    start = max(0, offset - _ANCHOR)
-    file.seek(start)
-    return file.read(offset - start)
-
-
-def _fingerprint(data: bytes) -> str:
-    return blake2b(data, digest_size=8).hexdigest()
-
-
-def _is_complete(line: bytes) -> bool:
-    """Whether a line without an end is whole all the same: no beginning of an object is one."""
-    try:
-        return isinstance(json.loads(line.decode("utf-8", "replace")), dict)
+        # A broken character costs that character and not the line.
+        text = line.strip().decode("utf-8", "replace")
+        entry, end = _DECODER.raw_decode(text)
+        if end < len(text):
+            raise ValueError("more than one value on a line")
     except (ValueError, RecursionError):
-        return False
+        return None
+    return turns_of(entry, number) if isinstance(entry, dict) else []
+
+
+def committed(output: str) -> Iterator[tuple[str, str, str]]:
+    """Hash, branch and subject of each commit that the output of a command tells of."""
+    for found in _COMMITTED.finditer(output[:_HEAD_OF_RESULT]):
+        yield found["hash"], found["branch"], found["subject"].strip()
+
+
+def _commits(call: ToolUse, result: ToolResult) -> Iterator[Commit]:
+    command = call.input.get("command")
+    if not isinstance(command, str) or "commit" not in command:
+        return
+    for commit, branch, subject in committed(result.text):
+        where = (result.uuid, result.at, result.line, result.agent, result.sidechain)
+        yield Commit(*where, hash=commit, branch=branch, subject=subject, own=subject in command)
 
 
 @contextmanager
@@ -395,6 +604,9 @@ def unpacked(path: str) -> Iterator[str]:
         yield plain
 
 
+_FIRST = 200
+
+
 @dataclass(frozen=True, slots=True)
 class SessionOrigin:
     """What the first lines of a transcript tell."""
@@ -404,11 +616,11 @@ class SessionOrigin:
     started: str = ""
 
 
-def origin(path: str) -> SessionOrigin:
+def origin(path: str, lines: LineSource = Lines) -> SessionOrigin:
     """The session of a transcript: by its own words, else by the file's name."""
     session = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
     cwd = started = ""
-    for line in islice(Lines(path), _FIRST):
+    for line in islice(lines(path, None), _FIRST):
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
@@ -425,7 +637,7 @@ def origin(path: str) -> SessionOrigin:
 def projects_folder(environ: Mapping[str, str] = os.environ) -> str:
     """The folder in which the client keeps a folder of transcripts for each project.
 
-    '' where no home is known: a folder of that name in the current one is not the client's.
+    Nothing where there is no home: a folder of that name below us is not the client's.
     """
     top = client_folder(environ)
     return os.path.join(top, "projects") if top else ""

@@ -55,13 +55,16 @@ class Unheard:
 class ModelLog:
     """The log in the state database at `path`. Used by one thread at a time."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, db: sqlite3.Connection | None = None) -> None:
+        """`db` is a connection of the caller's to use, who also closes it."""
         # A call that was made must be counted, also after a power cut.
-        self._db = open_log(path)
+        self._db = db or open_log(path)
+        self._is_borrowed = db is not None
 
     def close(self) -> None:
         """Give the file back."""
-        self._db.close()
+        if not self._is_borrowed:
+            self._db.close()
 
     # -- spend -----------------------------------------------------------------------------------
 

@@ -20,7 +20,8 @@ from typing import Any
 from ltm import policy
 from ltm.index.sqlite import transaction
 from ltm.model import iso
-from ltm.state.usage import note_session, open_log
+from ltm.state.model_log import ModelLog
+from ltm.state.usage import State, note_session, open_log
 
 _KEPT_DAYS = 60
 """Days after which a message is not expected again: clients delete transcripts sooner."""
@@ -72,10 +73,19 @@ class SessionLog:
     def __init__(self, path: str) -> None:
         # What is noted here is deleted elsewhere: it must survive a power cut.
         self._db = open_log(path)
+        self._path = path
 
     def close(self) -> None:
         """Give the file back."""
         self._db.close()
+
+    def usage(self) -> State:
+        """The usage of memories, in the same file; not to be changed within a transaction."""
+        return State(self._path, db=self._db)
+
+    def models(self) -> ModelLog:
+        """What models cost and have yet to read, in the same file; as `usage`."""
+        return ModelLog(self._path, db=self._db)
 
     def transaction(self) -> AbstractContextManager[None]:
         """All changes inside, or none."""

@@ -147,16 +147,22 @@ SCHEMA = Schema(5, _TABLES, (_numbered, _logged, _uses_in_phases, _MODELS))
 
 
 class State:
-    """The local database of usage and sessions, opened when it is first needed."""
+    """The local database of usage and sessions, opened when it is first needed.
 
-    def __init__(self, path: str, *, readonly: bool = False) -> None:
+    `db` is a connection of the caller's to use, who also closes it.
+    """
+
+    def __init__(
+        self, path: str, *, readonly: bool = False, db: sqlite3.Connection | None = None
+    ) -> None:
         self.path = path
         self._readonly = readonly
-        self._db: sqlite3.Connection | None = None
+        self._db = db
+        self._is_borrowed = db is not None
 
     def close(self) -> None:
         """Give the file back."""
-        if self._db is not None:
+        if self._db is not None and not self._is_borrowed:
             self._db.close()
             self._db = None
 

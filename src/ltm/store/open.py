@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 BUILT_IN = "files"
 
 
-def open_store(places: Places, config: Config) -> Store:
+def open_store(places: Places, config: Config, *, state: State | None = None) -> Store:
     """The store of a project and agent, on the backend the user's config names.
 
     A backend of another package is a callable `(places, config) -> Store`, offered in the entry
@@ -65,7 +65,7 @@ def open_store(places: Places, config: Config) -> Store:
             raise NotFound(error.message, path=path, hint=hint) from error
         store: Store = open_named(places, config)
         return store
-    return open_files(places, config)
+    return open_files(places, config, state=state)
 
 
 def vaults_of(places: Places) -> tuple[Vault, ...]:
@@ -93,8 +93,13 @@ def _untrusted(places: Places) -> Vault:
     return Vault("shared", places.shared, shared=True, aside=aside)
 
 
-def open_files(places: Places, config: Config, *, readonly: bool = False) -> FileStore:
-    """The file-backed store of a project and agent; `readonly` is for a hook, which only looks."""
+def open_files(
+    places: Places, config: Config, *, readonly: bool = False, state: State | None = None
+) -> FileStore:
+    """The file-backed store of a project and agent; `readonly` is for a hook, which only looks.
+
+    `state` is the state database, where it is open already.
+    """
     vaults = vaults_of(places)
     if not readonly:
         sweep(places.home)  # what a killed command left of the settings next to the vaults
@@ -102,7 +107,7 @@ def open_files(places: Places, config: Config, *, readonly: bool = False) -> Fil
     return FileStore(
         vaults,
         {Scope.PROJECT: vaults[0], Scope.AGENT: agent},
-        State(places.state_db, readonly=readonly),
+        state or State(places.state_db, readonly=readonly),
         config.kinds,
         project=places.project.id,
         introduce=lambda: record(places.project, places.home),

@@ -19,6 +19,7 @@ from ltm.files.block import MEMORY_MD, TARGETS, find_block, is_import_of, is_our
 from ltm.files.fastjson import read_object, write
 from ltm.index import sqlite
 from ltm.model import Problem
+from ltm.project.layout import STATE
 
 if TYPE_CHECKING:
     from ltm.project.layout import Places
@@ -97,6 +98,7 @@ def databases(home: str) -> list[str]:
     """The databases of LTM/Anima in a folder, whatever they are called: their tables tell."""
     try:
         names = sorted(name for name in os.listdir(home) if name.endswith(".db"))
+        names = [name for name in names if name != STATE]  # LTM's own
     except OSError:
         return []
     paths = [os.path.join(home, name) for name in names]

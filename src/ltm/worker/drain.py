@@ -1,8 +1,7 @@
-"""What happens after a hook has gone: every event that waits, in order, each step of it once.
+"""The drain: every event that hooks left for later, in order, each step of it once.
 
-Owns the loop: one drain at a time, an event's file deleted only when all that follows from it is
-done, an end when nothing waits. Runs detached, in a thread of the MCP server, or before a command.
-What follows from an event is in `steps`.
+One drain is at work at a time. An event's file is deleted only when all that follows from it (see
+`steps`) is done. Runs detached, in a thread of the MCP server, or before a command.
 """
 
 from __future__ import annotations
@@ -11,19 +10,22 @@ import os
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ltm.config.config import load
+from ltm import __version__
+from ltm.embed.update import embed_new
 from ltm.errors import Busy, LtmError, StorageFailed
 from ltm.files.atomic import make_folder
 from ltm.files.lock import Lock
+from ltm.hook.answer import compose_brief
 from ltm.hook.receive import LOCK
 from ltm.project.layout import STATE
 from ltm.spool import events, hook_log, session_text
 from ltm.spool.queue import Finished, in_order
 from ltm.state.session_log import DONE, SessionLog
-from ltm.worker.steps import STEPS, Step, StepContext, from_record, log_event
+from ltm.worker.steps import STEPS, OpenProjects, Step, StepContext, from_record, log_event
 
 SETTLE = 1.0
 """Seconds after which a client has written what it said: at the end of a turn it is behind."""
@@ -88,24 +90,23 @@ def _empty(
     home: str, environ: Mapping[str, str], steps: Sequence[Step], settle: float, done: Drained
 ) -> bool:
     """Go through the events that wait; False when a writer was in the way of some of them."""
-    log = SessionLog(os.path.join(home, STATE))
     finished = Finished()
-    try:
-        log.relax()
-        try:
-            stuck = _go_through(home, environ, steps, settle, log, done, finished)
-            log.prune(datetime.now(UTC))
-        finally:
-            # What events told is on the disk before their files are gone. All at once, because each
-            # by itself waits for the disk. Whatever happens before this, an event that comes again
-            # goes on behind the step that counted it.
-            with log.transaction():
-                log.finish_events(finished.keys)
-            log.settle()
-            events.remove(finished.paths)
-    finally:
-        log.close()
-    _refresh(home, environ, done)
+    with closing(SessionLog(os.path.join(home, STATE))) as log:
+        projects = OpenProjects(home, environ, log)
+        with closing(projects):
+            log.relax()
+            try:
+                stuck = _go_through(home, environ, steps, settle, projects, log, done, finished)
+                log.prune(datetime.now(UTC))
+            finally:
+                # What events told is on the disk before their files are gone. All at once, because
+                # each by itself waits for the disk. Whatever happens before this, an event that
+                # comes again goes on behind the step that counted it.
+                with log.transaction():
+                    log.finish_events(finished.keys)
+                log.settle()
+                events.remove(finished.paths)
+            _refresh(home, environ, projects, done)
     events.sweep(home, environ)
     return not stuck
 
@@ -115,6 +116,7 @@ def _go_through(
     environ: Mapping[str, str],
     steps: Sequence[Step],
     settle: float,
+    projects: OpenProjects,
     log: SessionLog,
     done: Drained,
     finished: Finished,
@@ -123,7 +125,6 @@ def _go_through(
     way."""
     stuck: set[str] = set()
     halted: set[str] = set()  # sessions of which an event waits for a better disk
-    projects: dict[str, str] = {}
     for spooled in in_order(home, environ):
         if spooled.trouble is not None:
             hook_log.note(home, "drain", spooled.trouble)
@@ -139,7 +140,7 @@ def _go_through(
             continue  # an end that overtakes its beginning is the end of no session
         if event.event in _BEHIND:
             time.sleep(min(settle, max(0.0, event.at + settle - time.time())))
-        work = StepContext(event, home, log, environ, datetime.now(UTC), projects)
+        work = StepContext(event, home, log, datetime.now(UTC), projects)
         try:
             begun, tries = (DONE, 0) if event.key in finished.keys else log.progress(event.key)
             is_done = begun >= DONE or _is_done(work, steps, begun, tries, done)
@@ -187,8 +188,10 @@ def _is_taken(work: StepContext, number: int, step: Step, tries: int, done: Drai
     try:
         step(work)
     except (*_TROUBLE, Busy):
+        work.projects.close()  # whatever was in the way, the next event opens its files again
         raise
     except Exception as error:
+        work.projects.close()
         hook_log.note(work.home, f"drain, {getattr(step, '__name__', 'step')}", error)
         done.errors += 1
         if tries + 1 < TRIES:
@@ -197,20 +200,18 @@ def _is_taken(work: StepContext, number: int, step: Step, tries: int, done: Drai
     return True
 
 
-def _refresh(home: str, environ: Mapping[str, str], done: Drained) -> None:
+def _refresh(home: str, environ: Mapping[str, str], projects: OpenProjects, done: Drained) -> None:
     """Indexes and the texts for the next sessions, once for all that happened."""
-    from ltm import __version__
-    from ltm.embed.update import embed_new
-    from ltm.hook.answer import compose_brief
-    from ltm.spool.hook_log import note_runtime
-
+    environ = {**environ, "LTM_HOME": home}
     for folder in done.folders:
         try:
-            compose_brief(folder, {**environ, "LTM_HOME": home}, readonly=False)
-            embed_new(folder, {**environ, "LTM_HOME": home})
+            project = projects.open_current(folder)
+            compose_brief(project, folder, environ)
+            embed_new(project, environ)
         except Exception as error:
             hook_log.note(home, "drain, refresh", error)
+            projects.close()
             done.errors += 1
     done.folders.clear()
     session_text.clear(home, days=30)
-    note_runtime(home, __version__, load(home).own("hooks.save_interval"))
+    hook_log.note_runtime(home, __version__, projects.user.own("hooks.save_interval"))

@@ -1,8 +1,7 @@
-"""When a model reads a session, if one is switched on: seldom, later, and never in anybody's way.
+"""The sessions that are due to be read by a model, if one is switched on, and the reading itself.
 
-Owns which events make a session due for a model (before the context goes, at the end, or when a lot
-was said) and the work itself, which `ltm drain` does after everything else, under a lock of its
-own: a slow model holds up no event and no memory. `ltm capture` reads with `hear_session`.
+`ltm drain` reads what is due after everything else and under its own lock, so that a slow model
+delays no event and no memory. `ltm capture` reads with `hear_session`.
 """
 
 from __future__ import annotations
@@ -10,51 +9,36 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 
-from ltm.capture.model_extract import READER, Replaceable, hear
+from ltm.capture.model_extract import Replaceable, hear
 from ltm.capture.pipeline import Captured
 from ltm.config.config import load
 from ltm.errors import LtmError
 from ltm.files.lock import Lock
+from ltm.hook.answer import compose_brief
+from ltm.inject.memory_md import write_views
 from ltm.llm.model import OFF, Model, open_model
-from ltm.project.layout import STATE, Places, places
-from ltm.sessions.stats import has_grown, is_there
+from ltm.project.layout import STATE
+from ltm.sessions.stats import is_there
 from ltm.spool import hook_log
 from ltm.state.model_log import ModelLog
 from ltm.state.session_log import Session, SessionLog
-from ltm.store.open import open_store, vaults_of
+from ltm.store.open import vaults_of
+from ltm.store.project import OpenProject
 
 LOCK = "llm.lock"
 
-_ENOUGH = {"Stop": 100_000}
-"""Bytes a transcript must have grown by since a model last read it, for events that come often."""
-
 _TURN = 0.2
-
-
-def note_due(home: str, log: SessionLog, session: Session, event: str) -> None:
-    """Note that a model is to read on in a session, if one is switched on and it is worth it."""
-    if load(home).own("llm.backend") == OFF:
-        return
-    if not has_grown(log, session, READER, _ENOUGH.get(event, 1)):
-        return
-    models = ModelLog(os.path.join(home, STATE))
-    try:
-        models.note_unheard(session.id)
-    finally:
-        models.close()
 
 
 def is_due(home: str) -> bool:
     """Whether there is something for a model to read now. Cheap where none is switched on."""
     if load(home).own("llm.backend") == OFF:
         return False
-    models = ModelLog(os.path.join(home, STATE))
-    try:
+    with closing(ModelLog(os.path.join(home, STATE))) as models:
         return bool(models.due(datetime.now(UTC)))
-    finally:
-        models.close()
 
 
 def hear_due(home: str, environ: Mapping[str, str] = os.environ) -> Captured:
@@ -76,41 +60,33 @@ def hear_due(home: str, environ: Mapping[str, str] = os.environ) -> Captured:
 
 
 def hear_session(
-    log: SessionLog,
+    project: OpenProject,
     session: Session,
     now: datetime,
     environ: Mapping[str, str],
-    *,
-    where: Places | None = None,
-    replaceable: Replaceable | None = None,
+    replaceable: Replaceable,
 ) -> Captured:
     """Let the model read on in one session, and once more what it could not answer before."""
-    found = where or places(session.cwd, environ=environ)
-    models = ModelLog(found.state_db)
-    try:
-        model = open_model(load(found.home), found.home, models, environ)
+    home = project.places.home
+    with closing(ModelLog(project.places.state_db)) as models:
+        model = open_model(project.user, home, models, environ)
         if model is None:
             return Captured()
-        lock = Lock(os.path.join(found.home, LOCK))
+        lock = Lock(os.path.join(home, LOCK))
         if not lock.acquire(patience=_TURN):
             return Captured(llm_error="another process is asking the model at the moment")
         try:
-            return _hear(log, models, model, session, found, now, replaceable, again=True)
+            return _hear(project, models, model, session, now, replaceable, again=True)
         finally:
             lock.release()
-    finally:
-        models.close()
 
 
 def _hear_all(
     home: str, environ: Mapping[str, str], done: Captured, replaceable: Replaceable
 ) -> None:
-    from ltm.hook.answer import compose_brief
-
-    state = os.path.join(home, STATE)
-    log, models = SessionLog(state), ModelLog(state)
-    try:
-        model = open_model(load(home), home, models, environ)
+    state, user = os.path.join(home, STATE), load(home)
+    with closing(SessionLog(state)) as log, closing(ModelLog(state)) as models:
+        model = open_model(user, home, models, environ)
         if model is None:
             return
         for note in models.due(datetime.now(UTC)):
@@ -118,37 +94,28 @@ def _hear_all(
             if session is None or not is_there(session):
                 models.forget_unheard(note)
                 continue
-            found = places(session.cwd, environ=environ)
-            done += _hear(log, models, model, session, found, datetime.now(UTC), replaceable)
-            compose_brief(session.cwd, environ, readonly=False)
+            with OpenProject(session.cwd, environ=environ, user=user, log=log) as project:
+                done += _hear(project, models, model, session, datetime.now(UTC), replaceable)
+            # The model may have taken minutes: the text is composed with what holds now.
+            with OpenProject(session.cwd, environ=environ) as project:
+                compose_brief(project, session.cwd, environ)
             if done.llm_error:
                 return  # the next would fare no better
-    finally:
-        models.close()
-        log.close()
 
 
 def _hear(
-    log: SessionLog,
+    project: OpenProject,
     models: ModelLog,
     model: Model,
     session: Session,
-    found: Places,
     now: datetime,
-    replaceable: Replaceable | None,
+    replaceable: Replaceable,
     *,
     again: bool = False,
 ) -> Captured:
-    from ltm.inject.memory_md import write_views
-
     now = now.replace(microsecond=0)
-    store = open_store(found, load(found.home, found.settings))
-    try:
-        done = hear(
-            store, log, models, model, session, now=now, again=again, replaceable=replaceable
-        )
-        if done.added or done.superseded:
-            write_views(store, vaults_of(found), found.project.root, now=now)
-    finally:
-        store.close()
+    store, log, where = project.store, project.log, project.places
+    done = hear(store, log, models, model, session, now=now, again=again, replaceable=replaceable)
+    if done.added or done.superseded:
+        write_views(store, vaults_of(where), where.project.root, now=now)
     return done

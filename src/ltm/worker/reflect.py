@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -19,24 +18,26 @@ from ltm.capture import preferences
 from ltm.capture.decide import Candidate, as_memory
 from ltm.capture.pipeline import READER, Captured, is_known_since, keep_episode, keep_late
 from ltm.capture.provenance import Evidence
-from ltm.config.config import Config
 from ltm.errors import LtmError, ModelFailed
 from ltm.files.atomic import make_folder
 from ltm.files.lock import Lock
+from ltm.inject.memory_md import write_views
 from ltm.kinds import Kinds
 from ltm.llm.model import Model, open_model
 from ltm.model import Source, Trust, iso
-from ltm.notes.markdown import episode, moment, read, taught
+from ltm.notes.markdown import episode, moment, preference_in_words, read, taught
 from ltm.notes.stash_files import Stash, Stashes
 from ltm.policy import Mass
 from ltm.project.layout import Places
 from ltm.sessions.stats import has_grown
 from ltm.state import corrections
 from ltm.state.model_log import ModelLog
-from ltm.state.session_log import Session, SessionLog
+from ltm.state.session_log import SessionLog
+from ltm.store.open import vaults_of
+from ltm.store.project import OpenProject
 from ltm.store.store import Store
 from ltm.upkeep import plan
-from ltm.upkeep.consolidate import ConsolidationStep
+from ltm.upkeep.consolidate import ConsolidationStep, propose
 from ltm.upkeep.consolidate import apply as merge
 from ltm.upkeep.consolidate import plan as repetitions
 from ltm.upkeep.plan import let_through
@@ -77,9 +78,7 @@ class Reflected:
 
 
 def reflect(
-    store: Store,
-    places: Places,
-    config: Config,
+    project: OpenProject,
     *,
     now: datetime,
     dry_run: bool = False,
@@ -89,20 +88,21 @@ def reflect(
 ) -> Reflected:
     """Make memories of all there is, or only say what would be made."""
     done = Reflected(dry_run)
+    store, places = project.store, project.places
     make_folder(places.private)
-    with Lock(os.path.join(places.private, "reflect.lock")), _Asking(places, config, environ) as ai:
+    with Lock(os.path.join(places.private, "reflect.lock")), _Asking(project, environ) as ai:
         stashes = Stashes(places.project.root, places.private)
         waiting = [each for each in stashes.every() if not each.processed]
         done.problems += stashes.problems
-        with closing(SessionLog(places.state_db)) as log:
-            if not dry_run:
-                _introduce(log, places, waiting)
-            unread = _unread(log, places)
-            done.sessions = len(unread)
-            parts = len(unread) + len(waiting) + 3
-            for session in unread if not dry_run else ():
-                done.captured += learn_from(log, session, now, environ, where=places)
-                tell(parts)
+        if not dry_run:
+            _introduce(project.log, places, waiting)
+        sessions = project.log.sessions(places.project.id, _SESSIONS)
+        unread = [each for each in sessions if has_grown(project.log, each, READER)]
+        done.sessions = len(unread)
+        parts = len(unread) + len(waiting) + 3
+        for session in unread if not dry_run else ():
+            done.captured += learn_from(project, session, now)
+            tell(parts)
         for stash in waiting:
             _take(store, stash, done, now, dry_run)
             if not dry_run:
@@ -117,7 +117,7 @@ def reflect(
             through, held = let_through(store, ai.proposed(store), consent=consent)
             done.merged += merge(store, through)
             done.held += held
-            plan.note_masses_in(places, plan.CONSOLIDATE, done.held)
+            plan.note_masses(project.log, places.project.id, plan.CONSOLIDATE, done.held)
             tell(parts)
             _publish(store, places, done, now)
         tell(parts)
@@ -138,12 +138,6 @@ def _introduce(log: SessionLog, places: Places, stashes: Sequence[Stash]) -> Non
         if ours and log.get(session) is None:
             project = places.project
             begin(log, path, session, project.id, project.root, about.get("started", ""))
-
-
-def _unread(log: SessionLog, places: Places) -> list[Session]:
-    """The sessions of the project that have more to say."""
-    sessions = log.sessions(places.project.id, _SESSIONS)
-    return [each for each in sessions if has_grown(log, each, READER)]
 
 
 def _take(store: Store, stash: Stash, done: Reflected, now: datetime, dry_run: bool) -> None:
@@ -203,9 +197,6 @@ def _count(
 
 
 def _publish(store: Store, places: Places, done: Reflected, now: datetime) -> None:
-    from ltm.inject.memory_md import write_views
-    from ltm.store.open import vaults_of
-
     views = write_views(store, vaults_of(places), places.project.root, now=now)
     done.written = views.written
     done.problems += [(each.path, each.message) for each in views.problems]
@@ -214,17 +205,17 @@ def _publish(store: Store, places: Places, done: Reflected, now: datetime) -> No
 class _Asking:
     """The model, if one is switched on; the first failure ends the asking, and nothing else."""
 
-    def __init__(self, places: Places, config: Config, environ: Mapping[str, str]) -> None:
-        self._places = places
-        self._config = config
+    def __init__(self, project: OpenProject, environ: Mapping[str, str]) -> None:
+        self._project = project
         self._environ = environ
         self._log: ModelLog | None = None
         self.model: Model | None = None
         self.trouble = ""
 
     def __enter__(self) -> _Asking:
-        self._log = ModelLog(self._places.state_db)
-        self.model = open_model(self._config, self._places.home, self._log, self._environ)
+        where = self._project.places
+        self._log = ModelLog(where.state_db)
+        self.model = open_model(self._project.config, where.home, self._log, self._environ)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -233,8 +224,6 @@ class _Asking:
 
     def reword(self, statements: Sequence[str]) -> str:
         """A wording for what users said, or nothing."""
-        from ltm.notes.markdown import preference_in_words
-
         if self.model is None or self.trouble:
             return ""
         try:
@@ -245,8 +234,6 @@ class _Asking:
 
     def proposed(self, store: Store) -> list[ConsolidationStep]:
         """What the model would merge and archive."""
-        from ltm.upkeep.consolidate import propose
-
         if self.model is None or self.trouble:
             return []
         try:

@@ -1,20 +1,10 @@
-"""The steps of the drain and their context.
+"""What follows from an event of a session: the steps of a drain.
 
-One thing a client told us, as the steps of a drain and plugged-in handlers see it.
-
-Owns the shape of an event after it was kept in the spool. Imports the standard library only.
-
-What follows from an event: the steps of a drain.
-
-Owns `STEPS`, the place where more work is hung in: a step gets a `StepContext` and is called once
-per event, after the session log knows of it. What a step needs is loaded when there is an event.
-
-What a session leaves behind: memories kept, upkeep done if it is over, views up to date.
-
-Owns when an event makes us learn: at the end of a turn when there is enough to read, at every so
-many tool calls of a long one, before the context goes, at the end of a session, and when a session
-begins and an earlier one died unheard.
-The drain calls it as a step; `ltm capture` uses the same `learn_from`.
+`STEPS` is where more work is added: a step gets a `StepContext` and is called once per event, after
+the session log knows of it. A session is learned from at the end of a turn when there is enough to
+read, at every so many tool calls of a long turn, before the context goes, at its end, and when a
+session begins after one that never ended. Each reader of a transcript keeps its own cursor; the
+lines are read once for all of them. `ltm capture` uses `begin` and `learn_from` too.
 """
 
 from __future__ import annotations
@@ -25,29 +15,43 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
+from ltm.capture.model_extract import READER as MODEL_READER
 from ltm.capture.pipeline import READER, Captured, capture
 from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import load
+from ltm.config.extensions import named, names
 from ltm.errors import Busy, LtmError, StorageFailed
 from ltm.history.ingest import keep_session, let_go
+from ltm.hook.answer import settings_stamps
+from ltm.inject.memory_md import write_views
+from ltm.llm.model import OFF
 from ltm.model import Status, utc
 from ltm.notes.session_notes import note_session, tidy_notes
 from ltm.project.identity import identify
-from ltm.project.layout import Places, places
 from ltm.sessions import stats
 from ltm.sessions.stats import has_grown
-from ltm.sessions.transcript import origin
+from ltm.sessions.transcript import Lines, LineSource, Transcripts, origin
 from ltm.spool import hook_log
 from ltm.state.session_log import Session, SessionLog
-from ltm.store.open import open_store, vaults_of
+from ltm.store.open import vaults_of
+from ltm.store.project import OpenProject
 from ltm.upkeep import consolidate, plan
-from ltm.worker.model_queue import note_due
 
-if TYPE_CHECKING:
-    from ltm.config.config import Config
-    from ltm.store.store import Store
+_AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
+_LEARNING = ("Stop", "PreCompact", "SessionEnd", "SessionStart")
+_LEAST_BYTES = {"Stop": 600}
+"""A turn that added less than about three lines waits for the next."""
+
+_MODEL_BYTES = {"Stop": 100_000}
+"""Bytes a transcript must have grown by since a model last read it, for events that come often."""
+
+_OVER = ("SessionEnd", "SessionStart")
+_NOTED = "note"
+"""Under this name the log keeps how long a transcript was when its note was written."""
+
+_CAPTURES = "captures"
+"""Under this name the log keeps how many captures a project had since it was consolidated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,52 @@ def from_record(key: str, record: Mapping[str, object]) -> Event | None:
     return Event(**{**known, "key": key})  # type: ignore[arg-type]  # checked field by field above
 
 
-_AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
+class OpenProjects:
+    """What one drain has open: each project once, and the transcripts it reads."""
+
+    def __init__(self, home: str, environ: Mapping[str, str], log: SessionLog) -> None:
+        self.user = load(home)
+        """The user's own options."""
+        self.transcripts = Transcripts()
+        self._home = home
+        self._environ = {**environ, "LTM_HOME": home}
+        self._log = log
+        self._ids: dict[str, str] = {}
+        self._opened: dict[str, tuple[OpenProject, dict[str, str]]] = {}
+
+    def id_of(self, folder: str) -> str:
+        """The id of the project a folder belongs to."""
+        if folder not in self._ids:
+            self._ids[folder] = identify(folder or os.sep, self._home).id
+        return self._ids[folder]
+
+    def open(self, folder: str) -> OpenProject:
+        """The project a folder belongs to."""
+        if folder not in self._opened:
+            project = OpenProject(folder, environ=self._environ, user=self.user, log=self._log)
+            stamps = settings_stamps(project.places, folder)
+            same = (each for each, _ in self._opened.values() if each.places == project.places)
+            self._opened[folder] = next(same, project), stamps
+        return self._opened[folder][0]
+
+    def open_current(self, folder: str) -> OpenProject:
+        """The same, opened again if since then another process changed what it depends on."""
+        project = self.open(folder)
+        is_current = (
+            settings_stamps(project.places, folder) == self._opened[folder][1]
+            and identify(folder, self._home) == project.places.project
+        )
+        if not is_current:
+            self.close()
+            self._opened.clear()
+            self.user = load(self._home)
+        return self.open(folder)
+
+    def close(self) -> None:
+        """Give back every file; what is asked for later is opened again."""
+        for project, _ in self._opened.values():
+            project.close()
+        self.transcripts.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +150,13 @@ class StepContext:
     event: Event
     home: str
     log: SessionLog
-    environ: Mapping[str, str]
     at: datetime
-    projects: dict[str, str]
-    """The ids of projects this drain met already, by folder."""
+    projects: OpenProjects
+
+    @property
+    def lines(self) -> LineSource:
+        """Where readers of transcripts get the lines from."""
+        return self.projects.transcripts.lines
 
 
 Step = Callable[[StepContext], None]
@@ -120,15 +172,13 @@ def log_event(work: StepContext) -> None:
         # The only event of it that arrived: the transcript has what the others would have told.
         if not os.path.isfile(event.transcript):
             return
-        first = origin(event.transcript)
+        first = origin(event.transcript, work.lines)
         cwd = cwd or first.cwd
         try:
             begun = min(moment, utc(first.started))
         except ValueError:
             pass  # it does not say when
-    project = work.projects.get(cwd)
-    if project is None:
-        project = work.projects[cwd] = identify(cwd or os.sep, work.home).id
+    project = work.projects.id_of(cwd)
     with log.transaction():
         log.begin(event.session, project, cwd, event.transcript, begun)
         if is_end:
@@ -147,15 +197,14 @@ def count(work: StepContext) -> None:
     """Bring the figures of the event's session up to date, and of sessions that never ended.
 
     Not at each call of a tool: those are counted as they come, and an agent makes hundreds before
-    anybody asks for figures.
+    the figures are asked for.
     """
     session = work.log.get(work.event.session) if work.event.event not in TOOL_EVENTS else None
     if session is None:
         return
-    stats.update(work.log, session, work.at)
-    if work.event.event == "SessionStart":
-        for other in work.log.unended(session):
-            stats.update(work.log, other, work.at)
+    others = work.log.unended(session) if work.event.event == "SessionStart" else ()
+    for each in (session, *others):
+        stats.update(work.log, each, work.at, lines=work.lines)
 
 
 def tell_handlers(work: StepContext) -> None:
@@ -170,8 +219,6 @@ def tell_handlers(work: StepContext) -> None:
 @cache
 def handlers() -> Mapping[str, Callable[[Event], object]]:
     """What is plugged in to hear of events; looked up once, because it takes a while."""
-    from ltm.config.extensions import named, names
-
     found: dict[str, Callable[[Event], object]] = {}
     for name in names("ltm.events"):
         try:
@@ -185,34 +232,20 @@ def _complain(error: LtmError, event: Event) -> None:
     raise error
 
 
-_LEARNING = ("Stop", "PreCompact", "SessionEnd", "SessionStart")
-_LEAST_BYTES = {"Stop": 600}
-"""A turn that added less than about three lines waits for the next."""
-
-_OVER = ("SessionEnd", "SessionStart")
-_NOTED = "note"
-"""Under this name the log keeps how long a transcript was when its note was written."""
-
-_CAPTURES = "captures"
-"""Under this name the log keeps how many captures a project had since it was consolidated."""
-
-
 def learn(work: StepContext) -> None:
     """Keep what the event's session taught, and sessions that died before they ended."""
     event = work.event
-    sessions = sessions_to_read(work)
-    environ = {**work.environ, "LTM_HOME": work.home} if sessions else {}
-    for session in sessions:
+    for session in sessions_to_read(work):
         if has_grown(work.log, session, READER, _LEAST_BYTES.get(event.event, 1)):
-            learn_from(work.log, session, work.at, environ)
+            learn_from(work.projects.open(session.cwd), session, work.at, lines=work.lines)
         if event.event not in TOOL_EVENTS:  # within a turn no model is asked for anything
-            note_due(work.home, work.log, session, event.event)
-        if event.event == "SessionEnd":
-            _tidy_up(work.log, session, work.at, environ)
+            _note_due(work, session)
+        if event.event == "SessionEnd" and session.cwd and os.path.isdir(session.cwd):
+            _tidy_up(work.projects.open(session.cwd), work.at)
 
 
 def sessions_to_read(work: StepContext) -> list[Session]:
-    """The sessions an event makes us read: its own, or when it begins those that died unheard."""
+    """The sessions an event makes us read: its own, or when it begins those that never ended."""
     reads = work.event.event in _LEARNING or _is_save(work)
     session = work.log.get(work.event.session) if reads else None
     if session is None:
@@ -224,53 +257,61 @@ def _is_save(work: StepContext) -> bool:
     """Whether an event is one of the tool calls at which a long turn is saved."""
     if work.event.event not in TOOL_EVENTS:
         return False
-    interval = int(load(work.home).own("hooks.save_interval"))
+    interval = int(work.projects.user.own("hooks.save_interval"))
     return work.log.live_calls(work.event.session) % interval == 0
 
 
+def _note_due(work: StepContext, session: Session) -> None:
+    """Note that a model is to read on in a session, if one is switched on and it is worth it."""
+    least = _MODEL_BYTES.get(work.event.event, 1)
+    is_on = work.projects.user.own("llm.backend") != OFF
+    if is_on and has_grown(work.log, session, MODEL_READER, least):
+        work.log.models().note_unheard(session.id)
+
+
 def learn_from(
-    log: SessionLog,
-    session: Session,
-    now: datetime,
-    environ: Mapping[str, str],
-    *,
-    where: Places | None = None,
+    project: OpenProject, session: Session, now: datetime, *, lines: LineSource = Lines
 ) -> Captured:
     """Read on in a session's transcript and keep what it taught, in the project it ran in."""
-    found = where or places(session.cwd, environ=environ)
-    config = load(found.home, found.settings)
-    store = open_store(found, config)
-    try:
-        done = capture(
-            store,
-            log,
-            session.id,
-            session.transcript,
-            now=now,
-            difficulty=session.difficulty,
-            folder=session.cwd,
-        )
-        if done.added and _is_time(log, found.project.id, store):
-            _, held = consolidate.run(store, now, least=consolidate.LEAST)
-            plan.note_masses(log, found.project.id, plan.CONSOLIDATE, held)
-        if done.added or done.superseded:
-            _write_views(store, found, now)
-    finally:
-        store.close()
+    store, log, project_id = project.store, project.log, project.places.project.id
+    done = capture(
+        store,
+        log,
+        session.id,
+        session.transcript,
+        now=now,
+        difficulty=session.difficulty,
+        folder=session.cwd,
+        lines=lines,
+    )
+    if done.added and _is_time(project):
+        _, held = consolidate.run(store, now, least=consolidate.LEAST)
+        plan.note_masses(log, project_id, plan.CONSOLIDATE, held)
+    if done.added or done.superseded:
+        _write_views(project, now)
     return done
 
 
-def _is_time(log: SessionLog, project: str, store: Store) -> bool:
+def _is_time(project: OpenProject) -> bool:
     """Whether a capture is the tenth since the last time, or there are many memories."""
-    number = int(log.cursor("", _CAPTURES, project) or 0) + 1
+    log, project_id = project.log, project.places.project.id
+    number = int(log.cursor("", _CAPTURES, project_id) or 0) + 1
     with log.transaction():
-        log.keep_cursor("", _CAPTURES, project, str(number % consolidate.OFTEN))
-    active = sum(count for _, _, status, _, count in store.counts() if status == Status.ACTIVE)
+        log.keep_cursor("", _CAPTURES, project_id, str(number % consolidate.OFTEN))
+    counts = project.store.counts()
+    active = sum(count for _, _, status, _, count in counts if status == Status.ACTIVE)
     return number >= consolidate.OFTEN or active > consolidate.MANY
 
 
 def begin(
-    log: SessionLog, path: str, session: str, project: str, cwd: str, started: str
+    log: SessionLog,
+    path: str,
+    session: str,
+    project: str,
+    cwd: str,
+    started: str,
+    *,
+    lines: LineSource = Lines,
 ) -> Session:
     """Note a session that no hook reported, from its transcript, with its figures."""
     try:
@@ -281,42 +322,32 @@ def begin(
         log.begin(session, project, cwd, path, at)
     known = log.get(session)
     assert known is not None
-    stats.update(log, known, at)
+    stats.update(log, known, at, lines=lines)
     return log.get(session) or known
 
 
-def _tidy_up(log: SessionLog, session: Session, now: datetime, environ: Mapping[str, str]) -> None:
+def _tidy_up(project: OpenProject, now: datetime) -> None:
     """At the end of a session: one memory where several say the same, then what fades."""
-    from ltm.upkeep.plan import limits_of, run
-
-    if not session.cwd or not os.path.isdir(session.cwd):
-        return
-    found = places(session.cwd, environ=environ)
-    config: Config = load(found.home, found.settings)
-    store = open_store(found, config)
+    store, log, project_id = project.store, project.log, project.places.project.id
+    merged, held = consolidate.run(store, now, least=consolidate.LEAST)
+    plan.note_masses(log, project_id, plan.CONSOLIDATE, held)
+    done = 0
     try:
-        merged, held = consolidate.run(store, now, least=consolidate.LEAST)
-        plan.note_masses(log, found.project.id, plan.CONSOLIDATE, held)
-        done = 0
-        try:
-            faded = run(store, now=now, limits=limits_of(config))
-            plan.note_masses(log, found.project.id, plan.UPKEEP, faded.held)
-            done = len(faded.done)
-        except (Busy, StorageFailed):
-            raise
-        except LtmError as error:
-            # Such as a plugged-in strategy that fails: a session's end does not wait for it.
-            hook_log.note(found.home, "upkeep", error)
-        if done or merged:
-            _write_views(store, found, now)
-    finally:
-        store.close()
+        faded = plan.run(store, now=now, limits=plan.limits_of(project.config))
+        plan.note_masses(log, project_id, plan.UPKEEP, faded.held)
+        done = len(faded.done)
+    except (Busy, StorageFailed):
+        raise
+    except LtmError as error:
+        # Such as a plugged-in strategy that fails: a session's end does not wait for it.
+        hook_log.note(project.places.home, "upkeep", error)
+    if done or merged:
+        _write_views(project, now)
 
 
-def _write_views(store: Store, found: Places, now: datetime) -> None:
-    from ltm.inject.memory_md import write_views
-
-    write_views(store, vaults_of(found), found.project.root, now=now)
+def _write_views(project: OpenProject, now: datetime) -> None:
+    where = project.places
+    write_views(project.store, vaults_of(where), where.project.root, now=now)
 
 
 def keep_said(work: StepContext) -> None:
@@ -325,16 +356,17 @@ def keep_said(work: StepContext) -> None:
         if not session.transcript or not session.cwd or not os.path.isdir(session.cwd):
             continue
         try:
-            found = places(session.cwd, environ={**work.environ, "LTM_HOME": work.home})
-            keep_session(session, found, work.at)
+            project = work.projects.open(session.cwd)
+            keep_session(project, session, work.at, lines=work.lines)
             if work.event.event == "SessionEnd":
-                let_go(found, work.at)
+                let_go(project, work.at)
         except (LtmError, OSError, sqlite3.Error) as error:
             hook_log.note(work.home, "keeping a session", error)
+            work.projects.close()
 
 
 def note(work: StepContext) -> None:
-    """Write the note of a session that ended, and of those that died unheard when one begins.
+    """Write the note of a session that ended, and when one begins of those that never ended.
 
     A session is read for it once, and again only when it said more.
     """
@@ -348,9 +380,9 @@ def note(work: StepContext) -> None:
         known = work.log.cursor(session.id, _NOTED, session.transcript)
         if known == size or not os.path.isdir(session.cwd):
             continue
-        where = places(session.cwd, environ={**work.environ, "LTM_HOME": work.home})
-        note_session(where, session, load(where.home, where.settings).kinds)
-        tidy_notes(where, work.at)
+        project = work.projects.open(session.cwd)
+        note_session(project, session, lines=work.lines)
+        tidy_notes(project.places, work.at)
         with work.log.transaction():
             work.log.keep_cursor(session.id, _NOTED, session.transcript, size)
 

@@ -1,0 +1,126 @@
+"""One opened project: its layout, options, store and logs.
+
+A process opens a project once and closes it once. Every part is opened when it is first asked for,
+and what opens it is imported then: the start of a command and a hook load no more than they use.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import cached_property
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Protocol, Self, TypeVar
+
+    from ltm.config.config import Config
+    from ltm.project.layout import Places
+    from ltm.state.session_log import SessionLog
+    from ltm.store.store import Store
+
+    class _Closes(Protocol):
+        def close(self) -> object: ...
+
+    _Part = TypeVar("_Part", bound=_Closes)
+
+
+class OpenProject:
+    """The project a folder belongs to, for one agent. Used by one thread at a time."""
+
+    def __init__(
+        self,
+        folder: str,
+        agent: str | None = None,
+        environ: Mapping[str, str] | None = None,
+        *,
+        readonly: bool = False,
+        user: Config | None = None,
+        log: SessionLog | None = None,
+    ) -> None:
+        """With `readonly` nothing is written or waited for, as a hook wants it.
+
+        `user` are the user's own options and `log` the session log, where the caller has them
+        already. The log stays the caller's to close, and the store shares its connection.
+        """
+        self.folder = folder
+        self.readonly = readonly
+        self._agent = agent
+        self._environ = environ
+        self._user = user
+        self._given_log = log
+        self._parts: dict[str, _Closes] = {}
+        self._leaving = ExitStack()
+
+    @cached_property
+    def user(self) -> Config:
+        """The user's own options, without the repository's."""
+        from ltm.config.config import load
+        from ltm.project.home import home
+
+        if self._user is not None:
+            return self._user
+        return load(home(self._environ))
+
+    @cached_property
+    def places(self) -> Places:
+        """Where its folders and files are."""
+        from ltm.project.layout import places
+
+        return places(self.folder, self._agent, self._environ, user=self.user)
+
+    @cached_property
+    def config(self) -> Config:
+        """The options in force."""
+        return self.user.in_repository(self.places.settings)
+
+    @cached_property
+    def store(self) -> Store:
+        """Its memories."""
+        from ltm.store.open import open_files, open_store
+
+        if self.readonly:
+            store: Store = open_files(self.places, self.config, readonly=True)
+        else:
+            state = self._given_log.usage() if self._given_log is not None else None
+            store = open_store(self.places, self.config, state=state)
+        self._leaving.callback(store.close)
+        return store
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether its store is the built-in one, which works on files."""
+        from ltm.store.open import BUILT_IN
+
+        return bool(self.config.get("store") == BUILT_IN)
+
+    @cached_property
+    def log(self) -> SessionLog:
+        """The log of sessions, for what must be kept."""
+        from ltm.state.session_log import SessionLog
+
+        return self._given_log or self.part("log", lambda: SessionLog(self.places.state_db))
+
+    def has(self, name: str) -> bool:
+        """Whether a `part` of this name is open."""
+        return name in self._parts
+
+    def part(self, name: str, opens: Callable[[], _Part]) -> _Part:
+        """What a later package opens for the project: once, and closed with it."""
+        if name not in self._parts:
+            self._parts[name] = opened = opens()
+            self._leaving.callback(opened.close)
+        return self._parts[name]  # type: ignore[return-value]
+
+    def close(self) -> None:
+        """Give back what was opened; what is asked for later is opened again."""
+        for name in ("store", "log"):
+            self.__dict__.pop(name, None)
+        self._parts.clear()
+        self._leaving.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
