@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ltm.errors import WrongUsage
 from ltm.inject.render import units
-from ltm.mcp import call as page
+from ltm.mcp import result
 from ltm.mcp.tools import TOOLS, Tool, checked
 from ltm.text.display import visible
 
@@ -32,7 +32,7 @@ def test_a_quotation_marks_every_line_loses_nothing_and_ends(
     whole = text * times
     offset, shown = 0, []
     while True:
-        quotation, end = page.quoted(whole, offset, most)
+        quotation, end = result.quoted(whole, offset, most)
         assert units(quotation) <= most
         lines = quotation.split("\n")
         assert all(line.startswith("> ") for line in lines)
@@ -48,7 +48,7 @@ def test_a_quotation_marks_every_line_loses_nothing_and_ends(
 
 @given(st.text(max_size=50).map(lambda text: text * 400))
 def test_no_result_is_longer_than_a_client_shows(text: str) -> None:
-    assert units(page.cut(text)) < 10_000
+    assert units(result.cut(text)) < 10_000
 
 
 @given(
@@ -56,13 +56,13 @@ def test_no_result_is_longer_than_a_client_shows(text: str) -> None:
     head=st.text("x", max_size=500),
 )
 def test_a_list_shows_what_fits_and_tells_the_number_shown(blocks: list[str], head: str) -> None:
-    text = page.fitted(head, blocks, lambda shown: f"shown {shown}")
-    assert units(text) <= page.MOST
+    text = result.fitted(head, blocks, lambda shown: f"shown {shown}")
+    assert units(text) <= result.MOST
     shown = int(text.rpartition("shown ")[2])
     assert 1 <= shown <= len(blocks)
     assert "\n".join(blocks[:shown]) in text
     if shown < len(blocks):
-        assert units(text) + units(blocks[shown]) + 30 > page.MOST
+        assert units(text) + units(blocks[shown]) + 30 > result.MOST
 
 
 @given(tool=st.sampled_from(TOOLS), data=st.data())

@@ -118,7 +118,7 @@ def test_a_server_keeps_no_dead_process_of_those_it_did_not_wait_for(tmp_path: P
     left = set(answer._LEFT_ALONE)
     for child in left:
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    answer._bury()
+    answer._reap()
     for child in left:
         with pytest.raises(ChildProcessError):
             os.waitpid(child, os.WNOHANG)

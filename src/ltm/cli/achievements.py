@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ltm.capture.discoveries import from_git
+from ltm.capture.pipeline import Captured, keep
+from ltm.capture.provenance import Evidence
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
@@ -28,10 +31,6 @@ def command(work: Work, hours: int, dry_run: bool) -> None:
     \b
     ltm achievements --since 168        of the last week
     """
-    from ltm.capture.discoveries import from_git
-    from ltm.capture.pipeline import Captured, keep
-    from ltm.capture.provenance import Evidence
-
     kind = work.config.kinds.parse("achievements")
     known = " ".join(
         each.memory.text

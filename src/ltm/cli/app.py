@@ -1,4 +1,4 @@
-"""The `ltm` command: which commands there are. How they end is in `ending`."""
+"""The `ltm` command: the table of commands, each loaded when it is meant."""
 
 from __future__ import annotations
 
@@ -81,6 +81,7 @@ SHARED = {
     "setup": ("setup", "uninstall"),
     "signing": ("keygen", "sign", "verify"),
     "status": ("status", "stats"),
+    "upkeep": ("upkeep", "consolidate"),
 }
 """Modules of several commands, each named `NAME_command`."""
 

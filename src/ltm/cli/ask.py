@@ -8,6 +8,7 @@ from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
 from ltm.cli.hits import hit_record, nothing_found
+from ltm.recall.answer import ask
 from ltm.recall.passages import Quote, cited_as, quote_title
 from ltm.text.display import one_line
 
@@ -24,8 +25,6 @@ def command(work: Work, question: tuple[str, ...]) -> None:
 
     Needs a model (see: ltm config llm.backend). Without one it shows the evidence, best first.
     """
-    from ltm.recall.answer import ask
-
     asked = " ".join(question)
     found = ask(work.store, work.places, work.config, asked, said=work.said)
     if work.as_json:

@@ -1,7 +1,4 @@
-"""What every command starts from: the options all share, in front of the work itself (`call`).
-
-Owns `--project`, `--json` and the options that say which memories are meant.
-"""
+"""The options every command has (`--project`, `--json`), and those that choose memories."""
 
 from __future__ import annotations
 

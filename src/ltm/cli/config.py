@@ -9,6 +9,8 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
+from ltm.config import config
+from ltm.config.options import OPTIONS
 from ltm.errors import WrongUsage
 
 
@@ -27,9 +29,6 @@ def command(work: Work, name: str | None, value: str | None, unset: bool, repo: 
     ltm config kinds.progress.fades_days 14
     ltm config --unset max_memories  back to the default
     """
-    from ltm.config import config
-    from ltm.config.options import OPTIONS
-
     if unset and (name is None or value is not None):
         raise WrongUsage("--unset takes one NAME", hint="try: ltm config --unset max_memories")
     folder = work.places.shared if repo else work.places.home

@@ -10,7 +10,13 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
+from ltm.clients.clients import new_launcher
+from ltm.clients.diagnose import is_entered, launcher_trouble, why_not_working
+from ltm.clients.settings import carry_out
+from ltm.embed.choose import standing
+from ltm.errors import LtmError
 from ltm.model import Problem, now
+from ltm.upkeep.doctor import audit, examine, mend
 
 
 @make("doctor")
@@ -24,10 +30,6 @@ def command(work: Work, fix: bool, audited: bool) -> None:
     Where a client was set up, it also says why sessions have no memory, if they have none. Exit
     code 1 means that something is still wrong.
     """
-    from ltm.clients.diagnose import is_entered, launcher_trouble, why_not_working
-    from ltm.embed.choose import standing
-    from ltm.upkeep.doctor import audit, examine, mend
-
     report = (mend if fix else examine)(work.store, work.places, work.config)
     if fix and launcher_trouble(work.places):
         report = replace(report, problems=(*report.problems, *_new_launcher(work.places.home)))
@@ -64,10 +66,6 @@ def command(work: Work, fix: bool, audited: bool) -> None:
 
 def _new_launcher(home: str) -> Iterator[Problem]:
     """Write the program that hooks run; where that cannot be done, its trouble is still there."""
-    from ltm.clients.clients import new_launcher
-    from ltm.clients.settings import carry_out
-    from ltm.errors import LtmError
-
     try:
         change = new_launcher(home)
         if change:

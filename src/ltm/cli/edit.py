@@ -18,6 +18,7 @@ from ltm.cli.command import command as make
 from ltm.errors import BadFile, LtmError, Refused, WrongUsage
 from ltm.model import Memory, Stored
 from ltm.project.home import scratch_folder
+from ltm.vault import codec, frontmatter
 
 _KEPT = frozenset({"id", "created", "updated", "version", "scope"})
 
@@ -102,8 +103,6 @@ def _in_editor(work: Work, stored: Stored) -> Revision:
 
 def _changes(work: Work, stored: Stored, edited: bytes, path: str) -> dict[str, Any]:
     """The fields in which an edited copy differs from the memory."""
-    from ltm.vault import codec, frontmatter
-
     after = codec.decode(frontmatter.parse(edited, path), path, work.config.kinds)
     if after.id != stored.memory.id:
         raise Refused("the id of a memory cannot be changed", hint="leave the line 'id:' as it was")

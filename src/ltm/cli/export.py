@@ -13,6 +13,7 @@ from ltm.cli.command import Work, kind_option
 from ltm.cli.command import command as make
 from ltm.model import Filter, Scope, Status, choice, now
 from ltm.text.display import counted
+from ltm.transfer.export import ExportHeader, export, export_file
 
 
 @make("export")
@@ -47,8 +48,6 @@ def command(
     Superseded and forgotten ones are among them, and every text they had before; keys never are. A
     FILE that ends in .gz is packed. `ltm import FILE` brings all of it back, exactly.
     """
-    from ltm.transfer.export import ExportHeader, export, export_file
-
     wanted = Filter(
         kinds=tuple(work.config.kinds.parse(kind).name for kind in kinds),
         statuses=() if not status or status.lower() == "all" else (choice(Status, status),),

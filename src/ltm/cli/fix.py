@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from ltm.capture.failures import telling_line
 from ltm.cli import output
 from ltm.cli.command import Work, limit_option
 from ltm.cli.command import command as make
@@ -70,8 +71,6 @@ def command(work: Work, error: tuple[str, ...], limit: int) -> None:
 
 def _telling(text: str) -> str:
     """What an output says went wrong: its best line, or all of a text that is one line anyway."""
-    from ltm.capture.failures import telling_line
-
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[0].strip() if len(lines) == 1 else telling_line(text) or "\n".join(lines[-3:])
 

@@ -1,9 +1,4 @@
-"""Ltm forget, ltm restore.
-
-`ltm forget`: out of sight, or gone for good.
-
-`ltm restore`: undo forgetting, fading and editing.
-"""
+"""`ltm forget` and `ltm restore`: out of sight or gone for good, and back again."""
 
 from __future__ import annotations
 
@@ -14,9 +9,11 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
+from ltm.cli.sync import write
 from ltm.decisions import Forget, Purge, Restore
 from ltm.errors import LtmError, StorageFailed, WrongUsage
 from ltm.text.display import counted, one_line
+from ltm.upkeep.purge import purge_copies, purge_traces
 
 
 @make("forget")
@@ -33,9 +30,6 @@ def forget_command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
     Purging also deletes what was said about it in this project's sessions, notes, stashes and
     corrections, as far as we kept it, and nothing writes it down from the same messages again.
     """
-    from ltm.cli.sync import write
-    from ltm.upkeep.purge import purge_copies, purge_traces
-
     stored = work.store.read(memory_id)
     if purge and not yes and not work.as_json:
         confirm(f"Purge '{stored.memory.title}' for good?")

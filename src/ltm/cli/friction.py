@@ -7,7 +7,7 @@ import re
 import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,12 +15,17 @@ from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
 from ltm.errors import NotFound, WrongUsage
+from ltm.friction.analysis import Analysis, analyse
+from ltm.friction.learn import learn, project_finder
+from ltm.friction.report import FOLDER, health, write
+from ltm.friction.score import signal_counts, weigh
+from ltm.friction.signals import rules as rules_of
+from ltm.friction.sources import find, group, of_project
+from ltm.history.exclusions import UNSAID
 from ltm.model import now, utc
+from ltm.state.corrections import FILE, Effect, Rule, opened
+from ltm.state.session_log import SessionLog
 from ltm.text.display import counted
-
-if TYPE_CHECKING:
-    from ltm.friction.analysis import Analysis
-    from ltm.state.corrections import Effect, Rule
 
 _AGO = re.compile(r"([0-9]{1,5})\s*([dwmy])\Z")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
@@ -90,13 +95,6 @@ def _run(
     folder: str | None,
     dry_run: bool,
 ) -> tuple[Analysis, list[Rule], list[str]]:
-    from ltm.friction.analysis import analyse
-    from ltm.friction.report import FOLDER, write
-    from ltm.friction.signals import rules as rules_of
-    from ltm.friction.sources import group
-    from ltm.history.exclusions import UNSAID
-    from ltm.state.session_log import SessionLog
-
     start = _moment(since) if since else None
     files = _transcripts(work, paths, start)
     rules = rules_of(work.config, classic=classic)
@@ -121,8 +119,6 @@ def _run(
 
 
 def _transcripts(work: Work, paths: tuple[str, ...], since: datetime | None) -> list[str]:
-    from ltm.friction.sources import find, of_project
-
     places = work.places
     if paths:
         files = find(os.path.expanduser(path) for path in paths)
@@ -149,9 +145,6 @@ def _written(path: str) -> datetime:
 
 def _learn(work: Work, found: Analysis, *, dry_run: bool) -> list[Rule]:
     """Keep the evidence, and give back this project's rules. Classic signals teach nothing."""
-    from ltm.friction.learn import learn, project_finder
-    from ltm.state.corrections import FILE, opened
-
     places = work.places
     own = places.project.id
     if (dry_run or found.rules.classic) and not os.path.exists(os.path.join(places.home, FILE)):
@@ -167,9 +160,6 @@ def _learn(work: Work, found: Analysis, *, dry_run: bool) -> list[Rule]:
 
 
 def _show(found: Analysis, rules: list[Rule]) -> None:
-    from ltm.friction.report import health
-    from ltm.friction.score import signal_counts, weigh
-
     overall, given = found.summary["overall"], found.summary["input"]
     output.say(
         f"{counted(overall['total_sessions'], 'session')}, {overall['bad_sessions']} of them bad"
@@ -215,8 +205,6 @@ def _sparkline(values: list[float]) -> str:
 
 
 def _show_effect(work: Work) -> None:
-    from ltm.state.corrections import FILE, opened
-
     effects: list[Effect] = []
     if os.path.exists(os.path.join(work.places.home, FILE)):
         with opened(work.places.home) as ledger:

@@ -1,7 +1,7 @@
 """What `ltm recall` answers: hits for a person, or as JSON.
 
 Apart from the command itself, so that a question in plain words is answered without the command
-line library, a quarter of the time it would take. Imports core, recall and how commands answer.
+line library, in a quarter of the time.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ from ltm.cli.command import command as make
 from ltm.errors import NotFound
 from ltm.files.atomic import is_inside
 from ltm.model import now
+from ltm.store.other_tools import answer, foreign
 from ltm.text.display import counted
-from ltm.transfer.import_ import ImportReport
+from ltm.transfer.import_ import ImportReport, ImportRequest, import_memories
 from ltm.transfer.importer import NAMES
 
 
@@ -69,9 +70,6 @@ def command(
     folder will do, whatever it holds. Sources are only read. What is here already is not added
     again, so an import can be repeated, and one that was cut short goes on.
     """
-    from ltm.store.other_tools import answer, foreign
-    from ltm.transfer.import_ import ImportRequest, import_memories
-
     top = os.path.expanduser(path)
     offered = [each for each in foreign(work.places) if is_inside(each.path, top)]
     if ignore:

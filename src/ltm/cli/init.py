@@ -9,9 +9,19 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
+from ltm.cli.sync import write
 from ltm.errors import LtmError
+from ltm.files.atomic import write_file
+from ltm.files.block import find_block, place_block
+from ltm.inject.memory_md import block
 from ltm.model import Filter, now
+from ltm.project import trust
+from ltm.project.identity import record
+from ltm.project.layout import SHARED
+from ltm.store import share
+from ltm.store.open import move_all, record_trust
 from ltm.text.display import counted
+from ltm.vault.vault import Vault
 
 
 @make("init")
@@ -27,13 +37,6 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
     Until then ltm keeps nothing in your repository. Run it in each clone once, so that git there
     merges memories field by field.
     """
-    from ltm.project import trust
-    from ltm.project.identity import record
-    from ltm.project.layout import SHARED
-    from ltm.store import share
-    from ltm.store.open import move_all, record_trust
-    from ltm.vault.vault import Vault
-
     root = work.places.project.root
     record(work.places.project, work.places.home)
     # Sharing memories from here means trusting those there. Noted first: a vault that is only
@@ -90,11 +93,6 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
 
 
 def _place_block(work: Work) -> list[str]:
-    from ltm.cli.sync import write
-    from ltm.files.atomic import write_file
-    from ltm.files.block import find_block, place_block
-    from ltm.inject.memory_md import block
-
     path = os.path.join(work.places.project.root, "CLAUDE.md")
     try:
         with open(path, "rb") as file:

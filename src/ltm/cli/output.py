@@ -1,22 +1,9 @@
-"""Tables, JSON, hits, errors → exit codes.
+"""How a command answers and ends: JSON, tables, memories and passages in lines, exit codes.
 
-How a command answers: JSON for scripts, tables for a person at a terminal, plain text in a pipe.
-
-Whatever comes from a memory passes through `visible`, so no stored byte can steer a terminal.
-
-What `ltm recall` answers: hits for a person, or as JSON.
-
-Apart from the command itself, so that a question in plain words is answered without the command
-line library, a quarter of the time it would take. Imports core, recall and how commands answer.
-
-Memories and passages as the commands that look back print them: `why`, `fix`, `timeline`.
-
-Owns how each looks for a person and as JSON. Imports core, recall and how commands answer.
-
-How a command ends: the one place where errors become messages and exit codes.
-
-0 done, 1 refused or not found, 2 wrong usage. Data goes to stdout, messages to stderr. Knows
-nothing of the command line library, which a question in plain words does without.
+JSON is for scripts, tables for a person at a terminal, plain text for a pipe. Whatever comes from a
+memory passes through `visible`, so that no stored byte can steer a terminal. Data goes to stdout,
+messages to stderr; 0 is done, 1 refused or not found, 2 wrong usage. Independent of the command
+line library, which a question in plain words does without.
 """
 
 from __future__ import annotations
@@ -27,14 +14,16 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ltm.cli.context import Work
 from ltm.errors import LtmError
-from ltm.history.passage import Passage
 from ltm.model import Memory, Problem, Status, Stored, as_record, iso
 from ltm.text.display import counted, estimate, one_line, visible
 from ltm.text.sentences import shortened
+
+if TYPE_CHECKING:
+    from ltm.history.passage import Passage
 
 WAITS = "(quarantined) "
 """What stands before something that waits for approval."""
@@ -296,8 +285,6 @@ def _silence() -> None:
 
 
 def _say(message: str, hint: str = "") -> None:
-    from ltm.text.display import visible
-
     print(f"ltm: {visible(message)}", file=sys.stderr)
     if hint:
         print(f"     {visible(hint)}", file=sys.stderr)

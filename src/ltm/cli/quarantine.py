@@ -1,9 +1,4 @@
-"""Ltm approve, ltm trust.
-
-`ltm approve`: let memories out of quarantine.
-
-`ltm trust`: say whether what a repository brought along may be told.
-"""
+"""`ltm approve` and `ltm trust`: let memories out of quarantine, and believe a repository."""
 
 from __future__ import annotations
 
@@ -18,9 +13,13 @@ from ltm.cli.command import command as make
 from ltm.decisions import Revise
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Filter, Source, Status, Stored
+from ltm.project import layout
+from ltm.project.identity import join
 from ltm.store.open import record_trust
+from ltm.store.vaults import waiting
 from ltm.text.display import counted, one_line
 from ltm.text.sentences import shortened
+from ltm.vault.vault import Vault
 
 _LONG = 500
 
@@ -39,8 +38,6 @@ def approve_command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
     say the same yourself, no session is told of it and no search finds it. `ltm forget ID` refuses
     one.
     """
-    from ltm.store.vaults import waiting
-
     if ids and everything:
         raise WrongUsage("name memories, or say --all", hint="try: ltm approve --all")
     listed = work.store.list(Filter(statuses=(Status.QUARANTINED,))).items
@@ -136,8 +133,6 @@ def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> Non
     if same:
         _join(work)
         return
-    from ltm.project import layout
-
     places = work.places
     named = layout.agent_of(places.project.root)
     if not places.shared_exists and places.claude_ltm:
@@ -172,9 +167,6 @@ def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> Non
 
 def _join(work: Work) -> None:
     """Use the memories of the project a folder says to be."""
-    from ltm.project.identity import join
-    from ltm.vault.vault import Vault
-
     places = work.places
     claimed = places.project.claimed
     if not claimed:

@@ -1,4 +1,4 @@
-"""`ltm recall`: ask."""
+"""`ltm recall` with options; a question in plain words goes to `hits` without this module."""
 
 from __future__ import annotations
 

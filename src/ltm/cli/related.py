@@ -1,9 +1,4 @@
-"""Ltm related, ltm graph.
-
-`ltm related`: what belongs to a memory.
-
-`ltm graph`: how memories hang together.
-"""
+"""`ltm related` and `ltm graph`: what belongs to a memory, and how memories hang together."""
 
 from __future__ import annotations
 

@@ -1,15 +1,4 @@
-"""Mcp, serve, hook, drain, completion.
-
-`ltm mcp`: the server an agent's client starts.
-
-`ltm serve`: hooks and MCP over HTTP, for clients that cannot start a process here.
-
-`ltm hook`: what a client runs at the events of a session; the same program as `ltm-hook`.
-
-`ltm drain`: do what hooks left for later. Hooks start it, so users need not.
-
-`ltm completion`: what a shell needs to complete commands and options.
-"""
+"""The commands that clients and hooks start: `mcp`, `serve`, `hook`, `drain`; and `completion`."""
 
 from __future__ import annotations
 

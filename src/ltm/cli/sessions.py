@@ -1,14 +1,9 @@
-"""Sessions, notes.
-
-What stands below `ltm sessions`: notes, written, searched, read for facts, cleared.
-
-`ltm sessions`: what was heard, and what it gave.
-"""
+"""`ltm sessions`: list sessions, and write, search, clear and purge their notes."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -19,11 +14,13 @@ from ltm.cli.command import command as make
 from ltm.cli.forget import confirm
 from ltm.errors import NotFound, WrongUsage
 from ltm.model import Filter, Status, now
+from ltm.notes.session_notes import SessionNotes, facts_from, line_of, note_session, tidy_notes
+from ltm.notes.session_notes import search as look
+from ltm.recall.timeline import headers_of
+from ltm.state.session_log import SessionLog
 from ltm.text.display import counted
 from ltm.text.sentences import shortened
-
-if TYPE_CHECKING:
-    from ltm.notes.session_notes import SessionNotes
+from ltm.upkeep.purge import purge_session_traces
 
 
 def with_notes(listing: click.Command) -> click.Group:
@@ -60,9 +57,6 @@ def note(work: Work, session: str) -> None:
     It happens by itself at the end of sessions. Notes are private, and a note you edit is yours:
     it is never written again.
     """
-    from ltm.notes.session_notes import note_session
-    from ltm.state.session_log import SessionLog
-
     log = SessionLog(work.places.state_db)
     try:
         known = log.sessions(work.places.project.id, 1_000)
@@ -94,8 +88,6 @@ def note(work: Work, session: str) -> None:
 @make("summary")
 def summary(work: Work) -> None:
     """Show the latest sessions, a line each."""
-    from ltm.notes.session_notes import line_of
-
     found = [(each.name, line_of(each)) for each in _notes(work).every(archived=True)]
     if work.as_json:
         output.emit({"notes": [{"name": name, "summary": line} for name, line in found]})
@@ -111,8 +103,6 @@ def summary(work: Work) -> None:
 @limit_option(10)
 def search(work: Work, words: tuple[str, ...], limit: int) -> None:
     """Find notes by WORDS, archived ones too. `ltm recall` searches what was said word for word."""
-    from ltm.notes.session_notes import search as look
-
     found = look(list(_notes(work).every(archived=True)), " ".join(words), limit)
     if work.as_json:
         output.emit(
@@ -149,8 +139,6 @@ def facts(work: Work, names: tuple[str, ...]) -> None:
     ## Patterns         - what
     ## Issues           - what: open|resolved
     """
-    from ltm.notes.session_notes import facts_from
-
     notes = list(_notes(work).every())
     wanted = {name.removesuffix(".md") for name in names}
     unknown = wanted - {each.name for each in notes}
@@ -179,8 +167,6 @@ def facts(work: Work, names: tuple[str, ...]) -> None:
 @make("compress")
 def compress(work: Work) -> None:
     """Fold notes of 30 days and more into one file a month. It happens by itself."""
-    from ltm.notes.session_notes import tidy_notes
-
     folded = tidy_notes(work.places, now())
     if work.as_json:
         output.emit({"archived": folded})
@@ -211,8 +197,6 @@ def clear(work: Work, undo: bool, yes: bool) -> None:
 
 
 def _notes(work: Work) -> SessionNotes:
-    from ltm.notes.session_notes import SessionNotes
-
     return SessionNotes(work.places.private)
 
 
@@ -236,9 +220,6 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
     --purge nothing of a session is left there, and none of it comes back; memories that came from
     it stay.
     """
-    from ltm.recall.timeline import headers_of
-    from ltm.state.session_log import SessionLog
-
     if purge is not None:
         _purge(work, purge, yes=yes)
         return
@@ -294,8 +275,6 @@ def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
 
 
 def _purge(work: Work, session: str, *, yes: bool) -> None:
-    from ltm.upkeep.purge import purge_session_traces
-
     if not yes and not work.as_json:
         confirm(f"Delete for good what was said in session '{session}'?")
     passages, transcript = purge_session_traces(session, work.places)

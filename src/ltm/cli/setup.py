@@ -1,9 +1,4 @@
-"""Ltm setup, ltm uninstall.
-
-`ltm setup`: enter our hooks and server into a client's settings.
-
-`ltm uninstall`: take out of this machine what `ltm setup` and `ltm init` put there.
-"""
+"""`ltm setup` and `ltm uninstall`: enter LTM into a client's settings, and take it out again."""
 
 from __future__ import annotations
 
@@ -16,6 +11,7 @@ from glob import glob
 
 import click
 
+from ltm import __version__
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
@@ -24,18 +20,24 @@ from ltm.clients.clients import (
     CLIENTS,
     Client,
     find,
+    hook_entries,
     hooks_file,
     launcher_path,
+    new_launcher,
     no_launcher,
     server_entry,
     servers_file,
 )
 from ltm.clients.clients import servers_file as file_of
+from ltm.clients.diagnose import older_hooks
 from ltm.clients.settings import FileChange, SettingsEntry, carry_out, entering, leaving
+from ltm.clients.wire import PLUGIN, is_plugin_active
 from ltm.errors import LtmError, Refused, WrongUsage
-from ltm.files.atomic import is_inside
+from ltm.files.atomic import is_inside, make_folder
 from ltm.project.layout import STATE
+from ltm.spool.hook_log import note_runtime
 from ltm.state.corrections import FILE as LEDGER
+from ltm.store.share import remove_local, this_command
 
 
 @make("setup")
@@ -96,8 +98,6 @@ def setup_command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
     elif not plugin:
         output.note(f"{client.title} is set up already.")
     if client is CLAUDE_CODE and not dry_run:
-        from ltm.clients.diagnose import older_hooks
-
         for problem in older_hooks(work.places):
             output.note(f"{problem.path}: {problem.message}")
 
@@ -128,9 +128,6 @@ def as_record(change: FileChange) -> dict[str, object]:
 
 
 def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Sequence[FileChange]:
-    from ltm.clients.clients import hook_entries, new_launcher
-    from ltm.store.share import this_command
-
     shared = bool(project)
     home = work.places.home
     planned: list[FileChange | None] = []
@@ -163,17 +160,11 @@ def _refuse_link_out(path: str, project: str) -> None:
 
 
 def _has_plugin(client: Client, root: str) -> bool:
-    from ltm.clients.wire import is_plugin_active
-
     return client is CLAUDE_CODE and is_plugin_active(os.environ, root)
 
 
 def _note_runtime(work: Work) -> None:
     """Hooks need to know which Python can do what they leave for later."""
-    from ltm import __version__
-    from ltm.files.atomic import make_folder
-    from ltm.spool.hook_log import note_runtime
-
     make_folder(work.places.home)
     note_runtime(work.places.home, __version__, work.config.own("hooks.save_interval"))
 
@@ -213,8 +204,6 @@ def uninstall_command(
         for change in changes:
             carry_out(change, work.places.home)
         if not name:
-            from ltm.store.share import remove_local
-
             merge = remove_local(work.places.project.root)
             _clear(work.places.home, _OURS)
             _remove_if_empty(os.path.dirname(launcher_path(work.places.home)))
@@ -301,8 +290,6 @@ def _remove_if_empty(folder: str) -> None:
 def _tell(
     work: Work, changes: list[FileChange], merge: list[str], *, dry_run: bool, purged: bool
 ) -> None:
-    from ltm.clients.wire import PLUGIN, is_plugin_active
-
     for change in changes:
         output.say("\n".join(described(change, whole=dry_run)))
     for path in merge:

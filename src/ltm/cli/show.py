@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,10 +10,10 @@ from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
 from ltm.model import Status, Stored, Usage
-from ltm.text.display import counted
-
-if TYPE_CHECKING:
-    from ltm.recall.timeline import SourceLines
+from ltm.recall.timeline import SourceLines, evidence
+from ltm.store.apply import state_of
+from ltm.text.display import counted, estimate
+from ltm.vault import key_file
 
 
 @make("show")
@@ -25,9 +24,6 @@ def command(work: Work, memory_id: str) -> None:
     \b
     ltm show 4kqtxqcl     any beginning or end of an id that fits one only
     """
-    from ltm.recall.timeline import evidence
-    from ltm.text.display import estimate
-
     stored = work.store.read(memory_id)
     memory = stored.memory
     if memory.status is Status.ACTIVE:
@@ -112,8 +108,5 @@ def _tell(behind: SourceLines) -> None:
 
 def _signed(work: Work, stored: Stored) -> str:
     """How the memory stands to the key that is set; nothing without one."""
-    from ltm.store.apply import state_of
-    from ltm.vault import key_file
-
     key = key_file.load(work.places.home)
     return "" if key is None else str(state_of(key, stored, work.store))

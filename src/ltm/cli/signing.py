@@ -1,16 +1,8 @@
-"""Keygen, sign, verify.
-
-`ltm keygen`: a key that makes changes outside ltm visible.
-
-`ltm sign`: vouch for memories as they are.
-
-`ltm verify`: which memories are what was signed.
-"""
+"""`ltm keygen`, `ltm sign` and `ltm verify`: make changes that were not made by ltm visible."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,10 +12,10 @@ from ltm.cli.command import command as make
 from ltm.decisions import Sign
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Filter, Status, Stored
+from ltm.store.apply import state_of
 from ltm.text.display import counted
-
-if TYPE_CHECKING:
-    from ltm.vault.signing import Key, SignatureState
+from ltm.vault import key_file, signing
+from ltm.vault.signing import Key, SignatureState
 
 
 @make("keygen")
@@ -33,8 +25,6 @@ def keygen_command(work: Work) -> None:
     It is one file under LTM_HOME that only you can read. It is never in a repository and never in
     an export; with it, anyone can sign in your name.
     """
-    from ltm.vault import key_file, signing
-
     key = signing.make(work.places.home)
     path = key_file.path_in(work.places.home)
     if work.as_json:
@@ -58,8 +48,6 @@ def sign_command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bo
     A memory that was changed outside ltm is signed only if you name it, after a look at it with
     `ltm show ID`, or with --all.
     """
-    from ltm.vault.signing import SignatureState
-
     if ids and everything:
         raise WrongUsage("name memories, or say --all", hint="try: ltm sign --all")
     key = key_of(work)
@@ -111,8 +99,6 @@ def verify_command(work: Work, memory_id: str | None) -> None:
     ok: as it was signed; unsigned: not signed with your key; changed: it was changed
     outside ltm. Exit code 1 means that one of them is not ok.
     """
-    from ltm.vault.signing import SignatureState
-
     key = key_of(work)
     wanted: Iterable[Stored] = (
         [work.store.read(memory_id)]
@@ -138,8 +124,6 @@ def verify_command(work: Work, memory_id: str | None) -> None:
 
 def key_of(work: Work) -> Key:
     """The key that is set; without one there is nothing to check or sign with."""
-    from ltm.vault import key_file
-
     key = key_file.load(work.places.home)
     if key is None:
         raise NotFound(
@@ -154,7 +138,5 @@ def states(
     work: Work, key: Key, memories: Iterable[Stored]
 ) -> Iterator[tuple[Stored, SignatureState]]:
     """How each memory stands, its original and its file included."""
-    from ltm.store.apply import state_of
-
     for stored in memories:
         yield stored, state_of(key, stored, work.store)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,10 +11,10 @@ from ltm.cli.command import Work
 from ltm.cli.command import command as make
 from ltm.errors import WrongUsage
 from ltm.model import now
+from ltm.notes.stash import stash
+from ltm.notes.stash_files import MANY, Stashes
+from ltm.project.git_command import is_ignored
 from ltm.text.display import counted
-
-if TYPE_CHECKING:
-    from ltm.notes.stash_files import Stashes
 
 
 @make("stash")
@@ -43,8 +42,6 @@ def command(
             raise WrongUsage("--list takes no name", hint="try: ltm stash --list")
         _list(work)
         return
-    from ltm.notes.stash import stash
-
     done = stash(
         work.places,
         work.config,
@@ -82,8 +79,6 @@ def command(
 
 def nudge(waiting: int) -> None:
     """Say that many stashes wait, if many do."""
-    from ltm.notes.stash_files import MANY
-
     if waiting >= MANY:
         output.note(f"{waiting} stashes wait to be remembered: ltm consolidate --all")
 
@@ -127,15 +122,11 @@ def _list(work: Work) -> None:
 
 def _is_shared(work: Work, path: str) -> bool:
     """Whether git would take a stash along, because the user's own rules say so."""
-    from ltm.project.git_command import is_ignored
-
     project = work.places.project
     return bool(project.common_dir) and not is_ignored(project.root, path)
 
 
 def _stashes(work: Work) -> Stashes:
-    from ltm.notes.stash_files import Stashes
-
     return Stashes(work.places.project.root, work.places.private)
 
 

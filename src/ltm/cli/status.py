@@ -1,11 +1,4 @@
-"""Ltm status, ltm stats.
-
-The figures of a project, as `status` and `stats` both print them.
-
-`ltm status`: is it working, and what is there.
-
-`ltm stats`: the counts behind the status.
-"""
+"""`ltm status` and `ltm stats`: the figures of a project, and whether all is well."""
 
 from __future__ import annotations
 

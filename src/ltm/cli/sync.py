@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,11 +10,10 @@ from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
 from ltm.errors import WrongUsage
+from ltm.inject.memory_md import Published, give_back, write_views
 from ltm.model import now
+from ltm.store.open import vaults_of
 from ltm.store.other_tools import answer, foreign
-
-if TYPE_CHECKING:
-    from ltm.inject.memory_md import Published
 
 
 @make("sync")
@@ -71,18 +69,12 @@ def command(work: Work, take_over: bool, give_back: bool) -> None:
 
 def write(work: Work, *, take_over: bool = False) -> Published:
     """Write the views of this project."""
-    from ltm.inject.memory_md import write_views
-    from ltm.store.open import vaults_of
-
     vaults, root = vaults_of(work.places), work.places.project.root
     return write_views(work.store, vaults, root, now=now(), take_over=take_over)
 
 
 def _give_back(work: Work) -> Published:
     """Put back what was taken over, and stop offering it: who wants it back, keeps it."""
-    from ltm.inject.memory_md import give_back
-    from ltm.store.open import vaults_of
-
     done = give_back(vaults_of(work.places), work.places.project.root)
     back = [each for each in foreign(work.places) if each.path in done.written and each.is_new]
     answer(work.places.home, back, ignored=True)

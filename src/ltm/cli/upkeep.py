@@ -1,39 +1,43 @@
-"""`ltm upkeep`: let what is never needed fade."""
+"""`ltm upkeep` and `ltm consolidate`: what is not needed fades, what says the same becomes one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Sequence
 
 import click
 
 from ltm.cli import output
 from ltm.cli.command import Work
 from ltm.cli.command import command as make
+from ltm.errors import ModelFailed
+from ltm.llm.model import open_model
 from ltm.model import now
-from ltm.upkeep import plan
-
-if TYPE_CHECKING:
-    from ltm.upkeep.plan import Upkeep
+from ltm.policy import Mass
+from ltm.state.model_log import ModelLog
+from ltm.text.display import counted
+from ltm.upkeep import plan as fading
+from ltm.upkeep.consolidate import ConsolidationStep, apply, plan, propose
+from ltm.upkeep.plan import Upkeep, due, let_through, limits_of, run
+from ltm.worker.reflect import Reflected, reflect
 
 
 @make("upkeep")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 @click.option("--yes", "-y", is_flag=True, help="Also what would archive very many at once.")
-def command(work: Work, dry_run: bool, yes: bool) -> None:
+def upkeep_command(work: Work, dry_run: bool, yes: bool) -> None:
     """Shorten memories that were not needed for long, least needed first. All of it can be undone.
 
     It happens by itself at the end of sessions. Critical and pinned memories never fade. More than
     30 % of the active memories are archived at once only with --yes.
     """
-    from ltm.upkeep.plan import Upkeep, due, let_through, limits_of, run
-
     limits = limits_of(work.config)
     if dry_run:
         actions = due(work.store, now=now(), limits=limits)
         outcome = Upkeep(tuple(actions), held=let_through(work.store, actions, consent=yes)[1])
     else:
         outcome = run(work.store, now=now(), limits=limits, consent=yes)
-        plan.note_masses_in(work.places, plan.UPKEEP, outcome.held)
+        fading.note_masses_in(work.places, fading.UPKEEP, outcome.held)
     if work.as_json:
         skipped = [{**action.as_record(), "skipped": why} for action, why in outcome.skipped]
         output.emit(
@@ -44,17 +48,17 @@ def command(work: Work, dry_run: bool, yes: bool) -> None:
             }
         )
     else:
-        _show(outcome, dry_run)
+        _show_upkeep(outcome, dry_run)
     if outcome.held and not dry_run:
         click.get_current_context().exit(1)
 
 
-def _show(outcome: Upkeep, dry_run: bool) -> None:
+def _show_upkeep(outcome: Upkeep, dry_run: bool) -> None:
     actions = outcome.done
     for action, why in outcome.skipped:
         output.note(f"{output.shown_id(action.id)} was left as it is: {why}")
     for mass in outcome.held:
-        output.note(plan.mass_message(plan.UPKEEP, str(mass)))
+        output.note(fading.mass_message(fading.UPKEEP, str(mass)))
     if not actions:
         if not outcome.held:
             output.note("Nothing is due.")
@@ -72,3 +76,157 @@ def _show(outcome: Upkeep, dry_run: bool) -> None:
         ],
     )
     output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")
+
+
+@make("consolidate")
+@click.option("--all", "everything", is_flag=True, help="Also sessions, stashes and preferences.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
+@click.option("--yes", "-y", is_flag=True, help="Also what would take in very many at once.")
+def consolidate_command(work: Work, everything: bool, dry_run: bool, yes: bool) -> None:
+    """Merge memories that say the same, and archive what has long been out of date.
+
+    By rules; where you switched a model on (see llm.backend), it may then propose more, of which
+    only what can be checked is done. The best wording stays and gains what the others add; the
+    others are kept, marked as replaced, and come back with `ltm restore`. It happens by itself
+    while sessions run and at their end, by rules. More than 30 % of the active memories go only
+    with --yes.
+
+    With --all, first everything that waits becomes memory: what sessions said since they were last
+    read, stashes (`ltm stash`), and what you keep having to correct (`ltm friction`), counted: seen
+    in fewer than 3 conversations it is a guess, from 5 on it is told. Then MEMORY.md and the block
+    in CLAUDE.md are written. Doing it again changes nothing.
+    """
+    held = _all(work, dry_run, yes) if everything else _repetitions(work, dry_run, yes)
+    if held and not dry_run:
+        click.get_current_context().exit(1)
+
+
+def _repetitions(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
+    steps = plan(work.store, now())
+    through, held = let_through(work.store, steps, consent=yes)
+    if not dry_run:
+        steps = apply(work.store, through)
+        through, more = let_through(work.store, _proposed(work), consent=yes)
+        steps += apply(work.store, through)
+        held += more
+        fading.note_masses_in(work.places, fading.CONSOLIDATE, held)
+    if work.as_json:
+        output.emit(
+            {
+                "actions": [step.as_record() for step in steps],
+                "held": [mass.as_record() for mass in held],
+            }
+        )
+        return held
+    _show_held(held)
+    if steps:
+        _show_merged(steps)
+        output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")
+    elif not held:
+        output.note("Nothing says the same twice.")
+    return held
+
+
+def _show_held(held: Sequence[Mass]) -> None:
+    for mass in held:
+        output.note(fading.mass_message(fading.CONSOLIDATE, str(mass)))
+
+
+def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
+    bar = click.progressbar(
+        length=1, label="Remembering", file=sys.stderr, hidden=not sys.stderr.isatty()
+    )
+    with bar:
+
+        def tell(total: int) -> None:
+            bar.length = total
+            bar.update(1)
+
+        done = reflect(work, now=now(), dry_run=dry_run, consent=yes, tell=tell)
+    if work.as_json:
+        output.emit(_record(done))
+        return done.held
+    heard = done.captured
+    if done.sessions and dry_run:
+        output.say(f"{counted(done.sessions, 'session')} with more to say")
+    elif done.sessions:
+        output.say(
+            f"{counted(done.sessions, 'session')} read:"
+            f" {counted(len(heard.added), 'memory')} added,"
+            f" {len(heard.superseded)} replaced, {len(heard.reinforced)} confirmed"
+        )
+    for stash in done.stashes:
+        waits = " (not written here: waits for ltm approve)" if stash["quarantined"] else ""
+        output.say(
+            f"stash {stash['name']}: {len(stash['added'])} added,"
+            f" {len(stash['superseded'])} replaced, {len(stash['reinforced'])} confirmed,"
+            f" {stash['known']} known already{waits}"
+        )
+    for step in done.preferences:
+        output.say(
+            f"preference {step.action}: {step.text} ({step.tier}, {step.before} to {step.after}:"
+            f" {step.reason})"
+        )
+    _show_merged(done.merged)
+    _show_held(done.held)
+    for path in done.written:
+        output.say(f"wrote {path}")
+    for path, message in done.problems:
+        output.note(f"problem: {path}: {message}")
+    if done.model:
+        output.note(f"The model did not help: {done.model}")
+    if done.is_empty and not done.held:
+        output.note("Nothing waits to be remembered.")
+    elif dry_run:
+        output.note("Nothing was changed.")
+    return done.held
+
+
+def _record(done: Reflected) -> dict[str, object]:
+    heard = done.captured
+    return {
+        "dry_run": done.dry_run,
+        "sessions": {
+            "read": done.sessions,
+            "added": heard.added,
+            "superseded": heard.superseded,
+            "reinforced": heard.reinforced,
+        },
+        "stashes": done.stashes,
+        "preferences": [step.as_record() for step in done.preferences],
+        "actions": [step.as_record() for step in done.merged],
+        "held": [mass.as_record() for mass in done.held],
+        "written": list(done.written),
+        "problems": [{"path": path, "message": message} for path, message in done.problems],
+        "llm_error": done.model,
+    }
+
+
+def _show_merged(steps: Sequence[ConsolidationStep]) -> None:
+    if not steps:
+        return
+    output.table(
+        ("id", "action", "takes in", "reason"),
+        [
+            (
+                output.shown_id(step.id),
+                step.action,
+                ", ".join(map(output.shown_id, step.ids)),
+                step.reason,
+            )
+            for step in steps
+        ],
+    )
+
+
+def _proposed(work: Work) -> list[ConsolidationStep]:
+    """What the user's model proposes on top, if one is switched on and answers."""
+    log = ModelLog(work.places.state_db)
+    try:
+        model = open_model(work.config, work.places.home, log)
+        return propose(work.store, model) if model is not None else []
+    except ModelFailed as error:
+        output.note(f"The model did not help: {error}")
+        return []
+    finally:
+        log.close()

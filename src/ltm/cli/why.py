@@ -14,6 +14,7 @@ from ltm.cli.output import memory_record, say_memory, say_passage
 from ltm.errors import WrongUsage
 from ltm.recall.passages import passage_record
 from ltm.recall.why_file import Explained, Touched, explain
+from ltm.store.share import former_names
 from ltm.text.display import one_line
 
 
@@ -102,7 +103,5 @@ def _inside(root: str, file: str) -> str:
 
 def _former(work: Work, path: str) -> list[str]:
     """Names the file had before, where there is a repository to ask."""
-    from ltm.store.share import former_names
-
     project = work.places.project
     return former_names(project.root, path) if project.common_dir else []

@@ -1,16 +1,9 @@
-"""Text for SessionStart, SubagentStart, UserPromptSubmit.
+"""What a hook tells the model: the text of a session's start, of a sub-agent's, and of a prompt.
 
-What a hook says to the model: memories, read without writing, refreshing or waiting.
-
-Owns which events are answered with what. The text of a session's start is kept ready (see
-`storage.brief`); it is composed only when something it depends on has changed. Loaded only for
+Memories are read without writing, refreshing or waiting. The text of a session's start is kept
+ready (see `session_text`) and composed only when something it depends on has changed. A session is
+told nothing twice, at its start and with its prompts, also after it was resumed. Loaded only for
 events that are answered.
-
-What a hook adds to a prompt, if the user wants that: memories that fit it well, each once.
-
-Owns what a session has been told: at its start and with its prompts nothing is told twice, also not
-after it was resumed. Read without writing to the store, refreshing or waiting. Loaded only where
-the option is on.
 """
 
 from __future__ import annotations
@@ -139,7 +132,7 @@ def _first_look(home: str, folder: str) -> str:
     finally:
         os.close(reading)
         _LEFT_ALONE.add(child)
-        _bury()
+        _reap()
     raise TimeoutError(f"the first reading of {folder} took more than {_FIRST_LOOK} s")
 
 
@@ -147,7 +140,7 @@ _LEFT_ALONE: set[int] = set()
 """Processes that went on without us. A hook ends before they do; in a server they would pile up."""
 
 
-def _bury() -> None:
+def _reap() -> None:
     """Let go of those that have ended since."""
     for child in list(_LEFT_ALONE):
         try:

@@ -1,8 +1,7 @@
 """The program behind `ltm-hook`: whatever happens, the client sees exit 0 and no noise, and soon.
 
-Owns the promise a hook makes to a session: no error output, no second life inside our own calls of
-a client, and a hard deadline, which `deadline` keeps. What it says and keeps is `receive`'s
-business. It also runs as a plain
+What a hook promises a session: no error output, no hook inside LTM's own calls of a client, and a
+hard deadline (see `deadline`). What it says and keeps is in `receive`. It also runs as a plain
 file, `python3 -I -S hook.py`, on a Python with nothing installed; so this file is short (it is
 compiled at each run) and every Python 3 can read it.
 """

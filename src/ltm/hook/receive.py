@@ -1,17 +1,11 @@
-"""Stdin → event → spool → answer.
+"""One event of a client: from its words on stdin into the spool, and the answer on stdout.
 
-One event of a client, from its words on stdin to ours on stdout.
+The order: read what is there, keep the event, answer it, leave the rest to the drain, a process of
+its own. No network, no waiting for a lock, and nothing loaded that this event does not need: most
+events are done with in a few milliseconds. `ltm serve` calls `keep` and `answer` too.
 
-Owns the order: read what is there, keep the event, answer it, leave the rest to a process of its
-own. No network, no waiting for a lock, and nothing loaded that this event does not need: most are
-kept and done with in a few milliseconds. Imports the standard library and what `storage` keeps
-small for it. `keep` and `answer` are what the twins of the hooks in `ltm serve` call.
-
-Starting the drain as a process of its own, which lives on when the hook and its client end.
-
-Owns how it is let go: a session of its own, none of our pipes in its hands, no signal ignored. At
-most one runs: if the lock of the drain is held, there is nothing to start. Standard library
-and `storage.runtime` only: hooks load this.
+The drain outlives the hook and its client: it has a session of its own and none of the hook's
+pipes. At most one runs: while its lock is held there is nothing to start.
 """
 
 from __future__ import annotations

@@ -1,14 +1,18 @@
-"""Store_memory, forget, restore, status, check, fix.
+"""The tools that change memories (store, update, forget, restore) and those that check the store.
 
-The tools that change what is remembered: store_memory, update_memory, forget, restore.
-
-The tools that look after the whole: ltm_status, ltm_check, ltm_fix.
+What is stored names the agent's session as far as the hooks know it. A client tells a server the id
+of the session that started it, and says nothing when a new one takes its place (`/clear`); the
+session log knows. A session that cannot be found keeps no memory from being stored.
 """
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 from ltm.capture.decide import Outcome
@@ -16,17 +20,25 @@ from ltm.capture.provenance import Evidence
 from ltm.capture.remember import RememberRequest, changes_of, remember, revise
 from ltm.config.config import problems_in
 from ltm.decisions import TEXT, Forget, Restore, Settle
-from ltm.errors import Refused, WrongUsage
+from ltm.errors import LtmError, Refused, WrongUsage
 from ltm.inject.render import harmless, shorten
 from ltm.inject.session_start import notice
 from ltm.llm.model import model_figures, model_lines
-from ltm.mcp import call as page
-from ltm.mcp.call import Call, Current, current
+from ltm.mcp import result
+from ltm.mcp.call import Call
 from ltm.mcp.tools import tools
-from ltm.model import Memory, Phase, Problem, Source, Status, Trust
+from ltm.model import Memory, Phase, Problem, Source, Status, Trust, now
+from ltm.project.layout import Places
+from ltm.sessions import stats
+from ltm.state.session_log import Session, SessionLog
 from ltm.text.display import counted, one_line, visible
 from ltm.upkeep import plan
 from ltm.upkeep.doctor import DoctorReport, examine, mend
+
+LONGEST = 64 * 1024 * 1024
+"""Bytes of a transcript that is read up to this moment; of a longer one the last figures hold."""
+
+_RECENT = 20
 
 
 def store_memory(
@@ -64,7 +76,7 @@ def store_memory(
     )
     done = remember(call.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
-    said = f"{page.headline(memory)}, {memory.scope}"
+    said = f"{result.headline(memory)}, {memory.scope}"
     lost = [f"redacted: {', '.join(done.redacted)} (not stored)"] if done.redacted else []
     if done.outcome is Outcome.CONFIRMED:
         known = (
@@ -86,14 +98,14 @@ def store_memory(
         lines.append(f"difficulty: {memory.difficulty:.2f}, from this session's tool calls")
     why = " by this fuller text" if done.outcome is Outcome.EXTENDED else ""
     for old in done.choice.others if applied.superseded else ():
-        lines.append(f"replaced{why}: {page.headline(old.memory)} (kept; restore brings it back)")
+        lines.append(f"replaced{why}: {result.headline(old.memory)} (kept; restore brings it back)")
     for each in done.similar:
-        lines.append(f"similar to {page.headline(each.memory)}")
+        lines.append(f"similar to {result.headline(each.memory)}")
     if done.outcome is Outcome.CONFLICT:
         for each in done.choice.others:
             lines.append(
-                f"conflicts with {page.headline(each.memory)}"
-                f" (of {each.memory.created:%Y-%m-%d}: {page.excerpt(each.memory)})"
+                f"conflicts with {result.headline(each.memory)}"
+                f" (of {each.memory.created:%Y-%m-%d}: {result.excerpt(each.memory)})"
             )
         lines.append(
             "Both are kept. Ask the user which one holds, then call update_memory with its id and"
@@ -110,7 +122,7 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
     stored = call.read(id)
     settled = _settle(call, stored.memory, settles) if settles else ""
     if not given:
-        return f"{settled}\n{page.headline(call.read(id).memory)}"
+        return f"{settled}\n{result.headline(call.read(id).memory)}"
     stored = call.read(id)
     memory = stored.memory
     if _is_copied(current(call.places), str(given.get("content") or "")):
@@ -125,8 +137,8 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
         changes["source"] = memory.source._replace(trust=Trust.ASSISTANT)
     done = revise(call.store, stored, changes)
     if done.is_empty:
-        return f"Nothing changed, it says so already: {page.headline(memory)}"
-    lines = [f"Changed {page.headline(done.after.memory)}"]
+        return f"Nothing changed, it says so already: {result.headline(memory)}"
+    lines = [f"Changed {result.headline(done.after.memory)}"]
     lines += [harmless(line) for line in done.differences]
     if done.redacted:
         lines.append(f"redacted: {', '.join(done.redacted)} (not stored)")
@@ -145,7 +157,7 @@ def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the a
     """Put a memory out of sight; its text is archived."""
     stored = call.store.apply(Forget(call.read(id).memory.id)).stored
     return (
-        f"Forgot {page.headline(stored.memory)}\n"
+        f"Forgot {result.headline(stored.memory)}\n"
         f"Its text is archived: restore brings it back, and only 'ltm forget {stored.memory.id}"
         " --purge', typed by a person, deletes it for good."
     )
@@ -154,7 +166,7 @@ def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the a
 def restore(call: Call, id: str, version: int = 0) -> str:  # noqa: A002
     """Bring a memory back, active and whole, or an older version of its text."""
     stored = call.store.apply(Restore(call.read(id).memory.id, version=version)).stored
-    return f"Restored {page.headline(stored.memory)}"
+    return f"Restored {result.headline(stored.memory)}"
 
 
 def _settle(call: Call, memory: Memory, which: str) -> str:
@@ -226,7 +238,7 @@ def _told(report: DoctorReport, further: str) -> str:
         more = f"{left} more: see them with 'ltm doctor'. " if left else ""
         return more + (further if still else "")
 
-    return page.fitted(head, [_line(each) for each in (*still, *fixed)], last)
+    return result.fitted(head, [_line(each) for each in (*still, *fixed)], last)
 
 
 def _line(problem: Problem) -> str:
@@ -238,3 +250,51 @@ def _line(problem: Problem) -> str:
 
 def _counts(counted: Counter[str]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counted.most_common() if count)
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """A session, and how hard it has been; None where that was not counted."""
+
+    id: str = ""
+    difficulty: float | None = None
+    transcript: str = ""
+    cwd: str = ""
+
+
+def current(places: Places) -> Current:
+    """The session this server's agent is in, with its figures up to this moment."""
+    named = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    if not named or not os.path.exists(places.state_db):
+        return Current(named)
+    try:
+        with closing(SessionLog(places.state_db)) as log:
+            return _current(log, named, places.project.id)
+    except (LtmError, OSError, sqlite3.Error):
+        return Current(named)
+
+
+def _current(log: SessionLog, named: str, project: str) -> Current:
+    session = log.get(named)
+    if session is None:
+        return Current(named)
+    if session.ended:
+        session = _successor(log, session, project)
+    if _size(session.transcript) <= LONGEST:
+        stats.update(log, session, now())
+        session = log.get(session.id) or session
+    return Current(session.id, session.difficulty, session.transcript, session.cwd)
+
+
+def _successor(log: SessionLog, ended: Session, project: str) -> Session:
+    """The session that took the place of one that ended while its client lives."""
+    going_on = [each for each in log.sessions(project, _RECENT) if not each.ended]
+    later = [each for each in going_on if each.started >= ended.ended]
+    return min(later, key=lambda each: each.started) if later else ended
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0

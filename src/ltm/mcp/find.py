@@ -1,23 +1,8 @@
-"""Recall, search, ask, related, list, timeline, get_memory, resources.
+"""The tools that find and open memories and what was said, and memories as resources.
 
-What was said in sessions, as results of tools: a hit, a line, a timeline.
-
-Owns how passages look to an agent. They are data twice over: what a person typed, an agent wrote or
-a tool printed, in that order of trust, and each says which it is. What a tool printed is not
-verified.
-
-The tools that find memories and what was said: recall, search, ask, related, list.
-
-Each asks a flow and writes down what it found. A list shows what opening a memory would cost and
-leaves the opening to `get_memory`, so that an agent pays for what it needs.
-
-The tool that opens one thing whole: a memory, or the lines of a session that a citation names.
-
-Every text is a quotation. Of a memory it is said who vouches for it, of a passage who said it.
-
-Memories as resources: `ltm://memory/<id>` is the card that get_memory shows.
-
-What it takes to read one is imported when one is read, since the server needs the address earlier.
+A list shows what opening a memory would cost and leaves the opening to `get_memory`. Every text is
+a quotation: of a memory it is said who vouches for it, of a passage who said it (a person, an agent
+or a tool, in that order of trust; what a tool printed is not verified).
 """
 
 from __future__ import annotations
@@ -29,9 +14,11 @@ from datetime import date
 from ltm.errors import NotFound, WrongUsage
 from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
 from ltm.inject.render import harmless, shorten
-from ltm.mcp import call as page
+from ltm.mcp import result
 from ltm.mcp.call import Call
+from ltm.mcp.tools import MEMORY_URI
 from ltm.model import Filter, Hit, Memory, Phase, Status, Stored, Usage, iso
+from ltm.recall.answer import ask
 from ltm.recall.passages import Quote, cited_as
 from ltm.recall.related import related
 from ltm.recall.search import Recalled
@@ -90,8 +77,8 @@ def memory_timeline(
         earlier = f"{left} earlier: ask with until, or a higher limit. " if left else ""
         return f"{more}{earlier}get_memory(id) opens one."
 
-    return page.fitted(
-        f"{about}, in the order of time. {page.NOTICE}",
+    return result.fitted(
+        f"{about}, in the order of time. {result.NOTICE}",
         [_event(call, each) for each in told.events],
         last,
     )
@@ -136,8 +123,8 @@ def recall(call: Call, query: str, limit: int | None = None, tokens: int | None 
     def last(shown: int) -> str:
         return _more(found.total - shown, "ask with more precise words, or a higher limit") + _OPEN
 
-    return page.fitted(
-        f"{counted(found.total, 'record')} found for '{_asked(query)}', best first. {page.NOTICE}",
+    return result.fitted(
+        _count_line(found, query),
         [_shown(call, hit, f"why: {harmless(hit.why)}") for hit in found.hits],
         last,
         tokens,
@@ -154,8 +141,8 @@ def memory_search(call: Call, query: str, limit: int = 20) -> str:
     def last(shown: int) -> str:
         return _more(found.total - shown, "ask with more precise words, or a higher limit") + _OPEN
 
-    return page.fitted(
-        f"{counted(found.total, 'record')} found for '{_asked(query)}', best first. {page.NOTICE}",
+    return result.fitted(
+        _count_line(found, query),
         [_short(call, hit) for hit in found.hits],
         last,
     )
@@ -163,16 +150,14 @@ def memory_search(call: Call, query: str, limit: int = 20) -> str:
 
 def memory_ask(call: Call, question: str) -> str:
     """An answer that cites memories, or the evidence for one; it says which it is."""
-    from ltm.recall.answer import ask
-
     found = ask(call.store, call.places, call.config, question, said=call.said)
     if not found.hits:
         return _nothing(question)
     if found.text:
         resting = [hit for hit in found.hits if cited_as(hit) in found.cited]
-        return page.fitted(
+        return result.fitted(
             f"Answer a model wrote from {counted(len(found.hits), 'record')}, to be judged:\n"
-            f"{page.quoted(found.text)[0]}\nIt rests on:",
+            f"{result.quoted(found.text)[0]}\nIt rests on:",
             [_shown(call, hit, "") for hit in resting],
             lambda shown: _OPEN,
         )
@@ -180,8 +165,8 @@ def memory_ask(call: Call, question: str) -> str:
     def last(shown: int) -> str:
         return f"Answer from these and cite the ids; {shown} of {found.total} shown. {_OPEN}"
 
-    return page.fitted(
-        f"{harmless(found.note)} Asked: '{_asked(question)}'. Best first. {page.NOTICE}",
+    return result.fitted(
+        f"{harmless(found.note)} Asked: '{_asked(question)}'. Best first. {result.NOTICE}",
         [_shown(call, hit, "", 700) for hit in found.hits],
         last,
     )
@@ -207,7 +192,7 @@ def memory_related(
         # Asked for more than is shown where a kind is wanted, since the flow knows nothing of it.
         centre, relations = related(call.store, call.read(id).memory.id, 200 if name else limit)
         pairs = [(each.stored, each.how) for each in relations]
-        about = f"related to {page.headline(centre.memory)}"
+        about = f"related to {result.headline(centre.memory)}"
     chosen = [pair for pair in pairs if name in ("", pair[0].memory.kind)]
     if not chosen:
         return f"Nothing is {about}."
@@ -217,7 +202,7 @@ def memory_related(
     def last(shown: int) -> str:
         return _more(len(chosen) - shown, "use a higher limit") + _OPEN
 
-    return page.fitted(f"{counted(len(chosen), 'memory')} {about}. {page.NOTICE}", blocks, last)
+    return result.fitted(f"{counted(len(chosen), 'memory')} {about}. {result.NOTICE}", blocks, last)
 
 
 def _beside(call: Call, citation: str, limit: int) -> str:
@@ -240,8 +225,8 @@ def _beside(call: Call, citation: str, limit: int) -> str:
             blocks.append(f"{_line(call, hit.stored.memory)}\n  speaks of the same things")
     if not blocks:
         return f"Nothing is related to {harmless(first.citation)}."
-    head = f"Related to {harmless(first.citation)}. {page.NOTICE}"
-    return page.fitted(head, blocks[:limit], lambda shown: _OPEN)
+    head = f"Related to {harmless(first.citation)}. {result.NOTICE}"
+    return result.fitted(head, blocks[:limit], lambda shown: _OPEN)
 
 
 def list_memories(
@@ -269,8 +254,8 @@ def list_memories(
         after = offset + shown
         return _more(total - after, f"go on with offset={after}") + _OPEN
 
-    return page.fitted(
-        f"{counted(total, 'memory')} in all, newest first, from {offset + 1}. {page.NOTICE}",
+    return result.fitted(
+        f"{counted(total, 'memory')} in all, newest first, from {offset + 1}. {result.NOTICE}",
         [_line(call, each.memory) for each in items],
         last,
     )
@@ -326,17 +311,22 @@ def _short(call: Call, hit: Hit | Quote) -> str:
 
 def _entry(call: Call, memory: Memory, why: str, most: int = 280) -> str:
     parts = [call.headline(memory)]
-    said = page.excerpt(memory, most)
+    said = result.excerpt(memory, most)
     if said and said != harmless(memory.title):
         parts.append(f"  {said}")
-    parts.append("  " + "; ".join(each for each in (why, memory.day, page.price(memory)) if each))
+    parts.append("  " + "; ".join(each for each in (why, memory.day, result.price(memory)) if each))
     return "\n".join(parts)
 
 
 def _line(call: Call, memory: Memory) -> str:
     tags = f" #{' #'.join(shorten(harmless(tag), 30) for tag in memory.tags[:5])}"
-    told = f"{memory.day}; {page.price(memory)}"
+    told = f"{memory.day}; {result.price(memory)}"
     return f"{call.headline(memory)}{tags if memory.tags else ''} ({told})"
+
+
+def _count_line(found: Recalled, query: str) -> str:
+    count = counted(found.total, "record")
+    return f"{count} found for '{_asked(query)}', best first. {result.NOTICE}"
 
 
 def _asked(text: str) -> str:
@@ -370,7 +360,7 @@ def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = Fals
     """Everything about a memory that an agent may want, and its text as a quotation."""
     memory = stored.memory
     lines = [
-        page.headline(memory),
+        result.headline(memory),
         f"{memory.scope}, version {memory.version}, in {visible(stored.path)}",
     ]
     origin = memory.source
@@ -406,7 +396,7 @@ def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = Fals
         lines.append(
             f"Its text was shortened ({memory.phase.name.lower()}); restore brings it back whole."
         )
-    return "\n".join([*lines, page.text_in_parts(memory.text, offset)])
+    return "\n".join([*lines, result.text_in_parts(memory.text, offset)])
 
 
 def _passage(call: Call, name: str, offset: int) -> str:
@@ -421,15 +411,11 @@ def _passage(call: Call, name: str, offset: int) -> str:
         lines.append(f"names: {shorten(harmless(', '.join(files)), 300)}")
     several = len(passages) > 1
     text = "\n".join(f"[{each.role}] {each.text}" if several else each.text for each in passages)
-    lines.append(page.text_in_parts(text, offset))
+    lines.append(result.text_in_parts(text, offset))
     lines.append(f"memory_timeline(around={first.citation}) shows what was said before and after.")
     return "\n".join(lines)
 
 
-NAME = "resources"
-"""What a call for one is named, where the others have the name of their tool."""
-
-PREFIX = "ltm://memory/"
 LISTED = 20
 """Only the newest are listed; every other can be read by its id."""
 
@@ -445,11 +431,9 @@ class ResourceEntry:
 
 def listed(call: Call) -> list[ResourceEntry]:
     """The newest memories as resources."""
-    from ltm.inject.render import harmless, shorten
-
     return [
         ResourceEntry(
-            f"{PREFIX}{each.memory.id}",
+            f"{MEMORY_URI}{each.memory.id}",
             shorten(harmless(each.memory.title), 100),
             f"{each.memory.kind}, {each.memory.impact}",
         )
@@ -459,8 +443,7 @@ def listed(call: Call) -> list[ResourceEntry]:
 
 def read(call: Call, uri: str) -> str:
     """The card of the memory an address names."""
-
-    if not uri.startswith(PREFIX):
-        raise NotFound(f"there is no resource '{uri[:200]}'", hint=f"there is {PREFIX}<id>")
-    stored = call.read(uri.removeprefix(PREFIX))
+    if not uri.startswith(MEMORY_URI):
+        raise NotFound(f"there is no resource '{uri[:200]}'", hint=f"there is {MEMORY_URI}<id>")
+    stored = call.read(uri.removeprefix(MEMORY_URI))
     return card(stored, call.store.usage([stored.memory.id]).get(stored.memory.id, Usage()))

@@ -1,32 +1,13 @@
-"""Stdio server, lanes, lifetime, background drain.
+"""The MCP server: protocol by the SDK, answers by the table of tools, until the client is gone.
 
-Which calls wait for which: one at a time in each lane, lanes in parallel.
+The event loop only carries messages. Work on a store happens in worker threads, one call at a time
+in each lane, so that a slow disk delays no message and a model that is asked delays no recall.
+Whatever a tool raises becomes a tool error, which the agent reads and can act on.
 
-Owns the three lanes. Each call has a store of its own, so two threads may do at once what
-two processes may. One call at a time in each keeps what a server takes of the
-memory small, and what one writes in the order it was asked to.
-
-The server ends when its client ends, however that happens, and leaves nothing behind.
-
-A client that goes away closes our input, and the SDK's loop ends. That is not enough: a process the
-client started may still hold the pipe, or the client wants us gone at once. So signals are obeyed
-without a goodbye, and the parent is looked for every second. Leaving at any moment is safe, since
-every change of the store is whole or not made; calls at work are given a moment to finish.
-
-The drain inside the server: what hooks left to do is done while the agent thinks.
-
-Owns the thread and its pace. It begins when the client is served, waits while a call is at work,
-and loads nothing as long as nothing waits. What goes wrong in it stands in the log of the hooks.
-
-The prompts a client offers a person as commands: recall and remember.
-
-They only say which tool to call, so that a prompt and the agent's own call give the same.
-
-The stdio server: protocol by the SDK, answers by the table of tools.
-
-The event loop only carries messages. Work on a store happens in worker threads, so that a slow disk
-never keeps a message waiting, nor a model that is asked a recall (`lanes`). Whatever a tool raises
-becomes a tool error, which the agent reads and can act on.
+The process ends when its client closes the input, sends a signal, or is no longer the parent: a
+process the client started may still hold the pipe. Leaving at any moment is safe, since every
+change of the store is whole or not made. What hooks left to do is done in a background thread that
+waits while a call is at work, and loads nothing as long as nothing waits.
 """
 
 from __future__ import annotations
@@ -41,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -53,13 +34,24 @@ from mcp.shared.exceptions import MCPError
 
 from ltm import __version__
 from ltm.errors import LtmError, NotFound, WrongUsage
-from ltm.mcp import find
 from ltm.mcp.call import Call, Whereabouts
-from ltm.mcp.tools import SLOW, TOOLS, Tool, ToolEffect, checked, tools
+from ltm.mcp.tools import (
+    MEMORY_URI,
+    RESOURCES,
+    SLOW,
+    TOOLS,
+    Tool,
+    ToolEffect,
+    checked,
+    tools,
+)
 from ltm.plugin.stand_in import INSTRUCTIONS
 from ltm.text.display import visible
 
-_READING = {find.NAME, *(tool.name for tool in TOOLS if tool.effect.reads_only)}
+if TYPE_CHECKING:
+    from ltm.mcp.find import ResourceEntry
+
+_READING = {RESOURCES, *(tool.name for tool in TOOLS if tool.effect.reads_only)}
 
 
 class Lanes:
@@ -315,7 +307,7 @@ class Answers:
     ) -> types.ListResourcesResult:
         """The newest memories; none rather than an error, since a client asks unbidden."""
         try:
-            entries = await self._work(context, find.NAME, find.listed)
+            entries = await self._work(context, RESOURCES, _listed)
         except LtmError as error:
             _log.warning("no resources are listed: %s", error)
             entries = []
@@ -336,7 +328,7 @@ class Answers:
     ) -> types.ListResourceTemplatesResult:
         """How the address of any memory is made."""
         template = types.ResourceTemplate(
-            uri_template=f"{find.PREFIX}{{id}}", name="memory", mime_type="text/plain"
+            uri_template=f"{MEMORY_URI}{{id}}", name="memory", mime_type="text/plain"
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
@@ -346,7 +338,7 @@ class Answers:
         """One memory as get_memory shows it."""
         uri = str(params.uri)
         try:
-            text = await self._work(context, find.NAME, partial(find.read, uri=uri))
+            text = await self._work(context, RESOURCES, partial(_read, uri=uri))
         except LtmError as error:
             code = _RESOURCE_NOT_FOUND if isinstance(error, NotFound) else types.INTERNAL_ERROR
             raise MCPError(code, _told(error)) from error
@@ -413,9 +405,21 @@ def _hints(effect: ToolEffect) -> types.ToolAnnotations:
     )
 
 
+def _listed(call: Call) -> list[ResourceEntry]:
+    from ltm.mcp.find import listed
+
+    return listed(call)
+
+
+def _read(call: Call, uri: str) -> str:
+    from ltm.mcp.find import read
+
+    return read(call, uri)
+
+
 def _answer(call: Call, name: str, given: Mapping[str, Any]) -> str:
     """What a tool says to these arguments, as long as a client passes on."""
-    from ltm.mcp.call import cut
+    from ltm.mcp.result import cut
 
     known = tools().by_name
     tool = known.get(name)

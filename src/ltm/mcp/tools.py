@@ -1,20 +1,9 @@
-"""TOOLS table, argument checks.
+"""The table of tools, those other packages offer, and the check of a call's arguments.
 
-What a tool is: one row. The built-in ones are in `table`; other packages bring more.
-
-A package offers a `Tool` in the entry point group `ltm.tools`; see `docs/guides/extending.md`.
-Imports `core.errors` only, so that an extension can afford it.
-
-The tools there are, one row each, and those of other packages behind them.
-
-A new tool is a new row and a function. The functions' modules are loaded when one of their tools is
-called, never for the list. Imports core and `tool`.
-
-What an agent sent with a call, checked against the tool's schema, in words an agent can act on.
-
-A model's arguments are often nearly right: a name of another design, a null for "not given", a word
-in capitals. Those are understood; everything else is refused with the argument's name, so that the
-next try is right. Imports core and `tool`.
+A new tool is a new row and a function, whose module is loaded when one of its tools is called. A
+package offers a `Tool` in the entry point group `ltm.tools`; see `docs/guides/extending.md`. A
+model's arguments are often nearly right: a name of another design, a null for "not given", a word
+in capitals. Those are understood; everything else is refused with the argument's name.
 """
 
 from __future__ import annotations
@@ -303,6 +292,11 @@ TOOLS: tuple[Tool, ...] = (
         effect=MENDS,
     ),
 )
+
+RESOURCES = "resources"
+"""What a call for resources is named, where the others have the name of their tool."""
+
+MEMORY_URI = "ltm://memory/"
 
 SLOW = frozenset({"memory_ask", "ltm_check"})
 """Those that read and may take long: a model has a minute to answer, a check reads every file."""

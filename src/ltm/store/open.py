@@ -1,16 +1,8 @@
-"""Open the configured store.
+"""Open the configured store; what goes with it: vaults, moving memories, trust, refused writes.
 
-From places and options to a store: the one spot that knows which backend is meant.
-
-Moving all memories of one vault into another, byte for byte, without ever having fewer than one.
-
-Owns the order: a file is on the disk in its new place before it leaves the old one, so a crash
+`open_store` is the one place that knows which backend is meant. `move_all` never has fewer than one
+copy of a memory: a file is on the disk in its new place before it leaves the old one, so a crash
 leaves at most a copy, and running it again finishes the move.
-
-Map `OSError` and `sqlite3.Error` that were not handled closer to their cause to `LtmError`.
-
-Owns what of a foreign error a person is told. Any other error stays as it is: then the mistake
-is ours. Imports core, `durable`, `database`, `home` and `lock`.
 """
 
 from __future__ import annotations
