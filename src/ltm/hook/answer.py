@@ -173,6 +173,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
     from ltm.notes import stash_files
     from ltm.project import layout, trust
+    from ltm.state.candidates import CANDIDATES_FILE
     from ltm.store import other_tools
     from ltm.store.open import vaults_of
     from ltm.vault import key_file
@@ -193,6 +194,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
         yield os.path.join(places.home, "projects", places.project.claimed, "project.json")
     yield os.path.join(places.project.root, stash_files.FOLDER)
     yield os.path.join(places.private, stash_files.MANIFEST)
+    yield os.path.join(places.private, CANDIDATES_FILE)
     if places.project.common_dir:
         yield os.path.join(places.project.common_dir, "config")
     if client_folder():

@@ -21,16 +21,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from ltm.capture import review
+from ltm.capture.decide import Candidate
 from ltm.capture.pipeline import READER, Captured, capture
 from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import load
 from ltm.errors import Busy, LtmError, StorageFailed
+from ltm.history.db import Passages
 from ltm.history.ingest import keep_session, let_go
 from ltm.model import Status, utc
 from ltm.notes.session_notes import note_session, tidy_notes
@@ -40,6 +44,7 @@ from ltm.sessions import stats
 from ltm.sessions.stats import has_grown
 from ltm.sessions.transcript import origin
 from ltm.spool import hook_log
+from ltm.state.candidates import Candidates
 from ltm.state.session_log import Session, SessionLog
 from ltm.store.open import open_store, vaults_of
 from ltm.upkeep import consolidate, plan
@@ -239,6 +244,15 @@ def learn_from(
     """Read on in a session's transcript and keep what it taught, in the project it ran in."""
     found = where or places(session.cwd, environ=environ)
     config = load(found.home, found.settings)
+    candidates = Candidates(found.private)
+
+    def note_likely(likely: Sequence[Candidate]) -> None:
+        with closing(Passages(found.sessions_db, readonly=True)) as passages:
+            purged = passages.is_purged(session.id)
+        if not purged:
+            review.note_likely(store, candidates, likely, now)
+            review.choose_offers(store, candidates, int(config.get("capture.offer")), now)
+
     store = open_store(found, config)
     try:
         done = capture(
@@ -249,6 +263,7 @@ def learn_from(
             now=now,
             difficulty=session.difficulty,
             folder=session.cwd,
+            note_likely=note_likely,
         )
         if done.added and _is_time(log, found.project.id, store):
             _, held = consolidate.run(store, now, least=consolidate.LEAST)
@@ -258,6 +273,25 @@ def learn_from(
     finally:
         store.close()
     return done
+
+
+def offer(work: StepContext) -> None:
+    """When a session begins: note which candidates it was told, and choose those for the next.
+
+    One that is resumed has in its transcript what it was told, and is told nothing.
+    """
+    event = work.event
+    if event.event != "SessionStart" or event.source == "resume" or not os.path.isdir(event.cwd):
+        return
+    found = places(event.cwd, environ={**work.environ, "LTM_HOME": work.home})
+    candidates = Candidates(found.private)
+    if not candidates.waiting():
+        return
+    config = load(found.home, found.settings)
+    most = int(config.get("capture.offer"))
+    candidates.note_offered(event.at, most)
+    with closing(open_store(found, config)) as store:
+        review.choose_offers(store, candidates, most, work.at)
 
 
 def _is_time(log: SessionLog, project: str, store: Store) -> bool:
@@ -355,5 +389,5 @@ def note(work: StepContext) -> None:
             work.log.keep_cursor(session.id, _NOTED, session.transcript, size)
 
 
-STEPS: tuple[Step, ...] = (count, learn, keep_said, note, tell_handlers)
+STEPS: tuple[Step, ...] = (count, learn, offer, keep_said, note, tell_handlers)
 """What follows from every event, in this order."""
