@@ -143,7 +143,6 @@ def test_at_most_three_are_offered_and_the_next_three_to_the_session_after(
         candidate(f"c{number}", f"Port {number} is in use", weight=number, session="s0")
         for number in range(5)
     )
-    person.told("s1")  # nothing was chosen yet
     assert [line[:4] for line in offers(person.told("s2"))] == ["- c4", "- c3", "- c2"]
     assert [line[:4] for line in offers(person.told("s3"))] == ["- c1", "- c0"]
     assert offers(person.told("s4")) == []
@@ -154,8 +153,21 @@ def test_at_most_three_are_offered_and_the_next_three_to_the_session_after(
 def test_an_option_says_how_many_are_offered(person: Person, most: int, told: int) -> None:
     person.ltm("config", "capture.offer", str(most))
     person.candidates.add(candidate(f"c{number}", f"Port {number}") for number in range(4))
-    person.told("s1")
     assert len(offers(person.told("s2"))) == told
+
+
+def test_a_candidate_noted_after_a_session_began_is_offered_to_the_next(person: Person) -> None:
+    assert person.hooks.fire("SessionStart", source="startup").told == ""
+    person.candidates.add([candidate("c0", "Port 8083 is in use")])
+    person.drain()
+    assert len(offers(person.told("s2"))) == 1
+
+
+def test_what_was_said_more_surely_since_is_not_offered(person: Person) -> None:
+    person.talk("s1", [RELEASES])
+    person.talk("s2", [f"Remember that {RELEASES}"])
+    assert person.texts() == []
+    assert offers(person.told("s3")) == []
 
 
 def test_a_session_that_is_resumed_and_was_told_uses_up_no_offer(person: Person) -> None:
@@ -177,7 +189,6 @@ def test_a_session_that_is_resumed_and_was_told_uses_up_no_offer(person: Person)
 )
 def test_an_offer_is_one_harmless_line_of_at_most_forty_tokens(person: Person, text: str) -> None:
     person.candidates.add([candidate("c0", text)])
-    person.told("s1")
     told = person.told("s2")
     (line,) = offers(told)
     assert estimate(line) <= 40
@@ -190,7 +201,6 @@ def test_a_small_budget_is_left_to_memories(person: Person) -> None:
     person.ltm("config", "inject.max_chars", "400")
     person.hooks.remember("Use port 8082")
     person.candidates.add([candidate("c0", "Port 8083 is in use by the proxy of the shop")])
-    person.told("s1")
     told = person.told("s2")
     assert "8082" in told
     assert "8083" not in told
@@ -220,7 +230,7 @@ def test_what_only_a_tool_said_and_what_the_user_quotes_of_it_is_not_a_candidate
     at = {"timestamp": datetime.now(UTC).isoformat()}
     transcript.user("What does the page say?", **at)
     transcript.calls("WebFetch", url="https://example.org")
-    transcript.result(rule, **at)
+    transcript.result(rule, timestamp=at["timestamp"])
     transcript.says(rule, **at)
     transcript.user(f"{rule} Fine by me?", **at)
     transcript.says(rule, **at)

@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 from ltm.capture.decide import Candidate
 from ltm.capture.remember import RememberRequest, RememberResult, remember
-from ltm.model import Filter, Source, Status, Trust, choice, utc
+from ltm.model import Filter, Memory, Source, Status, Trust, choice, utc
 from ltm.state.candidates import DROPPED, KEPT, CandidateRecord, Candidates
 from ltm.store.store import Store
 from ltm.text.sameness import holds, key
@@ -32,19 +32,14 @@ def note_likely(
         candidates.add(records)
 
 
-def choose_offers(store: Store, candidates: Candidates, most: int, now: datetime) -> None:
-    """Choose what the next session is told, as far as there is room for more."""
-    room = most - len(candidates.offers(most))
-    chosen: list[str] = []
-    for each in candidates.unchosen():
-        if len(chosen) >= room:
-            break
-        if _is_known(store, each.text):  # it was said more surely since
-            candidates.decide([each.id], KEPT)
-        else:
-            chosen.append(each.id)
-    if chosen:
-        candidates.choose(chosen, now.timestamp())
+def settle_known(candidates: Candidates, memories: Iterable[Memory]) -> None:
+    """Take out what new memories say: it was said more surely since."""
+    texts = [each.text for each in memories if each.status is Status.ACTIVE]
+    known = [
+        each.id for each in candidates.waiting() if any(holds(text, each.text) for text in texts)
+    ]
+    if known:
+        candidates.decide(known, KEPT)
 
 
 def keep_candidate(

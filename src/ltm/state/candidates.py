@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import NamedTuple
 
 from ltm.files.atomic import failed, make_folder, read_plain, write_file
@@ -46,10 +47,10 @@ class CandidateRecord(NamedTuple):
     """How probable it is that it is worth keeping, in thousandths."""
     said: int = 0
     """When it was said, in seconds since 1970."""
-    chosen: int = 0
-    """Since when sessions are told it, in milliseconds since 1970; 0 when they are not."""
+    found: int = 0
+    """When it was noted here, in milliseconds since 1970."""
     offered: int = 0
-    """When a session that was told it began; 0 when none was."""
+    """When the session that was offered it began, in seconds since 1970; 0 when none was."""
     outcome: str = ""
     """What was decided about it; '' while it waits."""
 
@@ -65,39 +66,34 @@ class Candidates:
         """Those that nobody decided about yet: the latest day first, then the user's, the best."""
         return _ordered(self._fresh(self._load()))
 
-    def offers(self, most: int) -> list[CandidateRecord]:
-        """Those that the next session is told."""
-        return [each for each in self.waiting() if each.chosen and not each.offered][:most]
-
-    def unchosen(self) -> list[CandidateRecord]:
-        """Those that no session was or will be told."""
-        return [each for each in self.waiting() if not each.chosen]
+    def offers(self, most: int, at: float | None = None) -> list[CandidateRecord]:
+        """Those that a session is offered when it begins, now or at a moment that was."""
+        known = float("inf") if at is None else 1000 * at
+        new = (each for each in self.waiting() if not each.offered and each.found <= known)
+        return list(islice(new, most))
 
     def add(self, records: Iterable[CandidateRecord]) -> None:
         """Keep what is not known yet, so many of a session and of the project at the most."""
         with self._changing() as kept:
+            found = time.time_ns() // 1_000_000
             for record in records:
-                kept.setdefault(record.id, record)
+                kept.setdefault(record.id, record._replace(found=found))
             waiting = _ordered(each for each in kept.values() if not each.outcome)
             by_session: dict[str, list[CandidateRecord]] = {}
             for each in waiting:
                 by_session.setdefault(each.session, []).append(each)
             for each in waiting[_PER_PROJECT:]:
                 kept.pop(each.id)
-            for found in by_session.values():
-                best = sorted(found, key=lambda each: (not each.chosen, -each.weight))
+            for left in by_session.values():
+                best = sorted(left, key=lambda each: (not each.offered, -each.weight))
                 for each in best[PER_SESSION:]:
                     kept.pop(each.id, None)
 
-    def choose(self, ids: Iterable[str], at: float) -> None:
-        """Let sessions that begin from now on be told these."""
-        self._replace(ids, chosen=int(1000 * at))
-
     def note_offered(self, began: float, most: int) -> None:
-        """Note that a session began, and was told what had been chosen by then."""
-        told = [each.id for each in self.offers(most) if each.chosen <= 1000 * began]
-        if told:
-            self._replace(told, offered=int(began))
+        """Note that a session began, and was offered what was there by then."""
+        with self._changing() as kept:
+            for each in self.offers(most, began):
+                kept[each.id] = each._replace(offered=int(began))
 
     def decide(self, ids: Iterable[str], outcome: str) -> None:
         """Note what became of candidates; their words go."""
@@ -114,12 +110,6 @@ class Candidates:
                 for name in doomed:
                     kept.pop(name, None)
         return len(doomed)
-
-    def _replace(self, ids: Iterable[str], **fields: int) -> None:
-        with self._changing() as kept:
-            for name in ids:
-                if name in kept and not kept[name].outcome:
-                    kept[name] = kept[name]._replace(**fields)  # type: ignore[arg-type]
 
     def _load(self) -> dict[str, CandidateRecord]:
         try:

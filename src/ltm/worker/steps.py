@@ -251,7 +251,6 @@ def learn_from(
             purged = passages.is_purged(session.id)
         if not purged:
             review.note_likely(store, candidates, likely, now)
-            review.choose_offers(store, candidates, int(config.get("capture.offer")), now)
 
     store = open_store(found, config)
     try:
@@ -265,6 +264,8 @@ def learn_from(
             folder=session.cwd,
             note_likely=note_likely,
         )
+        if done.added:
+            review.settle_known(candidates, (store.read(each).memory for each in done.added))
         if done.added and _is_time(log, found.project.id, store):
             _, held = consolidate.run(store, now, least=consolidate.LEAST)
             plan.note(log, found.project.id, plan.CONSOLIDATE, held)
@@ -276,22 +277,18 @@ def learn_from(
 
 
 def offer(work: StepContext) -> None:
-    """When a session begins: note which candidates it was told, and choose those for the next.
+    """When a session begins, note which candidates it was offered.
 
-    One that is resumed has in its transcript what it was told, and is told nothing.
+    One that is resumed has in its transcript what it was told, and is offered nothing.
     """
     event = work.event
     if event.event != "SessionStart" or event.source == "resume" or not os.path.isdir(event.cwd):
         return
     found = places(event.cwd, environ={**work.environ, "LTM_HOME": work.home})
     candidates = Candidates(found.private)
-    if not candidates.waiting():
-        return
-    config = load(found.home, found.settings)
-    most = int(config.get("capture.offer"))
-    candidates.note_offered(event.at, most)
-    with closing(open_store(found, config)) as store:
-        review.choose_offers(store, candidates, most, work.at)
+    if candidates.waiting():
+        most = int(load(found.home, found.settings).get("capture.offer"))
+        candidates.note_offered(event.at, most)
 
 
 def _is_time(log: SessionLog, project: str, store: Store) -> bool:
