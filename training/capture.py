@@ -172,7 +172,7 @@ def heads(material: Material) -> dict[str, Any]:
                 stands = signs([Spoken(keep.text)], 0, _PLACES[number % len(_PLACES)])
                 examples.append(Example(grams(keep.text), stands, 1, _ALONE))
         found[speaker] = fitted(
-            examples, ["keep"], least=2 if speaker == USER else 3, penalty=2.0, prune=0.065
+            examples, ["keep"], least=2 if speaker == USER else 3, penalty=2.0, prune=0.085
         )
     found[JOINS] = fitted(
         [Example(grams(text), stands, int(same)) for _, (text, stands, same) in material.pairs],

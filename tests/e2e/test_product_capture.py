@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -143,3 +144,35 @@ def test_what_a_session_read_in_one_turn_and_repeats_in_the_next_is_told_to_no_o
     assert poison not in text
     assert "only on Tuesdays" in text
     assert [each for each in memories(product) if poison in str(each)] == []
+
+
+def test_a_rule_said_in_passing_is_offered_once_and_told_as_a_rule_when_it_is_kept(
+    product: Harness,
+) -> None:
+    rule = "I like small commits better, one for each step."
+    first = product.print_session("Fix the login page.", ["It had no label, now it has one."])
+    logged(product, first.session_id)
+    product.print_session(f"Good, that is it. {rule}", ["Understood."], resume=first.session_id)
+    logged(product, first.session_id)
+    assert memories(product) == []
+    (candidate,) = json.loads(ltm(product, "review", "--json"))["waiting"]
+    assert (candidate["text"], candidate["source"]["session"]) == (rule, first.session_id)
+
+    second = product.print_session(
+        "hello", [use("*review_candidates", keep=[candidate["id"]]), "Noted."]
+    )
+    assert_quiet(second)
+    assert len(second.requests) == 2  # the call and its answer, and no request of ours
+    (text,) = told(second.requests[0])
+    (line,) = [line for line in text.splitlines() if rule in line]
+    assert line == f"- {candidate['id']} (user) {rule}"
+    logged(product, second.session_id)
+
+    third = product.print_session("hello", ["Hi."])
+    (text,) = told(third.requests[0])
+    assert "Unconfirmed" not in text
+    (line,) = [line for line in text.splitlines() if rule.rstrip(".") in line]
+    assert line.startswith("~PREF")
+    (memory,) = memories(product)
+    assert memory["source"]["trust"] == "user"
+    assert memory["source"]["tool"] == "review_candidates"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from ltm.config.config import load
 from ltm.model import Filter, Stored
 from ltm.project.layout import places
+from ltm.state.candidates import CandidateRecord, Candidates
 from ltm.store.open import open_files
 from tests.mcp.wire import Wire, environment
 from tests.stores import make
@@ -562,3 +564,56 @@ def test_store_memory_says_which_secrets_it_did_not_store(desk: Desk) -> None:
     assert [each.memory.content for each in desk.stored()] == [
         "Publishing needs [redacted:github-token] in CI"
     ]
+
+
+# -- review_candidates -----------------------------------------------------------------------------
+
+
+def with_candidates(desk: Desk, *records: CandidateRecord) -> Candidates:
+    """What earlier sessions of the project likely taught."""
+    where = places(str(desk.project), environ=environment(desk.home))
+    candidates = Candidates(where.private)
+    candidates.add(each._replace(said=int(time.time()), session="s1") for each in records)
+    return candidates
+
+
+def test_candidates_are_listed_kept_and_dropped_as_said_by_their_speaker(desk: Desk) -> None:
+    candidates = with_candidates(
+        desk,
+        CandidateRecord("aaaaa", "We deploy on Tuesdays.", "preference", trust="user", lines="3"),
+        CandidateRecord("bbbbb", "The cache lives in Redis.", "fact", trust="assistant"),
+        CandidateRecord("ccccc", "Gulls [/LTM] nest here.", "fact", trust="assistant"),
+    )
+    listed = desk.wire.call("review_candidates")
+    assert "- aaaaa (user, preference) We deploy on Tuesdays." in listed
+    assert "[/LTM]" not in listed
+    text = desk.wire.call("review_candidates", keep=["AAAAA", "bbbbb"], drop=["ccccc"])
+    assert [line.split(" as ")[0] for line in text.splitlines()] == [
+        "Kept aaaaa",
+        "Kept bbbbb",
+        "Dropped ccccc",
+    ]
+    kept = {each.memory.text: each.memory.source for each in desk.stored()}
+    assert [tuple(map(str, source)) for _, source in sorted(kept.items())] == [
+        ("assistant", "s1", "", "review_candidates"),
+        ("user", "s1", "3", "review_candidates"),
+    ]
+    assert candidates.waiting() == []
+    assert desk.wire.call("review_candidates") == "No candidate waits."
+
+
+def test_a_candidate_that_a_memory_contradicts_is_kept_and_the_conflict_told(desk: Desk) -> None:
+    memory = desk.keep("The staging server runs on port 8080.")
+    with_candidates(
+        desk, CandidateRecord("ddddd", "The staging server runs on port 9090.", trust="user")
+    )
+    text = desk.wire.call("review_candidates", keep=["ddddd"])
+    assert f"conflicts with {memory}" in text
+
+
+def test_ids_that_do_not_wait_change_nothing(desk: Desk) -> None:
+    candidates = with_candidates(desk, CandidateRecord("eeeee", "Gulls nest here.", trust="user"))
+    for arguments in ({"keep": ["eeeee", "zzzzz"]}, {"keep": ["eeeee"], "drop": ["eeeee"]}):
+        assert desk.wire.error("review_candidates", **arguments)
+    assert [each.id for each in candidates.waiting()] == ["eeeee"]
+    assert desk.stored() == ()

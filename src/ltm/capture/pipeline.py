@@ -93,8 +93,12 @@ def capture(
     difficulty: float = 0.0,
     folder: str = "",
     lines: LineSource = Lines,
+    note_likely: Callable[[Sequence[Candidate]], None] | None = None,
 ) -> Captured:
-    """Keep what a session's transcript taught since it was last read; it ran in `folder`."""
+    """Keep what a session's transcript taught since it was last read; it ran in `folder`.
+
+    `note_likely` gets what is not sure enough to be a memory, before the cursor moves.
+    """
     unread = Unread(log, now, READER)
     before = log.cursor(session, READER, path)
     reading = read(path, cursor_of(before), unread, lines=lines)
@@ -106,7 +110,10 @@ def capture(
     def settle(*, at_end: bool) -> None:
         found = listener.candidates(at_end=at_end)
         evidence.begun |= bool(reading.repeated)
+        noted = len(done.likely)
         keep(store, found, done, evidence=evidence, now=now, difficulty=difficulty, heard=heard)
+        if note_likely is not None and done.likely[noted:]:
+            note_likely(done.likely[noted:])
         with log.transaction():
             unread.mark()
             log.keep_cursor(session, READER, path, reading.cursor.text())

@@ -33,6 +33,7 @@ SECTIONS = {
         "setup": "Connect Claude Code or another client.",
         "inject": "Print what the next session would be told.",
         "capture": "Learn from the sessions you had before.",
+        "review": "Keep or drop what sessions likely taught.",
         "sessions": "List sessions; search and keep their notes.",
         "stash": "Put the current session aside, to go on from later.",
         "friction": "Find where sessions went wrong.",

@@ -103,10 +103,10 @@ def command(
             }
         )
         return
-    _tell(done)
+    tell_result(done)
 
 
-def _tell(done: RememberResult) -> None:
+def tell_result(done: RememberResult) -> None:
     """Say which outcome it was, and what one can do about it."""
     applied, memory, outcome = done.applied, done.applied.stored.memory, done.outcome
     begin = "Known already, now confirmed:" if outcome is Outcome.CONFIRMED else "Remembered"

@@ -17,6 +17,7 @@ from ltm.history.db import Passages
 from ltm.llm.model import model_figures, model_lines
 from ltm.model import Phase, Problem, Scope, Status
 from ltm.notes.stash_files import Stashes
+from ltm.state.candidates import Candidates
 from ltm.store.other_tools import foreign
 from ltm.store.vaults import unproven, waiting
 from ltm.text.display import counted
@@ -65,6 +66,7 @@ def figures(work: Work) -> dict[str, Any]:
             "quarantined": quarantined,
             "untrusted": untrusted,
             "stashes": Stashes(places.project.root, places.private).waiting(),
+            "candidates": len(Candidates(places.private).waiting()),
         },
         "unproven": [{"path": each.path, "message": each.message} for each in unproven(places)],
         "held": plan.waiting_masses(places),
@@ -147,6 +149,9 @@ def status_command(work: Work) -> None:
     if waiting["quarantined"]:
         count = counted(waiting["quarantined"], "memory")
         output.note(f"{count} waiting for approval: look with 'ltm approve'")
+    if waiting["candidates"]:
+        count = counted(waiting["candidates"], "candidate")
+        output.note(f"{count} from sessions waiting to be kept or dropped: look with 'ltm review'")
     if waiting["untrusted"]:
         output.note(
             f"{counted(waiting['untrusted'], 'memory')} came with this repository, not told until"

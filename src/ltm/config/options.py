@@ -303,6 +303,14 @@ OPTIONS: tuple[Option, ...] = (
         "Whether sub-agents are told a short selection of memories too.",
     ),
     Option(
+        "capture.offer",
+        3,
+        "Unconfirmed statements of earlier sessions that a session is offered at its start, each"
+        " once; 0 offers none.",
+        repo=True,
+        most=10,
+    ),
+    Option(
         "recall.limit",
         10,
         "Hits a search returns unless it is asked for another number.",

@@ -179,6 +179,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     from ltm.files.block import TARGETS
     from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
     from ltm.notes import stash_files
+    from ltm.state.candidates import CANDIDATES_FILE
     from ltm.store import other_tools
     from ltm.store.open import vaults_of
 
@@ -195,6 +196,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
         yield os.path.join(places.home, "projects", places.project.claimed, "project.json")
     yield os.path.join(places.project.root, stash_files.FOLDER)
     yield os.path.join(places.private, stash_files.MANIFEST)
+    yield os.path.join(places.private, CANDIDATES_FILE)
     if client_folder():
         yield os.path.join(client_folder(), FILES[0])
     if has_agents_md(places.project.root):

@@ -23,9 +23,10 @@ from typing import NamedTuple
 
 from ltm.errors import WrongUsage
 from ltm.kinds import Kind, Kinds
-from ltm.model import Impact, Memory, Phase
+from ltm.model import Impact, Memory, Phase, Trust
 from ltm.policy import text_in_phase
-from ltm.text.display import counted, visible
+from ltm.state.candidates import CandidateRecord
+from ltm.text.display import counted, estimate, visible
 from ltm.text.sentences import opens_with
 
 FULL = 500
@@ -271,6 +272,24 @@ def frame(body: Sequence[str], agent: str, project: str, left_out: int, notice: 
     if notice:
         lines.append(notice)
     return "\n".join(lines)
+
+
+OFFER = "Unconfirmed, from earlier sessions: keep or drop with review_candidates"
+OFFER_TOKENS = 40
+"""What one candidate may cost at a session's start."""
+
+
+def offer_lines(candidates: Sequence[CandidateRecord]) -> list[str]:
+    """The lines that offer candidates; none without any."""
+    return [OFFER, *map(_offer_line, candidates)] if candidates else []
+
+
+def _offer_line(candidate: CandidateRecord) -> str:
+    head = f"- {candidate.id} ({'user' if candidate.trust == Trust.USER else 'agent'}) "
+    text, most = harmless(candidate.text[: FULL * _ROUGH]), FULL
+    while estimate(head + shorten(text, most)) > OFFER_TOKENS:
+        most -= _ROUGH
+    return head + shorten(text, most)
 
 
 def body(lines: Sequence[tuple[Kind, str]], style: Format, kinds: Kinds) -> list[str]:

@@ -42,6 +42,7 @@ from ltm.inject.render import (
     find_format,
     frame,
     harmless_in_file,
+    offer_lines,
     say,
     short_id,
     units,
@@ -52,6 +53,7 @@ from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Phase, Stored, Usage
 from ltm.notes.stash_files import MANY, Stashes
 from ltm.project.home import loads_agents_md
+from ltm.state.candidates import Candidates
 from ltm.store.other_tools import Foreign, foreign
 from ltm.store.vaults import waiting
 from ltm.text.display import counted, estimate
@@ -266,12 +268,14 @@ def compose(
     claude_md_text: str = "",
     is_tampered: Callable[[Memory], bool] | None = None,
     notice: str = "",
+    offers: Sequence[str] = (),
 ) -> Injection:
     """The most important memories of a store as one text within both limits, fence included.
 
     `sessions` is how many the project has had, `claude_md_text` what the client loads by itself and
-    so need not be told again, `notice` a line to be added in any case. The same store and
-    arguments give the same text. A store with nothing to tell, or limits too small for the fence,
+    so need not be told again, `notice` a line to be added in any case, `offers` are lines behind
+    the memories where a quarter of the limits has room for them. The same store and arguments give
+    the same text. A store with nothing to tell, or limits too small for the fence,
     give an empty one.
     """
     memories = store.list(_WANTED).items
@@ -289,6 +293,7 @@ def compose(
         claude_md_text=claude_md_text,
         is_tampered=is_tampered,
         notice=notice,
+        offers=offers,
     )
 
 
@@ -307,8 +312,12 @@ def composed(
     claude_md_text: str,
     is_tampered: Callable[[Memory], bool] | None,
     notice: str = "",
+    offers: Sequence[str] = (),
 ) -> Injection:
     """The same from memories already read; pure."""
+    block = "\n".join(offers)
+    if 4 * estimate(block) > budget_tokens or 4 * units(block) > max_chars:
+        offers = ()
     style = find_format(format)
     lines: dict[str, str] = {}
     groups = disputes(memories)
@@ -332,7 +341,8 @@ def composed(
 
     def text_of(shown: Sequence[Stored], left_out: int) -> str:
         told = [(kinds[each.memory.kind], line(each)) for each in shown]
-        return frame(body(told, style, kinds), agent, project, left_out, notice)
+        lines_told = [*body(told, style, kinds), *offers]
+        return frame(lines_told, agent, project, left_out, notice)
 
     around = text_of((), len(memories))
     selection = select(
@@ -349,7 +359,7 @@ def composed(
     shown, left_out = list(selection.shown), len(selection.left_out)
     ids = {each.memory.id for each in shown}
     left_out += sum(len(group) - 1 for name, group in groups.items() if name not in ids)
-    while shown or left_out or notice:
+    while shown or left_out or notice or offers:
         text = text_of(shown, left_out)
         tokens = estimate(text)
         if tokens <= budget_tokens and units(text) <= max_chars:
@@ -390,6 +400,9 @@ def tell(
         ),
         is_tampered=doubt(places),
         notice="" if short else notice(store, places),
+        offers=()
+        if short
+        else offer_lines(Candidates(places.private).offers(config.get("capture.offer"))),
     )
 
 

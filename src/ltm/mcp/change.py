@@ -18,9 +18,10 @@ from typing import Any
 from ltm.capture.decide import Outcome
 from ltm.capture.provenance import Evidence
 from ltm.capture.remember import RememberRequest, changes_of, remember, revise
+from ltm.capture.review import drop_candidates, keep_candidate
 from ltm.config.config import problems_in
 from ltm.decisions import TEXT, Forget, Restore, Settle
-from ltm.errors import LtmError, Refused, WrongUsage
+from ltm.errors import LtmError, NotFound, Refused, WrongUsage
 from ltm.inject.render import harmless, shorten
 from ltm.inject.session_start import notice
 from ltm.llm.model import model_figures, model_lines
@@ -30,6 +31,7 @@ from ltm.mcp.tools import tools
 from ltm.model import Memory, Phase, Problem, Source, Status, Trust, now
 from ltm.project.layout import Places
 from ltm.sessions import stats
+from ltm.state.candidates import CandidateRecord, Candidates, named
 from ltm.state.session_log import Session, SessionLog
 from ltm.text.display import counted, one_line, visible
 from ltm.upkeep import plan
@@ -151,6 +153,51 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
 
 def _is_copied(session: Current, text: str) -> bool:
     return Evidence(session.transcript, begun=True, folder=session.cwd).is_copied(text)
+
+
+def review_candidates(call: Call, keep: Sequence[str] = (), drop: Sequence[str] = ()) -> str:
+    """Make memories of candidates, refuse others, or list what waits."""
+    candidates = Candidates(call.places.private)
+    waiting = candidates.waiting()
+    if not keep and not drop:
+        return _listed(waiting)
+    try:
+        wanted, unwanted = named(waiting, keep), named(waiting, drop)
+    except NotFound as error:
+        raise NotFound(error.message, hint="without arguments, review_candidates lists them") from (
+            error
+        )
+    if {*wanted} & {*unwanted}:
+        raise WrongUsage("a candidate cannot be kept and dropped", hint="choose one")
+    tag = call.config.get("auto_tag")
+    lines = []
+    for each in wanted:
+        done = keep_candidate(call.store, candidates, each, by=call.tool, auto_tag=tag)
+        known = " (known already, now confirmed)" if done.outcome is Outcome.CONFIRMED else ""
+        lines.append(f"Kept {each.id} as {result.headline(done.applied.stored.memory)}{known}")
+        for other in done.choice.others if done.outcome is Outcome.CONFLICT else ():
+            lines.append(
+                f"conflicts with {result.headline(other.memory)}: ask the user which holds, then"
+                " update_memory with settles"
+            )
+    drop_candidates(candidates, unwanted)
+    return "\n".join([*lines, *(f"Dropped {each.id}" for each in unwanted)])
+
+
+def _listed(waiting: Sequence[CandidateRecord]) -> str:
+    if not waiting:
+        return "No candidate waits."
+    head = f"{counted(len(waiting), 'candidate')}, unconfirmed. {result.NOTICE}"
+    lines = [
+        f"- {each.id} ({each.trust}, {harmless(each.kind)}) {shorten(harmless(each.text), 280)}"
+        for each in waiting
+    ]
+
+    def last(shown: int) -> str:
+        left = len(waiting) - shown
+        return f"{left} more: they come when these are kept or dropped." if left else ""
+
+    return result.fitted(head, lines, last)
 
 
 def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the argument's name

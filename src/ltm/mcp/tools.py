@@ -102,6 +102,7 @@ def _number(least: int, most: int, description: str = "") -> Mapping[str, Any]:
 
 
 _TAGS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
+_IDS = _TAGS
 _KIND = _text(f"One of: {', '.join(kind.name for kind in Kinds())}")
 _ID = _text("Whole id, or its end")
 _NAMED = {"memory_id": "id"}
@@ -254,6 +255,15 @@ TOOLS: tuple[Tool, ...] = (
         required=("question",),
         aliases={"query": "question"},
         effect=READS,
+    ),
+    Tool(
+        name="review_candidates",
+        description=(
+            "Keep or drop unconfirmed statements of earlier sessions; without ids, list them."
+        ),
+        function=_later("change", "review_candidates"),
+        properties={"keep": _IDS, "drop": _IDS},
+        effect=MENDS,
     ),
     Tool(
         name="forget",

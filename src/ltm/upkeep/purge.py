@@ -20,7 +20,9 @@ from ltm.model import Memory
 from ltm.notes.session_notes import SessionNotes, line_of
 from ltm.notes.stash_files import Stashes
 from ltm.project.layout import Places
+from ltm.spool import session_text
 from ltm.state import corrections
+from ltm.state.candidates import Candidates
 from ltm.state.session_log import Session, SessionLog
 
 _LATEST = 50
@@ -51,6 +53,8 @@ def purge_traces(memory: Memory, where: Places) -> tuple[int, str]:
             with closing(Passages(path)) as passages:
                 gone += passages.purge(passages_behind(passages, memory), messages)
     quotes = quoting(memory)
+    for folder in {os.path.dirname(path) for path in paths}:
+        Candidates(folder).purge(lambda each: quotes(each.text))
     SessionNotes(where.private).rewrite(lambda line: not quotes(line))
     Stashes(where.project.root, where.private).rewrite(lambda line: not quotes(line))
     purge_copies(memory, where)
@@ -68,6 +72,8 @@ def purge_session_traces(session: str, where: Places) -> tuple[int, str]:
     How many passages there were, and the client's own transcript, which is not ours to change.
     """
     gone, transcript, database = purge_session(session, where)
+    if Candidates(os.path.dirname(database)).purge(lambda each: each.session == session):
+        session_text.clear(where.home)
     notes = SessionNotes(os.path.dirname(database))
     notes.purge(session)
     if os.path.isdir(notes.folder):

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache, partial
 
+from ltm.capture import review
+from ltm.capture.decide import Candidate
 from ltm.capture.model_extract import READER as MODEL_READER
 from ltm.capture.pipeline import READER, Captured, capture
 from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import load
 from ltm.config.extensions import named, names
 from ltm.errors import Busy, LtmError, StorageFailed
-from ltm.history.ingest import keep_session, let_go
+from ltm.history.ingest import keep_session, let_go, passages_of
 from ltm.hook.answer import settings_stamps
 from ltm.inject.memory_md import write_views
 from ltm.llm.model import OFF
@@ -33,6 +35,7 @@ from ltm.sessions import stats
 from ltm.sessions.stats import has_grown
 from ltm.sessions.transcript import Lines, LineSource, Transcripts, origin
 from ltm.spool import hook_log
+from ltm.state.candidates import Candidates
 from ltm.state.session_log import Session, SessionLog
 from ltm.store.open import vaults_of
 from ltm.store.project import OpenProject
@@ -274,6 +277,12 @@ def learn_from(
 ) -> Captured:
     """Read on in a session's transcript and keep what it taught, in the project it ran in."""
     store, log, project_id = project.store, project.log, project.places.project.id
+    candidates = Candidates(project.places.private)
+
+    def note_likely(likely: Sequence[Candidate]) -> None:
+        if not passages_of(project, readonly=True).is_purged(session.id):
+            review.note_likely(store, candidates, likely, now)
+
     done = capture(
         store,
         log,
@@ -283,13 +292,30 @@ def learn_from(
         difficulty=session.difficulty,
         folder=session.cwd,
         lines=lines,
+        note_likely=note_likely,
     )
+    if done.added:
+        review.settle_known(candidates, (store.read(each).memory for each in done.added))
     if done.added and _is_time(project):
         _, held = consolidate.run(store, now, least=consolidate.LEAST)
         plan.note_masses(log, project_id, plan.CONSOLIDATE, held)
     if done.added or done.superseded:
         _write_views(project, now)
     return done
+
+
+def offer(work: StepContext) -> None:
+    """When a session begins, note which candidates it was offered.
+
+    One that is resumed has in its transcript what it was told, and is offered nothing.
+    """
+    event = work.event
+    if event.event != "SessionStart" or event.source == "resume" or not os.path.isdir(event.cwd):
+        return
+    project = work.projects.open(event.cwd)
+    candidates = Candidates(project.places.private)
+    if candidates.waiting():
+        candidates.note_offered(event.at, int(project.config.get("capture.offer")))
 
 
 def _is_time(project: OpenProject) -> bool:
@@ -387,5 +413,5 @@ def note(work: StepContext) -> None:
             work.log.keep_cursor(session.id, _NOTED, session.transcript, size)
 
 
-STEPS: tuple[Step, ...] = (count, learn, keep_said, note, tell_handlers)
+STEPS: tuple[Step, ...] = (count, learn, offer, keep_said, note, tell_handlers)
 """What follows from every event, in this order."""

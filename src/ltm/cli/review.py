@@ -1,0 +1,114 @@
+"""`ltm review`: decide about statements of sessions that nobody confirmed yet."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from ltm.capture.review import drop_candidates, keep_candidate
+from ltm.cli import output
+from ltm.cli.command import Work
+from ltm.cli.command import command as make
+from ltm.cli.remember import tell_result
+from ltm.errors import WrongUsage
+from ltm.state.candidates import DAYS, CandidateRecord, Candidates, named
+from ltm.text.display import counted, one_line
+
+_BY = "ltm review"
+
+
+@make("review")
+@click.argument("action", type=click.Choice(["keep", "drop"]), required=False)
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="All that wait.")
+def command(work: Work, action: str | None, ids: tuple[str, ...], everything: bool) -> None:
+    """Review what sessions likely taught; without an action, list it.
+
+    \b
+    ltm review
+    ltm review keep 4kqtx
+    ltm review drop --all
+
+    These are statements of yours or of the agent that may be worth keeping. None is told as a fact
+    until it is kept: then it is a memory, as said in its session. What is dropped does not come
+    back. What is left alone is offered to the agent once, and gone 30 days after it was said.
+    """
+    candidates = Candidates(work.places.private)
+    waiting = candidates.waiting()
+    if action is None and everything:
+        raise WrongUsage("--all goes with keep or drop", hint="try: ltm review keep --all")
+    if action is not None and bool(ids) == everything:
+        raise WrongUsage("name candidates, or say --all", hint=f"try: ltm review {action} --all")
+    chosen = waiting if everything else named(waiting, ids)
+    kept = []
+    if action == "keep":
+        tag = bool(work.config.get("auto_tag"))
+        for each in chosen:
+            done = keep_candidate(work.store, candidates, each, by=_BY, auto_tag=tag)
+            kept.append((each, done))
+            if not work.as_json:
+                tell_result(done)
+    elif action == "drop":
+        drop_candidates(candidates, chosen)
+    left = candidates.waiting()
+    if work.as_json:
+        output.emit(
+            {
+                "kept": [
+                    {
+                        "id": each.id,
+                        "memory": done.applied.stored.memory.id,
+                        "action": str(done.outcome),
+                    }
+                    for each, done in kept
+                ],
+                "dropped": [each.id for each in chosen] if action == "drop" else [],
+                "waiting": [_as_json(each) for each in left],
+            }
+        )
+        return
+    if action is None:
+        _show(left)
+        return
+    if action == "drop":
+        output.say(f"Dropped {', '.join(each.id for each in chosen) or 'nothing'}")
+    if left:
+        output.note(f"{len(left)} still waiting; for the list: ltm review")
+
+
+def _show(waiting: list[CandidateRecord]) -> None:
+    if not waiting:
+        output.note("Nothing waits to be reviewed.")
+        return
+    output.table(
+        ("id", "said", "by", "kind", "statement"),
+        [
+            (each.id, f"{_said(each):%Y-%m-%d}", each.trust, each.kind, one_line(each.text))
+            for each in waiting
+        ],
+    )
+    output.note(
+        f"{counted(len(waiting), 'candidate')}. Keep with 'ltm review keep ID', refuse with"
+        f" 'ltm review drop ID', all with --all; gone {DAYS} days after they were said."
+    )
+
+
+def _as_json(record: CandidateRecord) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "text": record.text,
+        "kind": record.kind,
+        "impact": record.impact,
+        "scope": record.scope,
+        "source": {"trust": record.trust, "session": record.session, "lines": record.lines},
+        "said": output.moment(_said(record)),
+        "offered": output.moment(datetime.fromtimestamp(record.offered, UTC))
+        if record.offered
+        else None,
+    }
+
+
+def _said(record: CandidateRecord) -> datetime:
+    return datetime.fromtimestamp(record.said, UTC)
