@@ -36,7 +36,7 @@ SURE = 0.925
 """Precision on authors not trained on, from which a sentence is sure."""
 LIKELY = {USER: 0.6, AGENT: 0.5}
 """The same for all sentences that are sure or likely; agents report much and conclude little."""
-_ALONE = 0.8
+_ALONE = 2.5
 """What a statement that was written down alone counts, against a sentence of a session."""
 _PLACES = (ANYWHERE, Setting(first=True))
 """Where in a session such statements are taken to stand, in turn."""

@@ -1,4 +1,4 @@
-"""What is said in a session that is meant to last, whoever of the two says it.
+"""What is said in a session that is meant to last, by either of the two.
 
 Owns the signs of where a sentence stands (who speaks, its place, what was asked before it), which
 sentences belong together, and the tier of a statement: a sure one becomes a memory, a likely one a

@@ -1,4 +1,4 @@
-"""`ltm review`: decide about statements of sessions that nobody confirmed yet."""
+"""`ltm review`: decide about statements of sessions that wait for confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets that only the place gives away: beside a name that promises one, or in a login.
+"""Secrets that only the place gives away: next to a name that promises one, or in a login.
 
 A name (`password`, `--token`, `API_KEY`, `пароль`) is tied to its value by a mark, by the words of
 a sentence, or by heading its column. How sure the place is decides how much the value itself must
@@ -349,7 +349,7 @@ _ENTRY = re.compile(r"([ \t]*)([\"']?[\w.-]{1,128}[\"']?:[ \t]{1,8})?([^\r\n]*)\
 _JSON_DATA = re.compile(r"\"(?:data|stringData)\"\s{0,8}:\s{0,8}\{([^{}]*)\}")
 _JSON_ENTRY = re.compile(r"\"[\w.-]{1,128}\"\s{0,8}:\s{0,8}\"([^\"\n]*)\"")
 
-Place = tuple[int, int]
+ValueSpan = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,7 +439,7 @@ def assigned(text: str) -> Iterator[tuple[int, int, str]]:
             value = _again(text, done) if kind == "password" else None
 
 
-def _tied(name: _Name) -> Place | None:
+def _tied(name: _Name) -> ValueSpan | None:
     """Where the value stands that a mark ties to a name."""
     text, start = name.text, name.start
     found = _TIE.match(text, name.end)
@@ -464,7 +464,7 @@ def _tied(name: _Name) -> Place | None:
     return quoted.span(2) if _is_secret(quoted[2], held, place, quoted=True) else None
 
 
-def _tied_bare(name: _Name, found: re.Match[str], way: str) -> Place | None:
+def _tied_bare(name: _Name, found: re.Match[str], way: str) -> ValueSpan | None:
     """Where the value stands that has no quotes, or only the first of them."""
     text, start, tied, place = name.text, name.start, found[0], _TIES[way].place
     opened = _UNCLOSED.match(text, found.end())
@@ -547,7 +547,7 @@ def _place(name: _Name, tied: str, value: str, until: int) -> int:
     return _SAID if not tight and name.is_about() else _SURE
 
 
-def _pair(name: _Name) -> Place | None:
+def _pair(name: _Name) -> ValueSpan | None:
     """Where the password stands in what a word for a login is about: `admin / …`."""
     text, start, end = name.text, name.start, name.end
     marked = text[end : end + 1] in (":", "=")
@@ -574,7 +574,7 @@ def _pair(name: _Name) -> Place | None:
     return (at, at + len(value)) if _is_secret(value, _PASSWORD, place, quoted=False) else None
 
 
-def _told(name: _Name) -> Place | None:
+def _told(name: _Name) -> ValueSpan | None:
     """Where the value stands that a sentence tells."""
     value = None
     if _EQUALS.match(name.text, name.end):
@@ -584,7 +584,7 @@ def _told(name: _Name) -> Place | None:
     return value or _told_then(name) or _told_before(name)
 
 
-def _told_after(name: _Name) -> Place | None:
+def _told_after(name: _Name) -> ValueSpan | None:
     """Where the value stands in a sentence that goes on after the name."""
     text, end, held = name.text, name.end, name.held
     if held.kind == "login" and not _MADE_UP.search(text, end, name.until()):
@@ -651,7 +651,7 @@ def _told_after(name: _Name) -> Place | None:
     return None
 
 
-def _told_then(name: _Name) -> Place | None:
+def _told_then(name: _Name) -> ValueSpan | None:
     """Where the value stands that the next sentence tells: `… password. The new one is …`."""
     if name.held.kind != "password" or name.held.weak:
         return None
@@ -694,7 +694,7 @@ def _is_told(value: str, held: Promise, link: int, *, ends: bool) -> bool:
     return made_up or _is_secret(value, held, _SAID, quoted=False)
 
 
-def _told_before(name: _Name) -> Place | None:
+def _told_before(name: _Name) -> ValueSpan | None:
     """Where the value stands in `… is the password`."""
     text, start, held = name.text, name.start, name.held
     if text[max(0, start - 1) : start] not in (" ", "("):
@@ -724,7 +724,7 @@ def _told_before(name: _Name) -> Place | None:
     return begin, begin + len(value)
 
 
-def _again(text: str, at: int) -> Place | None:
+def _again(text: str, at: int) -> ValueSpan | None:
     """Where the next value stands in `from … to …` and `was …, the new one is …`."""
     found = _AGAIN.match(text, at)
     if found is None:
@@ -739,7 +739,7 @@ def _lowered(text: str) -> str:
     return lowered if len(lowered) == len(text) else re.sub("[A-Z]+", lambda m: m[0].lower(), text)
 
 
-def _name_around(text: str, start: int, end: int) -> Place:
+def _name_around(text: str, start: int, end: int) -> ValueSpan:
     back = _NAME_BEFORE.match(text[max(0, start - _LONGEST_NAME) : start][::-1])
     ahead = _NAME_AFTER.match(text, end)
     return start - (back.end() if back else 0), ahead.end() if ahead else end
@@ -792,7 +792,7 @@ def _is_secret(value: str, held: Promise, place: int, *, quoted: bool, env: bool
 
 @lru_cache(maxsize=256)
 def _is_value(value: str) -> bool:
-    """Whether this stands for itself: it is no placeholder, and no label of a field."""
+    """Whether this stands for itself: neither a placeholder nor the label of a field."""
     value = value[:_LONGEST_LOOK]
     return len(value) >= _SHORTEST and not (is_placeholder(value) or is_label(value))
 

@@ -20,7 +20,7 @@ CANDIDATES_FILE = "candidates.json"
 KEPT, DROPPED = "kept", "dropped"
 
 DAYS = 30
-"""Days after which a statement that nobody confirmed is gone."""
+"""Days after which an unconfirmed statement is gone."""
 
 PER_SESSION = 10
 """Candidates a session may leave; the best are kept."""
@@ -63,7 +63,7 @@ class Candidates:
         self.path = os.path.join(private, CANDIDATES_FILE)
 
     def waiting(self) -> list[CandidateRecord]:
-        """Those that nobody decided about yet: the latest day first, then the user's, the best."""
+        """Those that wait for a decision: the latest day first, then the user's, the best."""
         return _ordered(self._fresh(self._load()))
 
     def offers(self, most: int, at: float | None = None) -> list[CandidateRecord]:
