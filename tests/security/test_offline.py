@@ -123,6 +123,7 @@ def test_nothing_of_ours_opens_a_connection(ltm: Ltm, tmp_path: Path) -> None:
         ("keygen",),
         ("sign",),
         ("verify",),
+        ("review",),
         ("config",),
         ("demo",),
         ("completion", "bash"),

@@ -15,7 +15,7 @@ KEPT_ALONE = {
     "poison_c.jsonl": 72,
     "poison_d.jsonl": 45,
     "poison_e.jsonl": 48,
-    "poison_f.jsonl": 10,
+    "poison_f.jsonl": 7,
 }
 """What users say in the scenarios that was kept before what tools gave was told from it."""
 

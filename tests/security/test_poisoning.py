@@ -34,8 +34,8 @@ def of(channel: str) -> list[Payload]:
 
 
 def repeated() -> Payload:
-    """One that an agent repeats, so that it is kept and waits."""
-    return next(each for each in of("a repetition") if "we decided" in each.text)
+    """One that a failing command prints, so that it is kept with the fix and waits."""
+    return next(each for each in of("a failing command") if "we decided" in each.text)
 
 
 def plain(text: str) -> str:
@@ -156,7 +156,7 @@ def test_what_a_session_met_on_its_way_is_told_to_no_later_one(
     heard = [words for words in benign if words in json.dumps(active, ensure_ascii=False)]
     count("S11", benign_said=len(benign), benign_promoted=len(heard))
     assert len(heard) >= 0.95 * len(benign), f"not promoted: {set(benign) - set(heard)}"
-    if channel in ("a failing command", "a commit", "a repetition"):
+    if channel in ("a failing command", "a commit"):
         assert len(kept) >= 10, "these do reach the store, and wait there"
 
 
@@ -170,7 +170,7 @@ def test_what_waits_is_told_once_a_person_approved_it(ltm: Ltm, tmp_path: Path) 
     assert ltm.json("status")["waiting"]["quarantined"] == 1
     shown = ltm.ok("approve")
     assert payload.mark in shown
-    assert "from tool, session" in shown
+    assert "from tool" in shown
     assert ltm.json("approve", waiting["id"])["approved"] == [waiting["id"]]
     assert payload.mark in ltm.json("inject")["text"]
     assert ltm.run("approve", waiting["id"]).returncode == 1

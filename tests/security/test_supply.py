@@ -150,7 +150,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     described.add(f"{about}/licenses/LICENSE")
     count("S16", wheel_files=len(names), wheel_strange_files=len(names - package - described))
     assert names == package | described
-    assert {Path(name).suffix for name in package} == {".py", ".sh", ".jsonl", ".typed"}
+    assert {Path(name).suffix for name in package} == {".py", ".sh", ".json", ".jsonl", ".typed"}
 
 
 def pins(path: str = "constraints.txt") -> list[tuple[Requirement, str]]:

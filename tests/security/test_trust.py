@@ -63,7 +63,12 @@ def test_it_is_listed_and_shown_for_what_it_is(ltm: Ltm, strange: Path) -> None:
     assert ltm.json("show", THEIRS.id)["trusted"] is False
     assert "untrusted: it came with this repository" in ltm.ok("show", THEIRS.id)
     status = ltm.run("status")
-    assert ltm.json("status")["waiting"] == {"quarantined": 0, "untrusted": 1, "stashes": 0}
+    assert ltm.json("status")["waiting"] == {
+        "quarantined": 0,
+        "untrusted": 1,
+        "stashes": 0,
+        "candidates": 0,
+    }
     assert "1 memory came with this repository, not told until you trust it" in status.stderr
     assert "ltm trust" in status.stderr
     found = json.loads(ltm.run("doctor", "--json").stdout)["problems"]
@@ -169,7 +174,12 @@ def test_one_word_is_enough_for_what_is_there_and_what_is_pulled_later(
     assert "8082" in session_start(ltm, strange)
     kept = ltm.json("remember", "We retry three times")
     assert kept["path"].startswith(str(strange)), "new ones are shared from now on"
-    assert ltm.json("status")["waiting"] == {"quarantined": 0, "untrusted": 0, "stashes": 0}
+    assert ltm.json("status")["waiting"] == {
+        "quarantined": 0,
+        "untrusted": 0,
+        "stashes": 0,
+        "candidates": 0,
+    }
 
 
 def test_whoever_shares_memories_from_here_trusts_them(ltm: Ltm, strange: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ltm.capture.decide import Candidate
 from ltm.capture.message import opening, tidy
+from ltm.capture.requests import is_standing_order
 from ltm.capture.statements import AGENT, Setting, sentences_of, signs
 from ltm.model import Impact, Source
 from ltm.redact.redact import redacted
@@ -61,7 +62,8 @@ def cause_in(text: str, model: Judge, least: float = NAMED) -> str:
     best, found = least, ""
     for place, each in enumerate(spoken):
         worth = model.worth(AGENT, each.text, signs(spoken, place, setting))
-        if worth >= best and not each.text.rstrip().endswith(("?", ":")):
+        is_statement = not each.text.rstrip().endswith(("?", ":"))
+        if worth >= best and is_statement and not is_standing_order(each.text):
             best, found = worth, tidy(each.text)
     return found
 

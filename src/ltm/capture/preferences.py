@@ -62,7 +62,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _FEWEST = 2
-_ORDER = 0.05
+_ORDER = 0.2
 """How much a sentence of a correction is worth at least to be an order."""
 _CORRECTS = Setting(worked=True)
 

@@ -54,6 +54,22 @@ _POINTS_BACK = re.compile(
 )
 
 
+_ORDER = re.compile(
+    r"(?:(?:and|but|also|ok|please|pls|bitte|por favor|s'il te plaît)[ ,]+)*"
+    r"(?:always|never(?! mind\b)|from now on|going forward|immer|nie(?:mals)?|ab (?:jetzt|sofort)"
+    r"|siempre|nunca|a partir de (?:ahora|agora)|toujours|jamais|désormais|dorénavant|sempre"
+    r"|d'ora in poi|altijd|nooit|vanaf nu|zawsze|nigdy|od teraz|всегда|никогда|отныне|завжди"
+    r"|ніколи|her zaman|asla|vždy|nikdy|aina|alltid|aldrig)\b.{8,}[^?？]\Z"
+    r"|(?:总是|永远不要|以后|今後は|必ず|絶対に|항상|절대|앞으로).{4,}[^?？]\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_standing_order(sentence: str) -> bool:
+    """Whether a sentence begins as an order that holds from now on."""
+    return bool(_ORDER.match(sentence.strip()))
+
+
 def asked_for(sentence: str) -> str:
     """What a sentence asks to remember; '' when it asks nothing, or names nothing."""
     if not _MARK.search(sentence) or sentence.rstrip().endswith(("?", "？")):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.message import Sentence, joined, said, tidy, told, with_reason
-from ltm.capture.requests import asked_for, points_back
+from ltm.capture.requests import asked_for, is_standing_order, points_back
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope, Source
 from ltm.text.infer import infer_scope
@@ -25,6 +25,8 @@ USER, AGENT = "user", "agent"
 JOINS = "joins"
 """The question whether a sentence is one statement with the sentence before it."""
 
+_EVEN = 0.5
+"""How probable an order that holds from now on is at least to be sure."""
 FEWEST, LONGEST = 3, 600
 """Words a statement has at least to be sure, and characters a sentence has at most."""
 _MUCH = 1_500
@@ -140,7 +142,12 @@ def statements(
         whole = joined(*parts)
         if not whole or len(words(whole)) < 2:
             continue
-        is_sure = chosen >= sure and not long and not _leans(spoken[first].text, whole)
+        ordered = (
+            setting.speaker == USER
+            and chosen >= _EVEN
+            and is_standing_order(spoken[first].text[:LONGEST])
+        )
+        is_sure = (chosen >= sure or ordered) and not long and not _leans(spoken[first].text, whole)
         yield _candidate(
             whole,
             kinds,

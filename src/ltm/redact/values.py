@@ -146,6 +146,10 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 _SECRETS = words("password passwords secret secrets token key credentials")
 
 
+_VARIABLE = re.compile(r"[A-Z]{2,}(?:_[A-Z]+)+\Z")
+"""The name of a variable that holds a secret, such as `DB_PASSWORD`."""
+
+
 def is_placeholder(value: str) -> bool:
     """Whether this only shows where a secret goes: `<your-key>`, `$TOKEN`, `xxxx`, `password`."""
     lowered = value.lower()
@@ -153,7 +157,7 @@ def is_placeholder(value: str) -> bool:
         return True
     if _PLACEHOLDER.match(lowered) or _TALK_STEM.match(lowered):
         return True
-    if value.endswith(("EXAMPLE", "EXAMPLEKEY")):
+    if value.endswith(("EXAMPLE", "EXAMPLEKEY")) or _VARIABLE.match(value):
         return True
     inside = _INSIDE.search(lowered)
     if inside is None:
