@@ -55,7 +55,6 @@ def test_a_copy_of_the_home_knows_what_was_said_and_corrected(old: Ltm, tmp_path
     assert "s1:1" in new.ok("recall", "zeppelin importer")
     new.ok("consolidate", "--all")
     assert any("pnpm" in each["content"] for each in new.json("list")["memories"])
-    assert "use pnpm" in new.ok("friction")
 
 
 def test_a_project_without_a_remote_is_found_at_the_same_path_alone(
