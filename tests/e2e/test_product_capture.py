@@ -24,8 +24,8 @@ def test_a_preference_a_decision_and_a_fixed_test_are_told_to_the_next_session(
     prices = product.project / "prices.py"
     prices.write_text("def total(net):\n    return net * 1.2\n")
     first = product.print_session(
-        "The price check fails. We chose decimals over floats because cents must add up."
-        " I prefer short commit messages in the imperative.",
+        "The price check fails. Remember that we chose decimals over floats because cents must"
+        " add up. Always write short commit messages in the imperative.",
         [
             use("Bash", command=CHECK, description="check"),
             use("Read", file_path=str(prices)),

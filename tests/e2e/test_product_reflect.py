@@ -6,7 +6,7 @@ from .client import Harness, use
 from .product import assert_quiet, ltm, memories
 
 RUN = r"{{re:(sh \"[^\"]*/plugin/run.sh\" stash --session [0-9a-f-]{36}) -- NAME}}"
-CHOICE = "We chose signed cookies over tokens because the proxy drops long headers."
+CHOICE = "Remember that we chose signed cookies over tokens because the proxy drops long headers."
 
 
 def test_a_session_is_stashed_by_its_own_command_and_remembered_by_another(

@@ -56,7 +56,8 @@ _POINTS_BACK = re.compile(
 
 _ORDER = re.compile(
     r"(?:(?:and|but|also|ok|please|pls|bitte|por favor|s'il te plaît)[ ,]+)*"
-    r"(?:always|never(?! mind\b)|from now on|going forward|immer|nie(?:mals)?|ab (?:jetzt|sofort)"
+    r"(?:always|never(?! (?:mind|understood|knew|heard|saw|seen|had|been|was|thought|got)\b)"
+    r"|from now on|going forward|immer|nie(?:mals)?|ab (?:jetzt|sofort)"
     r"|siempre|nunca|a partir de (?:ahora|agora)|toujours|jamais|désormais|dorénavant|sempre"
     r"|d'ora in poi|altijd|nooit|vanaf nu|zawsze|nigdy|od teraz|всегда|никогда|отныне|завжди"
     r"|ніколи|her zaman|asla|vždy|nikdy|aina|alltid|aldrig)\b.{8,}[^?？]\Z"

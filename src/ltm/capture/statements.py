@@ -25,8 +25,6 @@ USER, AGENT = "user", "agent"
 JOINS = "joins"
 """The question whether a sentence is one statement with the sentence before it."""
 
-_EVEN = 0.5
-"""How probable an order that holds from now on is at least to be sure."""
 FEWEST, LONGEST = 3, 600
 """Words a statement has at least to be sure, and characters a sentence has at most."""
 _MUCH = 1_500
@@ -142,11 +140,7 @@ def statements(
         whole = joined(*parts)
         if not whole or len(words(whole)) < 2:
             continue
-        ordered = (
-            setting.speaker == USER
-            and chosen >= _EVEN
-            and is_standing_order(spoken[first].text[:LONGEST])
-        )
+        ordered = setting.speaker == USER and is_standing_order(spoken[first].text[:LONGEST])
         is_sure = (chosen >= sure or ordered) and not long and not _leans(spoken[first].text, whole)
         yield _candidate(
             whole,
