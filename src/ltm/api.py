@@ -54,7 +54,6 @@ from ltm.model import (
     Usage,
 )
 from ltm.store.store import Match, Matches, Store, Version
-from ltm.worker.steps import Event
 
 __all__ = [
     "ADDS",
@@ -72,7 +71,6 @@ __all__ = [
     "Contradict",
     "Copy",
     "Decision",
-    "Event",
     "Filter",
     "Forget",
     "Hit",

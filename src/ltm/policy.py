@@ -43,8 +43,6 @@ class Limits(NamedTuple):
     low_days: int = 1
     medium_days: int = 7
     high_days: int = 30
-    eviction: str = "lowest-priority"
-    """Name of the strategy that picks the batch."""
 
 
 def recency(sessions_since: int) -> float:

@@ -233,7 +233,7 @@ def test_an_output_that_takes_nothing_is_named_as_that(ltm: Ltm) -> None:
         ("remember 'Builds run on two cores only'", 0),
         ("recall 'nothing of it'", 0),
         ("show mem_nothing", 1),
-        ("config eviction nope", 2),
+        ("config store nope", 2),
         ("nonsense", 2),
     ],
 )

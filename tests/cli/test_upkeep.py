@@ -75,20 +75,25 @@ def test_a_memory_that_was_edited_meanwhile_is_left_alone_and_that_is_said(
     info = site / "meddling-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: meddling\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[ltm.eviction]\nmeddling = meddling:pick\n")
+    (info / "entry_points.txt").write_text("[ltm.stores]\nmeddling = meddling:open_store\n")
     (site / "meddling.py").write_text(
         "import glob, os\n"
-        "def pick(candidates, how_many):\n"
+        "from ltm.store.open import open_files\n"
+        "def open_store(places, config):\n"
+        "    store = open_files(places, config)\n"
+        "    store.take_batch = lambda vault: edit()\n"
+        "    return store\n"
+        "def edit():\n"
         "    for path in glob.glob(os.environ['LTM_HOME'] + '/projects/*/memories/*.md'):\n"
         "        with open(path, 'a') as file:\n"
         "            file.write('By hand.\\n')\n"
-        "    return [each.memory.id for each in candidates][:1]\n"
     )
-    ltm.ok("config", "eviction", "meddling", PYTHONPATH=str(site))
+    ltm.ok("config", "store", "meddling", PYTHONPATH=str(site))
     done = ltm.run("upkeep", PYTHONPATH=str(site))
     assert done.returncode == 0, done.stderr
     assert "was left as it is:" in done.stderr
     assert "was changed elsewhere meanwhile" in done.stderr
+    ltm.ok("config", "store", "files")
     left = [ltm.json("show", each) for each in crowded]
     assert {each["phase"] for each in left} == {0}
     assert all(each["content"].endswith("By hand.") for each in left)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from ltm.config.config import load
 from ltm.decisions import Reduce, Reinforce, Restore
-from ltm.errors import LtmError
 from ltm.model import Filter, Impact, Memory, Phase, Scope, Status
 from ltm.policy import Limits, priority
 from ltm.upkeep.plan import ACTIVE, Action, apply, due, limits_of, plan, run
@@ -447,80 +446,6 @@ def test_a_second_run_straight_after_changes_nothing(
                 assert (back.summary, back.content) == (each.summary, each.content)
         finally:
             world.close()
-
-
-@pytest.fixture
-def plugged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small installed package that offers strategies, as pip would leave it on the disk."""
-    site = tmp_path / "site"
-    info = site / "polite_eviction-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: polite-eviction\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[ltm.eviction]\n"
-        "newest = polite_eviction:newest\n"
-        "wild = polite_eviction:wild\n"
-        "broken = polite_eviction:broken\n"
-        "absent = polite_eviction:no_such_name\n"
-    )
-    (site / "polite_eviction.py").write_text(
-        "def newest(candidates, how_many):\n"
-        "    order = sorted(candidates, key=lambda each: each.memory.created, reverse=True)\n"
-        "    return [each.memory.id for each in order[:how_many]]\n"
-        "def wild(candidates, how_many):\n"
-        "    ids = [each.memory.id for each in candidates]\n"
-        "    return ['mem_nobody', ids[0], *ids, *ids]\n"
-        "def broken(candidates, how_many):\n"
-        "    raise ValueError('out of ideas')\n"
-    )
-    monkeypatch.syspath_prepend(str(site))
-    return site
-
-
-@pytest.mark.usefixtures("plugged")
-def test_a_strategy_from_another_package_decides_who_gives_way(world: World) -> None:
-    world.session()
-    made = []
-    for n in range(5):
-        world.session(days=0.01)
-        made.append(world.remember(f"memory {n}", pinned=n == 4))
-    steps = upkeep(world, max_memories=2, eviction_batch_size=2, eviction="newest")
-    assert [step.id for step in steps] == [made[3].id, made[2].id]
-
-
-@pytest.mark.usefixtures("plugged")
-def test_a_strategy_is_held_to_the_candidates_and_the_batch(world: World) -> None:
-    world.session()
-    made = {world.remember(f"memory {n}").id for n in range(5)}
-    steps = upkeep(world, max_memories=2, eviction_batch_size=3, eviction="wild")
-    assert len(steps) == 3
-    assert {step.id for step in steps} < made
-
-
-@pytest.mark.usefixtures("plugged")
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("broken", "'broken' failed: out of ideas"),
-        ("absent", "'absent' of ltm.eviction does not load"),
-    ],
-)
-def test_a_strategy_that_cannot_be_used_is_named_and_nothing_changes(
-    world: World, name: str, words: str
-) -> None:
-    for n in range(5):
-        world.remember(f"memory {n}")
-    before = files(world)
-    with pytest.raises(LtmError, match=words):
-        upkeep(world, max_memories=2, eviction=name)
-    assert files(world) == before
-
-
-def test_where_no_package_offers_the_strategy_the_built_in_one_decides(world: World) -> None:
-    world.session()
-    made = [world.remember(f"memory {n}", difficulty=(5 - n) / 10) for n in range(5)]
-    steps = upkeep(world, max_memories=2, eviction_batch_size=2, eviction="nowhere")
-    assert [step.id for step in steps] == [made[4].id, made[3].id]
 
 
 WANTED = 30

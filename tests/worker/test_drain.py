@@ -645,47 +645,6 @@ def test_it_notes_the_python_it_runs_on(desk: Desk, monkeypatch: pytest.MonkeyPa
     assert python(runtime(desk.home)) == sys.executable
 
 
-@pytest.fixture
-def plugged_in(tmp_path: Path) -> dict[str, str]:
-    """Packages that hear of events: one that works, one that fails, one that does not load."""
-    site = tmp_path / "site"
-    about = site / "hearer-1.0.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hearer\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(
-        "[ltm.events]\nbroken = hearer:nowhere\nfails = hearer:fails\nworks = hearer:works\n"
-    )
-    (site / "hearer.py").write_text(
-        "import os\n"
-        "def works(event):\n"
-        "    with open(os.environ['HEARD'], 'a') as file:\n"
-        "        print(event.event, event.key, file=file)\n"
-        "def fails(event): raise RuntimeError(event.event)\n"
-    )
-    return {"PYTHONPATH": str(site), "HEARD": str(tmp_path / "heard")}
-
-
-def test_plugged_in_handlers_hear_every_event_and_only_their_errors_are_theirs(
-    desk: Desk, plugged_in: dict[str, str], tmp_path: Path
-) -> None:
-    desk.tell("SessionStart")
-    desk.tell("Stop")
-    keys = [key for key, _ in events.waiting(desk.home, desk.environ)]
-    done = subprocess.run(
-        [sys.executable, "-m", "ltm", "drain", "--json"],
-        env={**desk.environ, **plugged_in},
-        cwd=desk.hooks.project,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(done.stdout) == {"events": 2, "errors": 0, "llm_calls": 0}
-    assert (tmp_path / "heard").read_text().split() == ["SessionStart", keys[0], "Stop", keys[1]]
-    log = (desk.hooks.home / "hook.log").read_text()
-    assert "handler fails: RuntimeError" in log
-    assert "handler broken: LtmError" in log
-
-
 def test_a_hook_starts_the_drain_and_the_drain_ends_by_itself(desk: Desk) -> None:
     """The whole way with real processes: hook, detached drain, empty spool, nobody left."""
     desk.transcript("session-1").result("no", error=True)
@@ -705,34 +664,6 @@ def test_a_hook_starts_the_drain_and_the_drain_ends_by_itself(desk: Desk) -> Non
 
 
 # -- options -------------------------------------------------------------------------------------
-
-
-def test_a_strategy_that_nothing_offers_is_refused_told_and_not_in_the_way(desk: Desk) -> None:
-    hooks = desk.hooks
-    hooks.remember("Builds run on two cores", "The mirror is in Oslo", "We release on Tuesdays")
-    refused = hooks.ltm("config", "eviction", "nope")
-    assert refused.returncode == 2
-    assert "eviction cannot be 'nope'" in refused.stderr
-    assert "it must be one of: lowest-priority" in refused.stderr
-    path = hooks.home / "config.toml"
-    assert not path.exists()
-
-    path.write_text('max_memories = 2\neviction = "nope"\n')
-    for command in ("status", "doctor"):
-        done = hooks.ltm(command)
-        told = done.stdout + done.stderr
-        assert f"{path}:2: eviction cannot be 'nope'" in told
-        assert "type: ltm config eviction lowest-priority" in told
-    assert json.loads(hooks.ltm("status", "--json").stdout)["problems"] == 1
-    transcript = desk.transcript("s1")
-    transcript.user("From now on always use pnpm instead of npm in this repository.")
-    desk.tell("SessionStart")
-    desk.tell("SessionEnd")
-    assert (desk.drain().errors, desk.waiting()) == (0, [])
-    phases = json.loads(hooks.ltm("status", "--json").stdout)["by_phase"]
-    assert phases["1"] > 0  # the built-in strategy shortened a batch
-    assert hooks.ltm("config", "eviction", "lowest-priority").returncode == 0
-    assert "eviction" not in hooks.ltm("doctor").stdout
 
 
 def test_a_store_that_nothing_offers_is_named_with_its_file_and_the_way_back(desk: Desk) -> None:

@@ -1,8 +1,7 @@
 """What other packages plug in, found by name through Python's entry points.
 
-Four groups: `ltm.stores` (a storage backend), `ltm.eviction` (which memories give way first),
-`ltm.events` (a handler of the client's hook events) and `ltm.tools` (a tool of the MCP server).
-Only a person's own environment and config choose one; a repository's config never can.
+Two groups: `ltm.stores` (a storage backend) and `ltm.tools` (a tool of the MCP server). Only a
+person's own environment and config choose one; a repository's config never can.
 """
 
 from __future__ import annotations

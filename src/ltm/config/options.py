@@ -79,7 +79,7 @@ class Option(NamedTuple):
     form: str = "a name"
     """What a text may be, in words."""
     group: str = ""
-    """The entry points of installed packages that offer further values, such as `ltm.eviction`."""
+    """The entry points of installed packages that offer further values, such as `ltm.stores`."""
 
     @property
     def type(self) -> type[bool] | type[int] | type[float] | type[str]:
@@ -231,13 +231,6 @@ OPTIONS: tuple[Option, ...] = (
         "How many memories are shortened at once when a vault holds too many.",
         repo=True,
         least=1,
-    ),
-    Option(
-        "eviction",
-        "lowest-priority",
-        "The strategy that picks them: a built-in or installed one, by name.",
-        check=extension_name,
-        group="ltm.eviction",
     ),
     Option(
         "store",

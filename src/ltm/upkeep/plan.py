@@ -15,8 +15,7 @@ one step for a memory in one run:
    anyway in this run takes that one step; one that revives does not give way in this session.
 
 Critical and pinned memories are spared by 2 to 4, though they count for the size of the vault.
-Nothing here counts as a use of a memory. Which memories give way is a strategy: any callable of the
-`Eviction` form, which another package can offer in the entry point group `ltm.eviction`.
+Nothing here counts as a use of a memory.
 
 Without a person's consent no mass of memories leaves the active set at once: what was held back is
 noted in the session log, one note a command and project, for `ltm status` and the commands to show.
@@ -34,10 +33,9 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from ltm.config.config import Config
-from ltm.config.extensions import named
 from ltm.decisions import Reduce
-from ltm.errors import Conflict, LtmError, NotFound, Refused, StorageFailed
-from ltm.model import Filter, Memory, Phase, Scope, Status, Stored, Usage
+from ltm.errors import Conflict, NotFound, Refused, StorageFailed
+from ltm.model import Filter, Phase, Scope, Status, Stored, Usage
 from ltm.policy import (
     FEW,
     SHARE,
@@ -60,8 +58,6 @@ ACTIVE = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
 REVIVE, ARCHIVE, FADE, EVICT = ORDER = ("revive", "archive", "fade", "evict")
 UPKEEP, CONSOLIDATE = COMMANDS = ("upkeep", "consolidate")
 """The commands that a person gives consent with."""
-
-BUILT_IN = "lowest-priority"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +114,6 @@ def limits_of(config: Config) -> Mapping[Scope, Limits]:
             low_days=option("fade_days.low"),
             medium_days=option("fade_days.medium"),
             high_days=option("fade_days.high"),
-            eviction=option("eviction"),
         )
         for scope, option in ((Scope.PROJECT, config.get), (Scope.AGENT, config.own))
     }
@@ -254,32 +249,25 @@ def _batch(
     limits = bounds[staying[0].memory.scope]
     if len(staying) <= limits.max_memories:
         return []
-    candidates = {
-        each.memory.id: (each, _candidate(each.memory, usage.get(each.memory.id, Usage())))
-        for each in staying
-        if not is_spared(each.memory)
-        and not (each.memory.id in steps and steps[each.memory.id].action == REVIVE)
-    }
-    picked = _chosen(
-        limits.eviction,
-        [candidate for _, candidate in candidates.values()],
-        limits.eviction_batch_size,
-    )
+    lowest: list[tuple[float, datetime, str, Stored]] = []
+    for each in staying:
+        memory = each.memory
+        step = steps.get(memory.id)
+        if not is_spared(memory) and not (step and step.action == REVIVE):
+            used = usage.get(memory.id, Usage())
+            worth = priority(memory.difficulty, used.sessions_since, used.uses)
+            lowest.append((worth, memory.created, memory.id, each))
+    lowest.sort()  # among equals the oldest
     return [
         _step(
             stored,
             EVICT,
             Phase(stored.memory.phase + 1),
-            f"priority {candidate.priority:.2f} is among the lowest of {len(staying)} memories,"
+            f"priority {worth:.2f} is among the lowest of {len(staying)} memories,"
             f" {limits.max_memories} are wanted",
         )
-        for stored, candidate in (candidates[each] for each in picked)
+        for worth, _, _, stored in lowest[: limits.eviction_batch_size]
     ]
-
-
-def _candidate(memory: Memory, usage: Usage) -> EvictionCandidate:
-    worth = priority(memory.difficulty, usage.sessions_since, usage.uses)
-    return EvictionCandidate(memory, usage, worth)
 
 
 def _step(stored: Stored, action: str, to: Phase, reason: str) -> Action:
@@ -287,51 +275,6 @@ def _step(stored: Stored, action: str, to: Phase, reason: str) -> Action:
     return Action(
         memory.id, action, memory.phase, to, reason, stored.vault, stored.etag, memory.scope
     )
-
-
-@dataclass(frozen=True, slots=True)
-class EvictionCandidate:
-    """A memory that may give way, with what is known of its use and its priority at this moment."""
-
-    memory: Memory
-    usage: Usage
-    priority: float
-
-
-class Eviction(Protocol):
-    """Picks who gives way. It never sees what is pinned or critical."""
-
-    def __call__(self, candidates: Sequence[EvictionCandidate], how_many: int, /) -> Sequence[str]:
-        """At most `how_many` ids of the candidates, the first to go first."""
-        ...
-
-
-def lowest_priority(candidates: Sequence[EvictionCandidate], how_many: int) -> Sequence[str]:
-    """The lowest priorities of all; among equals the oldest."""
-    order = sorted(
-        candidates, key=lambda each: (each.priority, each.memory.created, each.memory.id)
-    )
-    return [each.memory.id for each in order[:how_many]]
-
-
-def _chosen(name: str, candidates: Sequence[EvictionCandidate], how_many: int) -> list[str]:
-    """The ids a strategy picks, held to its terms: candidates only, each once, not too many.
-
-    The built-in strategy is used when nothing installed offers this one, as `ltm doctor` then says.
-    """
-    pick: Eviction = lowest_priority
-    if name != BUILT_IN:
-        with suppress(NotFound):
-            pick = named("ltm.eviction", name)
-    try:
-        picked = list(pick(candidates, how_many))
-    except Exception as error:
-        raise LtmError(
-            f"the eviction strategy '{name}' failed: {error}",
-            hint=f"go back to the built-in one with 'ltm config eviction {BUILT_IN}'",
-        ) from error
-    known = {each.memory.id for each in candidates}
-    return [each for each in dict.fromkeys(picked) if each in known][:how_many]
 
 
 class Leaving(Protocol):

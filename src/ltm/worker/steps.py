@@ -14,7 +14,6 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from functools import cache, partial
 
 from ltm.capture import review
 from ltm.capture.decide import Candidate
@@ -22,7 +21,6 @@ from ltm.capture.model_extract import READER as MODEL_READER
 from ltm.capture.pipeline import READER, Captured, capture
 from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import load
-from ltm.config.extensions import named, names
 from ltm.errors import Busy, LtmError, StorageFailed
 from ltm.history.ingest import keep_session, let_go, passages_of
 from ltm.hook.answer import settings_stamps
@@ -210,31 +208,6 @@ def count(work: StepContext) -> None:
         stats.update(work.log, each, work.at, lines=work.lines)
 
 
-def tell_handlers(work: StepContext) -> None:
-    """Hand the event to what other packages plugged in; their errors are theirs alone."""
-    for name, handler in handlers().items():
-        try:
-            handler(work.event)
-        except Exception as error:
-            hook_log.note(work.home, f"handler {name}", error)
-
-
-@cache
-def handlers() -> Mapping[str, Callable[[Event], object]]:
-    """What is plugged in to hear of events; looked up once, because it takes a while."""
-    found: dict[str, Callable[[Event], object]] = {}
-    for name in names("ltm.events"):
-        try:
-            found[name] = named("ltm.events", name)
-        except LtmError as error:
-            found[name] = partial(_complain, error)
-    return found
-
-
-def _complain(error: LtmError, event: Event) -> None:
-    raise error
-
-
 def learn(work: StepContext) -> None:
     """Keep what the event's session taught, and sessions that died before they ended."""
     event = work.event
@@ -413,5 +386,5 @@ def note(work: StepContext) -> None:
             work.log.keep_cursor(session.id, _NOTED, session.transcript, size)
 
 
-STEPS: tuple[Step, ...] = (count, learn, offer, keep_said, note, tell_handlers)
+STEPS: tuple[Step, ...] = (count, learn, offer, keep_said, note)
 """What follows from every event, in this order."""
