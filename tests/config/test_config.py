@@ -73,7 +73,7 @@ class TestReading:
     def test_the_repository_sets_nothing_else(
         self, option: Option, home: Path, shared: Path
     ) -> None:
-        other = {bool: "true", int: "99999", float: "9.5", str: '"evil"'}[option.type]
+        other = {bool: "true", int: "99999", float: "9.5", str: '"evil"'}[type(option.default)]
         config = with_repository(home, shared, f"# hi\n{option.name} = {other}\n")
         assert config.get(option.name) == option.default
         (problem,) = config.problems
@@ -82,7 +82,9 @@ class TestReading:
         assert "a repository cannot set" in problem.message
 
     def test_no_option_of_a_repository_chooses_code_or_a_place(self) -> None:
-        free_text = [option for option in OPTIONS if option.type is str and not option.choices]
+        free_text = [
+            option for option in OPTIONS if type(option.default) is str and not option.choices
+        ]
         assert not any(option.repo for option in free_text)
 
     def test_the_repository_cannot_rewrite_the_kinds_table(self, home: Path, shared: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ltm.config.config import load
-from ltm.config.extensions import named, names
+from ltm.config.options import extension, extension_names
 from ltm.errors import LtmError, NotFound
 from ltm.project.layout import places
 from ltm.store.file_store import FileStore
@@ -66,15 +66,15 @@ def test_a_repository_cannot_choose_the_store(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("installed")
 def test_an_unknown_name_tells_what_there_is() -> None:
     with pytest.raises(NotFound) as caught:
-        named("ltm.stores", "nowhere")
+        extension("ltm.stores", "nowhere")
     assert "broken, elsewhere" in caught.value.hint
 
 
 @pytest.mark.usefixtures("installed")
 def test_an_extension_that_does_not_load_is_named() -> None:
     with pytest.raises(LtmError, match="broken"):
-        named("ltm.stores", "broken")
+        extension("ltm.stores", "broken")
 
 
 def test_nothing_installed_offers_nothing() -> None:
-    assert names("ltm.stores") == []
+    assert extension_names("ltm.stores") == []

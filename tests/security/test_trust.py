@@ -263,7 +263,7 @@ def test_a_repository_never_chooses_code_places_models_or_words(
     home = tmp_path / "home"
     home.mkdir()
     number = str(option.least + 1)
-    value = {bool: "true", int: number, float: number, str: '"/bin/evil"'}[option.type]
+    value = {bool: "true", int: number, float: number, str: '"/bin/evil"'}[type(option.default)]
     if option.choices:
         value = json.dumps(option.choices[-1])
     (shared / "config.toml").write_text(f"{option.name} = {value}\n")
@@ -272,7 +272,7 @@ def test_a_repository_never_chooses_code_places_models_or_words(
     assert taken == option.repo
     assert bool(config.problems) != taken
     if option.repo:
-        assert option.type is not str or option.choices
+        assert type(option.default) is not str or option.choices
         named = option.name.replace(".", " ").replace("_", " ").split()
         words = {"llm", "model", "url", "endpoint", "command", "key", "path", "store", "agent"}
         assert not words & set(named)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from ltm.config.options import BY_NAME, OPTIONS, Option, OptionValue
 from ltm.errors import Refused, WrongUsage
 from ltm.files.atomic import is_inside, make_folder, read_plain, write_file
+from ltm.files.lock import Lock
 from ltm.kinds import Kind, Kinds
 from ltm.model import Problem
 
@@ -46,7 +47,7 @@ class Config(NamedTuple):
         return self.values[_find(name).name]
 
     def own(self, name: str) -> Any:
-        """The value without the repository's say: for whatever is not this repository's alone."""
+        """The value without the repository's: for what is not this repository's alone."""
         return self.user_values.get(name, BY_NAME[name].default)
 
     def in_repository(self, shared: str) -> "Config":
@@ -54,13 +55,12 @@ class Config(NamedTuple):
         # A link in a repository could lead to any file of the user's: none is followed out of it.
         if not shared or not is_inside(shared, os.path.dirname(os.path.dirname(shared))):
             return self
-        problems = list(self.problems)
         file = read_toml(os.path.join(shared, CONFIG_FILE), follow=False)
-        accepted, _ = _accept(file, problems, repository=True)
+        accepted, _, problems = _accept(file, repository=True)
         return self._replace(
             values={**self.values, **accepted},
             repository_values=accepted,
-            problems=tuple(problems),
+            problems=(*self.problems, *problems),
         )
 
     def origin(self, name: str) -> str:
@@ -100,19 +100,11 @@ class TomlFile(NamedTuple):
 def load(home: str, shared: str = "") -> Config:
     """The options of the user whose files are in `home`, in the repository whose vault is `shared`.
 
-    Never raises: a broken file is told in `problems` and its options keep their defaults.
+    Never raises: a broken file is one of the `problems` and its options keep their defaults.
     """
-    problems: list[Problem] = []
-    file = read_toml(os.path.join(home, CONFIG_FILE))
-    user, kinds = _accept(file, problems, repository=False)
-    defaults = {option.name: option.default for option in OPTIONS}
-    return Config(
-        values=defaults | user,
-        user_values=user,
-        repository_values={},
-        kinds=kinds,
-        problems=tuple(problems),
-    ).in_repository(shared)
+    user, kinds, problems = _accept(read_toml(os.path.join(home, CONFIG_FILE)), repository=False)
+    values = {option.name: option.default for option in OPTIONS} | user
+    return Config(values, user, {}, kinds, problems).in_repository(shared)
 
 
 def problems_in(config: Config, home: str) -> list[Problem]:
@@ -179,7 +171,7 @@ def unset_option(path: str, name: str, *, shared: bool = False) -> bool:
 
 
 def read_toml(path: str, *, follow: bool = True) -> TomlFile:
-    """Read a file; with `follow=False` a symbolic link is not read but told as a problem."""
+    """Read a file; with `follow=False` a symbolic link is not read but a problem."""
     try:
         data = read_plain(path, limit=_LIMIT, follow=follow)
     except (FileNotFoundError, NotADirectoryError):
@@ -209,21 +201,21 @@ def parse_toml(text: str, path: str) -> TomlFile:
         found = re.search(r" \(at line (\d+), column \d+\)", str(error))
         line = int(found[1]) if found else text.count("\n") + 1
         message = re.sub(r" \(at .*\)", "", str(error))
-        return TomlFile(path, text=text, problem=Problem(path, f"is not TOML: {message}", line))
+        problem = Problem(path, f"is not TOML: {message}", line)
     except RecursionError:
-        return TomlFile(path, text=text, problem=Problem(path, "is nested too deeply", 1))
+        problem = Problem(path, "is nested too deeply", 1)
     except ValueError as error:  # a number that Python refuses to read for its length
-        return TomlFile(path, text=text, problem=Problem(path, f"is not TOML: {error}", 1))
+        problem = Problem(path, f"is not TOML: {error}", 1)
+    return TomlFile(path, text=text, problem=problem)
 
 
 def _accept(
-    file: TomlFile, problems: list[Problem], *, repository: bool
-) -> tuple[dict[str, OptionValue], Kinds]:
-    """What of a file holds; everything else in it becomes a problem."""
+    file: TomlFile, *, repository: bool
+) -> tuple[dict[str, OptionValue], Kinds, tuple[Problem, ...]]:
+    """What of a file holds; everything else in it is a problem."""
     accepted: dict[str, OptionValue] = {}
     kinds = Kinds()
-    if file.problem:
-        problems.append(file.problem)
+    problems = [file.problem] if file.problem else []
     for name, value in _flat(file.tables):
         try:
             _check_allowed(name, repository)
@@ -237,11 +229,11 @@ def _accept(
             if name in BY_NAME:
                 message += f" (take it out: ltm config --unset{' --repo' * repository} {name})"
             problems.append(Problem(file.path, message, file.line(name)))
-    return accepted, kinds
+    return accepted, kinds, tuple(problems)
 
 
 def _check_allowed(name: str, repository: bool) -> None:
-    """Refuse an option that there is not, or that a repository may not set."""
+    """Refuse an unknown option, and one that a repository may not set."""
     if repository and (_is_cell(name) or not _find(name).repo):
         raise WrongUsage(f"a repository cannot set {name}", hint="set it in your own config")
     if not _is_cell(name):
@@ -311,8 +303,6 @@ def _find(name: str) -> Option:
 def _edit(path: str, change: Any, shared: bool) -> bool:
     """Let `change` work on a file's document and put the result in its place, whole or not."""
     import tomlkit
-
-    from ltm.files.lock import Lock
 
     folder = os.path.dirname(path)
     if not shared:

@@ -323,13 +323,13 @@ class Tools:
 @cache
 def tools() -> Tools:
     """The built-in tools and those other packages offer; a bad one is told and left out."""
-    from ltm.config.extensions import named, names
+    from ltm.config.options import extension, extension_names
 
     found = {tool.name: tool for tool in TOOLS}
     problems: list[str] = []
-    for name in names(GROUP):
+    for name in extension_names(GROUP):
         try:
-            offered = named(GROUP, name)
+            offered = extension(GROUP, name)
         except LtmError as error:
             problems.append(f"{error} ({error.hint})")
             continue

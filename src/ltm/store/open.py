@@ -46,10 +46,10 @@ def open_store(places: Places, config: Config, *, state: State | None = None) ->
     name = config.get("store")
     if name != BUILT_IN:
         from ltm.config.config import CONFIG_FILE
-        from ltm.config.extensions import named
+        from ltm.config.options import extension
 
         try:
-            open_named = named("ltm.stores", name)
+            open_named = extension("ltm.stores", name)
         except NotFound as error:
             # Not the built-in one in its place: what is kept there would be missed in the other.
             hint = f"install it, or type: ltm config store {BUILT_IN} ({error.hint})"
