@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.spool.queue import in_order
+from ltm.spool.events import in_order
 from ltm.worker.drain import drain
 from tests.e2e.client import wait_until
 from tests.figures import count, worst

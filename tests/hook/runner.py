@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ltm.hook import main
-from ltm.spool.queue import in_order
+from ltm.spool.events import in_order
 from tests import forking
 
 PROGRAM = Path(main.__file__)

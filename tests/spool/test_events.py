@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ltm.errors import StorageFailed
 from ltm.files.atomic import read_plain
 from ltm.spool import events
-from ltm.spool.queue import Finished, in_order
+from ltm.spool.events import Finished, in_order
 from ltm.worker.steps import from_record
 
 STOP: dict[str, object] = {"event": "Stop", "session": "s1", "cwd": "/p"}

@@ -1,9 +1,9 @@
 """Events from clients, kept in small files until they are processed.
 
 They wait in the folder `<home>/spool`, or in a second place when that cannot be written. An event's
-key is unique, sorts by time, and is its name at every attempt; a file is named after the first
+key is unique, sorts by time, and stays the same at every attempt; a file is named after the first
 event in it. Files, because a hundred hooks at once can each write one without waiting for any
-other. Every hook loads this module: standard library and `files.atomic` only, and little of it.
+other. Every hook loads this module: `typing`, `dataclasses` and `heapq` are not loaded for it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,17 @@ from ltm.project.home import temporary_folders
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 FOLDER = "spool"
 MOST = 5_000
 """Files that may wait. A spool this full is not being drained; what more would tell is in
 the transcripts anyway."""
+
+DAYS = 60
+"""Days that events wait outside of a home that does not come back; a client has deleted their
+transcripts by then."""
 
 _LIMIT = 256 * 1024  # bytes of a file: an event has three paths at the most, of 4 kB
 _TOGETHER = 32 * 1024  # bytes after which events that are kept together begin another file
@@ -50,10 +54,6 @@ _room: dict[str, int] = {}
 
 _STALE = 3600.0  # seconds after which an unfinished write is not going to be finished
 _UNLOCKED = 10.0  # the same for a hook in sh, which cannot lock what it writes
-
-DAYS = 60
-"""Days that events wait outside of a home that does not come back; a client has deleted their
-transcripts by then."""
 
 _homes: dict[str, dict[str, str]] = {}
 # By folder, which home each file in a second place is for. A file never changes, and to read all
@@ -76,15 +76,14 @@ def put(
     fetches it. `StorageFailed` when there is no space anywhere.
     """
     key = key or new_key()
-    if home:
-        folder = os.path.join(home, FOLDER)
-        try:
+    try:
+        if home:
+            folder = os.path.join(home, FOLDER)
             make_folder(folder)
-            _write(folder, key, record)
-        except LtmError:
-            pass
-        else:
+            _write(folder, {key: record})
             return key
+    except LtmError:
+        pass
     put_outside(home, record, environ, key=key)
     return key
 
@@ -96,7 +95,7 @@ def put_outside(
     for folder in second_places(environ):
         try:
             if _is_ours(folder, make=True):
-                _write(folder, key, {**record, "home": home})
+                _write(folder, {key: {**record, "home": home}})
                 return
         except (OSError, LtmError):
             continue
@@ -112,27 +111,27 @@ def put_all(home: str, events: Iterable[tuple[str, Mapping[str, object]]]) -> No
     """
     folder = os.path.join(home, FOLDER)
     make_folder(folder)
-    together: list[tuple[str, Mapping[str, object]]] = []
+    together: dict[str, Mapping[str, object]] = {}
     size = 0
-    for key, record in sorted(events, key=_by_key):
+    for key, record in sorted(events, key=lambda event: event[0]):
         more = len(write(dict(record)))
         if together and size + more > _TOGETHER:
-            _write_all(folder, together)
-            together, size = [], 0
-        together.append((key, record))
+            _write(folder, together)
+            together, size = {}, 0
+        together[key] = record
         size += more
     if together:
-        _write_all(folder, together)
+        _write(folder, together)
 
 
 def waiting(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
     """The (first key, path) of every file that waits for this home, oldest first."""
-    found = [(_key(path), path) for path in _files(os.path.join(home, FOLDER))]
+    second, further = _places(environ)
+    found = list(_files(os.path.join(home, FOLDER)))
     # Without a home it was one of this user's sessions, and any home of theirs may have it.
-    outside = [(second_places(environ), ("", home)), (_further_places(environ), (home,))]
-    for places, homes in outside:
-        found += [(_key(path), path) for path, whose in _outside(places) if whose in homes]
-    return sorted(found)
+    found += [path for path, whose in _outside(second) if whose in ("", home)]
+    found += [path for path, whose in _outside(further) if whose == home]
+    return sorted((_key(path), path) for path in found)
 
 
 def for_others(home: str, environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
@@ -140,6 +139,65 @@ def for_others(home: str, environ: Mapping[str, str] | None = None) -> list[tupl
     return [
         (path, whose) for path, whose in _outside(second_places(environ)) if whose not in ("", home)
     ]
+
+
+class Spooled:
+    """An event that waits in the file at `path`, which holds `of` events."""
+
+    __slots__ = ("key", "of", "path", "record", "trouble")
+
+    def __init__(
+        self,
+        key: str,
+        path: str,
+        of: int,
+        record: Mapping[str, object],
+        trouble: StorageFailed | None = None,
+    ) -> None:
+        self.key = key
+        self.path = path
+        self.of = of
+        self.record = record
+        self.trouble = trouble
+        """Why the file cannot be read now."""
+
+
+class Finished:
+    """The keys of the events that are done, and the paths of files whose events all are."""
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.paths: list[str] = []
+        self._left: dict[str, int] = {}
+
+    def add(self, event: Spooled) -> None:
+        """Note that all that follows from an event is done."""
+        self.keys.add(event.key)
+        self._left[event.path] = self._left.get(event.path, event.of) - 1
+        if not self._left[event.path]:
+            self.paths.append(event.path)
+
+
+def in_order(home: str, environ: Mapping[str, str]) -> Iterator[Spooled]:
+    """Every event that waits for a home, oldest first.
+
+    A file is read when its first event is due, so that thousands of files take little memory.
+    """
+    from heapq import heappop, heappush
+
+    ahead: list[tuple[str, str, Spooled]] = []
+    for first, path in waiting(home, environ):
+        while ahead and ahead[0][0] < first:
+            yield heappop(ahead)[-1]
+        try:
+            found = events(first, path)
+            due = [Spooled(key, path, len(found), record) for key, record in found]
+        except StorageFailed as error:
+            due = [Spooled(first, path, 1, {}, error)]
+        for event in due:
+            heappush(ahead, (event.key, path, event))
+    while ahead:
+        yield heappop(ahead)[-1]
 
 
 def is_waiting(home: str, environ: Mapping[str, str] | None = None) -> bool:
@@ -165,13 +223,12 @@ def adopt(home: str, environ: Mapping[str, str] | None = None) -> int:
 
 
 def events(key: str, path: str) -> list[tuple[str, dict[str, object]]]:
-    """The events in a file and their keys, as `load` reads them; at least an empty one."""
+    """The events in a file by their keys, as `load` reads them; at least an empty one."""
     record = load(path)
     several = record.get(_SEVERAL)
     if not isinstance(several, dict):
         return [(key, record)]
-    found = [(each, record) for each, record in several.items() if isinstance(record, dict)]
-    return sorted(found, key=_by_key) or [(key, {})]
+    return [each for each in several.items() if isinstance(each[1], dict)] or [(key, {})]
 
 
 def load(path: str) -> dict[str, object]:
@@ -211,9 +268,8 @@ def count(home: str, event: str) -> int:
 
     Those that a server kept together are not among them: it does not leave them to others.
     """
-    return sum(
-        1 for path in _files(os.path.join(home, FOLDER)) if path.endswith(f".{event}{_SUFFIX}")
-    )
+    ending = f".{event}{_SUFFIX}"
+    return sum(path.endswith(ending) for path in _files(os.path.join(home, FOLDER)))
 
 
 def sweep(home: str, environ: Mapping[str, str] | None = None) -> None:
@@ -233,22 +289,21 @@ def sweep(home: str, environ: Mapping[str, str] | None = None) -> None:
 
 def second_places(environ: Mapping[str, str] | None = None) -> list[str]:
     """Folders to try when home cannot be written: of this user, and outside of home."""
+    return _places(environ)[0]
+
+
+def _places(environ: Mapping[str, str] | None) -> tuple[list[str], list[str]]:
+    """The second places, and further folders in which events may wait since one of those could not
+    be written. The further ones are shared with users that have other second places."""
     environ = os.environ if environ is None else environ
-    first = environ.get("XDG_RUNTIME_DIR", "")
-    tops = [first] if os.path.isabs(first) else []
-    tops += _by_use(environ)[:1]
-    return [_place(top) for top in dict.fromkeys(tops)]
-
-
-def _further_places(environ: Mapping[str, str] | None) -> list[str]:
-    """Folders in which events may wait since a second place could not be written. They are shared
-    with those who have other ones, so what is there for no home in particular is left alone."""
-    return [_place(top) for top in _by_use(os.environ if environ is None else environ)[1:]]
-
-
-def _by_use(environ: Mapping[str, str]) -> list[str]:
-    """The folders for temporary files, those that can be written first."""
-    return sorted(temporary_folders(environ), key=_is_unusable)
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    usable = sorted(temporary_folders(environ), key=_is_unusable)
+    tops = dict.fromkeys([*([runtime] if os.path.isabs(runtime) else []), *usable[:1]])
+    name = f"ltm-spool-{_uid()}"
+    return (
+        [os.path.join(top, name) for top in tops],
+        [os.path.join(top, name) for top in usable[1:]],
+    )
 
 
 def _is_unusable(folder: str) -> bool:
@@ -257,10 +312,6 @@ def _is_unusable(folder: str) -> bool:
     except OSError:
         return True
     return full or not os.access(folder, os.W_OK | os.X_OK)
-
-
-def _place(top: str) -> str:
-    return os.path.join(top, f"ltm-spool-{_uid()}")
 
 
 def new_key() -> str:
@@ -306,19 +357,7 @@ def _whole(data: bytes) -> dict[str, object]:
     return record if named or isinstance(record.get(_SEVERAL), dict) else {}
 
 
-def _write_all(folder: str, together: Sequence[tuple[str, Mapping[str, object]]]) -> None:
-    (key, record), *others = together
-    _write(folder, key, {_SEVERAL: dict(together)} if others else record)
-
-
-def _write(folder: str, key: str, record: Mapping[str, object]) -> None:
-    _take_room(folder)
-    name = f"{key}.{record.get('event', _SEVERAL)}{_SUFFIX}"
-    # ASCII, so that a path that is not valid UTF-8 comes back as it was.
-    write_file(os.path.join(folder, name), write(dict(record)).encode("ascii"))
-
-
-def _take_room(folder: str) -> None:
+def _write(folder: str, events: Mapping[str, Mapping[str, object]]) -> None:
     if not _room.get(folder, 0):
         left = MOST - len(names_in(folder))
         if left < 1:
@@ -326,10 +365,12 @@ def _take_room(folder: str) -> None:
         _room[folder] = left // 2
     else:
         _room[folder] -= 1
-
-
-def _by_key(event: tuple[str, object]) -> str:
-    return event[0]
+    key, record = next(iter(events.items()))
+    if len(events) > 1:
+        record = {_SEVERAL: dict(events)}
+    name = f"{key}.{record.get('event', _SEVERAL)}{_SUFFIX}"
+    # ASCII, so that a path that is not valid UTF-8 comes back as it was.
+    write_file(os.path.join(folder, name), write(dict(record)).encode("ascii"))
 
 
 def _key(path: str) -> str:

@@ -24,14 +24,18 @@ _LONGEST = 400
 
 
 def note(home: str, doing: str, error: BaseException) -> None:
-    """Add a line about an error; nothing without a home. Never raises, as no one could be told."""
+    """Add a line about an error; nothing without a home. Never raises."""
     if not home:
         return
     path = os.path.join(home, LOG_FILE)
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:
+        if os.stat(path).st_size > LIMIT:
+            os.replace(path, f"{path}.1")
+    except OSError:
+        pass
+    try:
         data = f"{moment} {doing}: {describe(error)}\n".encode("utf-8", "replace")
-        _rotate(path)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             os.write(handle, data)
@@ -65,14 +69,6 @@ def describe(error: BaseException) -> str:
         where = f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"
         trace = trace.tb_next
     return " ".join(f"{type(error).__name__}{said}{where}".split())[:_LONGEST]
-
-
-def _rotate(path: str) -> None:
-    try:
-        if os.stat(path).st_size > LIMIT:
-            os.replace(path, f"{path}.1")
-    except OSError:
-        pass
 
 
 RUNTIME_FILE = "runtime.json"
@@ -125,6 +121,6 @@ def note_runtime(home: str, version: str, save_interval: int | None = None) -> N
 
 
 def numbers(version: object) -> tuple[int, ...]:
-    """A version as what can be compared; what is none comes before all others."""
+    """A version as a tuple to compare; what is not a version comes before all others."""
     parts = str(version or "").split(".")
     return tuple(int(part) for part in parts if part.isdigit())

@@ -23,7 +23,7 @@ from ltm.hook.answer import compose_brief
 from ltm.hook.receive import LOCK
 from ltm.project.layout import STATE
 from ltm.spool import events, hook_log, session_text
-from ltm.spool.queue import Finished, in_order
+from ltm.spool.events import Finished, in_order
 from ltm.state.session_log import DONE, SessionLog
 from ltm.worker.steps import STEPS, OpenProjects, Step, StepContext, from_record, log_event
 
