@@ -64,7 +64,7 @@ class Candidates:
 
     def waiting(self) -> list[CandidateRecord]:
         """Those that wait for a decision: the latest day first, then the user's, the best."""
-        return _ordered(self._fresh(self._load()))
+        return _ordered(each for each in _fresh(self._load()) if not each.outcome)
 
     def offers(self, most: int, at: float | None = None) -> list[CandidateRecord]:
         """Those that a session is offered when it begins, now or at a moment that was."""
@@ -122,7 +122,17 @@ class Candidates:
             found = read_object(read_plain(self.path, limit=_LIMIT).decode("utf-8", "replace"))
         except FileNotFoundError:
             return {}
-        return {name: _record(name, value) for name, value in found.items()}
+        records = {}
+        for name, value in found.items():
+            given = value if isinstance(value, dict) else {}
+            # A field that is not of its type counts as not there.
+            fields = {
+                field: given[field]
+                for field, default in CandidateRecord._field_defaults.items()
+                if type(given.get(field)) is type(default)
+            }
+            records[name] = CandidateRecord(name, **fields)
+        return records
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, CandidateRecord]]:
@@ -137,19 +147,20 @@ class Candidates:
                 raise failed(error, "read the file", self.path) from error
             before = dict(kept)
             yield kept
-            left = {each.id: each for each in self._fresh(kept, decided=True)}
+            left = {each.id: each for each in _fresh(kept)}
             if left != before:
-                data = write({name: _fields(each) for name, each in left.items()})
-                write_file(self.path, data.encode("ascii"))
+                data = {
+                    name: {field: v for field, v in each._asdict().items() if v and field != "id"}
+                    for name, each in left.items()
+                }
+                write_file(self.path, write(data).encode("ascii"))
 
-    def _fresh(
-        self, records: dict[str, CandidateRecord], *, decided: bool = False
-    ) -> Iterator[CandidateRecord]:
-        now = time.time()
-        for each in records.values():
-            days = _DECIDED_DAYS if each.outcome else DAYS
-            if (decided or not each.outcome) and now - each.said < days * _DAY:
-                yield each
+
+def _fresh(records: dict[str, CandidateRecord]) -> Iterator[CandidateRecord]:
+    now = time.time()
+    for each in records.values():
+        if now - each.said < _DAY * (_DECIDED_DAYS if each.outcome else DAYS):
+            yield each
 
 
 def named(records: Iterable[CandidateRecord], ids: Collection[str]) -> list[CandidateRecord]:
@@ -168,19 +179,3 @@ def _ordered(records: Iterable[CandidateRecord]) -> list[CandidateRecord]:
     return sorted(
         records, key=lambda each: (-(each.said // _DAY), each.trust != "user", -each.weight)
     )
-
-
-def _record(name: str, value: object) -> CandidateRecord:
-    """A record as far as it can be read: what is not as it should be counts as not there."""
-    given = value if isinstance(value, dict) else {}
-    fields = {
-        field: given[field]
-        for field, default in CandidateRecord._field_defaults.items()
-        if type(given.get(field)) is type(default)
-    }
-    return CandidateRecord(name, **fields)
-
-
-def _fields(record: CandidateRecord) -> dict[str, object]:
-    """What of a record is worth writing down."""
-    return {name: value for name, value in record._asdict().items() if value and name != "id"}

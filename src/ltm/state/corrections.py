@@ -206,11 +206,8 @@ def effect_of(rule: Rule, evidence: Sequence[RuleEvidence], started: Mapping[str
     needed = {each.conversation for each in evidence}
     after = {name for name, began in started.items() if began > rule.since}
     before = set(started) - after
-    return Effect(
-        rule,
-        before=Share(len(needed & before), len(before)),
-        after=Share(len(needed & after), len(after)),
-    )
+    shares = (Share(len(needed & each), len(each)) for each in (before, after))
+    return Effect(rule, *shares)
 
 
 def _status(attempts: Sequence[Attempt], failed: int, last_seen: str, now: datetime) -> RuleStatus:
@@ -389,7 +386,6 @@ class Ledger:
     def promoted(self, project: str, rule: str, memory: str, at: datetime) -> None:
         """Note that a rule became a memory, or another one than before; once per memory."""
         with transaction(self._db):
-            self._must_exist(project, rule)
             row = self._db.execute(
                 "SELECT memory FROM attempts WHERE project = ? AND rule = ? AND ended = ''"
                 " ORDER BY number DESC LIMIT 1",
@@ -406,13 +402,11 @@ class Ledger:
     def demoted(self, project: str, rule: str, at: datetime) -> None:
         """Note that a rule is no longer a memory; it is observed as before."""
         with transaction(self._db):
-            self._must_exist(project, rule)
             self._end(project, rule, at, "demoted")
 
     def rejected(self, project: str, rule: str, at: datetime) -> None:
         """Note that a person does not want this rule: it is never promoted again."""
         with transaction(self._db):
-            self._must_exist(project, rule)
             self._end(project, rule, at, "demoted")
             self._db.execute(
                 "INSERT INTO attempts(project, rule, memory, at, ended, outcome)"
@@ -436,14 +430,11 @@ class Ledger:
         )
         return dict(rows.fetchall())
 
-    def _must_exist(self, project: str, rule: str) -> None:
-        known = self._db.execute(
-            "SELECT 1 FROM rules WHERE project = ? AND id = ?", (project, rule)
-        ).fetchone()
-        if known is None:
-            raise NotFound(f"there is no rule '{rule}' in this project", hint="try: ltm friction")
-
     def _end(self, project: str, rule: str, at: datetime, outcome: str) -> None:
+        """Note how the present attempt of a rule ended, if there is one."""
+        known = "SELECT 1 FROM rules WHERE project = ? AND id = ?"
+        if self._db.execute(known, (project, rule)).fetchone() is None:
+            raise NotFound(f"there is no rule '{rule}' in this project", hint="try: ltm friction")
         self._db.execute(
             "UPDATE attempts SET ended = ?, outcome = ?"
             " WHERE project = ? AND rule = ? AND ended = ''",

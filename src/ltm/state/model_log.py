@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -170,15 +171,10 @@ def spent_and_waiting(path: str, at: datetime) -> tuple[Spent, list[Unheard]]:
     if not os.path.exists(path):
         return Spent(), []
     try:
-        log = ModelLog(path)
+        with closing(ModelLog(path)) as log:
+            return log.spent(at), log.unheard()
     except (sqlite3.Error, StorageFailed):
         return Spent(), []
-    try:
-        return log.spent(at), log.unheard()
-    except sqlite3.Error:
-        return Spent(), []
-    finally:
-        log.close()
 
 
 def _day(at: datetime) -> int:

@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
 
 from ltm import policy
 from ltm.index.sqlite import transaction
@@ -108,19 +107,18 @@ class SessionLog:
 
     def get(self, session: str) -> Session | None:
         """The session of an id."""
-        row = self._db.execute(
-            f"SELECT {_COLUMNS} FROM sessions s WHERE id = ?", (session,)
-        ).fetchone()
-        return None if row is None else _session(row)
+        found = self._sessions("id = ?", (session,))
+        return found[0] if found else None
 
     def sessions(self, project: str = "", limit: int = 100) -> list[Session]:
         """The sessions of a project or of all, newest first."""
-        rows = self._db.execute(
-            f"SELECT {_COLUMNS} FROM sessions s WHERE :project IN ('', project)"
-            " ORDER BY number DESC LIMIT :limit",
-            {"project": project, "limit": limit},
-        )
-        return [_session(row) for row in rows]
+        return self._sessions("? IN ('', project) ORDER BY number DESC LIMIT ?", (project, limit))
+
+    def _sessions(self, wanted: str, values: Sequence[object]) -> list[Session]:
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM sessions s WHERE {wanted}", values)
+        return [
+            Session(*(os.fsdecode(e) if isinstance(e, bytes) else e for e in row)) for row in rows
+        ]
 
     def unended(self, session: Session) -> list[Session]:
         """The other latest sessions of its project that never said they ended."""
@@ -266,8 +264,3 @@ def _kept(path: str) -> str | bytes:
     except UnicodeEncodeError:
         return os.fsencode(path)
     return path
-
-
-def _session(row: Sequence[Any]) -> Session:
-    values: list[Any] = [os.fsdecode(each) if isinstance(each, bytes) else each for each in row]
-    return Session(*values)

@@ -17,6 +17,7 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
 from ltm.errors import LtmError, StorageFailed
 from ltm.files.atomic import make_folder
@@ -106,14 +107,11 @@ UPDATE usage SET first_day = idle_day
 
 def _logged(db: sqlite3.Connection) -> None:
     """Schema 3: the figures of sessions, how far transcripts were read, which events are done."""
-    texts = ("ended", "reason", "cwd", "transcript")
-    figures = ("ok", "failed", "compactions", "live_ok", "live_failed", "live_compactions")
-    add_columns(
-        db,
-        "sessions",
-        *(f"{name} TEXT NOT NULL DEFAULT ''" for name in texts),
-        *(f"{name} INTEGER NOT NULL DEFAULT 0" for name in figures),
-    )
+    texts = "ended", "reason", "cwd", "transcript"
+    figures = "ok", "failed", "compactions", "live_ok", "live_failed", "live_compactions"
+    added = [f"{name} TEXT NOT NULL DEFAULT ''" for name in texts]
+    added += [f"{name} INTEGER NOT NULL DEFAULT 0" for name in figures]
+    add_columns(db, "sessions", *added)
     make(
         db,
         """
@@ -175,52 +173,46 @@ class State:
         """
         wanted = list(ids)
         found: dict[str, Usage] = {}
-        if not os.path.exists(self.path):
-            return found
-        try:
-            sessions, days = self._numbers("sessions", project), self._numbers("days", project)
-            for start in range(0, len(wanted), 500):
-                part = wanted[start : start + 500]
-                marks = ", ".join("?" * len(part))
-                rows = self._open().execute(
-                    "SELECT id, uses, last_session, last_used, first_day, idle_day, uses_then"
-                    f" FROM usage WHERE id IN ({marks})",
-                    part,
+        sessions, days = (
+            [
+                n
+                for (n,) in self._ask(
+                    f"SELECT number FROM {log} WHERE project = ? ORDER BY 1", project
                 )
-                for name, uses, mark, moment, first, idle, then in rows:
-                    session = bisect_right(sessions, mark)
-                    found[name] = Usage(
-                        uses,
-                        session,
-                        utc(moment) if moment else None,
-                        uses_since=uses - then,
-                        sessions_since=len(sessions) - session,
-                        idle_days=len(days) - bisect_right(days, idle),
-                        known_days=len(days) - bisect_right(days, first),
-                    )
-        except (sqlite3.Error, LtmError):
-            pass
+            ]
+            for log in ("sessions", "days")
+        )
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            rows = self._ask(
+                "SELECT id, uses, last_session, last_used, first_day, idle_day, uses_then"
+                f" FROM usage WHERE id IN ({', '.join('?' * len(part))})",
+                *part,
+            )
+            for name, uses, mark, moment, first, idle, then in rows:
+                session = bisect_right(sessions, mark)
+                found[name] = Usage(
+                    uses,
+                    session,
+                    utc(moment) if moment else None,
+                    uses_since=uses - then,
+                    sessions_since=len(sessions) - session,
+                    idle_days=len(days) - bisect_right(days, idle),
+                    known_days=len(days) - bisect_right(days, first),
+                )
         return found
 
     def used_again(self) -> list[str]:
         """The ids of memories that were used since they last changed their phase."""
-        if not os.path.exists(self.path):
-            return []
-        try:
-            rows = self._open().execute("SELECT id FROM usage WHERE uses > uses_then")
-            return [row[0] for row in rows]
-        except (sqlite3.Error, LtmError):
-            return []
+        return [row[0] for row in self._ask("SELECT id FROM usage WHERE uses > uses_then")]
 
     def used(self, ids: Iterable[str], moment: datetime) -> None:
         """Count one use of each of these memories, now, in the current session."""
-        self._note(
-            ids,
-            1,
-            iso(moment),
+        change = (
             "DO UPDATE SET uses = uses + 1, last_session = excluded.last_session,"
-            " last_used = excluded.last_used, idle_day = excluded.idle_day",
+            " last_used = excluded.last_used, idle_day = excluded.idle_day"
         )
+        self._note(ids, 1, iso(moment), change)
 
     def seen(self, ids: Iterable[str], project: str = "") -> None:
         """Note the first sight of memories in a project; those that are known stay as they are.
@@ -233,22 +225,13 @@ class State:
 
     def stepped(self, memory_id: str) -> None:
         """Note that a memory changed its phase: its idle time begins again. Not a use."""
-        self._note(
-            [memory_id],
-            0,
-            None,
-            "DO UPDATE SET idle_day = excluded.idle_day, uses_then = uses",
-        )
+        change = "DO UPDATE SET idle_day = excluded.idle_day, uses_then = uses"
+        self._note([memory_id], 0, None, change)
 
     def forget(self, memory_id: str) -> None:
         """Drop what is known of a memory that was purged, and the texts that may quote it."""
         session_text.clear(os.path.dirname(self.path))
-        if not os.path.exists(self.path):
-            return
-        try:
-            self._open().execute("DELETE FROM usage WHERE id = ?", (memory_id,))
-        except (sqlite3.Error, LtmError):
-            pass
+        self._ask("DELETE FROM usage WHERE id = ?", memory_id)
 
     # -- sessions --------------------------------------------------------------------------------
 
@@ -258,23 +241,18 @@ class State:
 
     def active_days_since(self, project: str, moment: datetime) -> int:
         """On how many days after that of a moment a project had a session."""
-        return self._number(
-            "SELECT count(*) FROM days WHERE project = ? AND day > ?", project, _day(moment)
-        )
+        question = "SELECT count(*) FROM days WHERE project = ? AND day > ?"
+        return self._number(question, project, _day(moment))
 
     # -- eviction --------------------------------------------------------------------------------
 
     def batch_taken(self, project: str, vault: str) -> bool:
         """Whether a vault has already given its batch in the project's current session."""
-        return bool(
-            self._number(
-                "SELECT count(*) FROM batches WHERE project = ? AND vault = ? AND session ="
-                " (SELECT ifnull(max(number), 0) FROM sessions WHERE project = ?)",
-                project,
-                vault,
-                project,
-            )
+        question = (
+            "SELECT count(*) FROM batches WHERE project = ? AND vault = ? AND session ="
+            " (SELECT ifnull(max(number), 0) FROM sessions WHERE project = ?)"
         )
+        return self._number(question, project, vault, project) > 0
 
     def take_batch(self, project: str, vault: str) -> None:
         """Note that a vault gives its batch in the project's current session."""
@@ -297,7 +275,8 @@ class State:
     ) -> None:
         """Write rows for memories with the numbers of this moment, or change those there are.
 
-        Who looks at a project's memories gives them the session of the look before.
+        `looking_at` is a project whose memories are looked at: theirs is the session of the look
+        before.
         """
         try:
             db = self._open()
@@ -307,7 +286,15 @@ class State:
                     " ifnull((SELECT max(number) FROM days), 0)"
                 ).fetchone()
                 if looking_at is not None:
-                    session = _look_before(db, looking_at, session)
+                    place = ("", _LOOKED, looking_at)
+                    row = db.execute(
+                        "SELECT cursor FROM cursors WHERE session = ? AND reader = ? AND path = ?",
+                        place,
+                    ).fetchone()
+                    db.execute(
+                        "INSERT OR REPLACE INTO cursors VALUES(?, ?, ?, ?)", (*place, str(session))
+                    )
+                    session = int(row[0]) if row else 0
                 db.executemany(
                     f"INSERT INTO usage VALUES(?, ?, ?, ?, ?, ?, 0) ON CONFLICT(id) {change}",
                     [(each, uses, session, used, day, day) for each in ids],
@@ -315,19 +302,18 @@ class State:
         except (sqlite3.Error, LtmError):
             pass
 
-    def _numbers(self, log: str, project: str) -> list[int]:
-        rows = self._open().execute(
-            f"SELECT number FROM {log} WHERE project = ? ORDER BY number", (project,)
-        )
-        return [row[0] for row in rows]
-
     def _number(self, question: str, *values: str) -> int:
+        rows = self._ask(question, *values)
+        return int(rows[0][0]) if rows else 0
+
+    def _ask(self, question: str, *values: str) -> list[Any]:
+        """The rows that answer a question; none where there is no database to be had."""
         if not os.path.exists(self.path):
-            return 0
+            return []
         try:
-            return int(self._open().execute(question, values).fetchone()[0])
+            return self._open().execute(question, values).fetchall()
         except (sqlite3.Error, LtmError):
-            return 0
+            return []
 
     def _open(self) -> sqlite3.Connection:
         if self._db is None and self._readonly:
@@ -362,18 +348,8 @@ def open_log(path: str) -> sqlite3.Connection:
     return db
 
 
-def _look_before(db: sqlite3.Connection, project: str, session: int) -> int:
-    """The session in which a project's memories were last looked at, and note that this one is."""
-    place = ("", _LOOKED, project)
-    row = db.execute(
-        "SELECT cursor FROM cursors WHERE session = ? AND reader = ? AND path = ?", place
-    ).fetchone()
-    db.execute("INSERT OR REPLACE INTO cursors VALUES(?, ?, ?, ?)", (*place, str(session)))
-    return int(row[0]) if row else 0
-
-
 def note_session(db: sqlite3.Connection, session: str, project: str, moment: datetime) -> None:
-    """Write that a session of a project is going on; the transaction is the caller's."""
+    """Write that a session of a project is going on, within the caller's transaction."""
     db.execute(
         "INSERT OR IGNORE INTO sessions(id, project, started) VALUES(?, ?, ?)",
         (session, project, iso(moment)),
