@@ -121,7 +121,7 @@ def event(path: Path) -> None:
 
 
 def question(path: Path) -> None:
-    from ltm.recall.query import understood
+    from ltm.recall.rank import understood
 
     understood(path.read_text(errors="replace"), date(2026, 1, 1))
 

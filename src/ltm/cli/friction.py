@@ -21,7 +21,7 @@ from ltm.friction.report import FOLDER, health, write
 from ltm.friction.score import signal_counts, weigh
 from ltm.friction.signals import rules as rules_of
 from ltm.friction.sources import find, group, of_project
-from ltm.history.exclusions import UNSAID
+from ltm.history.ingest import UNSAID
 from ltm.model import now, utc
 from ltm.state.corrections import FILE, Effect, Rule, opened
 from ltm.state.session_log import SessionLog

@@ -33,6 +33,7 @@ _PASSAGE = (
     "SELECT p.turn, p.part, p.role, t.text, p.at, p.first, p.last, t.message, t.agent, t.named,"
     " p.row, s.id FROM passages p JOIN texts t USING(row) JOIN sessions s ON s.number = p.session"
 )
+_ASKS = "substr(t.text, -1) IN ('?', '？') AND length(t.text) < 200"
 _AT_ONCE = 500  # rows asked for in one statement
 
 
@@ -50,14 +51,9 @@ class PassageMatch:
     """SQLite's BM25: below 0, and the lower the better."""
     words: str
     """All its terms, in order, with a blank between."""
-    asked: Sequence[str] = ()
-    """The words of the question."""
-
-    @property
-    def matched(self) -> tuple[str, ...]:
-        """The words of the question it has."""
-        has = set(self.words.split(" "))
-        return tuple(word for word in self.asked if word in has)
+    asks: bool
+    """Whether it is a question: short, with a question mark at its end. A longer text says more
+    than it asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +144,11 @@ class PassageLookups(ABC):
                 break
         rows = list(costs)[:limit]
         matches = {
-            row: PassageMatch(row, session, turn, part, role, at, costs[row], said, words)
-            for row, session, turn, part, role, at, said in self._db.execute(
-                f"SELECT p.row, s.id, p.turn, p.part, p.role, p.at, w.{column} FROM passages p"
-                " CROSS JOIN sessions s ON s.number = p.session"
-                " CROSS JOIN words w ON w.rowid = p.row"
+            row: PassageMatch(row, session, turn, part, role, at, costs[row], said, asks)
+            for row, session, turn, part, role, at, said, asks in self._db.execute(
+                f"SELECT p.row, s.id, p.turn, p.part, p.role, p.at, w.{column}, {_ASKS}"
+                " FROM passages p CROSS JOIN sessions s ON s.number = p.session"
+                " CROSS JOIN words w ON w.rowid = p.row CROSS JOIN texts t ON t.row = p.row"
                 f" WHERE p.row IN ({', '.join('?' * len(rows))})",
                 rows,
             )
@@ -201,10 +197,11 @@ class PassageLookups(ABC):
         """The passages at these rows, and those kept up to `reach` rows before and after each in
         the same session: what was said just before and after. None of them has a cost."""
         found = self._db.execute(
-            "SELECT DISTINCT n.row, s.id, n.turn, n.part, n.role, n.at, 0.0, w.text FROM passages p"
-            " CROSS JOIN passages n"
+            f"SELECT DISTINCT n.row, s.id, n.turn, n.part, n.role, n.at, 0.0, w.text, {_ASKS}"
+            " FROM passages p CROSS JOIN passages n"
             " ON n.row BETWEEN p.row - ? AND p.row + ? AND n.session = p.session"
             " CROSS JOIN sessions s ON s.number = n.session CROSS JOIN words w ON w.rowid = n.row"
+            " CROSS JOIN texts t ON t.row = n.row"
             f" WHERE p.row IN ({', '.join('?' * len(rows))})",
             (reach, reach, *rows),
         )

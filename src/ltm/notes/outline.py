@@ -19,7 +19,7 @@ from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.extract import Listener
 from ltm.capture.message import opening, said, told
 from ltm.capture.provenance import Evidence
-from ltm.history.exclusions import Unpurged
+from ltm.history.ingest import Unpurged
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust
 from ltm.redact.redact import redacted

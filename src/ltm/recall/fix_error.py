@@ -1,7 +1,7 @@
 """How an error was solved before: memories that tell of it, and the sessions that met it.
 
 This is what `ltm fix` tells. Errors are compared without what changes each time
-(`text.same_error`); after each that is the same it looks for what was changed, and which command
+(`text.similarity`); after each that is the same it looks for what was changed, and which command
 then passed that had failed.
 """
 
@@ -14,7 +14,7 @@ from ltm.history.passage import ASSISTANT, TOOL, Passage
 from ltm.model import Filter, Stored
 from ltm.recall.passages import SessionSearch, leave_out
 from ltm.store.store import Store
-from ltm.text.same_error import SAME, bare, likeness, signs
+from ltm.text.similarity import SAME_ERROR, bare_error, error_likeness, error_signs
 from ltm.text.terms import query_terms
 
 _MEMORIES, _PASSAGES = 50, 100  # compared with the error
@@ -57,11 +57,11 @@ class Solved(NamedTuple):
 def solve(store: Store, said: SessionSearch, error: str, limit: int) -> Solved:
     """How an error was solved: `error` is its message, or the lines that matter of an output."""
     lines = [line for line in error.splitlines() if line.strip()][:_LINES]
-    asked = [found for found in map(signs, lines) if found]
+    asked = [found for found in map(error_signs, lines) if found]
     if not asked:
         return Solved((), (), 0)
     leave_out(store, said)
-    words = " ".join(map(bare, lines))
+    words = " ".join(map(bare_error, lines))
     memories = _memories(store, words, asked)
     cases = _cases(said, words, asked)
     if memories:
@@ -75,8 +75,8 @@ def _memories(store: Store, words: str, asked: Sequence[frozenset[str]]) -> list
         memory = match.stored.memory
         # A memory quotes an error inside of a sentence, so sentences count as lines.
         text = f"{memory.title}\n{memory.text}\n{memory.reason}".replace(". ", ".\n")
-        like = likeness(asked, text)
-        if like >= SAME:
+        like = error_likeness(asked, text)
+        if like >= SAME_ERROR:
             found.append(ErrorMemory(match.stored, like))
     return sorted(found, key=lambda each: -each.likeness)
 
@@ -87,8 +87,8 @@ def _cases(said: SessionSearch, words: str, asked: Sequence[frozenset[str]]) -> 
     matches = said.passages.find_errors(query_terms(words), _PASSAGES)
     found: dict[tuple[str, int], Case] = {}
     for passage in said.shown(said.passages.read(each.row for each in matches.candidates)):
-        like = max((likeness(asked, text) for text in passage.errors), default=0.0)
-        if like >= SAME:
+        like = max((error_likeness(asked, text) for text in passage.errors), default=0.0)
+        if like >= SAME_ERROR:
             case = _case(said, passage, like)
             # The same failure met again and again until it was solved is one case.
             key = (passage.session, case.passed.row if case.passed else -passage.turn)

@@ -13,7 +13,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ltm.model import Filter, Stored
-from ltm.recall.query import Question, understood
+from ltm.recall.rank import Question, understood
 from ltm.store.store import Match, Store
 from ltm.text.terms import terms
 

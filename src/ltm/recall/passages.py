@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltm.errors import LtmError
 from ltm.history.passage import USER, Header, Passage
 from ltm.model import Filter, Hit, Memory, Status
-from ltm.recall.query import Question
-from ltm.recall.rank import NEAR, PassageCandidate, Ranking, Signals
+from ltm.recall.rank import NEAR, PassageCandidate, Question, Ranking, Signals
 from ltm.store.store import Store
 from ltm.text.bm25 import rarity
 from ltm.text.display import estimate
@@ -178,7 +177,9 @@ class SessionSearch:
                 if row not in gone and not says(set(each.words.split(" ")), each.role)
             }
         return {
-            row: PassageCandidate(row, each.session, each.role, _day(each.at), each.words)
+            row: PassageCandidate(
+                row, each.session, each.role, _day(each.at), each.words, each.asks
+            )
             for row, each in found.items()
             if not end or each.at < end
         }

@@ -1,4 +1,7 @@
-"""Which passages answer a question best: every kind of evidence as a share, added up.
+"""What a question asks by, and which passages answer it best: evidence as shares, added up.
+
+Any text is a question: it is read for its words and their weights, whose words it is after, the
+time, the files and the failure it names.
 
 Each signal is made a share of the best value any candidate has for this question, from 0 to 1, so
 that signals of different scales can be added; then each counts by its weight below. The weights are
@@ -9,14 +12,149 @@ and how it opens a quarter; age only settles ties.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import NamedTuple, TypeVar
 
-from ltm.recall.query import Question
+from ltm.history.passage import ASSISTANT, USER
 from ltm.text.bm25 import bm25
-from ltm.text.dates import closeness
+from ltm.text.dates import DateSpan, closeness, spans
+from ltm.text.terms import STOP, query_terms, terms
+
+MOST_WORDS = 64
+"""Terms of a long question that count: it may be a whole text."""
+
+LONGEST = 100_000
+"""Characters of a question that are read: a log of a megabyte would take a second."""
+
+_MOST_PATHS = 4
+_EDGES = "?!.,;:\"'`()[]{}<>*"
+_PATH = re.compile(r"[\w.~@+-]*(?:/[\w.@+-]+)+/?\Z|[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9}\Z")
+_FAILING = re.compile(
+    r"\b\w*(?:error|exception|traceback|errno|fatal|panic)s?\b"
+    r"|\b(?:fail(?:s|ed|ing|ure|ures)?|crash\w*|refused|denied|cannot|undefined|unresolved)\b",
+    re.IGNORECASE,
+)
+_SAYING = (
+    "said say told tell recommend suggest mention gave give provid list explain describ shar"
+    " propos wrote write show answer"
+)
+_OF_AGENT = re.compile(
+    rf"\byou(?:'ve|'d| have| had| did| also)?(?: \w+)?? (?:{'|'.join(_SAYING.split())})\w*"
+    r"|\bremind me\b|\byour (?:answer|advice|suggestion|recommendation|explanation|plan)\w*",
+    re.IGNORECASE,
+)
+_ASKS_WHEN = re.compile(
+    r"\A\W*(?:and |so |since |until )?when\b|\bhow long\b"
+    r"|\b(?:what|which) (?:day|date|week|month|year)",
+    re.IGNORECASE,
+)
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|often|long|old|big|large|far)\b"
+    r"|\b(?:what|which) (?:port|version|number|size|limit|price|amount|percentage)",
+    re.IGNORECASE,
+)
+# Of what has such an answer, as terms: without endings.
+_TIMES = (
+    "yesterdai|todai|tomorrow|tonight|morn|last|next|ago|sinc|recent|dai|week|weekend|month|year"
+    "|mondai|tuesdai|wednesdai|thursdai|fridai|saturdai|sundai|januari|februari|march|april|mai"
+    "|june|juli|august|septemb|octob|novemb|decemb"
+)
+_NUMBERS = (
+    "on|two|three|four|five|six|seven|eight|nine|ten|onc|twice|few|sever|coupl|hundr|thousand"
+)
+_OF_USER = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
+
+
+class Question(NamedTuple):
+    """A question as ranking sees it."""
+
+    text: str
+    weights: Mapping[str, float]
+    """Its terms and how much each counts: a plain word 1, those of a compound less."""
+    compounds: Mapping[str, tuple[str, ...]] = {}
+    """Terms that are whole compounds, and the terms of their parts."""
+    role: str = ""
+    """Whose words it is after, `user` or `assistant`; '' when it does not say."""
+    spans: tuple[DateSpan, ...] = ()
+    paths: tuple[str, ...] = ()
+    """The files it names."""
+    failing: bool = False
+    """Whether it is about something that went wrong."""
+    answer: re.Pattern[str] | None = None
+    """What the terms of an answer have: a time where it asks when, a number where it asks how many;
+    None where it asks for neither."""
+
+    def wholes(self, known: Callable[[str], bool]) -> list[str]:
+        """Its terms without the parts of compounds whose whole is known.
+
+        For searches that cannot weigh words: there a name of four parts would count as five.
+        """
+        parts = {part for whole, parts in self.compounds.items() if known(whole) for part in parts}
+        return [word for word in self.weights if word not in parts]
+
+
+def understood(text: str, today: date) -> Question:
+    """A question, seen from the day on which it is asked."""
+    text = text[:LONGEST]
+    weights, compounds = _weighed(text)
+    return Question(
+        text,
+        weights,
+        compounds,
+        _role(text),
+        tuple(spans(text[:2_000], today)),
+        _paths(text),
+        _FAILING.search(text) is not None,
+        _answer_shape(text),
+    )
+
+
+def _weighed(text: str) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
+    """The terms of a text and their weights, and which of them are parts of which.
+
+    A compound such as `ecommerce-api` or `src/app.py` gives one term for the whole and one for each
+    part. Half the weight of a word is the whole's, half is shared by its parts: else a name of four
+    parts would count as five words and drown the rest of the question.
+    """
+    weights: dict[str, float] = {}
+    compounds: dict[str, tuple[str, ...]] = {}
+    for word in text.split():
+        whole, *parts = [term for term in dict.fromkeys(terms(word)) if term not in STOP] or [""]
+        if not whole:
+            continue
+        weights[whole] = max(weights.get(whole, 0.0), 0.5 if parts else 1.0)
+        if parts:
+            compounds[whole] = tuple(parts)
+        for part in parts:
+            weights[part] = max(weights.get(part, 0.0), 0.5 / len(parts))
+        if len(weights) >= MOST_WORDS:
+            break
+    if not weights:
+        weights = dict.fromkeys(query_terms(text), 1.0)
+    return dict(list(weights.items())[:MOST_WORDS]), compounds
+
+
+def _answer_shape(text: str) -> re.Pattern[str] | None:
+    if _ASKS_WHEN.search(text):
+        return re.compile(rf"(?<!\S)(?:{_TIMES}|(?:19|20)\d\d)(?!\S)")
+    if _ASKS_NUMBER.search(text):
+        return re.compile(rf"\d|(?<!\S)(?:{_NUMBERS})(?!\S)")
+    return None
+
+
+def _role(text: str) -> str:
+    if _OF_AGENT.search(text):
+        return ASSISTANT
+    return USER if _OF_USER.search(text) else ""
+
+
+def _paths(text: str) -> tuple[str, ...]:
+    words = (word.rstrip(_EDGES).lstrip(_EDGES.replace(".", "")) for word in text.split())
+    return tuple(dict.fromkeys(word for word in words if _PATH.match(word)))[:_MOST_PATHS]
+
 
 OWN, AROUND = 0.5, 0.5
 """A passage's own words; the same with what was said just before and after."""
@@ -41,6 +179,14 @@ VOICE, SPEAKER = 0.25, 0.25
 """It is said by the side the question is after, user or agent; or by a person the question names:
 it opens with a word of the question with which one passage in `_NAMED` opens."""
 
+ASKING, FOLLOWING = 0.25, 0.25
+"""What a passage loses that is a question itself: who asks wants the answer. What follows a
+question gains as much as that has of the words, unless the other side's words are asked for."""
+
+ANSWER = 0.25
+"""It has a time where the question asks when, or a number where it asks how many: the more, the
+fewer of the candidates have one."""
+
 RECENT = 0.1
 """What is new, before what is old: half of it is left after `FADING` days."""
 
@@ -61,6 +207,8 @@ class PassageCandidate(NamedTuple):
     day: date | None
     words: str
     """All its terms, in order, with a blank between."""
+    asks: bool = False
+    """Whether it is a question itself."""
 
     @property
     def opening(self) -> str:
@@ -108,13 +256,19 @@ class Ranking:
         }
         self._lengths = {row: each.length for row, each in candidates.items()}
         self._windows = {row: self._window(each) for row, each in candidates.items()}
-        alone = {row: (self._counts[row], self._lengths[row]) for row in candidates}
+        own = _shares(
+            _scored(
+                {row: (self._counts[row], self._lengths[row]) for row in candidates}, self._weights
+            )
+        )
         self._by_row: tuple[tuple[str, float, Mapping[int, float]], ...] = (
-            ("own", OWN, _shares(_scored(alone, self._weights))),
+            ("own", OWN, own),
             ("around", AROUND, _shares(_scored(self._windows, self._weights))),
             ("likeness", LIKENESS, _shares(signals.likeness)),
             ("error", ERROR, _shares(signals.errors)),
             ("file", FILE, dict.fromkeys(signals.files, 1.0)),
+            ("following", FOLLOWING, self._following(own)),
+            ("answer", ANSWER, self._answering()),
         )
         self._by_session: tuple[tuple[str, float, Mapping[str, float]], ...] = (
             ("session", SESSION, _shares(signals.sessions)),
@@ -153,7 +307,26 @@ class Ranking:
             score += weight * shares.get(row, 0.0)
         for _, weight, by_session in self._by_session:
             score += weight * by_session.get(each.session, 0.0)
-        return score
+        return max(0.0, score - ASKING * each.asks)
+
+    def _following(self, own: Mapping[int, float]) -> dict[int, float]:
+        """The passages right after a question, with the share of the words that this has."""
+        found: dict[int, float] = {}
+        for row, each in self.evidence.items():
+            before = self.evidence.get(row - 1)
+            if before is None or not before.asks or before.session != each.session:
+                continue
+            if not each.asks and self._question.role in ("", each.role):
+                found[row] = own.get(row - 1, 0.0)
+        return found
+
+    def _answering(self) -> dict[int, float]:
+        """The passages that have what an answer must have; what nearly all have counts little."""
+        shape = self._question.answer
+        if shape is None:
+            return {}
+        found = [row for row, each in self.evidence.items() if shape.search(each.words)]
+        return dict.fromkeys(found, 1 - len(found) / len(self.evidence))
 
     def _manner(self, each: PassageCandidate) -> tuple[bool, bool]:
         """Whether it is said by the side, and by the one, that the question is after."""

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltm.history.passage import line_range
 from ltm.model import Filter, Hit, Memory, Status, Stored, now
 from ltm.recall.passages import Quote, excerpt, leave_out
-from ltm.recall.query import Question, understood
-from ltm.recall.rank import FADING, LIKENESS, NEAR, RECENT, TIME
+from ltm.recall.rank import FADING, LIKENESS, NEAR, RECENT, TIME, Question, understood
 from ltm.store.store import Matches, Store
 from ltm.text.bm25 import Matched
 from ltm.text.dates import closeness

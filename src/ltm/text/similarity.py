@@ -1,17 +1,18 @@
 """How alike two texts are, by the words they share.
 
-Two measures. `jaccard` of `tokens_of` compares memories, from 0 to 1; it is cruder than search
-terms (no stems, no parts of identifiers), so that the thresholds in the kinds table keep the
-meaning they have in the designs they come from. `alike` on `phrases` compares short utterances and
-is stricter: one common word is never enough, two neighbours must agree. That is what tells "no, use
-pnpm" said twice from two corrections that merely both mention a test.
+Three measures. `jaccard` of `tokens_of` compares memories, from 0 to 1; it is cruder than search
+terms (no stems, no parts of identifiers). `alike` on `phrases` compares short utterances and is
+stricter: two neighbouring words must agree, so that "no, use pnpm" and another correction that also
+mentions a test are told apart. `error_likeness` of `error_signs` compares error messages without
+the numbers, addresses, moments and folders that differ each time.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cache
 from itertools import pairwise
 from math import ceil
 
@@ -153,3 +154,69 @@ def _beyond_ascii(text: str) -> list[str]:
     for word in terms.words(terms.spaced(plain)):
         found += terms.pairs(word) if terms.unspaced().match(word) else [word]
     return found
+
+
+# -- error messages -------------------------------------------------------------------------------
+
+SAME_ERROR = 0.6
+"""Likeness from which two errors are taken for the same: more than half of all their words, so that
+a message about another name in the same form falls short."""
+
+_ERROR_LINES = 60  # of a text, that are looked at
+_LONGEST = 400
+_ENOUGH = 3  # signs of a part that stands for the whole
+_TELLING = 8  # letters of a word that is an error's name
+# Patterns are compiled when they are used: the start of a session needs none of them.
+_ANSI = r"\x1b\[[0-9;?]*[A-Za-z]"
+_CHANGING = (
+    r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # a uuid
+    r"|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?\S*)?|\b\d\d:\d\d:\d\d\S*"  # a moment
+    r"|\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)[0-9a-f]{7,}\b"  # an address, a hash
+    r"|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"  # a host's number
+    r"|(?:(?<=:)|\bline |\bcolumn |\bpid |\bport )\d+|\b\d+(?:\.\d+)?(?:ms|s|kb|mb|gb|%)?\b"
+)
+_FOLDERS = r"(?:[A-Za-z]:)?(?:[\w.@+~-]*[/\\])+(?=[\w.@+-])"
+
+
+@cache
+def _usual() -> frozenset[str]:
+    from ltm.text.terms import STOP, terms
+
+    return STOP.union(
+        terms(
+            "error exception fail failed failure fatal exit code status line file trace traceback"
+            " recent call last caused stack panic warn warning"
+        )
+    )
+
+
+def bare_error(line: str) -> str:
+    """A line of an error without what changes from one time to the next."""
+    text = re.sub(_ANSI, "", line[:_LONGEST])
+    return " ".join(re.sub(_CHANGING, " ", re.sub(_FOLDERS, "", text)).split())
+
+
+def error_signs(line: str) -> frozenset[str]:
+    """The terms an error is known by; none where a line says nothing of its own."""
+    from ltm.text.terms import terms
+
+    return frozenset(term for term in terms(bare_error(line)) if not term.isdigit()) - _usual()
+
+
+def error_likeness(asked: Iterable[frozenset[str]], known: str) -> float:
+    """How like the best line of a known text is to the best of the lines asked for, 0 to 1.
+
+    That is the share of common signs; a part of a message that is long enough stands for the whole.
+    """
+    lines = [error_signs(line) for line in known.splitlines()[:_ERROR_LINES]]
+    best = 0.0
+    for one, other in ((one, other) for one in asked for other in lines):
+        shared = len(one & other)
+        if shared:
+            best = max(best, shared / len(one | other))
+            for each in (one, other):
+                if len(each) >= _ENOUGH:
+                    best = max(best, 0.95 * shared / len(each))
+            if shared == len(one) and any(len(sign) >= _TELLING for sign in one):
+                best = max(best, 0.9)  # only its name was typed: ECONNREFUSED
+    return best

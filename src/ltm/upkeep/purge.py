@@ -13,8 +13,15 @@ from datetime import UTC, datetime
 
 from ltm.friction import report
 from ltm.history.db import Passages
-from ltm.history.exclusions import messages_quoting, note_unsaid, quoting
-from ltm.history.ingest import file_of, passages_behind, purge_session, transcript_of
+from ltm.history.ingest import (
+    file_of,
+    messages_quoting,
+    note_unsaid,
+    passages_behind,
+    purge_session,
+    quoting,
+    transcript_of,
+)
 from ltm.inject import memory_md
 from ltm.model import Memory
 from ltm.notes.session_notes import SessionNotes, line_of
