@@ -109,3 +109,12 @@ def test_a_state_that_is_cut_off_is_refused_whole(machine: Machine, cut: float) 
     (problem,) = report.problems
     assert "is not valid JSON" in problem.message
     assert problem.line == 1
+
+
+def test_a_file_that_is_cut_off_anywhere_is_told(machine: Machine, tmp_path: Path) -> None:
+    memory = {"id": "m1", "type": "fact", "content": "C:\\a \u00e9", "confidence": 0.5, "x": None}
+    whole = json.dumps({"version": 2, "memories": [memory], "last": True})
+    for end in range(whole.index('"m1"'), len(whole)):
+        report = machine.take(write(tmp_path / "state.json", whole[:end]), "memory-mcp")
+        assert "the file is cut off" in report.problems[0].message, whole[:end]
+        assert report.added == 0

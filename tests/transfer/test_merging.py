@@ -181,7 +181,7 @@ def test_a_file_that_is_cut_off_gives_what_is_whole(
     path.write_text(text)
     assert machine.take(path).added == 1
     path.write_text('{"format":"ltm"')
-    with pytest.raises(BadFile, match="not a whole export"):
+    with pytest.raises(BadFile, match=r"not a whole export"):
         machine.take(path)
 
 
@@ -295,3 +295,14 @@ def test_a_vault_that_lies_elsewhere_is_taken_in_like_an_export(
         machine.take(tmp_path / "backup" / "project")
     with pytest.raises(Refused, match="neither an export nor a vault"):
         machine.take(tmp_path, "ltm")
+
+
+@pytest.mark.parametrize("end", range(20, 200, 15))
+def test_an_export_that_was_laid_out_again_and_cut_off_is_told(
+    machine: Machine, tmp_path: Path, end: int
+) -> None:
+    path = export(tmp_path / "e.json", make("one"))
+    whole = json.dumps(json.loads(path.read_text()), indent=2)
+    with pytest.raises(BadFile, match=r"not a whole export of ltm: it .*the file is cut off"):
+        machine.take(write(path, whole[:-end]))
+    assert machine.memories() == []

@@ -8,22 +8,28 @@ ends the import with what is in by then.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from ltm.config.config import load
+from ltm.config.options import agent_name
 from ltm.decisions import Adopt, Contradict, Copy
-from ltm.errors import Busy, Conflict, NotFound, Refused, StorageFailed
+from ltm.errors import Busy, Conflict, NotFound, Refused, StorageFailed, WrongUsage
 from ltm.files.atomic import make_folder
 from ltm.files.lock import Lock
 from ltm.kinds import Kinds
-from ltm.model import Filter, Memory, Problem, Scope, Status, new_id
+from ltm.model import Filter, Memory, Problem, Scope, Status, Trust, as_record, new_id
 from ltm.policy import Mass, is_active, masses
 from ltm.project.layout import Places, places
+from ltm.store.open import open_store
 from ltm.store.share import CameAlong
 from ltm.store.store import Store
 from ltm.text.display import counted
@@ -34,14 +40,6 @@ from ltm.transfer.importers import claude_ltm
 from ltm.transfer.item import Item, as_copy, born, clean
 from ltm.transfer.own_format import Export, VaultFolder
 from ltm.transfer.source import LARGE, USUAL, Origin
-from ltm.transfer.targets import (
-    Held,
-    Target,
-    Targets,
-    exact_fingerprint,
-    sense_fingerprint,
-    text_fingerprint,
-)
 from ltm.vault import key_file
 from ltm.vault.vault import MAX_FILE
 
@@ -50,6 +48,8 @@ _MOST_USES = 10  # more do not raise a memory's priority
 _PEERS = 10
 _RIVALS = 3
 _OTHERWISE = (Sameness.CONFLICT, Sameness.CHANGE)
+_REUSED = frozenset(each.name for each in IMPORTERS if each.reuses_ids)
+_VOLATILE = "created updated confirmed version previous signature shown_signature".split()  # noqa: SIM905
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with how many of how many memories are dealt with."""
@@ -140,14 +140,7 @@ def import_memories(
         if not wish.dry_run:  # two imports at once would both find that nothing is here yet
             make_folder(where.home)
             stack.enter_context(Lock(os.path.join(where.home, "import.lock")))
-        targets = Targets(
-            store,
-            where,
-            remap_agent=wish.remap_agent,
-            source_project=wish.source_project,
-            reusing=frozenset(each.name for each in IMPORTERS if each.reuses_ids),
-        )
-        stack.enter_context(closing(targets))
+        targets = stack.enter_context(closing(_Targets(store, where, wish)))
         origin = stack.enter_context(Origin(wish.path, LARGE if wish.large else USUAL))
         held_back = _held_back(wish, where)
         run = _Run(wish, origin, targets, store.kinds, report, progress, held_back, at)
@@ -167,7 +160,7 @@ class _Run:
 
     wish: ImportRequest
     origin: Origin
-    targets: Targets
+    targets: _Targets
     kinds: Kinds
     report: ImportReport
     progress: Progress
@@ -189,16 +182,12 @@ def _held_back(wish: ImportRequest, where: Places) -> HeldBack:
     along = CameAlong()
 
     def is_held_back(memory: Memory, path: str) -> bool:
-        doubtful = everything or (trusted is None and along.has(_on_disk(path)))
+        archive, mark, _ = path.partition(": ")  # of what lies in an archive, the archive counts
+        file = archive if mark and not os.path.lexists(path) else path
+        doubtful = everything or (trusted is None and along.has(file))
         return doubtful and (key is None or key.is_doubtful(memory))
 
     return is_held_back
-
-
-def _on_disk(shown: str) -> str:
-    """The file a shown path means: of what lies in an archive, the archive."""
-    archive, mark, _ = shown.partition(": ")
-    return archive if mark and not os.path.lexists(shown) else shown
 
 
 def _is_ours(origin: Origin, source: str) -> bool:
@@ -215,6 +204,147 @@ def _is_ours(origin: Origin, source: str) -> bool:
     return True
 
 
+# -- where it goes -------------------------------------------------------------------------------
+
+
+class _Held(NamedTuple):
+    """A memory of a store, as far as an import needs it."""
+
+    memory: Memory
+    """Without its text."""
+    etag: str
+    digest: bytes
+    """Of every field."""
+
+
+class _Target:
+    """A store and what it holds already: one walk over it, then look-ups only.
+
+    A memory is recognized by its id, by the id it has in its source, or by its text.
+    """
+
+    def __init__(self, store: Store, whose: str = "") -> None:
+        """`whose` is the agent or the project's folder, if it is not the one that imports."""
+        self.store, self.whose = store, whose
+        self.ids: dict[str, _Held] = {}
+        self.active: Counter[Scope] = Counter()
+        """How many memories of a scope are in use."""
+        self._legacy: dict[tuple[str, str, str], _Held] = {}
+        self._texts: dict[bytes, _Held] = {}
+        for stored in store.every(Filter(statuses=())):
+            self.add(stored.memory, stored.etag)
+        self.was_empty = not self.active.total()
+
+    def by_legacy(self, source: str, legacy_id: str, created: datetime) -> _Held | None:
+        """The memory that was taken in from there under this id."""
+        return self._legacy.get(_legacy_key(source, legacy_id, created))
+
+    def by_text(self, text: str) -> _Held | None:
+        """A memory with just this text."""
+        return self._texts.get(_text_digest(text))
+
+    def add(self, memory: Memory, etag: str = "") -> None:
+        """Hold a memory from now on."""
+        bare = memory._replace(content="", summary="")
+        held = self.ids[memory.id] = _Held(bare, etag, _digest(as_record(memory)))
+        self.active[memory.scope] += is_active(memory)
+        if memory.source.trust is Trust.IMPORT and memory.legacy_id:
+            key = _legacy_key(memory.source.tool, memory.legacy_id, memory.created)
+            self._legacy.setdefault(key, held)
+        if memory.text.strip():
+            self._texts.setdefault(_text_digest(memory.text), held)
+
+
+class _Targets:
+    """The stores an import fills, opened when first needed: every memory goes to its own project
+    and agent, and nowhere else."""
+
+    def __init__(self, store: Store, where: Places, wish: ImportRequest) -> None:
+        """`store` is that of the current project and agent, and stays open."""
+        self._current, self._here = store, where
+        self._remap = agent_name(wish.remap_agent) if wish.remap_agent else ""
+        self._only = wish.source_project
+        self._found: dict[tuple[str, str], _Target] = {}
+        self._left_out: Counter[tuple[str, str, str]] = Counter()
+
+    def close(self) -> None:
+        """Close what was opened here."""
+        for target in self._found.values():
+            if target.store is not self._current:
+                target.store.close()
+
+    def of_agent(self, name: str) -> _Target:
+        """The store for memories of an agent's own; '' is the agent that imports."""
+        agent = self._remap or (_safe_name(name) if name else "")
+        return self.of("", "" if agent == self._here.agent else agent)
+
+    def of_item(self, item: Item) -> _Target | None:
+        """The store an item belongs in; None, and noted, when its project is not on this machine.
+
+        A project is found by its folder, else by its name if that is the current project's.
+        """
+        if item.scope is Scope.AGENT:
+            return self.of_agent(item.agent)
+        if not item.belongs_elsewhere:
+            return None if self._only else self.of()
+        name = item.project_name or os.path.basename(item.project)
+        if self._only:
+            return self.of() if self._only in (name, item.project) else None
+        if item.project and os.path.isdir(item.project):
+            return self.of(item.project)
+        if self._here.project.name in (name, name.split("/")[0]):
+            return self.of()
+        self._left_out[item.path, name, item.project] += 1
+        return None
+
+    def left_out(self) -> list[Problem]:
+        """What found no project here, and how to take it in all the same."""
+        return [
+            Problem(
+                path,
+                f"{counted(count, 'memory')} of the project '{name}'"
+                f"{f' ({folder})' if folder else ''} left out:"
+                f" run this in its folder with --source-project '{name}'",
+            )
+            for (path, name, folder), count in sorted(self._left_out.items())
+        ]
+
+    def of(self, folder: str = "", agent: str = "") -> _Target:
+        """The store of a project's folder and an agent; '' is the one that imports."""
+        if (folder, agent) not in self._found:
+            where = places(folder or self._here.project.root, agent or self._here.agent)
+            if not agent and where.project.id == self._here.project.id:
+                target = self._found.get(("", "")) or _Target(self._current)
+                self._found["", ""] = target
+            else:
+                store = open_store(where, load(where.home, where.settings))
+                target = _Target(store, agent or folder)
+            self._found[folder, agent] = target
+        return self._found[folder, agent]
+
+
+def _legacy_key(source: str, legacy_id: str, created: datetime) -> tuple[str, str, str]:
+    return source, legacy_id, created.date().isoformat() if source in _REUSED else ""
+
+
+def _text_digest(text: str) -> bytes:
+    """The same for texts that differ in blanks only; any other difference counts."""
+    return _digest(" ".join(text.split()))
+
+
+def _digest(value: Any) -> bytes:
+    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).digest()
+
+
+def _safe_name(name: str) -> str:
+    """An agent's name as it can be kept; what else stands in a foreign one becomes hyphens."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:50]
+    for each in (name, plain, f"agent-{plain}"):
+        with suppress(WrongUsage):
+            return agent_name(each)
+    return "imported"
+
+
 # -- exports and vaults of LTM -------------------------------------------------------------------
 
 
@@ -223,7 +353,8 @@ def _import_ours(run: _Run) -> None:
 
     Without `merge`, a memory that is here and different is refused, and so is a file that brings
     nothing new; what a run that was cut short has written is accepted. A file in which most of
-    the memories here were forgotten or archived needs consent.
+    the memories here were forgotten or archived needs consent. It is read twice: no more than one
+    batch of memories is held at a time.
     """
     export = VaultFolder(run.origin) if run.origin.is_folder else Export(run.origin)
     path = run.origin.shown(run.origin.path)
@@ -244,17 +375,17 @@ def _import_ours(run: _Run) -> None:
     writer = _Writer(run, new + same + other)
     for line, there in export.entries(run.kinds, reporting=False):
         target, held = _counterpart(run, export, there.memory)
-        if held is not None and there.memory.updated <= held.updated:
-            writer.skip(held.id)
+        if held is not None and there.memory.updated <= held.memory.updated:
+            writer.skip(held.memory.id)
             continue
-        if held is not None and held.scope is not there.memory.scope:
-            run.origin.problem(run.origin.path, f"{held.id} is here in another scope", line)
+        if held is not None and held.memory.scope is not there.memory.scope:
+            run.origin.problem(run.origin.path, f"{held.memory.id} is here in another scope", line)
             continue
         copy, had_secrets = own_format.cleaned(there)
         run.report.redacted += had_secrets
         run.report.mapped[own_format.NAME, copy.memory.kind, copy.memory.kind] += 1
         over = "" if held is None else held.etag
-        writer.take(target, replace(copy, over=over), path, line)
+        writer.take(_Waiting(target, replace(copy, over=over), path, line))
     writer.finish()
 
 
@@ -265,43 +396,42 @@ def _compared(run: _Run, export: Export | VaultFolder) -> tuple[int, int, int, t
     leaving: Counter[Scope] = Counter()
     active: dict[Scope, int] = {}
     for _, copy in export.entries(run.kinds, reporting=True):
-        memory = copy.memory
-        target, held = _counterpart(run, export, memory)
-        if held is not None and held.active and not is_active(memory):
-            leaving[held.scope] += memory.updated > held.updated
-            active[held.scope] = target.known.active(held.scope)
+        target, held = _counterpart(run, export, copy.memory)
         if held is None:
             new += 1
-        elif held.exact == exact_fingerprint(own_format.cleaned(copy)[0].memory):
-            same += 1
-        else:
-            other += 1
+            continue
+        here = held.memory
+        if is_active(here) and not is_active(copy.memory):
+            leaving[here.scope] += copy.memory.updated > here.updated
+            active[here.scope] = target.active[here.scope]
+        is_same = held.digest == _digest(as_record(own_format.cleaned(copy)[0].memory))
+        same += is_same
+        other += not is_same
     return new, same, other, masses(leaving, active)
 
 
 def _counterpart(
     run: _Run, export: Export | VaultFolder, memory: Memory
-) -> tuple[Target, Held | None]:
+) -> tuple[_Target, _Held | None]:
     """The store a memory of an export belongs in, and the memory of its id there."""
     of_agent = memory.scope is Scope.AGENT
-    target = run.targets.of_agent(export.agent) if of_agent else run.targets.here()
-    return target, target.known.ids.get(memory.id)
+    target = run.targets.of_agent(export.agent) if of_agent else run.targets.of()
+    return target, target.ids.get(memory.id)
 
 
 # -- other tools ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """An item, where it goes, and which id it has or gets there."""
 
     item: Item
-    target: Target
+    target: _Target
     id: str
-    held: Held | None
-    same_text: bool
-    """It is known because another memory has just this text, so there is nothing to take over."""
     had_secrets: bool
+    held: _Held | None = None
+    same_text: bool = False
+    """It is known because another memory has just this text, so there is nothing to take over."""
 
 
 def _import_foreign(run: _Run, importer: Importer) -> None:
@@ -311,25 +441,31 @@ def _import_foreign(run: _Run, importer: Importer) -> None:
     """
     run.report.sources.append(importer.name)
     ids: dict[str, str] = {}
-    plans = list(_planned(run, importer, ids))
-    plans.sort(key=lambda plan: born(plan.item, run.at))
+    plans = sorted(_planned(run, importer, ids), key=lambda plan: born(plan.item, run.at))
     writer = _Writer(run, len(plans))
     newest: dict[tuple[str, str, str], str] = {}
     for plan in plans:
         item, held = plan.item, plan.held
         copy = as_copy(item, plan.id, run.kinds, importer.name, run.at, ids)
-        copy = _chained(copy, plan.target, newest)
+        memory = copy.memory
+        # Each has the one of its kind before it, unless its source names one.
+        key = (plan.target.whose, memory.scope, memory.kind)
+        memory = memory._replace(previous=memory.previous or newest.get(key, ""))
+        if memory.status is Status.ACTIVE:
+            newest[key] = memory.id
         if held is not None:
-            if not run.wish.merge or plan.same_text or not _is_newer(copy.memory, held):
-                writer.skip(held.id)
+            if not run.wish.merge or plan.same_text or not _is_newer(memory, held, plan.target):
+                writer.skip(held.memory.id)
                 continue
-            memory = copy.memory._replace(
-                created=held.created, scope=held.scope, version=held.version + 1
+            here = held.memory
+            memory = memory._replace(
+                created=here.created, scope=here.scope, version=here.version + 1
             )
-            copy = replace(copy, memory=memory, over=held.etag)
+        copy = replace(copy, memory=memory, over="" if held is None else held.etag)
         run.report.redacted += plan.had_secrets
-        run.report.mapped[importer.name, item.word, copy.memory.kind] += 1
-        writer.take(plan.target, copy, run.origin.shown(item.path), item.line, item.uses)
+        run.report.mapped[importer.name, item.word, memory.kind] += 1
+        path = run.origin.shown(item.path)
+        writer.take(_Waiting(plan.target, copy, path, item.line, item.uses))
     writer.finish()
 
 
@@ -337,7 +473,7 @@ def _planned(run: _Run, importer: Importer, ids: dict[str, str]) -> Iterator[_Pl
     """What becomes of each item; `ids` is filled with our ids for those of the source."""
     met: set[tuple[int, str]] = set()
     for number, raw in enumerate(importer.read(run.origin, run.kinds), start=1):
-        run.origin.budget.refuse_more(number, run.origin.given)
+        run.origin.limits.check_entries(number, run.origin.given)
         if len(raw.text) > MAX_FILE:  # before it is searched for secrets, which takes long
             size = f"{len(raw.text) // 1024:,} of {MAX_FILE // 1024:,} KiB"
             problem = f"was not taken in: it is too long to be kept as one memory ({size})"
@@ -353,55 +489,48 @@ def _planned(run: _Run, importer: Importer, ids: dict[str, str]) -> Iterator[_Pl
         plan = _plan(run, item, target, importer, had_secrets)
         if item.legacy_id:
             ids[item.legacy_id] = plan.id
-        if (id(target.store), plan.id) in met:
+        if (id(target), plan.id) in met:
             run.report.skipped += 1
             continue
-        met.add((id(target.store), plan.id))
+        met.add((id(target), plan.id))
         yield plan
 
 
-def _plan(run: _Run, item: Item, target: Target, importer: Importer, had_secrets: bool) -> _Plan:
+def _plan(run: _Run, item: Item, target: _Target, importer: Importer, had_secrets: bool) -> _Plan:
     """Whether an item is known, by its id there or by its text."""
-    known, created = target.known, born(item, run.at)
-    legacy = item.legacy_id or f"text-{text_fingerprint(item.text).hex()[:12]}"
+    created = born(item, run.at)
+    legacy = item.legacy_id or f"text-{_text_digest(item.text).hex()[:12]}"
     named_item = replace(item, legacy_id=legacy)
-    held = known.by_legacy(importer.name, legacy, created)
+    held = target.by_legacy(importer.name, legacy, created)
     if held is not None:
-        return _Plan(named_item, target, held.id, held, False, had_secrets)
+        return _Plan(named_item, target, held.memory.id, had_secrets, held)
     draft = as_copy(named_item, new_id(created), run.kinds, importer.name, run.at, {}).memory
-    held = None if item.legacy_id else known.by_text(draft)
+    held = None if item.legacy_id else target.by_text(draft.text)
     if held is not None:
-        return _Plan(named_item, target, held.id, held, True, had_secrets)
-    known.add(draft)
-    return _Plan(named_item, target, draft.id, None, False, had_secrets)
+        return _Plan(named_item, target, held.memory.id, had_secrets, held, same_text=True)
+    target.add(draft)
+    return _Plan(named_item, target, draft.id, had_secrets)
 
 
-def _chained(copy: Copy, target: Target, newest: dict[tuple[str, str, str], str]) -> Copy:
-    """A memory with the one of its kind before it, unless its source names one."""
-    memory = copy.memory
-    key = (target.whose, memory.scope, memory.kind)
-    linked = memory._replace(previous=memory.previous or newest.get(key, ""))
-    if memory.status is Status.ACTIVE:
-        newest[key] = memory.id
-    return replace(copy, memory=linked)
-
-
-def _is_newer(memory: Memory, held: Held) -> bool:
-    return memory.updated > held.updated and sense_fingerprint(memory) != held.sense
+def _is_newer(memory: Memory, held: _Held, target: _Target) -> bool:
+    """Whether a memory is newer than the one here, and means something else."""
+    if memory.updated <= held.memory.updated:
+        return False
+    one, two = as_record(memory), as_record(target.store.read(held.memory.id).memory)
+    return any(one[name] != two[name] for name in one if name not in _VOLATILE)
 
 
 # -- writing -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """A copy that is to be written, and where it comes from."""
 
-    target: Target
+    target: _Target
     copy: Copy
     path: str
     line: int
-    uses: int
+    uses: int = 0
 
 
 class _Writer:
@@ -417,13 +546,15 @@ class _Writer:
         self._met: set[str] = set()
         """Every id of the source: what lay side by side there is no news to each other here."""
 
-    def take(self, target: Target, copy: Copy, path: str, line: int, uses: int = 0) -> None:
+    def take(self, each: _Waiting) -> None:
         """Have a copy written: a new memory, or one in the place of what it names."""
-        if copy.memory.status is Status.ACTIVE and self._run.is_held_back(copy.memory, path):
-            copy = replace(copy, memory=copy.memory._replace(status=Status.QUARANTINED))
+        memory = each.copy.memory
+        if memory.status is Status.ACTIVE and self._run.is_held_back(memory, each.path):
+            memory = memory._replace(status=Status.QUARANTINED)
+            each = each._replace(copy=replace(each.copy, memory=memory))
             self._report.quarantined += 1
-        self._met.add(copy.memory.id)
-        self._waiting.append(_Waiting(target, copy, path, line, uses))
+        self._met.add(memory.id)
+        self._waiting.append(each)
         if len(self._waiting) >= _BATCH:
             self._flush()
 
@@ -452,14 +583,11 @@ class _Writer:
         memory, store = each.copy.memory, each.target.store
         if store.kinds[memory.kind].event:
             return ()
-        wanted = Filter(scopes=(memory.scope,))
-        found = (
-            match.stored.memory for match in store.search(memory.text[:2_000], wanted, _PEERS).items
-        )
+        found = store.search(memory.text[:2_000], Filter(scopes=(memory.scope,)), _PEERS).items
         linked = {*memory.conflicts, *memory.distinct, *self._met}
         return tuple(
             other.id
-            for other in found
+            for other in (match.stored.memory for match in found)
             if other.id not in linked
             and memory.id not in other.distinct
             and not store.kinds[other.kind].event
@@ -468,11 +596,11 @@ class _Writer:
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
-        batches: dict[int, list[_Waiting]] = {}
+        batches: dict[_Target, list[_Waiting]] = {}
         for each in waiting:
-            batches.setdefault(id(each.target.store), []).append(each)
-        for batch in batches.values():
-            self._write(batch[0].target.store, batch)
+            batches.setdefault(each.target, []).append(each)
+        for target, batch in batches.items():
+            self._write(target.store, batch)
         self._advance(len(waiting))
 
     def _advance(self, count: int) -> None:
@@ -505,10 +633,8 @@ class _Writer:
         self._count(batch)
         # What was needed often where it comes from does not start from nothing here.
         for times in range(_MOST_USES):
-            used = [each.copy.memory.id for each in batch if each.uses > times]
-            if not used:
-                break
-            store.used(used)
+            if used := [each.copy.memory.id for each in batch if each.uses > times]:
+                store.used(used)
 
     def _count(self, batch: list[_Waiting]) -> None:
         for each in batch:
@@ -516,8 +642,7 @@ class _Writer:
                 self._report.updated += 1
             else:
                 self._report.added += 1
-                in_force = each.copy.memory.status is Status.ACTIVE
-                if in_force and not each.target.known.was_empty:
+                if each.copy.memory.status is Status.ACTIVE and not each.target.was_empty:
                     self._added.append(each)
             if each.target.whose:
                 self._report.elsewhere[each.target.whose] += 1

@@ -62,7 +62,9 @@ class Export:
         version = head.get("version")
         where = origin.shown(origin.path)
         if not isinstance(version, int) or version < VERSION:
-            raise BadFile("is not a whole export of ltm", path=where, line=1)
+            cause = origin.problems[-1] if origin.problems else None
+            message = f"is not a whole export of ltm{f': it {cause.message}' if cause else ''}"
+            raise BadFile(message, path=where, line=cause.line if cause else 1)
         if version > VERSION:
             raise Refused(
                 f"was written by a newer ltm (format {version}; this one reads {VERSION})",
@@ -76,7 +78,7 @@ class Export:
         """Every memory with its line; with `reporting`, at first reading, problems are noted."""
         seen: set[str] = set()
         for number, (line, record) in enumerate(self._records(reporting), start=1):
-            self._origin.budget.refuse_more(number, self._origin.given)
+            self._origin.limits.check_entries(number, self._origin.given)
             try:
                 memory = checked(record, kinds)
                 kept = tuple(checked(each, kinds) for each in items(record.get("versions")))

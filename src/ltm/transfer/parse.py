@@ -303,9 +303,9 @@ def rows(origin: Origin, path: str, db: sqlite3.Connection, table: str) -> Itera
             met.add(number)
             edge = number + step
             if row is not None:
-                origin.budget.enter(origin.shown(path))
+                origin.count_row(path)
                 size = sum(len(cell) for cell in row if isinstance(cell, str | bytes))
-                origin.budget.spend(size, origin.shown(path))
+                origin.count_bytes(size, path)
                 yield dict(row)
 
 

@@ -22,13 +22,12 @@ import time
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from ltm.errors import NotFound, Refused
 from ltm.files.atomic import failed, read_plain
@@ -37,24 +36,10 @@ from ltm.project.home import scratch_folder
 from ltm.vault.vault import modified
 
 _MIB = 1024 * 1024
-_SKIPPED = frozenset(
-    {".git", "node_modules", "__pycache__", ".venv", "venv", ".obsidian", ".trash"}
-)
+_SKIPPED = {".git", "node_modules", "__pycache__", ".venv", "venv", ".obsidian", ".trash"}
 _LONGEST_LINE = 16 * _MIB
 _CHUNK = 256 * 1024
-_SMALL = _MIB  # below this, a high ratio is just a dull text
-_LONGEST_NAME = 1024
-_DRIVE = re.compile(r"[A-Za-z]:")
-_LISTING = 16 * _MIB  # bytes of a zip's list of entries, read before anything can be counted
-_BROKEN = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    gzip.BadGzipFile,
-    zlib.error,
-    EOFError,
-    ValueError,
-    RecursionError,
-)
+_PART = "import a part of it, or say --large if you trust it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,88 +57,55 @@ class SourceLimits:
     depth: int = 32
     """Folders below each other."""
 
+    def check_bytes(self, count: int, path: str) -> None:
+        """Refuse a source of more bytes than may be read."""
+        if count > self.total:
+            raise Refused(f"holds more than {self.total // _MIB:,} MiB", path=path, hint=_PART)
+
+    def check_entries(self, count: int, path: str) -> None:
+        """Refuse a source of more files, rows or memories than may be read."""
+        if count > self.entries:
+            raise Refused(f"holds more than {self.entries:,} entries", path=path, hint=_PART)
+
 
 USUAL = SourceLimits()
 LARGE = SourceLimits(total=100 * USUAL.total, note=100 * USUAL.note, entries=100 * USUAL.entries)
 """For a source a person vouches for, with `--large`; the ratio stays."""
 
 
-@dataclass(slots=True)
-class Budget:
-    """What is left of the limits while a source is read."""
-
-    limits: SourceLimits = USUAL
-    bytes: int = field(default=0, init=False)
-    entries: int = field(default=0, init=False)
-
-    @property
-    def left(self) -> int:
-        """Bytes that may still be read."""
-        return max(0, self.limits.total - self.bytes)
-
-    def spend(self, count: int, path: str) -> None:
-        """Count bytes; refused beyond the limit."""
-        self.bytes += count
-        if self.bytes > self.limits.total:
-            raise too_large(path, self.limits)
-
-    def enter(self, path: str) -> None:
-        """Count a file or a row; refused beyond the limit."""
-        self.entries += 1
-        self.refuse_more(self.entries, path)
-
-    def refuse_more(self, count: int, path: str) -> None:
-        """Refuse what has more entries than may be."""
-        if count > self.limits.entries:
-            raise Refused(
-                f"holds more than {self.limits.entries:,} entries",
-                path=path,
-                hint="import a part of it, or say --large if you trust it",
-            )
-
-
-def too_large(path: str, limits: SourceLimits) -> Refused:
-    """The error for a source that is larger than may be read."""
-    return Refused(
-        f"holds more than {limits.total // _MIB:,} MiB",
-        path=path,
-        hint="import a part of it, or say --large if you trust it",
-    )
-
-
-class Origin:
+class Origin(ExitStack):
     """A file or folder to import from, unpacked if it was packed. Use it with `with`."""
 
     def __init__(self, given: str, limits: SourceLimits) -> None:
         """`given` is the path as a person named it; `-` is standard input."""
+        super().__init__()
         self.given = given
-        self.budget = Budget(limits)
-        self.problems: list[Problem] = []
-        self._told: set[Problem] = set()
+        self.limits = limits
         self.tables: dict[str, dict[str, frozenset[str]]] = {}
         """What was seen of databases, by path: several importers ask."""
+        self._problems: dict[Problem, None] = {}
         self._listings: dict[tuple[str, str, bool], list[str]] = {}
-        self._stack = ExitStack()
+        self._bytes = self._rows = 0
         try:
             self.path = self._prepare(given)
         except BaseException:
-            self._stack.close()
+            self.close()
             raise
         self.is_folder = os.path.isdir(self.path)
 
-    def __enter__(self) -> Origin:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.close()
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read, each once, however many importers met it."""
+        return list(self._problems)
 
     def _prepare(self, given: str) -> str:
-        path = self._from_stdin() if given == "-" else os.path.realpath(os.path.expanduser(given))
+        path = os.path.realpath(os.path.expanduser(given))
+        if given == "-":
+            path = os.path.join(self._scratch(), "stdin")
+            with open(path, "xb") as file:
+                while chunk := sys.stdin.buffer.read(_MIB):
+                    self.limits.check_bytes(file.tell() + len(chunk), "-")
+                    file.write(chunk)
         if os.path.isdir(path):
             return path
         if not os.path.lexists(path):
@@ -161,25 +113,13 @@ class Origin:
         if not os.path.isfile(path):
             raise Refused("is neither a file nor a folder", path=given)
         try:
-            limits = self.budget.limits
-            return unpack(path, self._scratch(), Budget(limits)) if is_packed(path) else path
+            return unpack(path, self._scratch(), self.limits) if is_packed(path) else path
         except OSError as error:
             raise failed(error, "read the file", path) from error
 
-    def _from_stdin(self) -> str:
-        path = os.path.join(self._scratch(), "stdin")
-        with open(path, "xb") as file:
-            while chunk := sys.stdin.buffer.read(1024 * 1024):
-                if file.tell() + len(chunk) > self.budget.limits.total:
-                    raise too_large("-", self.budget.limits)
-                file.write(chunk)
-        return path
-
     def _scratch(self) -> str:
         """A folder for what has to lie on the disk while it is read; gone afterwards."""
-        return self._stack.enter_context(
-            tempfile.TemporaryDirectory(prefix="ltm-", dir=scratch_folder())
-        )
+        return self.enter_context(tempfile.TemporaryDirectory(prefix="ltm-", dir=scratch_folder()))
 
     # -- what is there ---------------------------------------------------------------------------
 
@@ -193,8 +133,11 @@ class Origin:
             return self.path if any(os.path.basename(name) == mine for name in names) else None
         for name in names:
             path = os.path.join(self.path, *name.split("/"))
-            if os.path.isfile(path) and not os.path.islink(path) and _has_exact_name(path):
-                return path
+            if os.path.isfile(path) and not os.path.islink(path):
+                # `MEMORY.md` and `memory.md` are one file on some disks.
+                with suppress(OSError):
+                    if os.path.basename(path) in os.listdir(os.path.dirname(path)):
+                        return path
         return None
 
     def folder(self, *names: str) -> str | None:
@@ -209,31 +152,33 @@ class Origin:
         """The files of a folder with a suffix, in the order of their names, links left out."""
         asked = (folder, suffix, deep)
         if asked not in self._listings:  # several importers ask
-            counted = Budget(self.budget.limits)
-            self._listings[asked] = sorted(self._walk(folder, suffix, deep, 0, counted))
+            self._listings[asked] = sorted(self._walk(folder, suffix, deep))
         return self._listings[asked]
 
-    def _walk(
-        self, folder: str, suffix: str, deep: bool, depth: int, counted: Budget
-    ) -> Iterator[str]:
-        if depth > self.budget.limits.depth:
-            self.problem(folder, f"nests deeper than {self.budget.limits.depth} folders")
-            return
-        try:
-            entries = list(os.scandir(folder))
-        except OSError as error:
-            self.problem(folder, f"cannot be listed: {error.strerror}")
-            return
-        for entry in entries:
-            counted.enter(self.given)
-            if entry.is_dir(follow_symlinks=False):
-                if deep and entry.name not in _SKIPPED and not entry.name.startswith("."):
-                    yield from self._walk(entry.path, suffix, deep, depth + 1, counted)
-            elif entry.name.lower().endswith(suffix) and not entry.name.startswith("."):
-                if entry.is_file(follow_symlinks=False):
-                    yield entry.path
+    def _walk(self, folder: str, suffix: str, deep: bool) -> Iterator[str]:
+        def unlisted(error: OSError) -> None:
+            self.problem(str(error.filename), f"cannot be listed: {error.strerror}")
+
+        entries = 0
+        for place, folders, names in os.walk(folder, onerror=unlisted):
+            entries += len(folders) + len(names)
+            self.limits.check_entries(entries, self.given)
+            if not deep:
+                folders.clear()
+            folders[:] = [each for each in folders if each[0] != "." and each not in _SKIPPED]
+            if place.count(os.sep) - folder.count(os.sep) >= self.limits.depth:
+                for each in folders:
+                    message = f"nests deeper than {self.limits.depth} folders"
+                    self.problem(os.path.join(place, each), message)
+                folders.clear()
+            for name in names:
+                path = os.path.join(place, name)
+                if name.startswith(".") or not name.lower().endswith(suffix):
+                    continue
+                if os.path.isfile(path) and not os.path.islink(path):
+                    yield path
                 else:
-                    self.problem(entry.path, "is a link or no plain file, and was left out")
+                    self.problem(path, "is a link or no plain file, and was left out")
 
     def modified(self, path: str) -> datetime:
         """When a file was last written: the age of what does not say it itself."""
@@ -247,46 +192,50 @@ class Origin:
     # -- reading ---------------------------------------------------------------------------------
 
     def problem(self, path: str, message: str, line: int = 0) -> None:
-        """Note something that could not be read, once, however many importers meet it."""
-        problem = Problem(self.shown(path), message, line)
-        if problem not in self._told:
-            self._told.add(problem)
-            self.problems.append(problem)
+        """Note something that could not be read."""
+        self._problems[Problem(self.shown(path), message, line)] = None
 
     def shown(self, path: str) -> str:
         """A path as the person knows it, even if it lies in an unpacked copy."""
         real = os.path.realpath(os.path.expanduser(self.given))
         if path == self.path:
             return "standard input" if self.given == "-" else real
-        if self.path != real:
-            return f"{real}: {self.relative(path)}"
-        return path
+        return path if self.path == real else f"{real}: {self.relative(path)}"
+
+    def count_bytes(self, count: int, path: str) -> None:
+        """Count bytes that were read; refused beyond the limit."""
+        self._bytes += count
+        self.limits.check_bytes(self._bytes, self.shown(path))
+
+    def count_row(self, path: str) -> None:
+        """Count a row of a database; refused beyond the limit."""
+        self._rows += 1
+        self.limits.check_entries(self._rows, self.shown(path))
 
     def data(self, path: str, *, counted: bool = True, most: int = 0) -> bytes | None:
         """The bytes of a plain file; None, and a problem, when it cannot be read.
 
         One of more than `most` bytes is left out, and nothing else for its sake.
         """
-        limits = self.budget.limits
+        limit = max(0, self.limits.total - self._bytes) if counted else self.limits.total
         try:
-            limit = self.budget.left if counted else limits.total
             data = read_plain(path, limit=min(limit, most or limit), follow=False)
         except OSError as error:
-            if error.errno == errno.EFBIG and most and os.path.getsize(path) > most:
-                hint = "split it, or say --large if you trust it"
-                self.problem(path, f"is larger than {most // 1024**2:,} MiB, and left out ({hint})")
-                return None
+            message = "is a link" if error.errno == errno.ELOOP else str(error.strerror)
             if error.errno == errno.EFBIG:
-                raise too_large(self.shown(path), limits) from error
-            self.problem(path, "is a link" if error.errno == errno.ELOOP else str(error.strerror))
+                if not most or os.path.getsize(path) <= most:
+                    self.limits.check_bytes(self.limits.total + 1, self.shown(path))
+                hint = "split it, or say --large if you trust it"
+                message = f"is larger than {most // _MIB:,} MiB, and left out ({hint})"
+            self.problem(path, message)
             return None
         if counted:
-            self.budget.spend(len(data), self.shown(path))
+            self.count_bytes(len(data), path)
         return data
 
     def text(self, path: str) -> str | None:
         """The text of a Markdown file; None, and a problem, when it cannot be read."""
-        return self._decoded(path, self.data(path, most=self.budget.limits.note))
+        return self._decoded(path, self.data(path, most=self.limits.note))
 
     def _decoded(self, path: str, data: bytes | None) -> str | None:
         if data is None:
@@ -294,8 +243,7 @@ class Origin:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            line = 1 + data.count(b"\n", 0, error.start)
-            self.problem(path, "is not UTF-8", line)
+            self.problem(path, "is not UTF-8", 1 + data.count(b"\n", 0, error.start))
             return data.decode("utf-8", "replace")
         return text.replace("\r\n", "\n")
 
@@ -305,12 +253,13 @@ class Origin:
         A file that is cut off gives nothing at all rather than a part of it.
         """
         text = self._decoded(path, self.data(path))
-        if text is None:
-            return None
         try:
-            return json.loads(text)
+            return None if text is None else json.loads(text)
         except json.JSONDecodeError as error:
-            cut = " (the file may be cut off)" if error.pos >= len(text.rstrip()) - 1 else ""
+            # Half a word or escape at the very end, or a text without its closing quote.
+            at_end = error.pos >= len(error.doc.rstrip()) - 6
+            is_cut = at_end or error.msg.startswith("Unterminated string")
+            cut = "; the file is cut off, so nothing of it was read" if is_cut else ""
             self.problem(path, f"is not valid JSON: {error.msg}{cut}", error.lineno)
         except (RecursionError, ValueError) as error:
             deep = isinstance(error, RecursionError)
@@ -322,29 +271,22 @@ class Origin:
 
         The bytes are counted, so that a file that never ends does; a second reading is not.
         """
+        number, begun = 0, False
         try:
             with open(path, "rb") as file:
-                yield from self._lines(file, path, counted)
+                while line := file.readline(_LONGEST_LINE):
+                    if counted:
+                        self.count_bytes(len(line), path)
+                    number += not begun
+                    whole = len(line) < _LONGEST_LINE or line.endswith(b"\n")
+                    if whole and not begun:
+                        yield number, line
+                    elif counted and not begun:
+                        most = _LONGEST_LINE // _MIB
+                        self.problem(path, f"the line is longer than {most} MiB", number)
+                    begun = not whole
         except OSError as error:
             raise failed(error, "read the file", path) from error
-
-    def _lines(
-        self, file: IO[bytes], path: str, counted: bool
-    ) -> Generator[tuple[int, bytes], None, None]:
-        number = 0
-        while line := file.readline(_LONGEST_LINE):
-            number += 1
-            if counted:
-                self.budget.spend(len(line), self.shown(path))
-            if len(line) < _LONGEST_LINE or line.endswith(b"\n"):
-                yield number, line
-                continue
-            if counted:
-                most = _LONGEST_LINE // 1024**2
-                self.problem(path, f"the line is longer than {most} MiB", number)
-            while (line := file.readline(_LONGEST_LINE)) and not line.endswith(b"\n"):
-                if counted:
-                    self.budget.spend(len(line), self.shown(path))
 
     def head(self, path: str, count: int = 4096) -> bytes:
         """The first bytes of a file, to tell what it is; nothing when it cannot be read."""
@@ -358,30 +300,29 @@ class Origin:
         """Copies of files, side by side in a temporary folder; the path of the first."""
         folder = self._scratch()
         for path in paths:
-            if os.path.getsize(path) > self.budget.left:
-                raise too_large(self.shown(path), self.budget.limits)
+            self.limits.check_bytes(self._bytes + os.path.getsize(path), self.shown(path))
             shutil.copyfile(path, os.path.join(folder, os.path.basename(path)))
         return os.path.join(folder, os.path.basename(paths[0]))
 
 
-def _has_exact_name(path: str) -> bool:
-    """Whether a file has this very name: `MEMORY.md` and `memory.md` are one on some disks."""
-    try:
-        return os.path.basename(path) in os.listdir(os.path.dirname(path))
-    except OSError:
-        return False
-
-
 # -- archives ------------------------------------------------------------------------------------
 
+_SMALL = _MIB  # below this, a high ratio is just a dull text
+_LONGEST_NAME = 1024
+_LISTING = 16 * _MIB  # bytes of a zip's list of entries, read before anything can be counted
+_DRIVE = re.compile(r"[A-Za-z]:")
+_BROKEN = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError,
+           RuntimeError)  # fmt: skip
 
-@dataclass(frozen=True, slots=True)
-class _ArchiveFile:
-    """A file in an archive."""
+
+class _Member(NamedTuple):
+    """A file or folder in an archive."""
 
     name: str
     size: int
     modified: float
+    is_folder: bool
+    is_file: bool
     open: Callable[[], IO[bytes] | None]
 
 
@@ -391,25 +332,27 @@ def is_packed(path: str) -> bool:
     return head[:2] == b"\x1f\x8b" or head[:4] in (b"PK\3\4", b"PK\5\6") or _is_tar(head)
 
 
-def unpack(path: str, folder: str, budget: Budget) -> str:
+def unpack(path: str, folder: str, limits: SourceLimits) -> str:
     """Unpack a file into an empty folder; the path of what came out, a folder or one file."""
     try:
         if _head(path)[:2] == b"PK":
             _refuse_long_listing(path)
             with zipfile.ZipFile(path) as archive:
-                _extract(list(_zip_files(archive, path, budget)), path, folder, path, budget.limits)
+                _extract(_zip_members(archive, path), path, path, folder, limits)
             return folder
-        if _head(path)[:2] != b"\x1f\x8b":
-            return _untar(path, path, folder, budget)
-        plain = _gunzip(path, folder, budget.limits)
-        if not _is_tar(_head(plain)):
-            return plain
-        inner = os.path.join(folder, "files")
-        os.mkdir(inner, 0o700)
+        plain = path
+        if _head(path)[:2] == b"\x1f\x8b":
+            plain = _gunzip(path, folder, limits)
+            if not _is_tar(_head(plain)):
+                return plain
+            folder = tempfile.mkdtemp(dir=folder)
         try:
-            return _untar(plain, path, inner, budget)
+            with tarfile.open(plain, "r:") as tar:
+                _extract(_tar_members(tar), path, plain, folder, limits)
         finally:
-            os.unlink(plain)
+            if plain != path:
+                os.unlink(plain)
+        return folder
     except _BROKEN as error:
         raise Refused(f"cannot be unpacked ({error})", path=path) from error
     except OSError as error:
@@ -427,60 +370,39 @@ def _is_tar(head: bytes) -> bool:
 
 def _gunzip(path: str, folder: str, limits: SourceLimits) -> str:
     name = os.path.basename(path).removesuffix(".gz").removesuffix(".tgz") or "unpacked"
-    target = os.path.join(folder, name)
-    packed, size = max(1, os.path.getsize(path)), 0
+    target, size = os.path.join(folder, name), 0
     with gzip.open(path, "rb") as source:
-        while chunk := source.read(_CHUNK):  # measured first: what it would become stands nowhere
+        while chunk := source.read(_CHUNK):  # measured first: its full size stands nowhere
             size += len(chunk)
-            _refuse_bomb(size, packed, path, limits)
+            _refuse_bomb(size, path, path, limits)
         source.seek(0)
         with open(target, "xb") as out:
             shutil.copyfileobj(source, out, _CHUNK)
-    _set_time(target, os.path.getmtime(path))
+    os.utime(target, (os.path.getmtime(path),) * 2)
     return target
 
 
-def _untar(archive_path: str, path: str, folder: str, budget: Budget) -> str:
-    with tarfile.open(archive_path, "r:") as archive:
-        files = list(_tar_files(archive, path, budget))
-        _extract(files, archive_path, folder, path, budget.limits)
-    return folder
+def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
+    for each in archive:
+        is_file = each.isreg() and not each.issparse()
+        reader = partial(archive.extractfile, each)
+        yield _Member(each.name, each.size, each.mtime, each.isdir(), is_file, reader)
 
 
-def _tar_files(archive: tarfile.TarFile, path: str, budget: Budget) -> Iterator[_ArchiveFile]:
-    for member in archive:
-        budget.enter(path)
-        if member.isdir():
-            _parts(member.name, path, budget.limits)
-        elif not member.isreg() or member.issparse():
-            raise _not_plain(member.name, path)
-        else:
-            opened = partial(archive.extractfile, member)
-            yield _ArchiveFile(member.name, member.size, member.mtime, opened)
-
-
-def _zip_files(archive: zipfile.ZipFile, path: str, budget: Budget) -> Iterator[_ArchiveFile]:
-    for info in archive.infolist():
-        budget.enter(path)
-        kind = stat.S_IFMT(info.external_attr >> 16)
-        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise _not_plain(info.filename, path)
-        if info.flag_bits & 1:
-            raise Refused("is encrypted", path=path, hint="unpack it first, then import the folder")
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+def _zip_members(archive: zipfile.ZipFile, path: str) -> Iterator[_Member]:
+    for each in archive.infolist():
+        # Of the other methods one read may become any size.
+        if each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise Refused("is packed in an unusual way", path=path, hint="pack it as a plain zip")
-        if info.is_dir():
-            _parts(info.filename, path, budget.limits)
-            continue
-        opened = partial(archive.open, info)
-        yield _ArchiveFile(info.filename, info.file_size, _zip_time(info), opened)
-
-
-def _zip_time(info: zipfile.ZipInfo) -> float:
-    try:
-        return time.mktime((*info.date_time, 0, 0, -1))
-    except (ValueError, OverflowError):
-        return time.time()
+        if each.flag_bits & 1:
+            raise Refused("is encrypted", path=path, hint="unpack it first, then import the folder")
+        try:
+            modified = time.mktime((*each.date_time, 0, 0, -1))
+        except (ValueError, OverflowError):
+            modified = time.time()
+        is_file = stat.S_IFMT(each.external_attr >> 16) in (0, stat.S_IFREG, stat.S_IFDIR)
+        reader = partial(archive.open, each)
+        yield _Member(each.filename, each.file_size, modified, each.is_dir(), is_file, reader)
 
 
 def _refuse_long_listing(path: str) -> None:
@@ -500,35 +422,44 @@ def _refuse_long_listing(path: str) -> None:
 
 
 def _extract(
-    files: list[_ArchiveFile], archive_path: str, folder: str, path: str, limits: SourceLimits
+    members: Iterable[_Member], path: str, archive: str, folder: str, limits: SourceLimits
 ) -> None:
     """Write the files of an archive, unless it is refused as a whole: for one bad name, one name
     twice, or what it would become. Both libraries read no more of a file than its size says."""
-    seen: set[str] = set()
-    total, packed = 0, os.path.getsize(archive_path)
-    for file in files:
-        name = "/".join(_parts(file.name, path, limits))
-        if not name:
-            raise Refused("holds a file without a name", path=path)
+    files: dict[str, tuple[str, _Member]] = {}
+    total = 0
+    for number, member in enumerate(members, start=1):
+        limits.check_entries(number, path)
+        name = _inside(member.name, path, limits)
+        if member.is_folder:
+            continue
+        if not member.is_file:
+            raise Refused(
+                f"holds '{name[:80]}', which is a link or a device",
+                path=path,
+                hint="pack plain files and folders only",
+            )
         # On many disks names that differ in case or accents only are one file.
         alike = unicodedata.normalize("NFC", name).casefold()
-        if alike in seen:
-            raise Refused(f"holds '{name}' twice", path=path)
-        seen.add(alike)
-        total += file.size
-        _refuse_bomb(total, packed, path, limits)
-    for file in files:
-        target = os.path.join(folder, *_parts(file.name, path, limits))
+        if not name or alike in files:
+            wrong = f"'{name}' twice" if name else "a file without a name"
+            raise Refused(f"holds {wrong}", path=path)
+        files[alike] = name, member
+        total += member.size
+        _refuse_bomb(total, path, archive, limits)
+    for name, member in files.values():
+        target = os.path.join(folder, name)
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        source = file.open()
+        source = member.open()
         if source is not None:
             with source, open(target, "xb") as out:
                 shutil.copyfileobj(source, out, _CHUNK)
-            _set_time(target, file.modified)
+        with suppress(OSError, OverflowError, ValueError):  # a date no disk can keep
+            os.utime(target, (member.modified, member.modified))
 
 
-def _parts(name: str, path: str, limits: SourceLimits) -> list[str]:
-    """The folders and the file of a name that stays inside; any other name is refused."""
+def _inside(name: str, path: str, limits: SourceLimits) -> str:
+    """The path of a name that stays inside; any other name is refused."""
     plain = name.replace("\\", "/")
     parts = [part for part in plain.split("/") if part not in ("", ".")]
     outside = plain.startswith("/") or ".." in parts or bool(_DRIVE.match(plain))
@@ -536,31 +467,14 @@ def _parts(name: str, path: str, limits: SourceLimits) -> list[str]:
         raise Refused(f"holds a name that leads out of it: '{name[:80]}'", path=path)
     if len(parts) > limits.depth:
         raise Refused(f"nests deeper than {limits.depth} folders", path=path)
-    return parts
+    return os.path.join("", *parts)
 
 
-def _refuse_bomb(size: int, packed: int, path: str, limits: SourceLimits) -> None:
-    if size > limits.total:
-        raise too_large(path, limits)
-    if size > _SMALL and size > packed * limits.ratio:
+def _refuse_bomb(size: int, path: str, archive: str, limits: SourceLimits) -> None:
+    limits.check_bytes(size, path)
+    if size > _SMALL and size > os.path.getsize(archive) * limits.ratio:
         raise Refused(
             f"becomes more than {limits.ratio} times larger when unpacked",
             path=path,
             hint="unpack it yourself if you trust it, then import the folder",
         )
-
-
-def _set_time(target: str, modified: float) -> None:
-    """The age of a note that does not say it itself is that of its file."""
-    try:
-        os.utime(target, (modified, modified))
-    except (OSError, OverflowError, ValueError):
-        pass  # a date no disk can keep: then it is as old as this import
-
-
-def _not_plain(name: str, path: str) -> Refused:
-    return Refused(
-        f"holds '{name[:80]}', which is a link or a device",
-        path=path,
-        hint="pack plain files and folders only",
-    )
