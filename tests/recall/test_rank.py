@@ -274,6 +274,7 @@ def test_an_answer_has_the_time_or_the_number_that_is_asked_for(
     assert order(found)[0] == 1
     others = rank("what happens when the deploy breaks", seen(1, fitting), seen(5, plain))
     assert others.signals(1)["answer"] == 0.0
+    assert rank(question).scores == {}
 
 
 def test_a_compound_counts_as_one_word_however_many_parts_it_has() -> None:

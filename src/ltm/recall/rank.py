@@ -323,7 +323,7 @@ class Ranking:
     def _answering(self) -> dict[int, float]:
         """The passages that have what an answer must have; what nearly all have counts little."""
         shape = self._question.answer
-        if shape is None:
+        if shape is None or not self.evidence:
             return {}
         found = [row for row, each in self.evidence.items() if shape.search(each.words)]
         return dict.fromkeys(found, 1 - len(found) / len(self.evidence))
