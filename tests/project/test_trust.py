@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ltm.project.identity import Project, identify
-from ltm.project.trust import answer
+from ltm.project.layout import trust_answer as answer
 from ltm.store.open import record_trust
 from tests.project.repos import make_repo
 

@@ -14,7 +14,7 @@ from ltm.config.config import load
 from ltm.config.options import OPTIONS, Option
 from ltm.files.block import END, START
 from ltm.model import Impact
-from ltm.project import trust
+from ltm.project import layout
 from ltm.project.layout import places
 from ltm.vault import signing
 from tests.cli.runner import Ltm
@@ -203,15 +203,15 @@ def test_the_answer_is_kept_on_this_machine_only(ltm: Ltm, strange: Path) -> Non
     changed = tree(strange).keys() - before.keys()
     assert all(Path(name).name.startswith(("index.db", ".lock")) for name in changed)
     assert git(strange, "status", "--porcelain") == ""
-    (kept,) = ltm.home.rglob(trust.FILE)
+    (kept,) = ltm.home.rglob(layout.TRUST_FILE)
     assert kept.stat().st_mode & 0o077 == 0
-    assert not list(ltm.home.rglob(f"{trust.ASIDE}*")), "nothing of it is left aside"
+    assert not list(ltm.home.rglob(f"{layout.ASIDE}*")), "nothing of it is left aside"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"x": "true"}', b"\xff"])
 def test_an_answer_that_cannot_be_read_is_none(ltm: Ltm, strange: Path, content: bytes) -> None:
     ltm.ok("trust")
-    (kept,) = ltm.home.rglob(trust.FILE)
+    (kept,) = ltm.home.rglob(layout.TRUST_FILE)
     kept.write_bytes(content)
     assert "make ship" not in told(ltm)
 

@@ -16,7 +16,7 @@ from ltm.decisions import Purge, Restore, Revise
 from ltm.errors import Conflict, NotFound, Refused
 from ltm.model import Filter
 from ltm.notes.stash_files import Stashes
-from ltm.project import trust
+from ltm.project import layout
 from ltm.project.git import find, resolve_remote
 from ltm.project.identity import identify, record
 from ltm.spool.hook_log import RUNTIME_FILE, note_runtime, runtime
@@ -154,20 +154,20 @@ def test_an_answer_about_trust_can_be_given_changed_and_taken_back(tmp_path: Pat
     os.makedirs(shared)
     Path(shared, "index.db").write_text("planted")
     project = identify(str(tmp_path / "repo"), str(tmp_path / "home"))
-    assert trust.answer(private, project, shared) is None
+    assert layout.trust_answer(private, project, shared) is None
     record_trust(private, project, shared, False)
-    assert trust.answer(private, project, shared) is False
+    assert layout.trust_answer(private, project, shared) is False
     assert Path(shared, "index.db").exists(), "only who trusts it uses its place"
-    os.makedirs(os.path.join(private, f"{trust.ASIDE}1"))
+    os.makedirs(os.path.join(private, f"{layout.ASIDE}1"))
     record_trust(private, project, shared, True)
-    assert trust.answer(private, project, shared) is True
+    assert layout.trust_answer(private, project, shared) is True
     assert not Path(shared, "index.db").exists(), "what was planted is not believed"
-    assert not os.path.exists(os.path.join(private, f"{trust.ASIDE}1"))
+    assert not os.path.exists(os.path.join(private, f"{layout.ASIDE}1"))
     Path(shared, "index.db").write_text("ours by now")
     record_trust(private, project, shared, True)
     assert Path(shared, "index.db").exists()
     record_trust(private, project, shared, None)
-    assert trust.answer(private, project, shared) is None
+    assert layout.trust_answer(private, project, shared) is None
 
 
 @pytest.mark.parametrize(

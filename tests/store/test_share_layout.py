@@ -12,7 +12,7 @@ from pathlib import Path
 from ltm.config import config
 from ltm.index import vector_file
 from ltm.notes import session_notes, stash_files
-from ltm.project import layout, trust
+from ltm.project import layout
 from ltm.spool import events, hook_log, session_text
 from ltm.state import corrections
 from ltm.vault import key_file
@@ -32,7 +32,7 @@ def test_the_files_of_a_home_and_of_a_project_keep_their_names() -> None:
     )
     assert (layout.STATE, layout.SESSIONS) == ("state.db", "sessions.db")
     assert (*("trust.json", "stashes.json", "AGENT.md"),) == (
-        trust.FILE,
+        layout.TRUST_FILE,
         stash_files.MANIFEST,
         layout.AGENT_FILE,
     )

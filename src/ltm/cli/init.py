@@ -15,9 +15,8 @@ from ltm.files.atomic import write_file
 from ltm.files.block import find_block, place_block
 from ltm.inject.memory_md import block
 from ltm.model import Filter, now
-from ltm.project import trust
 from ltm.project.identity import record
-from ltm.project.layout import SHARED
+from ltm.project.layout import SHARED, trust_answer
 from ltm.store import share
 from ltm.store.open import move_all, record_trust
 from ltm.text.display import counted
@@ -42,7 +41,7 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
     # Sharing memories from here means trusting those there. Noted first: a vault that is only
     # half made when the machine dies is ours to clean up and to finish.
     here = (work.places.private, work.places.project, os.path.join(root, SHARED))
-    before = trust.answer(*here)
+    before = trust_answer(*here)
     record_trust(*here, True)
     try:
         changed = share.init_shared(root)

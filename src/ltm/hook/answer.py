@@ -160,12 +160,12 @@ def _settings(places: Places, folder: str) -> Iterator[str]:
     """Every file that has a say in layout and options, there or not."""
     from ltm.config.config import CONFIG_FILE
     from ltm.inject.session_start import client_folder
-    from ltm.project import layout, trust
+    from ltm.project import layout
     from ltm.vault import key_file
 
     yield os.path.join(places.home, CONFIG_FILE)
     yield key_file.path_in(places.home)
-    yield os.path.join(places.private, trust.FILE)
+    yield os.path.join(places.private, layout.TRUST_FILE)
     yield from layout.watched(places.project.root, client_folder())
     if places.project.common_dir:
         yield os.path.join(places.project.common_dir, "config")

@@ -1,19 +1,23 @@
-"""The git repository a folder belongs to and its remote, read from files; git is never run.
+"""A folder's git repository, its remote and its commits, read from files; git is never run.
 
 A hook has no time for a process, and git may refuse, ask or not be there. This module knows as much
-of git's layout as it takes: `.git` folders and files, work trees, submodules, bare repositories and
-the `remote` settings of a repository. A folder may hold files that others wrote, so a `.git` that
-names the git folder of another place is believed only if that git folder names the place in return,
-and a bare repository inside of a work tree is a part of that work tree. `normalise` gives a
-remote's address one spelling, whatever protocol and login it was written with.
+of git's layout as it takes: `.git` folders and files, work trees, submodules, bare repositories,
+the `remote` settings, branches, loose objects and packs. A folder may hold files that others wrote,
+so a `.git` that names the git folder of another place is believed only if that git folder names the
+place in return, and a bare repository inside of a work tree is a part of that work tree.
+
+A remote's address can be copied; the name of a commit is known only to those who have the history.
+What is borrowed from elsewhere (alternates, links) is not held: a repository could borrow from any
+other on this machine.
 """
 
 import os
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import BinaryIO, NamedTuple
 
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import LIMIT, is_inside, read_plain
 
 # Forges that treat `Org/Repo` and `org/repo` as one; elsewhere the case of a path counts.
 _CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org"})
@@ -25,6 +29,7 @@ _SAME_HOST = {
     "altssh.bitbucket.org": "bitbucket.org",
 }
 _USUAL_PORTS = frozenset({"", "22", "80", "443", "9418"})
+_MAX_HOPS = 5  # from a local clone to the one it was cloned from
 
 
 def local_path(address: str) -> str | None:
@@ -100,9 +105,6 @@ def _without_helper(address: str) -> str:
     return rest if marker and helper.isidentifier() else address
 
 
-_MAX_HOPS = 5
-
-
 class Repository(NamedTuple):
     """A git repository as seen from one of its work trees."""
 
@@ -122,7 +124,9 @@ def at(folder: str) -> Repository | None:
             return _seen_from(folder, dot_git)
     elif os.path.lexists(dot_git):
         # A `.git` file that leads nowhere still marks a top: git does not look further up either.
-        target = _gitfile_target(folder, dot_git)
+        text = _text(dot_git, 64 * 1024)
+        is_link = text.startswith("gitdir: ") and "\0" not in text
+        target = os.path.join(folder, text[len("gitdir: ") :].rstrip("\r\n")) if is_link else ""
         return _seen_from(folder, target) if _is_git_dir(target) else Repository(folder, "")
     if _is_git_dir(folder):
         common_dir = _common_dir(folder)
@@ -156,16 +160,13 @@ def upward(start: str) -> Iterator[str]:
     home = os.path.realpath(os.path.expanduser("~"))
     folder = start
     while True:
-        if folder == start or not (_holds_path(folder, home) or _is_open_to_all(folder)):
+        holds_home = home == folder or home.startswith(folder.rstrip(os.sep) + os.sep)
+        if folder == start or not (holds_home or _is_open_to_all(folder)):
             yield folder
         parent = os.path.dirname(folder)
         if parent == folder:
             return
         folder = parent
-
-
-def _holds_path(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _is_open_to_all(folder: str) -> bool:
@@ -180,34 +181,25 @@ def settings(common_dir: str) -> list[tuple[str, str, str]]:
 
     What cannot be read or understood is left out; included files are not followed.
     """
-    try:
-        text = os.fsdecode(read_plain(os.path.join(common_dir, "config")))
-    except OSError:
-        return []
-    return list(_parse(text))
-
-
-def remote_address(common_dir: str) -> str:
-    """The address of `origin`, else of the first remote, as written there; '' without any."""
-    addresses: dict[str, str] = {}
-    for section, key, value in settings(common_dir):
-        if section.startswith("remote.") and key == "url" and value:
-            addresses.setdefault(section[len("remote.") :], value)
-    return addresses.get("origin") or next(iter(addresses.values()), "")
+    return list(_parse(_text(os.path.join(common_dir, "config"))))
 
 
 def resolve_remote(repository: Repository) -> tuple[str, tuple[str, ...]]:
-    """The remote in its one spelling, and the common dirs of the repositories asked on the way.
+    """The remote in its one spelling, and the common dirs of the repositories on the way to it.
 
     A remote that is a path leads to another repository here, whose remote then counts: so a local
     clone of a clone of a public repository is known by the public address. Without any address
     the last repository on the way is the remote (`file:/path`), and a repository that has no
     remote at all has ''. Repositories that point at each other in a ring agree on one of them.
     """
-    trail = [repository.common_dir]
+    trail = [last := repository.common_dir]
     here = repository
     for _ in range(_MAX_HOPS):
-        address = remote_address(here.common_dir)
+        addresses: dict[str, str] = {}
+        for section, key, value in settings(here.common_dir):
+            if section.startswith("remote.") and key == "url" and value:
+                addresses.setdefault(section[len("remote.") :], value)
+        address = addresses.get("origin") or next(iter(addresses.values()), "")
         if not address:
             break
         path = local_path(address)
@@ -218,20 +210,16 @@ def resolve_remote(repository: Repository) -> tuple[str, tuple[str, ...]]:
         if found is None:
             return local_name(os.path.realpath(path)), tuple(trail)
         if found.common_dir in trail:
-            ring = trail[trail.index(found.common_dir) :]
-            return _unless_own(min(ring), repository), tuple(trail)
-        trail.append(found.common_dir)
+            last = min(trail[trail.index(found.common_dir) :])
+            break
+        trail.append(last := found.common_dir)
         here = found
-    return _unless_own(trail[-1], repository), tuple(trail)
+    return "" if last == repository.common_dir else local_name(last), tuple(trail)
 
 
 def local_name(path: str) -> str:
     """A place on this machine as a name: a repository is named by its work tree's folder."""
     return "file:" + (path.removesuffix(os.sep + ".git") or os.sep)
-
-
-def _unless_own(common_dir: str, repository: Repository) -> str:
-    return "" if common_dir == repository.common_dir else local_name(common_dir)
 
 
 def _at_address(path: str) -> Repository | None:
@@ -255,9 +243,8 @@ def _is_git_dir(path: str) -> bool:
 
 def _common_dir(git_dir: str) -> str:
     """The folder shared by all work trees: where `commondir` points, else the git dir itself."""
-    try:
-        shared = os.fsdecode(read_plain(os.path.join(git_dir, "commondir"))).rstrip("\r\n")
-    except OSError:
+    shared = _text(os.path.join(git_dir, "commondir")).rstrip("\r\n")
+    if not shared:
         return os.path.realpath(git_dir)
     if "\0" in shared:
         return ""
@@ -280,11 +267,9 @@ def _is_git_dir_of(folder: str, git_dir: str, common_dir: str) -> bool:
     if git_dir != common_dir:
         if not _is_of_work_tree(git_dir, common_dir):
             return False
-        try:
-            back = os.fsdecode(read_plain(os.path.join(git_dir, "gitdir"))).rstrip("\r\n")
-        except OSError:
-            return False
-        return _leads_back(os.path.join(git_dir, back), os.path.join(folder, ".git"))
+        back = _text(os.path.join(git_dir, "gitdir")).rstrip("\r\n")
+        place = os.path.join(folder, ".git")
+        return bool(back) and _leads_back(os.path.join(git_dir, back), place)
     if git_dir.startswith(folder.rstrip(os.sep) + os.sep):
         return True
     own = {key: value for section, key, value in settings(git_dir) if section == "core"}
@@ -304,19 +289,18 @@ def _leads_back(path: str, place: str) -> bool:
     return not os.path.lexists(path) or os.path.realpath(path) == os.path.realpath(place)
 
 
-def _gitfile_target(folder: str, dot_git: str) -> str:
+def _text(path: str, limit: int = LIMIT) -> str:
+    """What a small file says; nothing where it cannot be read."""
     try:
-        text = os.fsdecode(read_plain(dot_git, limit=64 * 1024))
-    except OSError:
+        return os.fsdecode(read_plain(path, limit=limit))
+    except (OSError, ValueError):
         return ""
-    if not text.startswith("gitdir: ") or "\0" in text:
-        return ""
-    return os.path.join(folder, text[len("gitdir: ") :].rstrip("\r\n"))
 
 
 _SECTION = re.compile(r'\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 _KEY = re.compile(r"([A-Za-z][-A-Za-z0-9]*)[ \t]*(=?)[ \t]*")
 _ESCAPED = re.compile(r"\\(.)")
+_ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 
 
 def _parse(text: str) -> Iterator[tuple[str, str, str]]:
@@ -333,9 +317,6 @@ def _parse(text: str) -> Iterator[tuple[str, str, str]]:
         key = _KEY.match(line)
         if section and key:
             yield section, key[1].lower(), _value(line[key.end() :], lines) if key[2] else "true"
-
-
-_ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 
 
 def _value(text: str, following: Iterator[str]) -> str:
@@ -361,3 +342,170 @@ def _value(text: str, following: Iterator[str]) -> str:
         if quoted or not character.isspace():
             kept = len(value)
     return "".join(value[:kept])
+
+
+# -- commits --------------------------------------------------------------------------------------
+
+
+_HEADS = ("main", "master")
+_REFS = (
+    "HEAD",
+    "refs/remotes/origin/HEAD",
+    *(f"{folder}/{name}" for folder in ("refs/heads", "refs/remotes/origin") for name in _HEADS),
+)
+_HEX = frozenset("0123456789abcdef")
+_LENGTHS = (40, 64)  # SHA-1 and SHA-256
+_PACKED = 16 * 1024 * 1024  # bytes of packed branches that are read
+_LOOSE = 1024 * 1024  # bytes of a commit, packed
+_MOST_PACKS = 400  # entries of the folder they are in
+_MOST_DELTAS = 500  # from an object in a pack to the one it was made from
+_MAGIC = b"\xfftOc\0\0\0\x02"
+_HEAD = len(_MAGIC) + 256 * 4
+_COMMIT, _BY_OFFSET, _BY_NAME = 1, 6, 7
+
+
+def branch_commits(common_dir: str) -> list[str]:
+    """The commits at which a repository's usual branches stand, here and at its origin."""
+    packed: dict[str, str] = {}
+    for line in _text(os.path.join(common_dir, "packed-refs"), _PACKED).splitlines():
+        commit, blank, name = line.partition(" ")
+        if blank and _is_name(commit):
+            packed[name] = commit
+    found = (_resolved(common_dir, packed, name) for name in _REFS)
+    return [commit for commit in dict.fromkeys(found) if commit]
+
+
+def holds(common_dir: str, commits: Iterable[str]) -> bool:
+    """Whether any of these commits is among a repository's own objects."""
+    names = [commit for commit in commits if _is_name(commit)]
+    if not names:
+        return False
+    if any(_is_loose(common_dir, name) for name in names):
+        return True
+    packed = [bytes.fromhex(name) for name in names]
+    return any(_is_packed(path, packed) for path in _pack_indexes(common_dir))
+
+
+def share_history(one: str, other: str) -> bool:
+    """Whether one of two repositories holds a commit at which the other stands."""
+    return holds(one, branch_commits(other)) or any(
+        holds(one, [commit]) and holds(other, [commit]) for commit in branch_commits(one)
+    )
+
+
+def _resolved(common_dir: str, packed: dict[str, str], name: str) -> str:
+    for _ in range(3):
+        try:
+            text = os.fsdecode(read_plain(os.path.join(common_dir, name), limit=4096)).strip()
+        except (OSError, ValueError):
+            return packed.get(name, "")
+        if not text.startswith("ref: refs/"):
+            return text if _is_name(text) else ""
+        name = text[len("ref: ") :]
+        if ".." in name:
+            return ""
+    return ""
+
+
+def _is_name(text: str) -> bool:
+    return len(text) in _LENGTHS and _HEX.issuperset(text) and text.strip("0") != ""
+
+
+def _is_loose(common_dir: str, name: str) -> bool:
+    path = os.path.join(common_dir, "objects", name[:2], name[2:])
+    if not is_inside(path, common_dir):
+        return False
+    try:
+        data = read_plain(path, limit=_LOOSE)
+    except OSError:
+        return False
+    import zlib
+
+    try:
+        return zlib.decompressobj().decompress(data, 16).startswith(b"commit ")
+    except zlib.error:
+        return False
+
+
+def _pack_indexes(common_dir: str) -> Iterator[str]:
+    folder = os.path.join(common_dir, "objects", "pack")
+    if not is_inside(folder, common_dir):
+        return
+    try:
+        with os.scandir(folder) as entries:
+            for entry in islice(entries, _MOST_PACKS):
+                if entry.name.endswith(".idx") and entry.is_file(follow_symlinks=False):
+                    yield entry.path
+    except OSError:
+        return
+
+
+def _is_packed(path: str, names: list[bytes]) -> bool:
+    """Whether a commit of one of these names is in a pack, by the pack's index."""
+    pack = f"{path.removesuffix('.idx')}.pack"
+    if os.path.islink(pack) or not os.path.isfile(pack):
+        return False
+    try:
+        with open(path, "rb", buffering=0) as index, open(pack, "rb", buffering=0) as objects:
+            return any(
+                _is_commit(index, objects, offset, len(name))
+                for name in names
+                if (offset := _offset(index, name)) is not None
+            )
+    except OSError:
+        return False
+
+
+def _offset(index: BinaryIO, name: bytes) -> int | None:
+    """Where an object begins in the pack of an index, in which names stand in order."""
+    index.seek(0)
+    head = index.read(_HEAD)
+    if not head.startswith(_MAGIC) or len(head) < _HEAD:
+        return None
+
+    def end(first: int) -> int:
+        at = len(_MAGIC) + 4 * first
+        return int.from_bytes(head[at : at + 4], "big")
+
+    low, high, size = end(name[0] - 1) if name[0] else 0, end(name[0]), end(255)
+    while low < high:
+        middle = (low + high) // 2
+        there = _read(index, _HEAD + middle * len(name), len(name))
+        if there == name:
+            checks = _HEAD + size * len(name)
+            offsets = checks + size * 4
+            offset = int.from_bytes(_read(index, offsets + middle * 4, 4), "big")
+            if offset >> 31:
+                large = offsets + size * 4 + (offset & 0x7FFFFFFF) * 8
+                offset = int.from_bytes(_read(index, large, 8), "big")
+            return offset
+        low, high = (middle + 1, high) if there < name else (low, middle)
+    return None
+
+
+def _is_commit(index: BinaryIO, objects: BinaryIO, offset: int, length: int) -> bool:
+    """What an object is; one kept as a difference is what that was made from."""
+    for _ in range(_MOST_DELTAS):
+        head = _read(objects, offset, 64)
+        kind = (head[0] >> 4) & 7 if head else 0
+        if kind not in (_BY_OFFSET, _BY_NAME):
+            return kind == _COMMIT
+        at = 1 + next((n for n, byte in enumerate(head) if byte < 0x80), len(head))
+        if kind == _BY_NAME:
+            found = _offset(index, head[at : at + length])
+        else:
+            back = 0
+            for n, byte in enumerate(head[at:]):
+                back = ((back + bool(n)) << 7) | (byte & 0x7F)
+                if byte < 0x80:
+                    break
+            found = offset - back if 0 < back <= offset else None
+        if found is None:
+            return False
+        offset = found
+    return False
+
+
+def _read(file: BinaryIO, at: int, size: int) -> bytes:
+    file.seek(at)
+    return file.read(size)

@@ -63,20 +63,15 @@ def scratch_folder(environ: Mapping[str, str] | None = None) -> str:
                 os.makedirs(own, 0o700, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
-            spaces[folder] = _space(folder)
+            spaces[folder] = _ENOUGH
+            if hasattr(os, "statvfs"):
+                disk = os.statvfs(folder)
+                spaces[folder] = disk.f_bavail * disk.f_frsize
         except OSError:
             continue
         if spaces[folder] >= _ENOUGH:
             return folder
     return max(spaces, key=lambda each: spaces[each], default=own)
-
-
-def _space(folder: str) -> int:
-    """Bytes that can be written there."""
-    if not hasattr(os, "statvfs"):
-        return _ENOUGH
-    disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize
 
 
 def client_folder(environ: Mapping[str, str] | None = None) -> str:

@@ -23,18 +23,17 @@ or `{"same_as": "<id>"}` where an id leads to a project known by another one. Ru
 What a repository is part of: an address stands in a file that anyone can write, so it is a claim.
 It holds for a git folder that the record knows (inode and moment of birth), for one that holds a
 commit the record noted, and for one that shares history with a git folder of the record that is
-still there (`commits`). A local clone whose origin has no record shares history with that origin. A
-claim that does not hold leaves a project of its own, known by its place, until a person says
-otherwise (`join`). A record from before commits were noted, of which no folder is left, is believed
+still there. A local clone whose origin has no record must share history with that origin. A claim
+that does not hold leaves a project of its own, known by its place, until a person says otherwise
+(`join`). A record from before commits were noted, of which no folder is left, is believed
 by its remote. What cannot be told apart is a copy of a whole history: who has that has the project.
 
-Why this is safe when inode numbers are used again (ext4 hands the number of a deleted folder to the
-very next one that is made): no rule trusts a bare inode across paths. Rule 4 asks for the moment of
-birth as well, which is new in every copy and does not change when a folder is renamed or filled; a
-disk that keeps no such moment gives no match. Rule 2 does accept path, device and inode alone, but
-only for a place whose record never had a remote; there rule 5 would say the same. A different
-repository cloned to an old path has another remote (rule 1) and another birth (rule 4), and rule 5
-does not apply to it.
+Inode numbers are used again (ext4 hands that of a deleted folder to the next one made), so no rule
+trusts a bare inode across paths. Rule 4 asks for the moment of birth as well, which is new in every
+copy and stays when a folder is renamed or filled; a disk that keeps no such moment gives no match.
+Rule 2 accepts path, device and inode alone, but only for a place whose record never had a remote;
+there rule 5 would say the same. A different repository cloned to an old path has another remote
+(rule 1) and another birth (rule 4), and rule 5 does not apply to it.
 
 `identify` only reads, and never in a way that can hang or raise: hooks use it.
 """
@@ -42,20 +41,32 @@ does not apply to it.
 import os
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ltm.files.atomic import make_folder, names_in, read_plain, write_file
 from ltm.files.fastjson import read
-from ltm.project.git import Repository, at, find, local_name, resolve_remote, upward
+from ltm.files.lock import Lock
+from ltm.project.git import (
+    Repository,
+    at,
+    branch_commits,
+    find,
+    holds,
+    local_name,
+    resolve_remote,
+    share_history,
+    upward,
+)
 
 _MAX_COMPARED = 8  # folders of a record whose history is looked at
 _MAX_NEIGHBOURS = 2000  # a look around must stay quick, also in a folder that holds everything
 _MAX_LINKS = 5
 _MAX_FOLDERS = 64
 _MAX_COMMITS = 64
-_ID_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _SLUG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_ID_LETTERS = _SLUG | {"-"}
 
 
 class Project(NamedTuple):
@@ -101,64 +112,41 @@ def identify(start: str, home: str) -> Project:
 
 
 def record(project: Project, home: str) -> None:
-    """Remember by what this project can be known again. Call it whenever something is stored.
+    """Record by what this project can be known again. Call it whenever something is stored.
 
     It costs one read when nothing changed. Writers take turns, and each adds what it sees to what
     is there, so two processes at once lose nothing.
     """
-    from ltm.files.lock import Lock
-
     projects = os.path.join(home, "projects")
     seen = _look(project.root)
     if project.claimed:
         seen = seen.alone
     natural = _make_id(seen.name, seen.key)
-
-    def addition() -> dict[str, Any] | None:
-        return grown_record(
-            load_record(projects, project.id),
-            project_id=project.id,
-            name=project.name,
-            root=seen.root,
-            remote=seen.remote,
-            proofs=list(seen.folders),
-        )
-
-    if addition() is None and (natural == project.id or load_record(projects, natural)):
+    if _grown(projects, project.id, project.name, seen) is None and (
+        natural == project.id or _load(projects, natural)
+    ):
         return
     make_folder(projects)
     with Lock(os.path.join(projects, ".lock")):
-        content = addition()
-        if content is not None:
-            save_record(projects, content["id"], content)
-        if natural != project.id and not load_record(projects, natural):
-            save_record(projects, natural, {"same_as": project.id})
+        _save(projects, _grown(projects, project.id, project.name, seen))
+        if natural != project.id and not _load(projects, natural):
+            _save(projects, {"same_as": project.id}, natural)
 
 
 def join(project: Project, home: str) -> str:
     """Make a folder part of the project that it says to be; give back that project's name."""
-    from ltm.files.lock import Lock
-
     projects = os.path.join(home, "projects")
+    proof = project.common_dir or project.root
+    seen = _Seen(project.root, project.common_dir, "", local_name(proof), (proof,))
     make_folder(projects)
     with Lock(os.path.join(projects, ".lock")):
-        known = load_record(projects, project.claimed)
-        content = grown_record(
-            known,
-            project_id=project.claimed,
-            name=project.name,
-            root=project.root,
-            remote="",
-            proofs=[project.common_dir or project.root],
-        )
-        if content is not None:
-            save_record(projects, content["id"], content)
+        _save(projects, _grown(projects, project.claimed, project.name, seen))
     return name_of(project.claimed, home)
 
 
 def name_of(project_id: str, home: str) -> str:
     """What a project is called; its id where there is no record of it."""
-    known = load_record(os.path.join(home, "projects"), project_id)
+    known = _load(os.path.join(home, "projects"), project_id)
     name = known.raw.get("name") if known else None
     return name if isinstance(name, str) and name else project_id
 
@@ -211,57 +199,50 @@ def _look(start: str) -> _Seen:
     start = os.path.realpath(as_path(start))
     if os.path.isfile(start):
         start = os.path.dirname(start)
-    repository = find(start)
-    if repository is None:
-        root = _initialised_above(start)
-        return _Seen(root, "", "", local_name(root), (root,))
-    return _look_at(repository)
+    if repository := find(start):
+        return _look_at(repository)
+    root = start
+    for folder in upward(start):  # the nearest parent where `ltm init` was run
+        vault = os.path.join(folder, ".claude", "ltm")
+        if folder != start and os.path.isdir(vault) and not is_claude_ltm_store(vault):
+            root = folder
+            break
+    return _Seen(root, "", "", local_name(root), (root,))
 
 
 def _look_at(repository: Repository) -> _Seen:
-    if not repository.common_dir:
-        root = repository.work_tree
+    root, common_dir = repository.work_tree or repository.common_dir, repository.common_dir
+    if not common_dir:
         return _Seen(root, "", "", local_name(root), (root,), repository.elsewhere)
     remote, trail = resolve_remote(repository)
-    return _Seen(
-        root=repository.work_tree or repository.common_dir,
-        common_dir=repository.common_dir,
-        remote=remote,
-        key=remote or local_name(repository.common_dir),
-        folders=trail,
-    )
-
-
-def _initialised_above(start: str) -> str:
-    """Without git: the nearest parent where `ltm init` was run, else the folder itself."""
-    for folder in upward(start):
-        vault = os.path.join(folder, ".claude", "ltm")
-        if folder != start and os.path.isdir(vault) and not is_claude_ltm_store(vault):
-            return folder
-    return start
+    return _Seen(root, common_dir, remote, remote or local_name(common_dir), trail)
 
 
 def _decide(seen: _Seen, projects: str) -> tuple[str, _Seen, str]:
     """A project's id, what is believed of what its folder says about itself, and the id it claims
-    in vain, by the rules at the top of this module."""
+    without proof, by the rules at the top of this module."""
     claimed = ""
     if seen.remote:
         natural = _make_id(seen.name, seen.key)
-        claims = [here] if (here := load_record(projects, natural)) else []
+        claims = [here] if (here := _load(projects, natural)) else []
         if here and _is_part(here, seen):
             return here.id, seen, ""
-        claims += (known for known in every_record(projects) if seen.remote in known.remotes)
+        claims += (known for known in _every_record(projects) if seen.remote in known.remotes)
         for known in claims:
             if (here is None or known.id != here.id) and _is_part(known, seen):
                 return known.id, seen, ""
-        if claims or not _comes_from_its_origin(seen):
+        # A local clone without a record belongs to its origin here if they share history.
+        own, origin = seen.folders[0], seen.folders[-1]
+        if claims or not (
+            own == origin or not branch_commits(origin) or share_history(own, origin)
+        ):
             claimed = claims[0].id if claims else natural
             seen = seen.alone
     elif seen.elsewhere:
         repository = at(seen.elsewhere)
         # What it leads to may lead on, and in a ring.
         other = _look_at(repository)._replace(elsewhere="") if repository else None
-        owner = load_record(projects, _decide(other, projects)[0]) if other else None
+        owner = _load(projects, _decide(other, projects)[0]) if other else None
         if owner and _knows(owner, seen.root):
             return owner.id, seen, ""
         claimed = owner.id if owner else ""
@@ -272,10 +253,11 @@ def _decide(seen: _Seen, projects: str) -> tuple[str, _Seen, str]:
 def _known_by_place(seen: _Seen, projects: str) -> str:
     """The id where no record answers to the remote, or there is none."""
     natural = _make_id(seen.name, seen.key)
-    here = None if seen.remote else load_record(projects, natural)
-    if here and _is_its_place(here, seen):
+    here = None if seen.remote else _load(projects, natural)
+    # A local clone recorded this place: it is the one that clone came from.
+    if here and (seen.key in here.remotes or _is_its_place(here, seen)):
         return here.id
-    others = list(every_record(projects))
+    others = list(_every_record(projects))
     inodes = {inode(path) for path in seen.own}
     for known in others:
         # Asking the disk about every folder of every record would take far longer than this.
@@ -285,9 +267,13 @@ def _known_by_place(seen: _Seen, projects: str) -> str:
     if seen.remote:
         return natural
     for known in others:
-        if not known.remotes and _may_be_restored(known, seen):
-            return known.id
-    return _make_id(seen.name, f"{seen.key}\0{_mark(seen)}") if here else natural
+        there = [folder for folder in known.folders if local_name(folder.path) == seen.key]
+        if there and not known.remotes and not any(map(lives_next_to, there)):
+            return known.id  # restored from a backup
+    if not here:
+        return natural
+    folder = look_at(seen.folders[0])  # another project stood in this place before
+    return _make_id(seen.name, f"{seen.key}\0" + (f"{folder.ino}:{folder.born}" if folder else ""))
 
 
 def _is_part(known: Record, seen: _Seen) -> bool:
@@ -295,8 +281,6 @@ def _is_part(known: Record, seen: _Seen) -> bool:
     own = seen.folders[0]
     if _knows(known, own):
         return True
-    from ltm.project.commits import holds, share_history
-
     left = [folder.path for folder in known.folders if _is_there(folder, folder.path)]
     if known.commits is None and not left:
         return True
@@ -316,18 +300,7 @@ def _is_there(folder: Folder, path: str) -> bool:
     return is_still(folder, path) if folder.born else is_in_place(folder, path)
 
 
-def _comes_from_its_origin(seen: _Seen) -> bool:
-    """Whether a local clone shares history with the repository here that it names as its origin."""
-    if len(seen.folders) == 1:
-        return True
-    from ltm.project.commits import named, share_history
-
-    return not named(seen.folders[-1]) or share_history(seen.folders[0], seen.folders[-1])
-
-
 def _is_its_place(known: Record, seen: _Seen) -> bool:
-    if seen.key in known.remotes:
-        return True  # a local clone recorded it: this is the place that clone came from
     return any(
         # Most often nothing changed, and the cheap question says so.
         (not known.remotes and is_in_place(folder, path)) or is_still(folder, path)
@@ -336,41 +309,24 @@ def _is_its_place(known: Record, seen: _Seen) -> bool:
     )
 
 
-def _may_be_restored(known: Record, seen: _Seen) -> bool:
-    there = [folder for folder in known.folders if local_name(folder.path) == seen.key]
-    return bool(there) and not any(lives_next_to(folder) for folder in there)
-
-
-def _mark(seen: _Seen) -> str:
-    """Tells a folder from the one that stood in its place before and is another project now."""
-    folder = look_at(seen.folders[0])
-    return f"{folder.ino}:{folder.born}" if folder else ""
-
-
 def _make_id(name: str, key: str) -> str:
     words = "".join(letter if letter in _SLUG else " " for letter in name.lower()).split()
     slug = "-".join(words)[:40].strip("-") or "project"
-    return f"{slug}-{_sha256(os.fsencode(key))[:10]}"
-
-
-def _sha256(data: bytes) -> str:
-    """The hash as `hashlib` gives it, which loads OpenSSL first: 3 of the 60 ms of a question."""
-    from importlib import import_module
-
+    # `hashlib` gives the same hash and loads OpenSSL first: 3 of the 60 ms of a question.
     try:
         module = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256")
     except ImportError:
         module = import_module("hashlib")
-    return str(module.sha256(data).hexdigest())
+    return f"{slug}-{module.sha256(os.fsencode(key)).hexdigest()[:10]}"
 
 
 # -- project.json ----------------------------------------------------------------------------------
 
 
-def load_record(projects: str, project_id: str) -> Record | None:
+def _load(projects: str, project_id: str) -> Record | None:
     """The record at an id, following `same_as`; None when there is none that makes sense."""
     for _ in range(_MAX_LINKS):
-        raw = _read_json(os.path.join(projects, project_id, "project.json"))
+        raw = _read_json(projects, project_id)
         if raw is None:
             return None
         target = raw.get("same_as")
@@ -382,17 +338,18 @@ def load_record(projects: str, project_id: str) -> Record | None:
     return None
 
 
-def every_record(projects: str) -> Iterator[Record]:
+def _every_record(projects: str) -> Iterator[Record]:
     """All records there are, in the order of their ids; those that only lead elsewhere are not."""
     for project_id in sorted(names_in(projects)):
-        raw = _read_json(os.path.join(projects, project_id, "project.json"))
+        raw = _read_json(projects, project_id)
         if raw is not None and "same_as" not in raw:
             yield _as_record(project_id, raw)
 
 
-def _read_json(path: str) -> dict[str, Any] | None:
+def _read_json(projects: str, project_id: str) -> dict[str, Any] | None:
     try:
-        value = read(read_plain(path).decode().strip())
+        data = read_plain(os.path.join(projects, project_id, "project.json"))
+        value = read(data.decode().strip())
     except (OSError, ValueError):
         return None
     return value if isinstance(value, dict) else None
@@ -420,21 +377,18 @@ def _as_record(project_id: str, raw: dict[str, Any]) -> Record:
     )
 
 
-def grown_record(
-    known: Record | None, *, project_id: str, name: str, root: str, remote: str, proofs: list[str]
-) -> dict[str, Any] | None:
-    """The record with what is seen now added to it; None when it holds all of it already."""
+def _grown(projects: str, project_id: str, name: str, seen: _Seen) -> dict[str, Any] | None:
+    """The record at an id with what is seen now; None when it holds all of it already."""
+    known = _load(projects, project_id)
     remotes = list(known.remotes) if known else []
     folders = list(known.folders) if known else []
-    if remote and remote not in remotes:
-        remotes.append(remote)
+    if seen.remote and seen.remote not in remotes:
+        remotes.append(seen.remote)
     commits = list(known.commits or ()) if known else []
-    if not commits or not any(folder.path == proofs[0] for folder in folders):
-        from ltm.project.commits import named
-
-        commits += [commit for commit in named(proofs[0]) if commit not in commits]
+    if not commits or not any(folder.path == seen.folders[0] for folder in folders):
+        commits += [each for each in branch_commits(seen.folders[0]) if each not in commits]
     moved = False
-    for path in proofs:
+    for path in seen.folders:
         now = look_at(path)
         if now is None or now in folders:
             continue
@@ -442,17 +396,17 @@ def grown_record(
         moved = moved or any(is_still(folder, path) for folder in folders)
         folders = [folder for folder in folders if not is_still(folder, path)]
         folders.append(now)
-    if root not in proofs:
+    if seen.root not in seen.folders:
         # `git init` made a repository of a plain folder. From now on the repository is the proof:
         # the folder may well be emptied and hold a clone of something else one day.
-        folders = [folder for folder in folders if folder.path != root]
+        folders = [folder for folder in folders if folder.path != seen.root]
     old = known.raw if known else {}
     stays = isinstance(old.get("root"), str) and os.path.isdir(old["root"]) and not moved
     new = {
         **old,
         "id": known.id if known else project_id,
         "name": old.get("name", name),
-        "root": old["root"] if stays else root,
+        "root": old["root"] if stays else seen.root,
         "remotes": remotes,
         "folders": [folder._asdict() for folder in folders[-_MAX_FOLDERS:]],
         "commits": commits[-_MAX_COMMITS:],
@@ -460,11 +414,13 @@ def grown_record(
     return new if new != old else None
 
 
-def save_record(projects: str, project_id: str, content: dict[str, Any]) -> None:
+def _save(projects: str, content: dict[str, Any] | None, project_id: str = "") -> None:
     """Put a record in place, durably. Call it with the lock on `projects` held."""
-    import json
+    import json  # slow to load, and hooks save nothing
 
-    folder = os.path.join(projects, project_id)
+    if content is None:
+        return
+    folder = os.path.join(projects, project_id or content["id"])
     make_folder(folder)
     # ASCII, so that paths which are not valid UTF-8 come back as they were.
     text = json.dumps(content, indent=2, ensure_ascii=True) + "\n"
@@ -491,14 +447,13 @@ def is_still(known: Folder, path: str) -> bool:
     if not known.born:
         return False
     info = _stat(path)
-    # A disk may come back under another device number after a restart, at the same path.
-    if (
-        info is None
-        or info.st_ino != known.ino
-        or (info.st_dev != known.dev and path != known.path)
-    ):
-        return False
-    return _born(path, info) == known.born
+    return (
+        info is not None
+        and info.st_ino == known.ino
+        # A disk may come back under another device number after a restart, at the same path.
+        and (info.st_dev == known.dev or path == known.path)
+        and _born(path, info) == known.born
+    )
 
 
 def is_in_place(known: Folder, path: str) -> bool:
@@ -525,6 +480,9 @@ def lives_next_to(known: Folder) -> bool:
     return any(is_still(known, path) for path in paths)
 
 
+_AT_FDCWD, _STATX_BTIME, _BTIME_OFFSET = -100, 0x800, 0x50
+
+
 def _stat(path: str) -> os.stat_result | None:
     try:
         return os.stat(path)
@@ -543,17 +501,9 @@ def _born(path: str, info: os.stat_result) -> int:
     birth = getattr(info, "st_birthtime", None)
     if birth is not None:
         return int(birth * 1_000_000_000)
-    return info.st_ctime_ns if os.name == "nt" else _statx_birth(path)
-
-
-_AT_FDCWD = -100
-_STATX_BTIME = 0x800
-_BTIME_OFFSET = 0x50
-
-
-def _statx_birth(path: str) -> int:
-    """Linux keeps the moment of birth, but `os.stat` does not show it; `statx` does."""
-    try:
+    if os.name == "nt":
+        return info.st_ctime_ns
+    try:  # Linux keeps the moment of birth, but `os.stat` does not show it; `statx` does
         import ctypes
         import struct
 
@@ -572,20 +522,23 @@ def _statx_birth(path: str) -> int:
 
 
 _MOST_FILES = 200  # looked at to tell what a folder is; that tool keeps a hundred
-_OURS = (b"kind:", b"legacy_id:")
 
 
 def is_claude_ltm_store(folder: str) -> bool:
     """Whether a folder holds what claude-ltm keeps, and nothing that `ltm` made there."""
     if os.path.lexists(os.path.join(folder, "config.toml")):
         return False  # `ltm init` was run here
-    files = _claude_ltm_files(folder)
+    files: list[str] = []
+    for part in ("memories", "archives"):
+        inner = os.path.join(folder, part)
+        names = sorted(name for name in names_in(inner) if name.endswith(".md"))
+        files += [os.path.join(inner, name) for name in names]
     theirs = False
-    for path in files:
-        front = _front(_read_or_nothing(path))
-        if _has_key(front, *_OURS):
+    for path in files[:_MOST_FILES]:
+        topic, ours = _claude_ltm_keys(_read_or_nothing(path))
+        if ours:
             return False
-        theirs = theirs or _has_key(front, b"topic:")
+        theirs = theirs or topic
     if files:
         return theirs
     index = _read_or_nothing(os.path.join(folder, "index.json"))
@@ -594,26 +547,16 @@ def is_claude_ltm_store(folder: str) -> bool:
 
 def is_claude_ltm_memory(head: bytes) -> bool:
     """Whether a file that begins like this is a memory of claude-ltm."""
-    front = _front(head)
-    return _has_key(front, b"topic:") and not _has_key(front, *_OURS)
+    return _claude_ltm_keys(head) == (True, False)
 
 
-def _front(data: bytes) -> list[bytes]:
-    """The lines of the front matter."""
-    return data.replace(b"\r\n", b"\n").split(b"\n---", 1)[0].split(b"\n")
-
-
-def _has_key(front: list[bytes], *keys: bytes) -> bool:
-    return any(line.startswith(keys) for line in front)
-
-
-def _claude_ltm_files(folder: str) -> list[str]:
-    found: list[str] = []
-    for part in ("memories", "archives"):
-        inner = os.path.join(folder, part)
-        names = sorted(name for name in names_in(inner) if name.endswith(".md"))
-        found += [os.path.join(inner, name) for name in names]
-    return found[:_MOST_FILES]
+def _claude_ltm_keys(data: bytes) -> tuple[bool, bool]:
+    """Whether front matter has claude-ltm's `topic`, and whether it has a key that only LTM has."""
+    front = data.replace(b"\r\n", b"\n").split(b"\n---", 1)[0].split(b"\n")
+    return (
+        any(line.startswith(b"topic:") for line in front),
+        any(line.startswith((b"kind:", b"legacy_id:")) for line in front),
+    )
 
 
 def _read_or_nothing(path: str) -> bytes:

@@ -1,7 +1,12 @@
-"""Where everything lies for one project and one agent, and who that agent is.
+"""Where everything lies for one project and one agent, whether it is trusted, and who the agent is.
 
 A shared vault never leads out of its repository, is used only where a person said that they trust
 it, and is never the folder of another tool. Nothing here makes a folder or writes a file.
+
+The answer is in one small file per project, `<home>/projects/<id>/trust.json`: for each shared
+vault `true` or `false`, under a name made of the repository's place on this machine and the vault's
+place in it. So all work trees of a repository share the answer, what is pulled later is covered by
+it, and another copy of the repository is asked about again.
 
 The agent is named by AGENT.md, else by `.claude/agents/*.md`. Those of a project may have come with
 a clone, so they are believed only where a person trusts it. Of their front matter two keys count,
@@ -19,8 +24,8 @@ from ltm.config.config import CONFIG_FILE, Config, load
 from ltm.config.options import agent_name
 from ltm.errors import WrongUsage
 from ltm.files.atomic import is_inside, names_in, read_plain
+from ltm.files.fastjson import read_object
 from ltm.model import Problem
-from ltm.project import trust
 from ltm.project.home import client_folder, home
 from ltm.project.identity import Project, as_path, identify, is_claude_ltm_store
 
@@ -33,8 +38,12 @@ SESSIONS = "sessions.db"
 STATE = "state.db"
 """Usage and sessions of this machine, in the home folder."""
 
+TRUST_FILE = "trust.json"
+ASIDE = "untrusted-"
+"""Prefix of the folders, next to that file, with the indexes of untrusted vaults."""
+
 AGENT_FILE = "AGENT.md"
-_AGENTS_FOLDER = os.path.join(".claude", "agents")
+_AGENTS = os.path.join(".claude", "agents")
 _LIMIT = 64 * 1024
 _MOST = 200  # files of a folder that are looked at
 _TRUE = frozenset(("true", "yes", "on", "1"))
@@ -96,7 +105,12 @@ def places(
     environ = os.environ if environ is None else environ
     top = home(environ)
     project = identify(start, top)
-    candidates = list(_shared_folders(start, project.root))
+    # A part of a repository may have a vault of its own, and the nearest counts.
+    candidates, folder = [], os.path.realpath(as_path(start))
+    while folder != project.root and is_inside(folder, project.root):
+        candidates.append(os.path.join(folder, SHARED))
+        folder = os.path.dirname(folder)
+    candidates.append(os.path.join(project.root, SHARED))
     shared = next(filter(_is_initialised, candidates), candidates[-1])
     problem = leads_out(shared)
     private = os.path.join(top, "projects", project.id)
@@ -114,7 +128,7 @@ def places(
         state_db=os.path.join(top, STATE),
         spool=os.path.join(top, "spool"),
         problems=(problem,) if problem else (),
-        trusted=trust.answer(private, project, shared) if exists else None,
+        trusted=trust_answer(private, project, shared) if exists else None,
         claude_ltm=next(filter(is_claude_ltm_store, candidates), ""),
         untrusted_agent=untrusted,
     )
@@ -133,16 +147,6 @@ def leads_out(shared: str) -> Problem | None:
     return None
 
 
-def _shared_folders(start: str, root: str) -> Iterator[str]:
-    """Where the vault may be, from `start` up to the root: a part of a repository may have its own,
-    and the nearest counts."""
-    folder = os.path.realpath(as_path(start))
-    while folder != root and is_inside(folder, root):
-        yield os.path.join(folder, SHARED)
-        folder = os.path.dirname(folder)
-    yield os.path.join(root, SHARED)
-
-
 def _is_initialised(shared: str) -> bool:
     # git keeps no empty folders, so a fresh clone may have the config only.
     return os.path.isfile(os.path.join(shared, CONFIG_FILE)) or (
@@ -157,11 +161,37 @@ def _agent(
     if given or config.origin("agent") != "default":
         return agent_name(given or config.get("agent")), ""
     named = agent_of(project.root)
-    trusted = trust.of_repository(private, project) if named else None
-    if named and trusted:
+    # Trust in any vault of a repository is trust in those who can commit to it.
+    place, kept = trust_key(project, ""), trust_answers(private) if named else {}
+    answers = [each for name, each in kept.items() if name.startswith(place)]
+    if any(answers):
         return named, ""
-    own = agent_of_user(clients) or agent_name(config.get("agent"))
-    return own, named if trusted is None and named != own else ""
+    files = _markdown(os.path.join(clients, "agents")) if clients else []
+    own = _first_name(files) or agent_name(config.get("agent"))
+    return own, named if not answers and named != own else ""
+
+
+# -- trust -----------------------------------------------------------------------------------------
+
+
+def trust_answer(private: str, project: Project, shared: str) -> bool | None:
+    """What a person said about a vault; None when not asked yet, or the file is not readable."""
+    return trust_answers(private).get(trust_key(project, shared))
+
+
+def trust_answers(private: str) -> dict[str, bool]:
+    """The answers about the vaults of a project, by `trust_key`."""
+    try:
+        found = read_object(read_plain(os.path.join(private, TRUST_FILE)).decode("ascii"))
+    except (OSError, ValueError):
+        return {}
+    return {name: value for name, value in found.items() if isinstance(value, bool)}
+
+
+def trust_key(project: Project, shared: str) -> str:
+    """The name of a vault in the file of answers; '' as vault gives what all of them begin with."""
+    place = os.path.realpath(project.common_dir or project.root)
+    return f"{place}: {os.path.relpath(shared, project.root) if shared else ''}"
 
 
 # -- the files that name the agent -----------------------------------------------------------------
@@ -169,20 +199,17 @@ def _agent(
 
 def agent_of(root: str) -> str:
     """The name that the files of a project give the agent; '' if none."""
-    files = os.path.join(root, AGENT_FILE), *_markdown(os.path.join(root, _AGENTS_FOLDER))
-    return next(filter(None, map(_name_in, files)), "")
+    return _first_name([os.path.join(root, AGENT_FILE), *_markdown(os.path.join(root, _AGENTS))])
 
 
-def agent_of_user(client_folder: str) -> str:
-    """The name that the user's own files give the agent; '' if none."""
-    files = _markdown(os.path.join(client_folder, "agents")) if client_folder else []
+def _first_name(files: list[str]) -> str:
     return next(filter(None, map(_name_in, files)), "")
 
 
 def watched(root: str, client_folder: str = "") -> Iterator[str]:
     """Every file and folder whose change may change the answer, there or not."""
     yield os.path.join(root, AGENT_FILE)
-    folders = [os.path.join(root, _AGENTS_FOLDER)]
+    folders = [os.path.join(root, _AGENTS)]
     if client_folder:
         folders.append(os.path.join(client_folder, "agents"))
     for folder in folders:
@@ -236,16 +263,13 @@ def front_matter(text: str) -> dict[str, str]:
         if not indented:
             above = name
         found[name] = _plain(value)
-        found |= _inline(name, value.strip())
+        value = value.strip()
+        if value.startswith("{") and "}" in value:  # the pairs of `{a: b, c: d}`
+            for pair in value[1 : value.rindex("}")].split(","):
+                inner, colon, text = pair.partition(":")
+                if colon:
+                    found[f"{name}.{_plain(inner)}"] = _plain(text)
     return {}  # never closed: not front matter
-
-
-def _inline(name: str, value: str) -> dict[str, str]:
-    """The pairs of `{a: b, c: d}`."""
-    if not (value.startswith("{") and "}" in value):
-        return {}
-    pairs = (part.partition(":") for part in value[1 : value.rindex("}")].split(","))
-    return {f"{name}.{_plain(key)}": _plain(text) for key, colon, text in pairs if colon}
 
 
 def _plain(value: str) -> str:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from ltm.errors import BadFile, Busy, LtmError, NotFound, StorageFailed
 from ltm.files.atomic import failed, is_refusal, make_folder, remove_file, sweep, write_file
-from ltm.files.lock import ADVICE
+from ltm.files.fastjson import write
+from ltm.files.lock import ADVICE, Lock
 from ltm.index.sqlite import discard, is_busy, is_unwritable
 from ltm.index.vector_file import VECTORS_FILE
 from ltm.model import Scope
-from ltm.project import trust
 from ltm.project.home import home
 from ltm.project.identity import record
-from ltm.project.trust import ASIDE
+from ltm.project.layout import ASIDE, TRUST_FILE, trust_answers, trust_key
 from ltm.state.usage import State
 from ltm.store.file_store import FileStore
 from ltm.vault import key_file
@@ -165,9 +165,19 @@ def as_refusal(error: Exception) -> LtmError | None:
 
 def record_trust(private: str, project: Project, shared: str, trusted: bool | None) -> None:
     """Keep the user's answer about a shared vault; None takes it back."""
-    trust.record(private, project, shared, trusted, _discard_index)
+    from shutil import rmtree
 
-
-def _discard_index(shared: str) -> None:
-    for name in ("index.db", VECTORS_FILE):
-        discard(os.path.join(shared, name))
+    make_folder(private)
+    with Lock(os.path.join(private, ".lock")):
+        answers = trust_answers(private)
+        before = answers.pop(trust_key(project, shared), None)
+        if trusted and not before:
+            # An index that came with the files says what others want it to say.
+            for name in ("index.db", VECTORS_FILE):
+                discard(os.path.join(shared, name))
+        for name in os.listdir(private):
+            if name.startswith(ASIDE):
+                rmtree(os.path.join(private, name), ignore_errors=True)
+        if trusted is not None:
+            answers[trust_key(project, shared)] = trusted
+        write_file(os.path.join(private, TRUST_FILE), f"{write(answers)}\n".encode("ascii"))
