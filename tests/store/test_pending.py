@@ -8,8 +8,7 @@ from pathlib import Path
 from ltm.decisions import Add
 from ltm.model import Status
 from ltm.project.layout import Places, places
-from ltm.store.open import record_trust
-from ltm.store.vaults import Waiting, waiting
+from ltm.store.open import Waiting, record_trust, waiting
 from ltm.vault import codec
 from tests.project.repos import make_repo
 from tests.stores import file_store, make

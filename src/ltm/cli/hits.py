@@ -64,7 +64,7 @@ def answer(
 
 def nothing_found(work: Work, question: str) -> None:
     """Say that nothing answers a question, and what may be the reason."""
-    from ltm.store.vaults import waiting
+    from ltm.store.open import waiting
 
     output.note(f"Nothing found for '{question}'. Try other words, or 'ltm list'.")
     untrusted = waiting(work.store, work.places).untrusted

@@ -2,7 +2,7 @@
 
 It holds every memory as JSON, so that listing and recall read no Markdown at all. `refresh` takes
 in the files that changed, each as a memory or as a problem; `rebuild` takes in all of them, with
-the same result. What it can be asked is in `search`. Only `ltm.store.vaults` opens an index.
+the same result. What it can be asked is in `search`. Only `ltm.store.file_store` opens an index.
 """
 
 from __future__ import annotations

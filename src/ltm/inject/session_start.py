@@ -54,8 +54,8 @@ from ltm.model import Filter, Memory, Phase, Stored, Usage
 from ltm.notes.stash_files import MANY, Stashes
 from ltm.project.home import loads_agents_md
 from ltm.state.candidates import Candidates
+from ltm.store.open import waiting
 from ltm.store.other_tools import Foreign, foreign
-from ltm.store.vaults import waiting
 from ltm.text.display import counted, estimate
 from ltm.vault import key_file
 

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
+from typing import Any
 
 from ltm import policy
 from ltm.index.sqlite import transaction
@@ -116,9 +117,11 @@ class SessionLog:
 
     def _sessions(self, wanted: str, values: Sequence[object]) -> list[Session]:
         rows = self._db.execute(f"SELECT {_COLUMNS} FROM sessions s WHERE {wanted}", values)
-        return [
-            Session(*(os.fsdecode(e) if isinstance(e, bytes) else e for e in row)) for row in rows
-        ]
+        found: list[Session] = []
+        for row in rows:
+            fields: list[Any] = [os.fsdecode(v) if isinstance(v, bytes) else v for v in row]
+            found.append(Session(*fields))
+        return found
 
     def unended(self, session: Session) -> list[Session]:
         """The other latest sessions of its project that never said they ended."""

@@ -1,16 +1,14 @@
 """Open the configured store; what goes with it: vaults, moving memories, trust, refused writes.
 
-`open_store` is the one place that knows which backend is meant. `move_all` never has fewer than one
-copy of a memory: a file is on the disk in its new place before it leaves the old one, so a crash
-leaves at most a copy, and running it again finishes the move.
+`move_all` never has fewer than one copy of a memory: a file is on the disk in its new place before
+it leaves the old one, so a crash leaves at most a copy, and running it again finishes the move.
 """
-
-from __future__ import annotations
 
 import os
 import sqlite3
+from binascii import crc32
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.errors import BadFile, Busy, LtmError, NotFound, StorageFailed
 from ltm.files.atomic import failed, is_refusal, make_folder, remove_file, sweep, write_file
@@ -18,9 +16,9 @@ from ltm.files.fastjson import write
 from ltm.files.lock import ADVICE, Lock
 from ltm.index.sqlite import discard, is_busy, is_unwritable
 from ltm.index.vector_file import VECTORS_FILE
-from ltm.model import Scope
+from ltm.model import Filter, Problem, Scope, Status
 from ltm.project.home import home
-from ltm.project.identity import record
+from ltm.project.identity import name_of, record
 from ltm.project.layout import ASIDE, TRUST_FILE, trust_answers, trust_key
 from ltm.state.usage import State
 from ltm.store.file_store import FileStore
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 BUILT_IN = "files"
 
 
-def open_store(places: Places, config: Config, *, state: State | None = None) -> Store:
+def open_store(places: "Places", config: "Config", *, state: State | None = None) -> "Store":
     """The store of a project and agent, on the backend the user's config names.
 
     A backend of another package is a callable `(places, config) -> Store`, offered in the entry
@@ -60,7 +58,7 @@ def open_store(places: Places, config: Config, *, state: State | None = None) ->
     return open_files(places, config, state=state)
 
 
-def vaults_of(places: Places) -> tuple[Vault, ...]:
+def vaults_of(places: "Places") -> tuple[Vault, ...]:
     """The vaults a project and agent see; new memories of the project go to the first.
 
     A project's memories go where the team sees them once a person ran `ltm init` there or said
@@ -76,9 +74,7 @@ def vaults_of(places: Places) -> tuple[Vault, ...]:
     return private, agent
 
 
-def _untrusted(places: Places) -> Vault:
-    from binascii import crc32
-
+def _untrusted(places: "Places") -> Vault:
     # Each checkout of the project may bring along something else.
     name = f"{ASIDE}{crc32(os.fsencode(places.shared)):08x}"
     aside = os.path.join(places.private, name)
@@ -86,7 +82,7 @@ def _untrusted(places: Places) -> Vault:
 
 
 def open_files(
-    places: Places, config: Config, *, readonly: bool = False, state: State | None = None
+    places: "Places", config: "Config", *, readonly: bool = False, state: State | None = None
 ) -> FileStore:
     """The file-backed store of a project and agent; `readonly` is for a hook, which only looks.
 
@@ -163,7 +159,7 @@ def as_refusal(error: Exception) -> LtmError | None:
     return None
 
 
-def record_trust(private: str, project: Project, shared: str, trusted: bool | None) -> None:
+def record_trust(private: str, project: "Project", shared: str, trusted: bool | None) -> None:
     """Keep the user's answer about a shared vault; None takes it back."""
     from shutil import rmtree
 
@@ -181,3 +177,39 @@ def record_trust(private: str, project: Project, shared: str, trusted: bool | No
         if trusted is not None:
             answers[trust_key(project, shared)] = trusted
         write_file(os.path.join(private, TRUST_FILE), f"{write(answers)}\n".encode("ascii"))
+
+
+class Waiting(NamedTuple):
+    """How many memories wait, and for what."""
+
+    quarantined: int
+    """For `ltm approve`: their source is not trusted."""
+    untrusted: int
+    """For `ltm trust`: they came with the repository, which is not trusted yet."""
+
+
+def waiting(store: "Store", places: "Places") -> Waiting:
+    """What waits in this project."""
+    quarantined = store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
+    asked = places.shared_exists and places.trusted is None
+    return Waiting(quarantined, len(Vault("shared", places.shared).names()) if asked else 0)
+
+
+def unproven(places: "Places") -> list[Problem]:
+    """What a folder says of itself that is not believed, and what to type if it is true."""
+    found: list[Problem] = []
+    project = places.project
+    if places.untrusted_agent:
+        message = (
+            f"its files (AGENT.md, .claude/agents) name the agent '{places.untrusted_agent}', which"
+            " is not used until you trust this repository (type: ltm trust)"
+        )
+        found.append(Problem(project.root, message, ill=False))
+    if project.claimed:
+        message = (
+            f"it says to be the project '{name_of(project.claimed, places.home)}'"
+            f" ({project.claimed}), but has none of the history that is known of it, so it has"
+            " memories of its own (if it is the same project, type: ltm trust --same-project)"
+        )
+        found.append(Problem(project.root, message, ill=False))
+    return found

@@ -48,9 +48,9 @@ from ltm.state.usage import SCHEMA as STATE_SCHEMA
 from ltm.store import other_tools, share
 from ltm.store.apply import state_of
 from ltm.store.file_store import Compared, FileStore
+from ltm.store.open import unproven, waiting
 from ltm.store.other_tools import foreign
 from ltm.store.store import Store
-from ltm.store.vaults import unproven, waiting
 from ltm.text.display import counted
 from ltm.vault import codec, frontmatter, key_file
 from ltm.vault.signing import SignatureState
