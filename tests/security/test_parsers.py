@@ -166,7 +166,7 @@ def imports(path: Path) -> None:
     with Origin(str(folder), USUAL) as origin:
         for importer in IMPORTERS:
             try:
-                list(importer.read(origin, Kinds()))
+                list(importer.module.read(origin, Kinds()))
             except LtmError:
                 continue
 

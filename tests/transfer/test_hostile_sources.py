@@ -49,7 +49,7 @@ def survives(folder: Path, names: list[str]) -> None:
     with Origin(str(folder), USUAL) as origin:
         for name in names:
             try:
-                items = list(named(name).read(origin, KINDS))
+                items = list(named(name).module.read(origin, KINDS))
             except LtmError:
                 continue
             for item in items:

@@ -34,7 +34,7 @@ from ltm.files.atomic import (
     unfinished_name,
     unnamed_file,
 )
-from ltm.model import Filter, Memory, Phase, Status, Stored, as_record, iso
+from ltm.model import Filter, Memory, Phase, Status, as_record, iso
 from ltm.store.store import Store
 
 FORMAT = "ltm"
@@ -68,10 +68,18 @@ def export(
     store: Store, out: TextIO, header: ExportHeader, wanted: Filter, *, versions: bool = False
 ) -> Exported:
     """Write memories, in the order of their ids; with `versions` the texts they had before, too."""
-    out.write(f"{_dump(_head(header))[:-1]},\n")
-    out.write('"memories":[')
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "exported_at": iso(header.at),
+        "agent": {"name": header.agent},
+        "project": {"id": header.project_id, "name": header.project_name},
+    }
+    out.write(f'{_dump(head)[:-1]},\n"memories":[')
     memories = kept = without = 0
-    for batch in _batches(store.every(wanted)):
+    every = store.every(wanted)
+    # So many at a time that their versions can be looked up together.
+    while batch := [stored.memory for stored in islice(every, _BATCH)]:
         changed = {memory.id for memory in batch if has_history(memory)}
         histories = store.histories(changed) if versions and changed else {}
         without += 0 if versions else len(changed)
@@ -84,12 +92,6 @@ def export(
             memories += 1
     out.write(f'\n],"count":{memories}}}\n')
     return Exported(memories, kept, without)
-
-
-def _batches(every: Iterator[Stored]) -> Iterator[list[Memory]]:
-    """Memories, so many at a time that their versions can be looked up together."""
-    while batch := [stored.memory for stored in islice(every, _BATCH)]:
-        yield batch
 
 
 def has_history(memory: Memory) -> bool:
@@ -111,7 +113,11 @@ def export_file(path: str, staging: str = "") -> Iterator[TextIO]:
     same disk.
     """
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
-        yield from _stream(path)
+        try:  # to put a file in its place would destroy it
+            with open(path, "w", encoding="utf-8", newline="\n") as out:
+                yield out
+        except OSError as error:
+            raise failed(error, "write the export", path) from error
         return
     path = os.path.realpath(path)
     _refuse_foreign(path)
@@ -135,8 +141,11 @@ def export_file(path: str, staging: str = "") -> Iterator[TextIO]:
                 os.fsync(file.fileno())
                 if temporary and os.name == "nt":
                     file.close()  # an open file cannot be renamed there
-                if not temporary and not _is_named(file.fileno(), path):
-                    temporary = _named(file.fileno(), name, places)
+                if not temporary:
+                    try:
+                        name_file(file.fileno(), path)
+                    except FileExistsError:
+                        temporary = _named(file.fileno(), name, places)
                 if temporary:
                     os.replace(temporary, path)
             sync_folder(own)
@@ -148,39 +157,20 @@ def export_file(path: str, staging: str = "") -> Iterator[TextIO]:
         raise failed(error, "write the export", path) from error
 
 
-def _is_named(handle: int, path: str) -> bool:
-    """Give an unnamed file its name; False if another file has it."""
-    try:
-        name_file(handle, path)
-    except FileExistsError:
-        return False
-    return True
-
-
 def _named(handle: int, name: str, places: Sequence[str]) -> str:
     """Give an unnamed file, which can replace no other, a name from which it can; its path.
 
     In the first of the folders that is on its disk.
     """
-    for folder in places[:-1]:
+    for folder in places:
         temporary = os.path.join(folder, unfinished_name(name))
         try:
             name_file(handle, temporary)
-        except OSError:
-            continue  # on another disk, or not there
-        return temporary
-    temporary = os.path.join(places[-1], unfinished_name(name))
-    name_file(handle, temporary)
+            break
+        except OSError:  # on another disk, or not there
+            if folder == places[-1]:
+                raise
     return temporary
-
-
-def _stream(path: str) -> Iterator[TextIO]:
-    """What only takes what it is given: to put a file in its place would destroy it."""
-    try:
-        with open(path, "w", encoding="utf-8", newline="\n") as out:
-            yield out
-    except OSError as error:
-        raise failed(error, "write the export", path) from error
 
 
 def _text(file: Any) -> Iterator[TextIO]:
@@ -215,16 +205,6 @@ def _refuse_foreign(path: str) -> None:
         raise Refused(
             "exists already and is not an export", path=path, hint="name another file, or delete it"
         )
-
-
-def _head(header: ExportHeader) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "exported_at": iso(header.at),
-        "agent": {"name": header.agent},
-        "project": {"id": header.project_id, "name": header.project_name},
-    }
 
 
 def _dump(value: Any) -> str:

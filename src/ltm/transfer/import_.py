@@ -472,7 +472,7 @@ def _import_foreign(run: _Run, importer: Importer) -> None:
 def _planned(run: _Run, importer: Importer, ids: dict[str, str]) -> Iterator[_Plan]:
     """What becomes of each item; `ids` is filled with our ids for those of the source."""
     met: set[tuple[int, str]] = set()
-    for number, raw in enumerate(importer.read(run.origin, run.kinds), start=1):
+    for number, raw in enumerate(importer.module.read(run.origin, run.kinds), start=1):
         run.origin.limits.check_entries(number, run.origin.given)
         if len(raw.text) > MAX_FILE:  # before it is searched for secrets, which takes long
             size = f"{len(raw.text) // 1024:,} of {MAX_FILE // 1024:,} KiB"

@@ -76,7 +76,8 @@ def clean(item: Item) -> tuple[Item, bool]:
 
     def safe(text: str) -> str:
         nonlocal had_secrets
-        done = redact(writable(text))
+        # No text file can keep NUL and halves of surrogate pairs.
+        done = redact(text.replace("\0", "").encode("utf-8", "replace").decode())
         had_secrets = had_secrets or bool(done.kinds)
         return done.text
 
@@ -91,19 +92,6 @@ def clean(item: Item) -> tuple[Item, bool]:
         session=one_line(safe(item.session)),
     )
     return cleaned, had_secrets
-
-
-def writable(text: str) -> str:
-    """A text without what no text file can keep: NUL, and halves of surrogate pairs."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
-
-
-def kind_of(item: Item, kinds: Kinds) -> str:
-    """The name of the kind an item is of."""
-    try:
-        return kinds.parse(item.kind).name
-    except WrongUsage:
-        return infer_kind(item.text, kinds, item.title)
 
 
 def born(item: Item, at: datetime) -> datetime:
@@ -128,7 +116,10 @@ def as_copy(
         return tuple(dict.fromkeys(ids[each] for each in theirs if ids.get(each)))
 
     created = born(item, at)
-    kind = kinds[kind_of(item, kinds)]
+    try:
+        kind = kinds.parse(item.kind)
+    except WrongUsage:
+        kind = kinds[infer_kind(item.text, kinds, item.title)]
     title = item.title or title_of(item.text)
     whole = Memory(
         id=memory_id,

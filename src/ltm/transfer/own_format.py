@@ -197,12 +197,17 @@ def checked(record: Any, kinds: Kinds) -> Memory:
     reading = _Reading(record)
     source = record.get("source", {})
     origin = _Reading(source if isinstance(source, dict) else reading.bad("source"), "source.")
+    memory_id, title = reading.text("id"), reading.text("title")
+    try:
+        kind = kinds.parse(reading.text("kind")).name
+    except WrongUsage:
+        reading.bad("kind")
     return codec.assembled(
         reading,
         origin,
-        memory_id=reading.id(),
-        kind=reading.kind(kinds),
-        title=reading.title(),
+        memory_id=memory_id if is_id(memory_id) else reading.bad("id"),
+        kind=kind,
+        title=title if title.strip() and not {"\n", "\r"} & set(title) else reading.bad("title"),
         summary=reading.text("summary"),
         content=reading.text("content"),
         created=reading.moment("created"),
@@ -220,20 +225,6 @@ class _Reading:
     def bad(self, name: str) -> NoReturn:
         shown = repr(self._record.get(name))[:40]
         raise Refused(f"'{self._prefix}{name}' cannot be {shown}")
-
-    def id(self) -> str:
-        value = self.text("id")
-        return value if is_id(value) else self.bad("id")
-
-    def kind(self, kinds: Kinds) -> str:
-        try:
-            return kinds.parse(self.text("kind")).name
-        except WrongUsage:
-            self.bad("kind")
-
-    def title(self) -> str:
-        value = self.text("title")
-        return value if value.strip() and not {"\n", "\r"} & set(value) else self.bad("title")
 
     def text(self, name: str) -> str:
         value = self._record.get(name, "")
@@ -270,12 +261,12 @@ class _Reading:
         return float(value)
 
     def count(self, name: str) -> int:
-        return self.number(name, 1, 1, _MOST)
+        return self._number(name, 1, 1, _MOST)
 
     def phase(self) -> Phase:
-        return Phase(self.number("phase", 0, 0, 3))
+        return Phase(self._number("phase", 0, 0, 3))
 
-    def number(self, name: str, default: int, least: int, most: int) -> int:
+    def _number(self, name: str, default: int, least: int, most: int) -> int:
         value = self._record.get(name, default)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             self.bad(name)

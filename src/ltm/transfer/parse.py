@@ -12,7 +12,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from ltm.errors import WrongUsage
 from ltm.index.sqlite import READ_ONLY, foreign, foreign_columns, foreign_tables, quoted
 from ltm.kinds import Kinds
+from ltm.model import Impact
 from ltm.transfer.source import Origin
 from ltm.vault import frontmatter
 from ltm.vault.fields import Value, moment
@@ -161,21 +162,17 @@ def _loose(text: str) -> dict[str, Value]:
                 found[last] = (*listed, item)
             elif isinstance(before, str):
                 found[last] = f"{before} {line.strip()}".strip()
-    return {key: _trimmed(value) for key, value in found.items()}
+    # Some tools put quotes around a text that has quotes inside, on several lines.
+    return {
+        key: _unquoted(value, '"') if isinstance(value, str) else value
+        for key, value in found.items()
+    }
 
 
-def _trimmed(value: Value) -> Value:
-    """Without the quotes a tool put around a text that has quotes inside."""
-    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
-        return value[1:-1]
-    return value
-
-
-def _unquoted(text: str) -> str:
-    said = text.strip()
-    if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'":
-        return said[1:-1]
-    return said
+def _unquoted(text: str, quotes: str = "\"'") -> str:
+    plain = text.strip()
+    is_quoted = len(plain) > 1 and plain[0] == plain[-1] and plain[0] in quotes
+    return plain[1:-1] if is_quoted else plain
 
 
 def sections(text: str, first_line: int = 1, level: int = 6) -> list[Section]:
@@ -220,8 +217,8 @@ def day(text: str) -> datetime | None:
     return moment(f"{date}T{hour}:{minute}:{second or '00'}{zone or 'Z'}") or moment(date)
 
 
-MAGIC = b"SQLite format 3\0"
-BROKEN = (sqlite3.Error, UnicodeDecodeError)
+_MAGIC = b"SQLite format 3\0"
+_BROKEN = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged database raises: names in it, and messages about it, may be no text any more."""
 
 Row = Mapping[str, Any]
@@ -229,50 +226,50 @@ Row = Mapping[str, Any]
 _FIRST, _LAST = -(2**63), 2**63 - 1  # row numbers of SQLite
 
 
-@contextmanager
-def open_database(origin: Origin, path: str) -> Iterator[sqlite3.Connection]:
+def _open(origin: Origin, path: str) -> sqlite3.Connection:
     """A foreign database to read from; its file and its folder stay as they are."""
     log = f"{path}-wal"
-    target = path
     # What is only in the log is newer than the file, and reading it in place would write there.
     if os.path.isfile(log) and os.path.getsize(log) and not os.path.islink(log):
-        target = origin.copy(path, log)
-        options = "mode=rw"
+        db = foreign(origin.copy(path, log), "mode=rw")
     else:
-        options = READ_ONLY
-    db = foreign(target, options)
+        db = foreign(path, READ_ONLY)
     db.row_factory = sqlite3.Row
     db.text_factory = lambda data: data.decode("utf-8", "replace")
-    try:
-        yield db
-    finally:
-        db.close()
+    return db
 
 
 def is_database(origin: Origin, path: str) -> bool:
     """Whether a file begins as a database does."""
-    return origin.head(path, len(MAGIC)) == MAGIC
+    return origin.head(path, len(_MAGIC)) == _MAGIC
 
 
 def tables(origin: Origin, path: str) -> dict[str, frozenset[str]]:
     """The tables of a database and their stored columns; nothing when it cannot be read."""
     if path not in origin.tables:
-        origin.tables[path] = _tables(origin, path)
+        origin.tables[path] = {}
+        try:
+            if is_database(origin, path):
+                with closing(_open(origin, path)) as db:
+                    found = {name: foreign_columns(db, name) for name in foreign_tables(db)}
+                    origin.tables[path] = found
+        except _BROKEN as error:
+            origin.problem(path, f"cannot be read as a database: {error}")
     return origin.tables[path]
 
 
-def _tables(origin: Origin, path: str) -> dict[str, frozenset[str]]:
-    if not is_database(origin, path):
-        return {}
+def rows(origin: Origin, path: str, *names: str) -> Iterator[tuple[str, Row]]:
+    """Every row of these tables, as far as they are there, with the name of its table."""
     try:
-        with open_database(origin, path) as db:
-            return {name: foreign_columns(db, name) for name in foreign_tables(db)}
-    except BROKEN as error:
+        with closing(_open(origin, path)) as db:
+            for name in names:
+                if name in tables(origin, path):
+                    yield from ((name, row) for row in _rows(origin, path, db, name))
+    except _BROKEN as error:
         origin.problem(path, f"cannot be read as a database: {error}")
-        return {}
 
 
-def rows(origin: Origin, path: str, db: sqlite3.Connection, table: str) -> Iterator[Row]:
+def _rows(origin: Origin, path: str, db: sqlite3.Connection, table: str) -> Iterator[Row]:
     """The rows of a table, oldest first; what lies behind a broken page is read from the end.
 
     One question each: Python gives up the row before one that SQLite cannot read.
@@ -289,10 +286,10 @@ def rows(origin: Origin, path: str, db: sqlite3.Connection, table: str) -> Itera
                 if row is None:
                     return
                 number = row["_row"]
-            except BROKEN as error:
+            except _BROKEN as error:
                 try:
                     (number,) = db.execute(f"SELECT rowid {beyond}", (edge,)).fetchone()
-                except BROKEN:
+                except _BROKEN:
                     broken = f"the table {table} is broken ({error})"
                     origin.problem(path, f"{broken}; what can be read of it is taken")
                     break
@@ -334,6 +331,17 @@ def listed(value: Any) -> tuple[str, ...]:
         except (ValueError, RecursionError):
             return ()
     return tuple(text for each in items(value) if (text := text_of(each).strip()))
+
+
+def impact_of(word: str) -> Impact:
+    """The impact of a name, else medium."""
+    plain = word.strip().lower()
+    return Impact(plain) if plain in set(Impact) else Impact.MEDIUM
+
+
+def name_of(path: str) -> str:
+    """The name of a Markdown file in words, for a note without a title."""
+    return os.path.basename(path).removesuffix(".md").replace("-", " ").replace("_", " ")
 
 
 def share(value: Any, default: float) -> float:

@@ -1,4 +1,4 @@
-"""One importer per foreign store: a module that tells whether a source is its own, and reads it.
+"""One importer per foreign store: a module that looks whether a source is its own, and reads it.
 
-Each module's docstring has the table of what is mapped to what. Importers only read.
+What is mapped to what is in `docs/guides/moving.md`, a table for each. Importers only read.
 """

@@ -1,20 +1,4 @@
-"""basic-memory: a folder of Markdown notes with a `permalink`, observations and relations.
-
-| there                                  | here                                                  |
-|----------------------------------------|-------------------------------------------------------|
-| title                                  | title                                                 |
-| type, if it is the word for a kind     | kind                                                  |
-| else the category most observations    | kind                                                  |
-| have, if it is the word for a kind     |                                                       |
-| else                                   | inferred from the text                                |
-| tags, `#tag` in observations           | tags                                                  |
-| the note                               | summary and content                                   |
-| `- relation [[Note]]`, `[[Note]]`      | links                                                 |
-| created, modified, else the file's     | created, updated                                      |
-| time                                   |                                                       |
-| permalink                              | legacy_id                                             |
-| (none)                                 | impact medium, confidence 1, scope project            |
-"""
+"""basic-memory: a folder of Markdown notes with a `permalink`, observations and relations."""
 
 from __future__ import annotations
 

@@ -1,20 +1,4 @@
-"""Claude Code's own auto memory: `~/.claude/projects/<project>/memory/*.md`. Read, never touched.
-
-| there                           | here                                                         |
-|---------------------------------|--------------------------------------------------------------|
-| name, description               | title (the name if there is no description), summary         |
-| type user                       | relationship                                                 |
-| type feedback                   | preference                                                   |
-| type project                    | context                                                      |
-| type reference                  | fact                                                         |
-| any other type                  | inferred from the text                                       |
-| originSessionId                 | session                                                      |
-| `[[name]]` in the text          | links                                                        |
-| modified, else the file's time  | created, updated, confirmed                                  |
-| the file's name                 | legacy_id                                                    |
-| MEMORY.md: lines of its index   | left out; what else it says, a memory for each section       |
-| (none)                          | impact medium, confidence 1, scope project                   |
-"""
+"""Claude Code's own auto memory: `~/.claude/projects/<project>/memory/*.md`; only read."""
 
 from __future__ import annotations
 
@@ -24,7 +8,7 @@ from collections.abc import Iterator
 
 from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.parse import Front, day, front, read_note, sections
+from ltm.transfer.parse import Front, day, front, name_of, read_note, sections
 from ltm.transfer.source import Origin
 
 _INDEX = "MEMORY.md"
@@ -47,8 +31,11 @@ _METADATA = re.compile(
 
 
 def finds(origin: Origin) -> bool:
-    """Whether there are such notes."""
-    return bool(_notes(origin)) or _has_index(origin)
+    """Whether there are such notes, or an early index without notes."""
+    folder = _folder(origin)
+    # The index counts only where the client keeps it, since its name is common.
+    has_index = folder and _is_clients(folder) and os.path.isfile(os.path.join(folder, _INDEX))
+    return bool(_notes(origin) or has_index)
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
@@ -70,16 +57,15 @@ def _note(origin: Origin, path: str) -> Iterator[Item]:
         origin.problem(path, "is empty")
         return
     word = _inner(note, "type")
-    name = os.path.basename(path).removesuffix(".md")
     at = day(_inner(note, "modified")) or origin.modified(path)
     yield Item(
         text=text or note.text("description"),
         path=path,
         kind=_KINDS.get(word, word),
         word=word or "a note",
-        title=note.text("description", "name") or name.replace("-", " ").replace("_", " "),
+        title=note.text("description", "name") or name_of(path),
         summary=note.text("description"),
-        legacy_id=name,
+        legacy_id=os.path.basename(path).removesuffix(".md"),
         created=day(_inner(note, "created")) or at,
         updated=at,
         session=_inner(note, "originSessionId"),
@@ -140,11 +126,3 @@ def _is_note(origin: Origin, path: str) -> bool:
     if _METADATA.search(keys):
         return True
     return _TYPE.search(keys) is not None and len(_NAMED.findall(keys)) > 1
-
-
-def _has_index(origin: Origin) -> bool:
-    """An early index without notes: only where the client keeps it, since the name is common."""
-    folder = _folder(origin)
-    if folder is None or not _is_clients(folder):
-        return False
-    return os.path.isfile(os.path.join(folder, _INDEX))

@@ -1,19 +1,5 @@
 """claude-ltm: `.claude/ltm/` with `index.json`, `stats.json`, `memories/` and `archives/`.
 
-| there                       | here                                                            |
-|-----------------------------|-----------------------------------------------------------------|
-| topic                       | title                                                           |
-| (no kind)                   | kind, inferred from topic and text                              |
-| tags, difficulty            | tags, difficulty                                                |
-| created_at                  | created, updated, confirmed                                     |
-| `## Summary`, `## Content`  | summary, content                                                |
-| phase 1, 2 with its archive | phase, the archived text as the original                        |
-| phase 1, 2 without          | phase 0: what is left is the whole text                         |
-| archive without a memory    | phase 3: it was evicted or forgotten, which cannot be told apart |
-| stats: access_count         | uses, up to ten                                                 |
-| id                          | legacy_id                                                       |
-| (none)                      | impact medium, confidence 1, scope project                      |
-
 `index.json` goes before the front matter, which that tool writes without quoting.
 """
 
@@ -41,14 +27,20 @@ _MARKS = re.compile(
 _ABSTRACT = re.compile(r"\A\*Abstract: (.*)\*\s*\Z", re.DOTALL)
 
 
-def finds(origin: Origin) -> bool:
-    """Whether there is such a store."""
-    return _root(origin) is not None
+def finds(origin: Origin) -> str | None:
+    """The folder of the store, if there is one."""
+    for name in (".", ".claude/ltm", "ltm"):
+        folder = origin.folder(name)
+        for inner in ("memories", "archives") if folder else ():
+            there = _by_id(origin, os.path.join(str(folder), inner))
+            if any(_is_theirs(origin, path) for path in there.values()):
+                return folder
+    return None
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     """Every memory, then what only the archive has."""
-    root = _root(origin)
+    root = finds(origin)
     if root is None:
         return
     index = _entries(origin, root, "index.json")
@@ -103,16 +95,6 @@ def _item(
         phase=phase,
         uses=count(mapping(stats.get(memory_id)).get("access_count"), 0),
     )
-
-
-def _root(origin: Origin) -> str | None:
-    for name in (".", ".claude/ltm", "ltm"):
-        folder = origin.folder(name)
-        for inner in ("memories", "archives") if folder else ():
-            there = _by_id(origin, os.path.join(str(folder), inner))
-            if any(_is_theirs(origin, path) for path in there.values()):
-                return folder
-    return None
 
 
 def _is_theirs(origin: Origin, path: str) -> bool:

@@ -1,25 +1,5 @@
 """claude-mem: `~/.claude-mem/claude-mem.db`, of every schema since version 4.
 
-| there                                    | here                                                |
-|------------------------------------------|-----------------------------------------------------|
-| observation: type decision               | decision                                            |
-| type bugfix, security_alert              | gotcha                                              |
-| type feature, refactor                   | achievement                                         |
-| type discovery                           | fact                                                |
-| type change and any other                | episode                                             |
-| title, subtitle                          | title, summary                                      |
-| narrative (or text), facts               | content, the facts as a list                        |
-| concepts                                 | tags                                                |
-| files_modified, files_read               | a last line that names them                         |
-| session summary: request                 | an episode of that title                            |
-| its investigated, learned, completed, …  | content, a section each                             |
-| directive                                | a preference of high impact; scope agent if global  |
-| project                                  | the project of that name                            |
-| created_at_epoch                         | created, updated, confirmed                         |
-| memory_session_id                        | session                                             |
-| id                                       | legacy_id: `observation-12`, `summary-3`, …         |
-| (none)                                   | impact medium, confidence 1, scope project          |
-
 Prompts are left out: `ltm capture` reads the transcripts they come from.
 """
 
@@ -30,7 +10,7 @@ from collections.abc import Iterator
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope
 from ltm.transfer.item import Item
-from ltm.transfer.parse import BROKEN, Row, listed, open_database, rows, tables, text_of, when
+from ltm.transfer.parse import Row, listed, rows, tables, text_of, when
 from ltm.transfer.source import Origin
 
 _FILES = ("claude-mem.db", ".claude-mem/claude-mem.db")
@@ -45,31 +25,27 @@ _KINDS = {
 _PARTS = ("investigated", "learned", "completed", "next_steps", "notes")
 
 
-def finds(origin: Origin) -> bool:
-    """Whether there is such a database."""
-    return _database(origin) is not None
+def finds(origin: Origin) -> str | None:
+    """The database, if there is one."""
+    path = origin.find(*_FILES) if origin.is_folder else origin.path
+    found = tables(origin, path) if path else {}
+    return path if {"observations", "sdk_sessions"} <= found.keys() else None
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     """Directives, observations and session summaries."""
-    path = _database(origin)
+    path = finds(origin)
     if path is None:
         return
-    names = tables(origin, path)
     readers = {
         "directives": _directive,
         "observations": _observation,
         "session_summaries": _summary,
     }
-    try:
-        with open_database(origin, path) as db:
-            for table, reader in readers.items():
-                for row in rows(origin, path, db, table) if table in names else ():
-                    item = reader(row, path)
-                    if item is not None:
-                        yield item
-    except BROKEN as error:
-        origin.problem(path, f"cannot be read as a database: {error}")
+    for table, row in rows(origin, path, *readers):
+        item = readers[table](row, path)
+        if item is not None:
+            yield item
 
 
 def _observation(row: Row, path: str) -> Item | None:
@@ -105,9 +81,8 @@ def _summary(row: Row, path: str) -> Item | None:
     request = text_of(row.get("request")).strip()
     if not parts and not request:
         return None
-    files = _files(row)
     return Item(
-        text="\n\n".join([*([request] if request else []), *parts, *([files] if files else [])]),
+        text="\n\n".join(part for part in (request, *parts, _files(row)) if part),
         path=path,
         kind="episode",
         word="a session summary",
@@ -151,10 +126,3 @@ def _session(row: Row) -> str:
 
 def _project(row: Row) -> str:
     return text_of(row.get("merged_into_project")) or text_of(row.get("project"))
-
-
-def _database(origin: Origin) -> str | None:
-    path = origin.find(*_FILES) if origin.is_folder else origin.path
-    if path is None:
-        return None
-    return path if {"observations", "sdk_sessions"} <= tables(origin, path).keys() else None

@@ -1,22 +1,5 @@
 """Memory Keeper: `.claude/memory/` with `facts.json`, `memory.md` and `sessions/`.
 
-| there                                    | here                                                |
-|------------------------------------------|-----------------------------------------------------|
-| decisions: content, reason               | a decision and its reason                           |
-| patterns                                 | a pattern                                           |
-| issues: content, status                  | an issue and its state                              |
-| date                                     | created, updated, confirmed                         |
-| type, concepts                           | tags                                                |
-| files                                    | a last line that names them                         |
-| id (d001, p001, i001)                    | legacy_id                                           |
-| `sessions/*.md`, `sessions/archive/*.md` | an episode each, and what their Decisions, Patterns |
-|                                          | and Issues hold beyond `facts.json`                 |
-| `memory.md`                              | an episode for each of its sections                 |
-| `architecture.md`, `conventions.md`,     | an architecture, a pattern,                         |
-| `project.md`                             | a fact                                              |
-| `*.raw.jsonl`                            | left out: `ltm capture FILE` reads transcripts      |
-| (none)                                   | impact medium, confidence 1, scope project          |
-
 Its ids start again when its facts are cleared, so a fact is known by id and day. A `facts.json`
 that is cut off is refused as a whole.
 """
@@ -25,9 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from ltm.files.block import is_ours
 from ltm.kinds import Kinds
@@ -101,31 +83,20 @@ def _recorded(origin: Origin, path: str) -> Iterator[Item]:
             if not content:
                 origin.problem(path, f"{name} {number} has no content")
                 continue
+            files, word = listed(fact.get("files")), fact.get("type")
+            tags = (*listed(fact.get("concepts")), *listed([word] if word != "other" else []))
+            state = text_of(fact.get("status")).strip().lower()
             yield Item(
-                text=content + _files(fact),
+                text=content + (f"\n\nFiles: {', '.join(files)}" if files else ""),
                 path=path,
                 kind=name,
                 word=name,
                 legacy_id=text_of(fact.get("id")),
                 created=when(fact.get("date")) or origin.modified(path),
-                tags=tuple(dict.fromkeys((*listed(fact.get("concepts")), *_type(fact)))),
+                tags=tuple(dict.fromkeys(tags)),
                 reason=text_of(fact.get("reason")),
-                state=_state(text_of(fact.get("status"))),
+                state=state if state in ("open", "resolved") else "",
             )
-
-
-def _type(fact: Mapping[str, Any]) -> tuple[str, ...]:
-    word = text_of(fact.get("type")).strip()
-    return (word,) if word and word != "other" else ()
-
-
-def _files(fact: Mapping[str, Any]) -> str:
-    files = listed(fact.get("files"))
-    return f"\n\nFiles: {', '.join(files)}" if files else ""
-
-
-def _state(word: str) -> str:
-    return word.strip().lower() if word.strip().lower() in ("open", "resolved") else ""
 
 
 def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Item]:
@@ -159,7 +130,10 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
 
 def _listed(said: str, kind: str, kinds: Kinds, path: str, line: int, at: datetime) -> Item:
     state = _STATE.search(said, at_end(said)) if kinds[kind].states else None
-    text, reason = (said, "") if kinds[kind].states else split_reason(said)
+    text, reason = said, ""
+    if not kinds[kind].states:  # what and why, at the last ": "; a reason is not required
+        what, _, why = said.rpartition(": ")
+        text, reason = (what.strip(), why.strip()) if what.strip() else (said, "")
     return Item(
         text=text[: state.start()] if state else text,
         path=path,
@@ -170,12 +144,6 @@ def _listed(said: str, kind: str, kinds: Kinds, path: str, line: int, at: dateti
         reason=reason,
         state=state[1].lower() if state else "",
     )
-
-
-def split_reason(said: str) -> tuple[str, str]:
-    """What and why, at the last ": "; an address has none, and a reason is not required."""
-    what, colon, why = said.rpartition(": ")
-    return (what.strip(), why.strip()) if colon and what.strip() else (said, "")
 
 
 def _summary(text: str) -> str:

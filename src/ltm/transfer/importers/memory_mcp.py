@@ -1,19 +1,5 @@
 """memory-mcp: `.memory/state.json`.
 
-| there                            | here                                                        |
-|----------------------------------|-------------------------------------------------------------|
-| type                             | kind of the same name                                       |
-| content, tags                    | summary and content, tags                                   |
-| created, updated                 | created and confirmed, updated                              |
-| confidence                       | confidence; 1 for kinds that fade by their dates anyway     |
-| accessCount                      | uses, up to ten                                             |
-| the tag `superseded`             | status superseded, by the memory that names it              |
-| the tag `archived`               | phase 3: out of sight, kept, and restorable                 |
-| supersedes, mergedFrom           | the same                                                    |
-| description of the project       | a fact                                                      |
-| id                               | legacy_id                                                   |
-| (none)                           | impact medium, scope project                                |
-
 `cursor.json` is not needed: transcripts are read again with `ltm capture`.
 """
 
@@ -31,14 +17,18 @@ _FILES = (".memory/state.json", "state.json")
 _SUPERSEDED, _ARCHIVED = "superseded", "archived"
 
 
-def finds(origin: Origin) -> bool:
-    """Whether there is such a file."""
-    return _file(origin) is not None
+def finds(origin: Origin) -> str | None:
+    """The file, if there is one."""
+    path = origin.find(*_FILES)
+    head = origin.head(path, 65_536) if path else b""
+    if not origin.is_folder and not head.lstrip().startswith(b"{"):
+        return None
+    return path if b'"memories"' in head and b'"tag_index"' not in head else None
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     """Every memory, those that were superseded or archived included."""
-    path = _file(origin)
+    path = finds(origin)
     if path is None:
         return
     state = mapping(origin.json(path))
@@ -86,11 +76,3 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
             legacy_id="description",
             created=origin.modified(path),
         )
-
-
-def _file(origin: Origin) -> str | None:
-    path = origin.find(*_FILES)
-    if path is None or (not origin.is_folder and not origin.head(path).lstrip().startswith(b"{")):
-        return None
-    head = origin.head(path, 65_536)
-    return path if b'"memories"' in head and b'"tag_index"' not in head else None

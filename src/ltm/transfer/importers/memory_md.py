@@ -3,17 +3,6 @@
 `.claude/memory/MEMORY.md`, `.claude/stash/*.md`, and what stands in CLAUDE.md between the marks
 `<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`.
 
-| there                                   | here                                                 |
-|-----------------------------------------|------------------------------------------------------|
-| a bullet under Facts                    | a fact                                               |
-| `### date title` under Episodes         | an episode of that day, with its bullets             |
-| a bullet under Preferences              | a preference                                         |
-| `(12/15 times)`, `(2 observations)`     | observations: 12, 2                                  |
-| High, Medium, Low without such a figure | observations: 5, 3, 1                                |
-| a stash                                 | an episode, dated by its text, else by its file      |
-| a bullet in the block of CLAUDE.md      | the kind its heading names                           |
-| (none)                                  | impact medium, confidence 1, scope project           |
-
 The block is a cut-down copy, so it is read only where MEMORY.md (or memory-mcp's `state.json`) is
 gone. What LTM itself wrote there is never read. Nothing here has an id, so what is known already is
 known by its text; stashes are known by their names.
@@ -30,7 +19,7 @@ from datetime import datetime
 from ltm.files.block import TARGETS, find_block, is_ours
 from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.parse import Section, at_end, day, front, kind_by_heading, sections
+from ltm.transfer.parse import Section, at_end, day, front, kind_by_heading, name_of, sections
 from ltm.transfer.source import Origin
 
 FILES = (".claude/memory/MEMORY.md", "memory/MEMORY.md", "MEMORY.md")
@@ -125,20 +114,16 @@ def _tagged(item: Item) -> Item:
 
 
 def _episode(section: Section, kind: str, path: str, at: datetime) -> Item:
+    undated = re.sub(r"\d{4}-\d{2}-\d{2}(?:[T_ ]\d{2}:?\d{2})?", "", section.heading)
     return Item(
         text=section.text or section.heading,
         path=path,
         line=section.line,
         kind=kind,
         word="an episode",
-        title=_undated(section.heading),
+        title=undated.strip(" \t:–—-()[]") or section.heading,
         created=day(section.heading) or at,
     )
-
-
-def _undated(heading: str) -> str:
-    plain = re.sub(r"\d{4}-\d{2}-\d{2}(?:[T_ ]\d{2}:?\d{2})?", "", heading)
-    return plain.strip(" \t:–—-()[]") or heading
 
 
 def _stash(origin: Origin) -> str | None:
@@ -152,14 +137,13 @@ def _stashed(origin: Origin, path: str) -> Iterator[Item]:
     if not text or not text.strip():
         return
     note = front(text)
-    name = os.path.basename(path).removesuffix(".md")
     yield Item(
         text=note.body.strip("\n") or text,
         path=path,
         kind="episode",
         word="a stash",
-        title=name.replace("-", " ").replace("_", " "),
-        legacy_id=f"stash/{name}.md",
+        title=name_of(path),
+        legacy_id=f"stash/{os.path.basename(path)}",
         created=day(note.text("timestamp", "date", "created"))
         or day(text[:2000])
         or origin.modified(path),

@@ -1,38 +1,31 @@
-"""The MCP reference server's knowledge graph: `memory.jsonl`, a line per entity or relation.
-
-| there                      | here                                                              |
-|----------------------------|-------------------------------------------------------------------|
-| entity: name               | title, legacy_id                                                  |
-| entityType                 | the kind of that name if there is one, else a fact; a tag         |
-| observations               | content, a bullet each                                            |
-| relation from, to          | links of the one it goes from; a line of both that says it        |
-| (no dates)                 | created: the file's time                                          |
-| (none)                     | impact medium, confidence 1, scope project                        |
-"""
+"""The MCP reference server's knowledge graph: `memory.jsonl`, a line per entity or relation."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.parse import kind_by_heading, listed, text_of
+from ltm.transfer.parse import kind_by_heading, listed, mapping, text_of
 from ltm.transfer.source import Origin
 
 _FILES = ("memory.jsonl", "memory.json")
+_TYPES = ("entity", "relation")
 
 
-def finds(origin: Origin) -> bool:
-    """Whether there is such a file."""
-    return _file(origin) is not None
+def finds(origin: Origin) -> str | None:
+    """The file, if there is one."""
+    path = origin.find(*_FILES) if origin.is_folder else origin.path
+    lines = origin.head(path, 65_536).splitlines()[:20] if path else ()
+    return path if any(_record(line).get("type") in _TYPES for line in lines) else None
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     """Every entity with what is related to it."""
-    path = _file(origin)
+    path = finds(origin)
     if path is None:
         return
     entities: dict[str, tuple[int, str, list[str]]] = {}
@@ -75,19 +68,9 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
         )
 
 
-def _record(line: bytes) -> dict[str, Any]:
+def _record(line: bytes) -> Mapping[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return record if isinstance(record, dict) else {}
-
-
-def _file(origin: Origin) -> str | None:
-    path = origin.find(*_FILES) if origin.is_folder else origin.path
-    if path is None:
-        return None
-    for line in origin.head(path, 65_536).splitlines()[:20]:
-        if _record(line).get("type") in ("entity", "relation"):
-            return path
-    return None
+    return mapping(record)
