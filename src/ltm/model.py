@@ -11,7 +11,7 @@ keys are the names of the fields; `source` is a small object.
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple, TypeVar
@@ -280,32 +280,20 @@ def choice(values: type[_T], word: str) -> _T:
     raise WrongUsage(f"'{word}' is not one of {options}", hint=f"use one of: {options}")
 
 
-_MOMENTS = frozenset({"created", "updated", "confirmed"})
-_TUPLES = frozenset({"tags", "supersedes", "merged_from", "links", "conflicts", "distinct"})
-
-# Calling an enumeration takes ten times as long as looking into a dictionary.
-_SCOPES = {str(each): each for each in Scope}
-_IMPACTS = {str(each): each for each in Impact}
-_STATUSES = {str(each): each for each in Status}
-_TRUSTS = {str(each): each for each in Trust}
-_PHASES = {int(each): each for each in Phase}
-
-
 def as_record(memory: Memory) -> dict[str, Any]:
     """Every field of a memory as JSON values, in the order of the model."""
     record: dict[str, Any] = {}
-    for name in Memory._fields:
-        value = getattr(memory, name)
-        if name in _MOMENTS:
-            value = iso(value)
-        elif name in _TUPLES:
-            value = list(value)
-        elif name == "source":
-            value = value._asdict() | {"trust": str(value.trust)}
-        elif name == "phase":
-            value = int(value)
-        elif isinstance(value, str):
+    for name, value in zip(Memory._fields, memory, strict=True):
+        if isinstance(value, str):
             value = str(value)
+        elif isinstance(value, datetime):
+            value = iso(value)
+        elif isinstance(value, Source):
+            value = value._asdict() | {"trust": str(value.trust)}
+        elif isinstance(value, tuple):
+            value = list(value)
+        elif isinstance(value, Phase):
+            value = int(value)
         record[name] = value
     return record
 
@@ -326,50 +314,33 @@ def from_record(record: Mapping[str, Any]) -> Memory:
     `ValueError` when it describes none.
     """
     try:
-        return _memory(record)
+        return Memory(
+            **{name: _FROM[name](value) for name, value in record.items() if name in _FROM}
+        )
     except (TypeError, AttributeError, KeyError) as error:
         raise ValueError(f"not the record of a memory: {error}") from error
 
 
-def _memory(record: Mapping[str, Any]) -> Memory:
-    # Field by field and without a loop: a listing makes a thousand of them.
-    get = record.get
-    source = (get("source") or {}).get
-    return Memory(
-        id=record["id"],
-        kind=record["kind"],
-        title=record["title"],
-        summary=record["summary"],
-        content=record["content"],
-        created=utc(record["created"]),
-        updated=utc(record["updated"]),
-        confirmed=utc(record["confirmed"]),
-        scope=_SCOPES[get("scope", "project")],
-        tags=tuple(get("tags", ())),
-        impact=_IMPACTS[get("impact", "medium")],
-        pinned=get("pinned", False),
-        difficulty=get("difficulty", 0.0),
-        confidence=get("confidence", 1.0),
-        observations=get("observations", 1),
-        phase=_PHASES[get("phase", 0)],
-        status=_STATUSES[get("status", "active")],
-        version=get("version", 1),
-        supersedes=tuple(get("supersedes", ())),
-        superseded_by=get("superseded_by", ""),
-        merged_from=tuple(get("merged_from", ())),
-        previous=get("previous", ""),
-        links=tuple(get("links", ())),
-        conflicts=tuple(get("conflicts", ())),
-        distinct=tuple(get("distinct", ())),
-        source=Source(
-            trust=_TRUSTS[source("trust", "user")],
-            session=source("session", ""),
-            lines=source("lines", ""),
-            tool=source("tool", ""),
-        ),
-        reason=get("reason", ""),
-        state=get("state", ""),
-        legacy_id=get("legacy_id", ""),
-        signature=get("signature", ""),
-        shown_signature=get("shown_signature", ""),
-    )
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _source(record: Mapping[str, Any] | None) -> Source:
+    get = (record or {}).get
+    trust = _TRUSTS[get("trust", "user")]
+    return Source(trust, get("session", ""), get("lines", ""), get("tool", ""))
+
+
+# Calling an enumeration takes ten times as long as looking into a dictionary.
+_TRUSTS = {str(each): each for each in Trust}
+_FROM: dict[str, Callable[[Any], Any]] = dict.fromkeys(Memory._fields, _as_it_is)
+_FROM |= {name: tuple for name, usual in Memory._field_defaults.items() if usual == ()}
+_FROM |= dict.fromkeys(("created", "updated", "confirmed"), utc)
+_FROM |= {
+    "scope": {str(each): each for each in Scope}.__getitem__,
+    "impact": {str(each): each for each in Impact}.__getitem__,
+    "status": {str(each): each for each in Status}.__getitem__,
+    "phase": {int(each): each for each in Phase}.__getitem__,
+    "source": _source,
+}
+"""How each field of a memory is read from its record."""

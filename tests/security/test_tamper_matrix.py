@@ -20,7 +20,7 @@ from ltm.project.layout import places
 from ltm.store.apply import state_of
 from ltm.store.file_store import FileStore
 from ltm.store.open import open_files
-from ltm.vault import body, frontmatter, signing
+from ltm.vault import codec, frontmatter, signing
 from ltm.vault.fields import FIELDS, Value
 from ltm.vault.signing import Key, SignatureState
 from tests.stores import START, make
@@ -191,7 +191,7 @@ def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaults]:
 def value(data: bytes, key: str) -> Value | None:
     document = frontmatter.parse(data, "x")
     if key in TEXTS:
-        text: str = getattr(body.read(document.body), key)
+        text: str = getattr(codec.read_body(document.body), key)
         return text
     return document.fields.get(key)
 
@@ -200,13 +200,13 @@ def with_value(data: bytes, key: str, new: Value | None) -> bytes:
     document = frontmatter.parse(data, "x")
     if key not in TEXTS:
         return document.with_fields({key: new}).to_bytes()
-    sections = body.read(document.body)
+    sections = codec.read_body(document.body)
     summary, content = sections.summary, sections.content
     if key == "summary":
         summary = str(new or "")
     else:
         content = str(new or "")
-    return document.with_fields({}, body.write(summary, content)).to_bytes()
+    return document.with_fields({}, codec.write_body(summary, content)).to_bytes()
 
 
 def test_the_matrix_has_a_row_for_every_field_there_is() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ltm.errors import BadFile, Refused
 from ltm.model import Impact, Memory, Phase, Scope, Source, Status, Trust, new_id
-from ltm.vault import body
+from ltm.text.sentences import summary_of
+from ltm.vault import codec
 from ltm.vault.codec import decode, encode, file_name, slug, to_bytes
 from ltm.vault.fields import FIELDS
 from ltm.vault.frontmatter import Document, parse
@@ -58,7 +59,7 @@ class TestRoundTrip:
 
     @given(texts, texts)
     def test_a_body_reads_back_as_written(self, summary: str, content: str) -> None:
-        found = body.read(body.write(summary, content))
+        found = codec.read_body(codec.write_body(summary, content))
         assert (found.summary, found.content) == (summary, content)
 
     def test_the_file_of_a_plain_memory_is_short_and_readable(self) -> None:
@@ -368,3 +369,67 @@ class TestFileName:
 
     def test_the_file_name_ends_with_the_id(self) -> None:
         assert file_name(memory()) == "use-wal-for-the-index.mem_01hxyzabc12345678.md"
+
+
+# -- the body --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["Xylophones are loud. XX\nX", "One.\n\nTwo. Three.", "x"])
+@pytest.mark.parametrize("before", ["", "\n", "\n\n"])
+@pytest.mark.parametrize("after", ["", "\n", "\n\n"])
+def test_without_headings_all_of_it_is_the_content_and_the_summary_is_made_from_it(
+    text: str, before: str, after: str
+) -> None:
+    whole = f"{before}{text}{after}"
+    found = codec.read_body(whole)
+    assert (found.content, found.explicit, found.summary_span) == (text, False, None)
+    assert found.content_span is not None
+    assert whole[slice(*found.content_span)] == text
+    assert found.summary == summary_of(text)
+
+
+def test_with_headings_each_text_stands_below_its_own() -> None:
+    whole = "\n## Summary\n\nShort.\n\n## Content\n\nLong.\n\nLonger.\n"
+    found = codec.read_body(whole)
+    assert (found.summary, found.content, found.explicit) == ("Short.", "Long.\n\nLonger.", True)
+    assert found.summary_span is not None
+    assert found.content_span is not None
+    assert whole[slice(*found.summary_span)] == "Short."
+    assert whole[slice(*found.content_span)] == "Long.\n\nLonger."
+
+
+@pytest.mark.parametrize(
+    ("whole", "summary", "content"),
+    [
+        ("## Summary\n\nShort.\n", "Short.", ""),
+        ("## Content\n\nLong.\n", "", "Long."),
+        ("## content\nLong.", "", "Long."),
+        ("Above.\n\n## Summary\n\nShort.\n", "Short.", "Above."),
+        ("Above.\n\n## Content\n\nLong.\n", "", "Above.\n\nLong."),
+        ("", "", ""),
+    ],
+)
+def test_a_part_that_is_missing_is_empty_and_words_above_belong_to_the_content(
+    whole: str, summary: str, content: str
+) -> None:
+    found = codec.read_body(whole)
+    assert (found.summary, found.content) == (summary, content)
+
+
+def test_only_the_section_that_changed_is_written_again() -> None:
+    whole = "\n\n## Summary\nShort.\n\n## Content\nLong.\n\n"
+    found = codec.read_body(whole)
+    assert codec.rewrite_body(whole, found.summary, found.content) == whole
+    new = codec.rewrite_body(whole, "Shorter.", found.content)
+    assert new == whole.replace("Short.", "Shorter.")
+    new = codec.rewrite_body(whole, found.summary, "Other.\n")
+    assert new == whole.replace("Long.\n", "Other.\n")
+
+
+def test_sections_go_when_a_change_lets_the_summary_follow_from_the_text() -> None:
+    whole = "\n## Summary\n\nShort.\n\n## Content\n\nShort.\n"
+    assert codec.rewrite_body(whole, "Short.", "Short.") == whole
+    assert (
+        codec.rewrite_body(whole, "Longer. By now.", "Longer.\nBy now.") == "\nLonger.\nBy now.\n"
+    )
+    assert codec.rewrite_body(whole, "Mine.", "Longer.") == codec.write_body("Mine.", "Longer.")

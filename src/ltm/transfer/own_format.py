@@ -205,13 +205,13 @@ def checked(record: Any, kinds: Kinds) -> Memory:
     return codec.assembled(
         reading,
         origin,
-        memory_id=memory_id if is_id(memory_id) else reading.bad("id"),
+        trust=Trust.IMPORT,
+        id=memory_id if is_id(memory_id) else reading.bad("id"),
         kind=kind,
         title=title if title.strip() and not {"\n", "\r"} & set(title) else reading.bad("title"),
         summary=reading.text("summary"),
         content=reading.text("content"),
         created=reading.moment("created"),
-        trust=Trust.IMPORT,
     )
 
 

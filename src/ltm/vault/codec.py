@@ -20,8 +20,10 @@ Reading forgives what a person typing by hand leaves out: a missing id is taken 
 name, a kind from the table's default, `created` from the id, `updated` from `created`, scope, tags,
 impact and status from the defaults above.
 
-`assembled` puts a memory together from named values, wherever they stand: the keys of a file, read
-here as a person typed them, or the fields of an exported record.
+The body is the text, or a `## Summary` section, then a `## Content` section; both texts come back
+exactly, whatever they contain. A body without these headings is all content, and its summary is
+what `summary_of` makes of it: so a summary that no person wrote stands in no file and follows the
+text.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -37,10 +40,8 @@ from typing import Any, NoReturn, Protocol, TypeVar
 from ltm.errors import BadFile, LtmError, Refused, WrongUsage
 from ltm.files.atomic import is_device
 from ltm.kinds import Kinds
-from ltm.model import Impact, Memory, Phase, Scope, Source, Status, Trust, choice, is_id
-from ltm.text.sentences import title_of
-from ltm.vault import body
-from ltm.vault.body import Sections
+from ltm.model import Memory, Phase, Source, Trust, choice, is_id
+from ltm.text.sentences import summary_of, title_of
 from ltm.vault.fields import BY_KEY, FIELDS, Value, items, moment, number, phase_of, record_by_key
 from ltm.vault.frontmatter import MAX_FRONT, Document, is_text
 from ltm.vault.vault import MAX_FILE
@@ -56,6 +57,20 @@ _LONGEST_SLUG = 48
 # Keys whose value was made up because the file had none: written down as soon as it is rewritten,
 # so that no file that LTM wrote is without them.
 _MADE_UP = ("id", "created")
+_HEADING = re.compile(r"^##[ \t]+(summary|content)[ \t]*\r?(?:\n|\Z)", re.MULTILINE | re.IGNORECASE)
+# Lines of the texts that would be read as something else get a backslash, which Markdown hides:
+# the opening marker of a merge conflict anywhere, and the next section's heading in the summary.
+_MARKER = r"<<<<<<<"
+_CONTENT = r"##[ \t]+content[ \t]*\r?(?:$|\Z)"
+_FLAGS = re.MULTILINE | re.IGNORECASE
+_BARE = {
+    "summary": re.compile(rf"^\\*(?:{_MARKER}|{_CONTENT})", _FLAGS),
+    "content": re.compile(rf"^\\*{_MARKER}", _FLAGS),
+}
+_ESCAPED = {
+    "summary": re.compile(rf"^\\(\\*(?:{_MARKER}|{_CONTENT}))", _FLAGS),
+    "content": re.compile(rf"^\\(\\*{_MARKER})", _FLAGS),
+}
 
 
 def decode(document: Document, path: str, kinds: Kinds, *, seen: datetime | None = None) -> Memory:
@@ -64,7 +79,7 @@ def decode(document: Document, path: str, kinds: Kinds, *, seen: datetime | None
     `seen` is the moment to assume for a hand-written file whose keys and id tell none, such as the
     file's modification time.
     """
-    sections = body.read(body.with_notes(document.body, document.alternates))
+    sections = read_body(with_notes(document.body, document.alternates))
     return MemoryReader(document, path, kinds).memory(sections, seen)
 
 
@@ -76,7 +91,7 @@ def encode(memory: Memory, base: Document | None = None, kinds: Kinds | None = N
     _refuse_unwritable(memory)
     new = _values(memory)
     if base is None:
-        document = Document().with_fields(new, body.write(memory.summary, memory.content))
+        document = Document().with_fields(new, write_body(memory.summary, memory.content))
     else:
         document = _onto(base, memory, new, kinds or Kinds())
     if document.front_size > MAX_FRONT or len(document.to_bytes()) > MAX_FILE:
@@ -120,90 +135,66 @@ def file_name(memory: Memory) -> str:
 class Values(Protocol):
     """Named values, each checked; what is missing is the default."""
 
-    def text(self, name: str) -> str:
-        """One text."""
-        ...
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """A flat list of texts."""
-        ...
-
-    def choice(self, name: str, default: _T) -> _T:
-        """One of a few words."""
-        ...
-
-    def flag(self, name: str) -> bool:
-        """True or false, which is the default."""
-        ...
-
-    def share(self, name: str, default: float) -> float:
-        """A number from 0 to 1."""
-        ...
-
-    def count(self, name: str) -> int:
-        """A whole number from 1 up."""
-        ...
-
-    def phase(self) -> Phase:
-        """How much of the text is left."""
-        ...
-
-    def moment(self, name: str, default: datetime) -> datetime:
-        """A moment."""
-        ...
+    def text(self, name: str) -> str: ...
+    def texts(self, name: str) -> tuple[str, ...]: ...
+    def choice(self, name: str, default: _T) -> _T: ...
+    def flag(self, name: str) -> bool: ...
+    def share(self, name: str, default: float) -> float: ...
+    def count(self, name: str) -> int: ...
+    def phase(self) -> Phase: ...
+    def moment(self, name: str, default: datetime) -> datetime: ...
 
 
-def assembled(
-    values: Values,
-    origin: Values,
-    *,
-    memory_id: str,
-    kind: str,
-    title: str,
-    summary: str,
-    content: str,
-    created: datetime,
-    trust: Trust,
-) -> Memory:
-    """The memory of these values; `origin` has those of its source, whose `trust` is a default."""
+def assembled(values: Values, origin: Values, *, trust: Trust, **given: Any) -> Memory:
+    """The memory of named values, wherever they stand: the keys of a file or a record's fields.
+
+    `given` are the fields without a default, but for two moments. `origin` has the values of the
+    memory's source; `trust` is what a missing one means there.
+    """
+
+    def value(place: Values, name: str, default: object) -> Any:
+        if isinstance(default, StrEnum):
+            return place.choice(name, default)
+        if isinstance(default, Phase):
+            return place.phase()
+        if isinstance(default, bool):
+            return place.flag(name)
+        if isinstance(default, float):
+            return place.share(name, default)
+        if isinstance(default, int):
+            return place.count(name)
+        return place.texts(name) if isinstance(default, tuple) else place.text(name)
+
+    source = {**Source._field_defaults, "trust": trust}
     return Memory(
-        id=memory_id,
-        kind=kind,
-        title=title,
-        summary=summary,
-        content=content,
-        created=created,
-        updated=values.moment("updated", created),
-        confirmed=values.moment("confirmed", created),
-        scope=values.choice("scope", Scope.PROJECT),
-        tags=values.texts("tags"),
-        impact=values.choice("impact", Impact.MEDIUM),
-        pinned=values.flag("pinned"),
-        difficulty=values.share("difficulty", 0.0),
-        confidence=values.share("confidence", 1.0),
-        observations=values.count("observations"),
-        phase=values.phase(),
-        status=values.choice("status", Status.ACTIVE),
-        version=values.count("version"),
-        supersedes=values.texts("supersedes"),
-        superseded_by=values.text("superseded_by"),
-        merged_from=values.texts("merged_from"),
-        previous=values.text("previous"),
-        links=values.texts("links"),
-        conflicts=values.texts("conflicts"),
-        distinct=values.texts("distinct"),
-        source=Source(
-            trust=origin.choice("trust", trust),
-            session=origin.text("session"),
-            lines=origin.text("lines"),
-            tool=origin.text("tool"),
-        ),
-        reason=values.text("reason"),
-        state=values.text("state"),
-        legacy_id=values.text("legacy_id"),
-        signature=values.text("signature"),
-        shown_signature=values.text("shown_signature"),
+        **given,
+        updated=values.moment("updated", given["created"]),
+        confirmed=values.moment("confirmed", given["created"]),
+        source=Source(*(value(origin, name, default) for name, default in source.items())),
+        **{
+            name: value(values, name, default)
+            for name, default in Memory._field_defaults.items()
+            if name != "source"
+        },
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """What a body says."""
+
+    summary: str
+    content: str
+    explicit: bool
+    """Whether the body has the headings; without them the summary is derived."""
+    summary_span: tuple[int, int] | None = None
+    content_span: tuple[int, int] | None = None
+    """Where each text stands in the body, if it stands there in one piece."""
+
+    @property
+    def given(self) -> str:
+        """The summary that stands in the body; nothing where it follows from the text."""
+        return self.summary if self.explicit else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +217,13 @@ class MemoryReader:
         return assembled(
             self,
             self,
-            memory_id=found,
+            trust=Trust.USER,
+            id=found,
             kind=self._kind(),
             title=self._title(sections),
             summary=sections.summary,
             content=sections.content,
             created=self._created(found, seen),
-            trust=Trust.USER,
         )
 
     def _bad(self, key: str, message: str, hint: str) -> NoReturn:
@@ -355,7 +346,7 @@ def _onto(base: Document, memory: Memory, new: dict[str, Value | None], kinds: K
     try:
         before = decode(base, name, kinds, seen=memory.created)
     except LtmError:  # a broken base has nothing to compare with: every known key is written
-        return base.with_fields(new, body.rewrite(base.body, memory.summary, memory.content))
+        return base.with_fields(new, rewrite_body(base.body, memory.summary, memory.content))
     if before == memory:
         return base
     old = _values(before)
@@ -365,27 +356,27 @@ def _onto(base: Document, memory: Memory, new: dict[str, Value | None], kinds: K
     changes = {key: value for key, value in new.items() if value != old[key] or key in due}
     # Words that lost in a union merge are in the memory's content by now, so they enter the body
     # as the repeated lines that held them go.
-    return base.with_fields(changes, body.rewrite(base.body, memory.summary, memory.content))
+    return base.with_fields(changes, rewrite_body(base.body, memory.summary, memory.content))
 
 
 def _values(memory: Memory) -> dict[str, Value | None]:
     """Every key in the order of the table; None for one that is left out."""
     record = record_by_key(memory)
-    values = {field.key: _as_text(record[field.key]) for field in FIELDS}
+    values: dict[str, Value] = {}
+    for field in FIELDS:
+        value = record[field.key]
+        if isinstance(value, list):
+            values[field.key] = tuple(value)
+        elif isinstance(value, bool):
+            values[field.key] = "true" if value else "false"
+        else:
+            values[field.key] = value if isinstance(value, str) else repr(value)
     left_out: dict[str, Value] = {
         field.key: () if field.many else field.default for field in FIELDS if not field.always
     }
     left_out["title"] = title_of(memory.content or memory.summary)
     left_out["confirmed"] = values["created"]
     return {key: None if left_out.get(key) == value else value for key, value in values.items()}
-
-
-def _as_text(value: Any) -> Value:
-    if isinstance(value, list):
-        return tuple(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else repr(value)
 
 
 def _refuse_unwritable(memory: Memory) -> None:
@@ -402,3 +393,104 @@ def _refuse_unwritable(memory: Memory) -> None:
                 f"the {name} holds a character that no text file can keep",
                 hint="remove NUL characters and broken surrogates",
             )
+
+
+# -- the body --------------------------------------------------------------------------------------
+
+
+def read_body(body: str) -> Sections:
+    """The summary and the content of a body."""
+    first = _HEADING.search(body)
+    if first is None:
+        content = body.strip("\n")
+        start = len(body) - len(body.lstrip("\n"))
+        text = _unescape(content, "content")
+        return Sections(summary_of(text), text, False, content_span=(start, start + len(content)))
+    lead = body[: first.start()].strip("\n")
+    summary, summary_span = "", None
+    headings = _HEADING.finditer(body, first.start())
+    heading = next((each for each in headings if each[1].lower() == "content"), None)
+    if heading is None or heading.start() != first.start():
+        end = len(body) if heading is None else heading.start()
+        summary_span = _span(body, first.end(), end, 1 if heading is None else 2)
+        summary = _unescape(body[slice(*summary_span)], "summary")
+    text, content_span = "", None
+    if heading is not None:
+        content_span = _span(body, heading.end(), len(body), 1)
+        text = _unescape(body[slice(*content_span)], "content")
+    if lead:  # a person's words above the headings belong to the content
+        text, content_span = f"{lead}\n\n{text}" if text else lead, None
+    return Sections(summary, text, True, summary_span, content_span)
+
+
+def write_body(summary: str, content: str) -> str:
+    """The shortest body that says exactly this; nothing at all for a tombstone without words."""
+    plain = f"\n{_escape(content, 'content')}\n"
+    if content and _says(plain, summary, content):
+        return plain
+    parts: list[str] = []
+    if summary:
+        parts.append(f"## Summary\n\n{_escape(summary, 'summary')}\n")
+    if content:
+        parts.append(f"## Content\n\n{_escape(content, 'content')}\n")
+    return "".join(f"\n{part}" for part in parts)
+
+
+def rewrite_body(body: str, summary: str, content: str) -> str:
+    """A body with these texts in which an unchanged section keeps every byte it has.
+
+    The sections go with the first change after which the summary follows from the text.
+    """
+    old = read_body(body)
+    if (old.summary, old.content) == (summary, content):
+        return body
+    new = write_body(summary, content)
+    if not read_body(new).explicit:
+        return new
+    spliced = body
+    if content != old.content and old.content_span:
+        start, end = old.content_span
+        spliced = f"{spliced[:start]}{_escape(content, 'content')}{spliced[end:]}"
+    if summary != old.summary and old.summary_span:
+        start, end = old.summary_span
+        spliced = f"{spliced[:start]}{_escape(summary, 'summary')}{spliced[end:]}"
+    # Where a section is missing, or stands in pieces, there is nothing to splice into.
+    return spliced if _says(spliced, summary, content) else new
+
+
+def with_notes(body: str, lost: Mapping[str, tuple[str, ...]]) -> str:
+    """A body with a line for each text that lost against another version of the same key."""
+    if not lost:
+        return body
+    sections = read_body(body)
+    # One line each, so that a later merge can tell that it is there already.
+    notes = (f"- other {key}: {text}" for key, texts in lost.items() for text in texts)
+    there = set(sections.content.split("\n"))
+    lines = "\n".join(line for note in notes if (line := note.replace("\n", " ")) not in there)
+    if not lines:
+        return body
+    content = f"{sections.content}\n\n{lines}" if sections.content else lines
+    return rewrite_body(body, sections.summary, content)
+
+
+def _says(body: str, summary: str, content: str) -> bool:
+    found = read_body(body)
+    return (found.summary, found.content) == (summary, content)
+
+
+def _span(body: str, start: int, end: int, blank: int) -> tuple[int, int]:
+    """The text between two headings without the one line end before it and `blank` behind it."""
+    if body.startswith("\n", start, end):
+        start += 1
+    for _ in range(blank):
+        if body.endswith("\n", start, end):
+            end -= 1
+    return start, end
+
+
+def _escape(text: str, section: str) -> str:
+    return _BARE[section].sub(r"\\\g<0>", text)
+
+
+def _unescape(text: str, section: str) -> str:
+    return _ESCAPED[section].sub(r"\1", text)

@@ -103,10 +103,8 @@ def phase_of(text: str) -> int | None:
     return int(word) if word in {"0", "1", "2", "3"} else _phase_names(word)
 
 
-_highest = _best(number, max)
-_lowest = _best(number, min)
-_earliest = _best(moment, min)
-_latest = _best(moment, max)
+_highest, _lowest = _best(number, max), _best(number, min)
+_earliest, _latest = _best(moment, min), _best(moment, max)
 _gravest = _best(_place(*Impact), max)
 _furthest = _best(_place(*Status), max)
 _least_trusted = _best(_place(*Trust), max)
@@ -190,23 +188,18 @@ def merge3(field: Field, base: Value | None, older: Value | None, newer: Value |
     A key that a version lacks must be passed as the field's default ('' or () where it has none).
     """
     if field.many:
-        before, one, two = items(base), items(older), items(newer)
-        gone = {item for item in before if item not in one or item not in two}
-        return tuple(item for item in union(one, two) if item not in gone)
+        mine, theirs = items(older), items(newer)
+        gone = {item for item in items(base) if item not in mine or item not in theirs}
+        return tuple(item for item in union(mine, theirs) if item not in gone)
     if base is not None and not field.steady:
-        if field.added and (total := _added(base, older, newer)) is not None:
-            return total
+        if field.added:
+            try:
+                start, one, two = (int(str(value)) for value in (base, older, newer))
+                return str(max(1, one + two - start))
+            except ValueError:
+                pass  # one of the three is not a count
         if older == base:
             return newer or ""
         if newer == base:
             return older or ""
     return field.rule([text for text in (older, newer) if isinstance(text, str)])
-
-
-def _added(base: Value, older: Value | None, newer: Value | None) -> str | None:
-    """A count after both sides added to it, or None when one of the three is not a count."""
-    try:
-        start, one, two = (int(str(value)) for value in (base, older, newer))
-    except ValueError:
-        return None
-    return str(max(1, one + two - start))

@@ -72,24 +72,22 @@ class Document:
     """The line of the file on which each key first stands."""
 
     def __post_init__(self) -> None:
-        fields: dict[str, Value] = {}
+        values: dict[str, list[Value]] = {}
         lines: dict[str, int] = {}
-        repeated: dict[str, list[Value]] = {}
         line = 2
         for entry in self.entries:
             if entry.key:
                 lines.setdefault(entry.key, line)
                 if entry.value is not None:
-                    if entry.key in fields:
-                        repeated.setdefault(entry.key, [fields[entry.key]]).append(entry.value)
-                    else:
-                        fields[entry.key] = entry.value
+                    values.setdefault(entry.key, []).append(entry.value)
             line += entry.raw.count("\n")
+        fields = {key: each[0] for key, each in values.items()}
         alternates: dict[str, tuple[str, ...]] = {}
-        for key, values in repeated.items():
-            fields[key], lost = settle(values, BY_KEY.get(key))
-            if lost:
-                alternates[key] = lost
+        for key, each in values.items():
+            if len(each) > 1:
+                fields[key], lost = settle(each, BY_KEY.get(key))
+                if lost:
+                    alternates[key] = lost
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "alternates", alternates)
         object.__setattr__(self, "lines", lines)
@@ -161,31 +159,21 @@ def parse(data: bytes, path: str) -> Document:
     _refuse_conflict(text, path)
     opening = _OPENING.match(text)
     if opening is None:
-        raise BadFile(
-            "the file does not begin with front matter",
-            path=path,
-            line=1,
-            hint="begin it with a line '---', the keys id, kind and title, and another '---'",
-        )
+        hint = "begin it with a line '---', the keys id, kind and title, and another '---'"
+        raise _bad(path, "the file does not begin with front matter", hint, 1)
     start = opening.end()
     closing = _CLOSING.search(text, start)
     if closing is None or closing.start() - start > MAX_FRONT:
         if len(text) - start <= MAX_FRONT:
-            raise BadFile(
-                "the front matter has no end", path=path, line=1, hint="add a line '---' below it"
-            )
-        raise BadFile(
-            f"the front matter is longer than {MAX_FRONT // 1024} KiB",
-            path=path,
-            line=1,
-            hint="end it with a line '---' and keep long text below that",
-        )
+            raise _bad(path, "the front matter has no end", "add a line '---' below it", 1)
+        hint = "end it with a line '---' and keep long text below that"
+        raise _bad(path, f"the front matter is longer than {MAX_FRONT // 1024} KiB", hint, 1)
     front = text[start : closing.start()]
     try:
         entries = _entries(front, yaml_keys(front))
     except Flaw as flaw:
         line = 2 + front.count("\n", 0, flaw.offset)
-        raise BadFile(flaw.message, path=path, line=line, hint=flaw.hint) from flaw
+        raise _bad(path, flaw.message, flaw.hint, line) from flaw
     body = text[closing.end() :]
     crlf = "\r\n" in text and not _LONE_NEWLINE.search(text)
     document = Document(
@@ -196,41 +184,35 @@ def parse(data: bytes, path: str) -> Document:
         bom=bom,
         crlf=crlf,
     )
-    _refuse_nesting(document, path)
+    for entry in entries:
+        if entry.value is None and entry.key in BY_KEY:
+            hint = f"write '{entry.key}: …' as one text, or as a list [a, b]"
+            line = document.lines[entry.key]
+            raise _bad(path, f"'{entry.key}' is a nested value", hint, line)
     return document
+
+
+def _bad(path: str, message: str, hint: str, line: int | None = None) -> BadFile:
+    return BadFile(message, path=path, line=line, hint=hint)
 
 
 def _text(data: bytes, path: str) -> tuple[str, bool]:
     """The text of a file and whether a byte order mark stood before it."""
     if not data:
-        raise BadFile(
-            "the file is empty",
-            path=path,
-            hint="restore it with 'git checkout' or from archives/, or delete it",
-        )
+        hint = "restore it with 'git checkout' or from archives/, or delete it"
+        raise _bad(path, "the file is empty", hint)
     if len(data) > MAX_FILE:
-        raise BadFile(
-            f"the file is larger than {MAX_FILE // 1024 // 1024} MiB",
-            path=path,
-            hint="keep a memory short and link to long text",
-        )
+        message = f"the file is larger than {MAX_FILE // 1024 // 1024} MiB"
+        raise _bad(path, message, "keep a memory short and link to long text")
+    as_text = "save it as UTF-8 text"
     if (nul := data.find(b"\0")) >= 0:
-        raise BadFile(
-            "the file holds a NUL byte",
-            path=path,
-            line=1 + data.count(b"\n", 0, nul),
-            hint="save it as UTF-8 text",
-        )
+        raise _bad(path, "the file holds a NUL byte", as_text, 1 + data.count(b"\n", 0, nul))
     bom = data.startswith(_BOM)
     try:
         return data[3 if bom else 0 :].decode(), bom
     except UnicodeDecodeError as error:
-        raise BadFile(
-            "the file is not UTF-8",
-            path=path,
-            line=1 + data.count(b"\n", 0, error.start + (3 if bom else 0)),
-            hint="save it as UTF-8 text",
-        ) from error
+        line = 1 + data.count(b"\n", 0, error.start + (3 if bom else 0))
+        raise _bad(path, "the file is not UTF-8", as_text, line) from error
 
 
 def _refuse_conflict(text: str, path: str) -> None:
@@ -246,13 +228,12 @@ def _refuse_conflict(text: str, path: str) -> None:
         elif sign == "=":
             divided = True
         elif opened is not None and divided:
-            raise BadFile(
-                "the file holds the markers of an unfinished merge",
-                path=path,
-                line=1 + text.count("\n", 0, opened),
-                hint="keep what is right and delete the lines <<<<<<<, ======= and >>>>>>>;"
-                " a text about such markers needs a backslash before <<<<<<<",
+            hint = (
+                "keep what is right and delete the lines <<<<<<<, ======= and >>>>>>>;"
+                " a text about such markers needs a backslash before <<<<<<<"
             )
+            line = 1 + text.count("\n", 0, opened)
+            raise _bad(path, "the file holds the markers of an unfinished merge", hint, line)
 
 
 def _entries(front: str, items: Sequence[YamlKey]) -> tuple[FrontMatterEntry, ...]:
@@ -272,17 +253,6 @@ def _entries(front: str, items: Sequence[YamlKey]) -> tuple[FrontMatterEntry, ..
     if done < len(front):
         entries.append(FrontMatterEntry("", front[done:]))
     return tuple(entries)
-
-
-def _refuse_nesting(document: Document, path: str) -> None:
-    for entry in document.entries:
-        if entry.value is None and entry.key in BY_KEY:
-            raise BadFile(
-                f"'{entry.key}' is a nested value",
-                path=path,
-                line=document.lines[entry.key],
-                hint=f"write '{entry.key}: …' as one text, or as a list [a, b]",
-            )
 
 
 def _place(entries: Sequence[FrontMatterEntry], key: str) -> int:
@@ -339,21 +309,17 @@ def yaml_keys(text: str) -> list[YamlKey]:
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # no libyaml: slower, same events
     try:
-        found = _top_level(yaml.parse(text, Loader=loader), text)
+        return _top_level(yaml.parse(text, Loader=loader), text)
     except yaml.YAMLError as error:
-        raise _flaw(error, text) from error
-    return found
-
-
-def _flaw(error: Exception, text: str) -> Flaw:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    offset = mark.index if mark is not None else getattr(error, "position", 0)
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "syntax error"
-    return Flaw(
-        min(int(offset), len(text)),
-        f"the front matter is not valid YAML ({problem})",
-        "write one 'key: value' per line and put texts with special characters in double quotes",
-    )
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        offset = mark.index if mark is not None else getattr(error, "position", 0)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None)
+        raise Flaw(
+            min(int(offset), len(text)),
+            f"the front matter is not valid YAML ({problem or 'syntax error'})",
+            "write one 'key: value' per line and put texts with special characters in double"
+            " quotes",
+        ) from error
 
 
 def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:
@@ -366,9 +332,16 @@ def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:
     parts: list[str] | None = None  # texts of a flat list; None once it is not one
     is_list = False
     for event in events:
-        at, stop = _reach(event)
+        # A parser always sets both marks.
+        at = event.start_mark.index if event.start_mark else 0
+        stop = event.end_mark.index if event.end_mark else 0
+        if isinstance(event, yaml.AliasEvent):
+            raise Flaw(at, "front matter may not use aliases (*name)", "write the value out")
+        if getattr(event, "anchor", None) is not None:
+            raise Flaw(at, "front matter may not use anchors (&name)", "write the value out")
+        if getattr(event, "tag", None) is not None:
+            raise Flaw(at, "front matter may not use tags (!name)", "remove the tag")
         if isinstance(event, yaml.ScalarEvent):
-            _refuse_magic(event, at)
             if event.style == '"' and not is_text(event.value):  # only escapes can make one
                 raise Flaw(at, "a value holds a character that is not text", "remove the escape")
             if depth == 0:
@@ -382,7 +355,6 @@ def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:
             if parts is not None:
                 parts.append(event.value)
         elif isinstance(event, yaml.CollectionStartEvent):
-            _refuse_magic(event, at)
             if depth == 0 and (event.flow_style or not isinstance(event, yaml.MappingStartEvent)):
                 raise _no_map(at)
             if depth and key is None:
@@ -399,8 +371,6 @@ def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:
             depth -= 1
             if stop > at:  # a closing bracket; the end of a block has no width
                 end = stop
-        elif isinstance(event, yaml.AliasEvent):
-            raise Flaw(at, "front matter may not use aliases (*name)", "write the value out")
         elif isinstance(event, yaml.DocumentEndEvent) and event.explicit:
             raise Flaw(at, "the front matter ends before its last line", "remove the line '...'")
         elif isinstance(event, yaml.DocumentStartEvent):
@@ -414,20 +384,6 @@ def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:
             items.append(YamlKey(key, value, start, end))
             key = None
     return items
-
-
-def _reach(event: Event) -> tuple[int, int]:
-    """Where an event begins and ends in the text."""
-    if event.start_mark is None or event.end_mark is None:  # a parser always sets both
-        return 0, 0
-    return event.start_mark.index, event.end_mark.index
-
-
-def _refuse_magic(event: Event, at: int) -> None:
-    if getattr(event, "anchor", None) is not None:
-        raise Flaw(at, "front matter may not use anchors (&name)", "write the value out")
-    if getattr(event, "tag", None) is not None:
-        raise Flaw(at, "front matter may not use tags (!name)", "remove the tag")
 
 
 def _no_map(at: int) -> Flaw:

@@ -37,8 +37,8 @@ from ltm.model import Phase
 from ltm.project.git_command import run
 from ltm.project.home import home, scratch_folder
 from ltm.text.sentences import summary_of
-from ltm.vault import body as text
 from ltm.vault import codec, frontmatter, key_file
+from ltm.vault.codec import read_body, rewrite_body, with_notes
 from ltm.vault.fields import BY_KEY, FIELDS, Field, Value, items, merge3, moment, phase_of, union
 from ltm.vault.frontmatter import Document, FrontMatterEntry, parse
 
@@ -107,11 +107,15 @@ def _read(data: bytes, path: str) -> Document | None:
     if not document.repeated:
         return document
     settled = {key: document.fields[key] for key in document.repeated if key in document.fields}
-    return document.with_fields(settled, text.with_notes(document.body, document.alternates))
+    return document.with_fields(settled, with_notes(document.body, document.alternates))
 
 
 def _merge(base: Document | None, ours: Document, theirs: Document) -> Document:
-    older, newer = sorted((ours, theirs), key=lambda side: (_updated(side), side.to_bytes()))
+    def age(side: Document) -> tuple[datetime, bytes]:
+        updated = moment(str(side.fields.get("updated", "")))
+        return updated or datetime.min.replace(tzinfo=UTC), side.to_bytes()
+
+    older, newer = sorted((ours, theirs), key=age)
     both_edited = older.body != newer.body and (
         base is None or base.body not in (older.body, newer.body)
     )
@@ -128,26 +132,29 @@ def _merge(base: Document | None, ours: Document, theirs: Document) -> Document:
     if both_edited and str(values["version"]).isdigit():
         values["version"] = str(int(str(values["version"])) + 1)
     entries, unknown = _other_entries(base, ours, theirs, newer)
-    body = text.with_notes(_text(base, ours, older, newer), lost | unknown)
-    changes = {key: value for key, value in values.items() if value != _value(ours, BY_KEY[key])}
-    merged = ours.with_entries(entries).with_fields(
-        {key: None if _is_default(key, value) else value for key, value in changes.items()}, body
-    )
-    return _with_signatures(merged, older, newer)
-
-
-def _updated(document: Document) -> datetime:
-    return moment(str(document.fields.get("updated", ""))) or datetime.min.replace(tzinfo=UTC)
+    body = with_notes(_text(base, ours, older, newer), lost | unknown)
+    changes: dict[str, Value | None] = {}
+    for field in FIELDS:
+        value = values[field.key]
+        if value != _value(ours, field):
+            is_default = not field.always and value == (() if field.many else field.default)
+            changes[field.key] = None if is_default else value
+    merged = ours.with_entries(entries).with_fields(changes, body)
+    for key in _SIGNATURES:  # in this order, because the second covers the first
+        # Only a signature that still covers what it signed is kept.
+        covered = _covered(merged, key)
+        fitting = (
+            side.fields.get(key) for side in (newer, older) if _covered(side, key) == covered
+        )
+        kept = next((signature for signature in fitting if signature), None)
+        if kept != merged.fields.get(key):
+            merged = merged.with_fields({key: kept})
+    return merged
 
 
 def _value(document: Document, field: Field) -> Value:
     value = document.fields.get(field.key)
     return items(value) if field.many else value or field.default
-
-
-def _is_default(key: str, value: Value) -> bool:
-    field = BY_KEY[key]
-    return not field.always and value == (() if field.many else field.default)
 
 
 def _losers(sides: Sequence[Value], kept: Sequence[Value | None]) -> tuple[str, ...]:
@@ -173,13 +180,13 @@ def _text(base: Document | None, ours: Document, older: Document, newer: Documen
 
     # By sections, so that a union never repeats their headings. A summary that follows from its
     # text stands nowhere, so there is nothing of it to merge.
-    one, two = text.read(older.body), text.read(newer.body)
-    was = None if base is None else text.read(base.body)
+    one, two = read_body(older.body), read_body(newer.body)
+    was = None if base is None else read_body(base.body)
     summary = merge_lines(None if was is None else was.given, one.given, two.given)
     content = merge_lines(None if was is None else was.content, one.content, two.content)
     if not summary and not (one.explicit and two.explicit):
         summary = summary_of(content)
-    return text.rewrite(ours.body, summary, content)
+    return rewrite_body(ours.body, summary, content)
 
 
 def _phase(document: Document) -> int:
@@ -195,21 +202,8 @@ def _has_faded(side: Document, before: Document) -> bool:
     return all(" ".join(line.split()) in flat for line in side.body.splitlines())
 
 
-def _with_signatures(merged: Document, older: Document, newer: Document) -> Document:
-    """The document with what signatures still cover what they signed; all others are dropped."""
-    for key in _SIGNATURES:  # in this order, because the second covers the first
-        covered = _covered(merged, key)
-        fitting = (
-            side.fields.get(key) for side in (newer, older) if _covered(side, key) == covered
-        )
-        kept = next((signature for signature in fitting if signature), None)
-        if kept != merged.fields.get(key):
-            merged = merged.with_fields({key: kept})
-    return merged
-
-
 def _covered(document: Document, signature: str) -> list[Value]:
-    sections = text.read(document.body)
+    sections = read_body(document.body)
     shown = signature == "shown_signature"
     values = [
         _value(document, field)
@@ -240,7 +234,10 @@ def _other_entries(
                 continue
         elif here != was and there is None:
             continue  # the other side removed what this one edited: the edit stays
-        entries = _replaced(entries, key, there or ())
+        # In the place of the first of that key, or at the end.
+        start = next((i for i, entry in enumerate(entries) if entry.key == key), len(entries))
+        rest = [entry for entry in entries[start:] if entry.key != key]
+        entries = [*entries[:start], *(there or ()), *rest]
     comments = {entry.raw for side in (base, ours) if side for entry in _comments(side)}
     entries += [entry for entry in _comments(theirs) if entry.raw not in comments]
     return _in_style(entries, ours), lost
@@ -257,16 +254,6 @@ def _unknown(document: Document) -> dict[str, tuple[FrontMatterEntry, ...]]:
 def _comments(document: Document) -> list[FrontMatterEntry]:
     lines = [line for entry in document.entries if not entry.key for line in entry.raw.splitlines()]
     return [FrontMatterEntry("", f"{line.strip()}\n") for line in lines if line.strip()]
-
-
-def _replaced(
-    entries: Sequence[FrontMatterEntry], key: str, new: Sequence[FrontMatterEntry]
-) -> list[FrontMatterEntry]:
-    """The entries with those of one key replaced where the first of them stood, or at the end."""
-    places = [place for place, entry in enumerate(entries) if entry.key == key]
-    start = places[0] if places else len(entries)
-    rest = [entry for entry in entries[start:] if entry.key != key]
-    return [*entries[:start], *new, *rest]
 
 
 def _in_style(entries: Sequence[FrontMatterEntry], like: Document | None) -> list[FrontMatterEntry]:
@@ -286,10 +273,9 @@ def _with_every_line(good: Document, rest: bytes) -> bytes:
     # Bytes that are not text are spelt out, so that the result can be read.
     spelt = rest.decode(errors="backslashreplace").replace("\0", "\\x00")
     lacking = [line for line in spelt.splitlines() if line.strip() and line not in known_lines]
-    sections = text.read(good.body)
-    parts = [sections.content, "\n".join(lacking)]
-    content = "\n\n".join(part for part in parts if part)
-    return good.with_fields({}, text.rewrite(good.body, sections.summary, content)).to_bytes()
+    sections = read_body(good.body)
+    content = "\n\n".join(filter(None, (sections.content, "\n".join(lacking))))
+    return good.with_fields({}, rewrite_body(good.body, sections.summary, content)).to_bytes()
 
 
 def merge_lines(base: str | None, older: str, newer: str) -> str:
@@ -298,12 +284,8 @@ def merge_lines(base: str | None, older: str, newer: str) -> str:
         return newer
     if newer == base:
         return older
-    return _git_union(base or "", older, newer)
-
-
-def _git_union(base: str, older: str, newer: str) -> str:
     with tempfile.TemporaryDirectory(prefix="ltm-merge-", dir=scratch_folder()) as folder:
-        for name, text in (("base", base), ("older", older), ("newer", newer)):
+        for name, text in (("base", base or ""), ("older", older), ("newer", newer)):
             with open(os.path.join(folder, name), "wb") as file:
                 # Git would join a last line without an end to what follows it.
                 file.write(f"{text}\n".encode() if text else b"")

@@ -9,12 +9,15 @@ Each memory carries two, both HMAC-SHA256 over canonical JSON (sorted keys, mome
 
 The key is one file under LTM_HOME, readable by its owner only. A change through the store signs
 again if what it changed was signed; what was changed elsewhere stays visible until a person
-signs it. Cryptography is loaded when there is a key, since hooks ask.
+signs it. Hooks load this module only when there is a key.
 """
 
 from __future__ import annotations
 
+import hmac
+import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -30,12 +33,19 @@ from ltm.files.atomic import (
     write_file,
 )
 from ltm.model import Memory
+from ltm.project.git import find
+from ltm.project.git_command import is_ignored
+from ltm.text.sentences import summary_of
 from ltm.vault.fields import FIELDS, record_by_key
 from ltm.vault.key_file import KEY_FILE, path_in
 
 SIZE = 32
 """Bytes of a key, as many as the signature has."""
 
+_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
+_ANY_HEADING = re.compile(r"^#{1,6}[ \t](.*)$", re.MULTILINE)
+_LOOK = 20_000  # how far into a text its first sentence is looked for
+_LONGEST_SENTENCE = 300
 _SIGNED = tuple(row.key for row in FIELDS if row.signed)
 
 
@@ -100,26 +110,20 @@ class Key:
     def _over_original(self, memory: Memory, whole: Memory) -> str:
         record = record_by_key(memory)
         covered = {key: record[key] for key in _SIGNED}
-        return self._named("original", covered | {"text": [whole.summary, whole.content]})
+        covered["text"] = [whole.summary, whole.content]
+        return f"{self.id}.{self._mac('original', covered)}"
 
     def _over_shown(self, memory: Memory) -> str:
         record = record_by_key(memory)
         del record["shown_signature"]
-        return self._named("shown", record)
-
-    def _named(self, purpose: str, values: Mapping[str, Any]) -> str:
-        return f"{self.id}.{self._mac(purpose, values)}"
+        return f"{self.id}.{self._mac('shown', record)}"
 
     def _mac(self, purpose: str, values: Mapping[str, Any]) -> str:
-        import hmac
-
         return hmac.digest(self.secret, canonical(purpose, values), "sha256").hex()
 
 
 def canonical(purpose: str, values: Mapping[str, Any]) -> bytes:
     """The one way to write values down for a purpose: no two different ones give the same bytes."""
-    import json
-
     return json.dumps(
         [purpose, values], sort_keys=True, separators=(",", ":"), allow_nan=False
     ).encode("ascii")
@@ -130,9 +134,26 @@ def make(home: str) -> Key:
     path = path_in(home)
     if os.path.lexists(path):
         raise _there_already(path)
-    _refuse_repository(home)
+    there = os.path.realpath(home)
+    while not os.path.isdir(there):
+        there = os.path.dirname(there)
+    repository = find(there)
+    if repository is not None and repository.work_tree and not is_ignored(there, path):
+        raise Refused(
+            "LTM_HOME lies in a git repository, and a key must never be committed",
+            path=home,
+            hint="point LTM_HOME elsewhere, or tell git to ignore that folder",
+        )
     make_folder(home)
-    _hide_from_git(home)
+    # Kept out of git also where the folder above is put under git later.
+    ignored, line = os.path.join(home, ".gitignore"), f"/{KEY_FILE}*"
+    try:
+        lines = read_plain(ignored)
+    except FileNotFoundError:
+        lines = b""
+    if line.encode() not in lines.splitlines():
+        gap = b"" if lines.endswith(b"\n") or not lines else b"\n"
+        write_file(ignored, lines + gap + f"{line}\n".encode())
     key = Key.of(os.urandom(SIZE))
     # Written aside and then linked: a link fails where a file is, and is whole where it is made.
     draft = f"{path}.{os.urandom(6).hex()}"
@@ -150,40 +171,8 @@ def make(home: str) -> Key:
 
 
 def _there_already(path: str) -> Refused:
-    return Refused(
-        "there is a key already, and what it signed needs it",
-        path=path,
-        hint="to start over, move that file away yourself, then run: ltm keygen, ltm sign --all",
-    )
-
-
-def _refuse_repository(home: str) -> None:
-    """Refuse a home in a repository: a committed key is no longer secret."""
-    from ltm.project.git import find
-    from ltm.project.git_command import is_ignored
-
-    there = os.path.realpath(home)
-    while not os.path.isdir(there):
-        there = os.path.dirname(there)
-    repository = find(there)
-    if repository is not None and repository.work_tree and not is_ignored(there, path_in(home)):
-        raise Refused(
-            "LTM_HOME lies in a git repository, and a key must never be committed",
-            path=home,
-            hint="point LTM_HOME elsewhere, or tell git to ignore that folder",
-        )
-
-
-def _hide_from_git(home: str) -> None:
-    """Keep the key out of git if the folder above is under git."""
-    path, line = os.path.join(home, ".gitignore"), f"/{KEY_FILE}*"
-    try:
-        there = read_plain(path)
-    except FileNotFoundError:
-        there = b""
-    if line.encode() not in there.splitlines():
-        gap = b"" if there.endswith(b"\n") or not there else b"\n"
-        write_file(path, there + gap + f"{line}\n".encode())
+    hint = "to start over, move that file away yourself, then run: ltm keygen, ltm sign --all"
+    return Refused("there is a key already, and what it signed needs it", path=path, hint=hint)
 
 
 def _readings(memory: Memory) -> Iterator[Memory]:
@@ -192,14 +181,17 @@ def _readings(memory: Memory) -> Iterator[Memory]:
     Both summaries are made from the text, so a signature over one stands for the other.
     """
     yield memory
-    from ltm.text.sentences import summary_of  # needed only where a signature does not fit
-    from ltm.vault.body import first_sentence
-
     if memory.content and memory.summary == summary_of(memory.content):
-        yield memory._replace(summary=first_sentence(memory.content))
+        yield memory._replace(summary=_first_sentence(memory.content))
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence below the headings, on one line; a heading's words if there is no more."""
+    prose = _ANY_HEADING.sub("", text[:_LOOK]).strip() or text[:_LOOK].strip().lstrip("# ")
+    line = " ".join(re.split(r"\n\s*\n", prose, maxsplit=1)[0].split())[:_LONGEST_SENTENCE]
+    found = _SENTENCE.match(line)
+    return (found[0] if found else line).strip()
 
 
 def _same(one: str, other: str) -> bool:
-    from hmac import compare_digest
-
-    return compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(one.encode(), other.encode())

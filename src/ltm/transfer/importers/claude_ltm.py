@@ -16,7 +16,7 @@ from ltm.project.identity import is_claude_ltm_memory
 from ltm.transfer.item import Item
 from ltm.transfer.parse import Front, count, front, listed, mapping, text_of
 from ltm.transfer.source import Origin
-from ltm.vault import body
+from ltm.vault.codec import read_body
 from ltm.vault.fields import moment, number
 
 _ID = re.compile(r"[A-Za-z0-9_-]+\Z")  # our own files next to theirs have dots in their names
@@ -79,7 +79,7 @@ def _item(
     if phase is not Phase.FULL and not gone:
         whole = (_note(origin, archive) if archive else None) or note
         phase = phase if whole is not note else Phase.FULL
-    said = body.read(whole.body)
+    said = read_body(whole.body)
     text = _without_marks(said.content or said.summary)
     yield Item(
         text=text,
