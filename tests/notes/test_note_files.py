@@ -109,24 +109,28 @@ def test_only_notes_of_thirty_days_fold_and_only_once(tmp_path: Path) -> None:
 def test_the_summary_is_the_latest_notes_and_rests_while_they_do(tmp_path: Path) -> None:
     notes = SessionNotes(str(tmp_path))
     for number in range(LATEST + 2):
-        notes.write(f"s{number}", f"2026-01-01T00:{number:02}:00Z", lambda name: f"# {name}\n")
-    path = Path(notes.summarise(lambda note: note.session))
+        text = f"# s\n\n## Summary\n- about s{number}\n- done\n- more\n"
+        notes.write(f"s{number}", f"2026-01-01T00:{number:02}:00Z", text.format)
+    notes.summarise()
+    path = tmp_path / "sessions" / "summary.md"
     lines = path.read_text().splitlines()
-    assert lines[:3] == ["# Latest sessions", "", f"- 2026-01-01 00{LATEST + 1}: s{LATEST + 1}"]
+    latest = LATEST + 1
+    assert lines[:2] == ["# Latest sessions", ""]
+    assert lines[2] == f"- 2026-01-01 00{latest}: about s{latest} – done"
     assert len(lines) == 2 + LATEST
-    assert lines[-1].endswith(": s2")
+    assert lines[-1].endswith(": about s2 – done")
     before = path.stat()
-    assert notes.summarise(lambda note: note.session) == str(path)
+    notes.summarise()
     assert path.stat().st_ino == before.st_ino
-    notes.summarise(lambda _: "other words")
-    assert path.read_text().count("other words") == LATEST
+    notes.write("new", "2026-02-01T00:00:00Z", lambda _: "other words\n")
+    notes.summarise()
+    assert path.read_text().splitlines()[2] == "- 2026-02-01 0000: other words"
 
 
 def test_without_any_note_the_summary_is_a_heading(tmp_path: Path) -> None:
     notes = SessionNotes(str(tmp_path))
-    path = notes.summarise(lambda note: note.session)
-    assert Path(path).read_text() == "# Latest sessions\n\n"
-    assert Path(path).name == "summary.md"
+    notes.summarise()
+    assert (tmp_path / "sessions" / "summary.md").read_text() == "# Latest sessions\n\n"
 
 
 def test_a_purged_session_is_gone_from_notes_archives_and_trash(tmp_path: Path) -> None:
@@ -205,12 +209,14 @@ def test_a_summary_that_was_cleared_does_not_take_the_place_of_the_newer_one(
 ) -> None:
     notes = SessionNotes(str(tmp_path))
     write(notes, "one")
-    notes.summarise(lambda _: "old line")
+    notes.summarise()
     notes.clear(NOW)
     write(notes, "two")
-    path = notes.summarise(lambda _: "new line")
+    notes.summarise()
+    path = tmp_path / "sessions" / "summary.md"
+    newer = path.read_text()
     assert notes.undo() == 1
-    assert "new line" in Path(path).read_text()
+    assert path.read_text() == newer
     assert sorted(note.session for note in notes.every()) == ["one", "two"]
     assert sorted(each.name for each in (tmp_path / "sessions").iterdir()) == [
         "2026-01-02_0304.md",

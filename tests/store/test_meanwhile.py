@@ -15,7 +15,7 @@ from ltm.config.config import parse_toml
 from ltm.decisions import Purge, Restore, Revise
 from ltm.errors import Conflict, NotFound, Refused
 from ltm.model import Filter
-from ltm.notes.stash_files import Stashes
+from ltm.notes.stash import Stashes
 from ltm.project import layout
 from ltm.project.git import find, resolve_remote
 from ltm.project.identity import identify, record

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ltm.config import config
 from ltm.index import vector_file
-from ltm.notes import session_notes, stash_files
+from ltm.notes import session_notes, stash
 from ltm.project import layout
 from ltm.spool import events, hook_log, session_text
 from ltm.state import corrections
@@ -33,7 +33,7 @@ def test_the_files_of_a_home_and_of_a_project_keep_their_names() -> None:
     assert (layout.STATE, layout.SESSIONS) == ("state.db", "sessions.db")
     assert (*("trust.json", "stashes.json", "AGENT.md"),) == (
         layout.TRUST_FILE,
-        stash_files.MANIFEST,
+        stash.MANIFEST,
         layout.AGENT_FILE,
     )
     assert (session_text.TEXTS_FOLDER, session_text.TOLD_FOLDER, events.FOLDER) == (

@@ -11,8 +11,7 @@ from ltm.cli.command import Work
 from ltm.cli.command import command as make
 from ltm.errors import WrongUsage
 from ltm.model import now
-from ltm.notes.stash import stash
-from ltm.notes.stash_files import MANY, Stashes
+from ltm.notes.stash import MANY, Stashes, stash
 from ltm.project.git_command import is_ignored
 from ltm.text.display import counted
 

@@ -16,7 +16,7 @@ from ltm.embed.choose import standing
 from ltm.history.db import Passages
 from ltm.llm.model import model_figures, model_lines
 from ltm.model import Phase, Problem, Scope, Status
-from ltm.notes.stash_files import Stashes
+from ltm.notes.stash import Stashes
 from ltm.state.candidates import Candidates
 from ltm.store.open import unproven, waiting
 from ltm.store.other_tools import foreign

@@ -178,7 +178,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
     from ltm.files.block import TARGETS
     from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
-    from ltm.notes import stash_files
+    from ltm.notes import stash
     from ltm.state.candidates import CANDIDATES_FILE
     from ltm.store import other_tools
     from ltm.store.open import vaults_of
@@ -194,8 +194,8 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     yield os.path.join(places.private, "project.json")
     if places.project.claimed:
         yield os.path.join(places.home, "projects", places.project.claimed, "project.json")
-    yield os.path.join(places.project.root, stash_files.FOLDER)
-    yield os.path.join(places.private, stash_files.MANIFEST)
+    yield os.path.join(places.project.root, stash.FOLDER)
+    yield os.path.join(places.private, stash.MANIFEST)
     yield os.path.join(places.private, CANDIDATES_FILE)
     if client_folder():
         yield os.path.join(client_folder(), FILES[0])

@@ -51,7 +51,7 @@ from ltm.inject.render import (
 from ltm.inject.select import disputes, select
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Phase, Stored, Usage
-from ltm.notes.stash_files import MANY, Stashes
+from ltm.notes.stash import MANY, Stashes
 from ltm.project.home import loads_agents_md
 from ltm.state.candidates import Candidates
 from ltm.store.open import waiting

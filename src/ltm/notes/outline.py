@@ -1,8 +1,7 @@
 """What a session was about, in an outline: what was asked, where it stands, what it taught.
 
-Owns what of a session is worth keeping besides its single lessons: the goal, the last words, the
-plan, files, commits, and commands that still fail. What it taught is what the rules heard. Pure but
-for its input, which is read as a stream; imports `core`, the turns of `sessions` and this package.
+Besides its single lessons, these of a session are worth keeping: the goal, the last words, the
+plan, files, commits, and commands that still fail. What it taught is what the rules extract.
 """
 
 from __future__ import annotations
@@ -150,7 +149,8 @@ class Outliner:
             case Command(name=name, arguments=words) if words and "ltm" not in name:
                 self._ask(turn.line, [redacted(f"{name} {words[:_LOOKED_AT]}")])
             case AssistantText(broken_off=False, text=text):
-                self._states = [*self._states, _last_words(text)][-_STATES:]
+                last = [each.text for each in told(redacted(opening(text, _LOOKED_AT)))][:6]
+                self._states = [*self._states, last][-_STATES:]
                 self._complete = is_complete(text)
             case ToolUse():
                 self._note_call(turn)
@@ -159,9 +159,9 @@ class Outliner:
                 if command and turn.failed:
                     self._failing[command] = _error_in(turn.text)
                 elif command:
-                    alike = [each for each in self._failing if _program(each) == _program(command)]
-                    for each in alike:
-                        del self._failing[each]
+                    passed = _program(command)
+                    failing = self._failing.items()
+                    self._failing = {each: e for each, e in failing if _program(each) != passed}
             case Commit(own=True):
                 self._commits.append(redacted(one_line(f"{turn.hash[:8]} {turn.subject}"))[:_LINE])
 
@@ -185,14 +185,12 @@ class Outliner:
             self._running[turn.id] = shortened(redacted(one_line(command[:_LOOKED_AT])), 120)
         if turn.tool in EDITORS:
             path = next((str(turn.input[key]) for key in _FILE_KEYS if turn.input.get(key)), "")
+            if self._cwd and path.startswith(self._cwd.rstrip(os.sep) + os.sep):
+                path = os.path.relpath(path, self._cwd)
             if path:
-                name = redacted(one_line(self._relative(path)))[:_LINE]
+                name = redacted(one_line(path))[:_LINE]
                 self._files.pop(name, None)
                 self._files[name] = None
-
-    def _relative(self, path: str) -> str:
-        inside = self._cwd and path.startswith(self._cwd.rstrip(os.sep) + os.sep)
-        return os.path.relpath(path, self._cwd) if inside else path
 
 
 def outline_of(
@@ -221,10 +219,6 @@ def _opening_of(text: str, fewest: int) -> list[str]:
     """What a message asks for: the first sentences its writer wrote; none for a mere yes."""
     spoken = [each.text for each in said(redacted(opening(text, _LOOKED_AT)))]
     return spoken[:3] if sum(len(each.split()) for each in spoken) >= fewest else []
-
-
-def _last_words(text: str) -> list[str]:
-    return [each.text for each in told(redacted(opening(text, _LOOKED_AT)))][:6]
 
 
 def _program(command: str) -> str:

@@ -1,24 +1,14 @@
-"""Note files, summary, monthly archive.
-
-The text of a session note: our mark at its end, and notes one after the other in an archive.
-
-Owns the marks. Pure but for reading an archive; imports storage's careful reader.
-
-Session notes: a readable file for each session, a rolling summary, an archive by month.
+"""Session notes: a readable file for each session, a rolling summary, an archive by month.
 
     sessions/2026-11-15_1022.md     one session, by when it began (UTC)
     sessions/summary.md             the latest of them in a line each, made from the notes
     sessions/archive/2026-11.md     notes that are older than a month
     sessions-trash/…                what was cleared, until it is cleared again
 
-Owns these files, in the project's private folder. A note a person edited is never overwritten, an
-archive is whole before a note is deleted, and what is cleared can be taken back. Imports storage's
-durable writes.
-
-Session notes: written when a session ends, read for facts, searched.
-
-Owns when a note is written and what becomes of notes people write or change themselves: their
-decisions, patterns and issues become memories, once.
+They lie in the project's private folder. A note that a person edited is never overwritten: a mark
+at the end has the sum of what was written. An archive is whole before a note is deleted, and what
+is cleared can be taken back. Decisions, patterns and issues that a person writes into a note become
+memories, once.
 """
 
 from __future__ import annotations
@@ -31,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from ltm.capture.pipeline import Captured, keep_late
 from ltm.capture.provenance import Evidence
@@ -50,12 +40,25 @@ from ltm.store.store import Store
 from ltm.text.sentences import shortened
 from ltm.text.terms import query_terms, terms
 
+FOLDER, ARCHIVE, TRASH = "sessions", "archive", "sessions-trash"
+SUMMARY_FILE = "summary.md"
+
 LARGEST = 64 * 1024 * 1024
 """Bytes of an archive that are read."""
 
+OLD = timedelta(days=30)
+"""The age from which a note goes into the archive of its month."""
+
+LATEST = 50
+"""Notes in the summary."""
+
+_NAME = re.compile(r"\A(\d{4}-\d\d-\d\d_\d{4})(?:_\d+)?\Z")
+_MONTH = re.compile(r"\A\d{4}-\d\d\Z")
 _OURS = re.compile(r"\n<!-- ltm: session (\S*), sum ([0-9a-f]{16}) -->\n\Z")
 _NOT_PLAIN = re.compile(r"[^\w.:-]")
 _PART = re.compile(r"^<!-- note (\S+) -->\n", re.MULTILINE)
+_LINE = 160
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class Note:
     name: str
     path: str
     text: str
-    """Without our own mark at its end."""
+    """Without the mark at its end."""
     session: str = ""
     edited: bool = False
     """Whether a person changed or wrote it."""
@@ -77,8 +80,17 @@ class Note:
         return self.name[:10]
 
 
+@dataclass(frozen=True, slots=True)
+class NoteMatch:
+    """A note that has some of the words, and its lines that do."""
+
+    note: Note
+    score: float
+    lines: tuple[str, ...]
+
+
 def note_in(name: str, path: str, text: str, *, archived: bool = False) -> Note:
-    """The note a text is; one without our mark, or with another sum, was edited by a person."""
+    """The note a text is; one without the mark, or with another sum, was edited by a person."""
     ours = _OURS.search(text)
     if ours is None:
         return Note(name, path, text, edited=True, archived=archived)
@@ -99,7 +111,7 @@ def notes_in(path: str) -> Iterator[Note]:
 
 
 def marked(text: str, session: str) -> str:
-    """A note's text with our mark: whose it is, and what it was when we wrote it."""
+    """A note's text with its mark: the session, and the sum of the text as it was written."""
     end = f"\n\n<!-- ltm: session {key(session) or '-'}, sum {_sum(text)} -->\n"
     return text.rstrip("\n") + end
 
@@ -118,19 +130,6 @@ def _sum(text: str) -> str:
     return blake2b(text.strip().encode(), digest_size=8).hexdigest()
 
 
-FOLDER, ARCHIVE, TRASH = "sessions", "archive", "sessions-trash"
-SUMMARY_FILE = "summary.md"
-
-OLD = timedelta(days=30)
-"""The age from which a note goes into the archive of its month."""
-
-LATEST = 50
-"""Notes in the summary."""
-
-_NAME = re.compile(r"\A(\d{4}-\d\d-\d\d_\d{4})(?:_\d+)?\Z")
-_MONTH = re.compile(r"\A\d{4}-\d\d\Z")
-
-
 class SessionNotes:
     """The notes in a project's private folder."""
 
@@ -143,9 +142,12 @@ class SessionNotes:
     def every(self, *, archived: bool = False) -> Iterator[Note]:
         """All notes, the newest first; with `archived` those in archives as well."""
         for name in sorted(_names(self.folder, _NAME), reverse=True):
-            note = self._read(name)
-            if note is not None:
-                yield note
+            path = self._path(name)
+            try:
+                text = read_plain(path, follow=False).decode("utf-8", "replace")
+            except OSError:
+                continue
+            yield note_in(name, path, text)
         if archived:
             folder = os.path.join(self.folder, ARCHIVE)
             for month in sorted(_names(folder, _MONTH), reverse=True):
@@ -165,36 +167,30 @@ class SessionNotes:
         make_folder(self.folder)
         with self._lock():
             former = self.of_session(session)
-            if former is None and self._is_put_away(session):
+            if former.edited if former else self._is_put_away(session):
                 return None
-            if former is not None and former.edited:
-                return None
-            name = former.name if former is not None else self._free(_name_for(started))
+            name = former.name if former else self._free(_name_for(started))
             text = compose(name)
             note = Note(name, self._path(name), text, session)
             if former is None or former.text.strip() != text.strip():
                 write_file(note.path, marked(text, session).encode())
         return note
 
-    def summarise(self, line_of: Callable[[Note], str]) -> str:
-        """Write the rolling summary, a line for each of the latest notes; its path."""
+    def summarise(self) -> None:
+        """Write the rolling summary, a line for each of the latest notes."""
         path = os.path.join(self.folder, SUMMARY_FILE)
         make_folder(self.folder)
         # Notes that are purged between the look at them and the write would leave their lines.
         with self._lock():
-            lines = []
-            for note in self.every(archived=True):
-                lines.append(f"- {note.name.replace('_', ' ', 1)}: {line_of(note)}")
-                if len(lines) == LATEST:
-                    break
-            data = ("# Latest sessions\n\n" + "".join(f"{line}\n" for line in lines)).encode()
+            latest = islice(self.every(archived=True), LATEST)
+            lines = (f"- {each.name.replace('_', ' ', 1)}: {line_of(each)}\n" for each in latest)
+            data = ("# Latest sessions\n\n" + "".join(lines)).encode()
             try:
                 if read_plain(path, follow=False) == data:
-                    return path
+                    return
             except OSError:
                 pass  # not there yet, or something else has its name: it is written again
             write_file(path, data)
-        return path
 
     def compress(self, now: datetime) -> list[str]:
         """Fold notes older than a month into the archives of their months; their names.
@@ -255,13 +251,13 @@ class SessionNotes:
     def undo(self) -> int:
         """Take back what was cleared last; notes written since stay. How many came back."""
         trash = os.path.join(self._private, TRASH)
-        cleared = sorted(_folders(trash))
+        cleared = self._cleared()
         if not cleared:
             raise NotFound("nothing was cleared, so nothing can be taken back", path=trash)
         make_folder(os.path.join(self.folder, ARCHIVE))
         count = 0
         with self._lock():
-            top = os.path.join(trash, cleared[-1])
+            top = max(cleared)
             for folder, _, names in os.walk(top):
                 for name in names:
                     self._take_back(os.path.join(folder, name), os.path.relpath(folder, top))
@@ -289,12 +285,11 @@ class SessionNotes:
         """
         if not self._has_any():
             return 0
-        trash = os.path.join(self._private, TRASH)
         with self._lock():
-            tops = [self.folder, *(os.path.join(trash, each) for each in _folders(trash))]
+            tops = [self.folder, *self._cleared()]
             for top in tops:
                 remove_file(os.path.join(top, SUMMARY_FILE))
-            gone = [note for top in tops for note in self._in(top) if note.session == key(session)]
+            gone = [note for top in tops for note in _in(top) if note.session == key(session)]
             for note in gone:
                 if note.archived:
                     left = [each for each in notes_in(note.path) if each.session != key(session)]
@@ -324,28 +319,21 @@ class SessionNotes:
         return any(map(os.path.isdir, self._tops()))
 
     def _is_put_away(self, session: str) -> bool:
-        """Whether a session's note is in an archive, or was cleared and not taken back."""
+        """Whether a session's note is in an archive, or was cleared and not taken back.
+
+        Asked where it has no note in a file of its own.
+        """
+        away = (each for top in (self.folder, *self._cleared()) for each in _in(top))
+        return bool(session) and any(each.session == key(session) for each in away)
+
+    def _cleared(self) -> list[str]:
+        """The folders of what was cleared."""
         trash = os.path.join(self._private, TRASH)
-        places = [os.path.join(trash, each) for each in _folders(trash)]
-        away = (SessionNotes._in(place) for place in places)
-        archived = (each for each in self.every(archived=True) if each.archived)
-        return any(
-            each.session == key(session) for group in (archived, *away) for each in group if session
-        )
-
-    @classmethod
-    def _in(cls, folder: str) -> Iterator[Note]:
-        notes = cls(os.path.dirname(folder))
-        notes.folder = folder
-        return notes.every(archived=True)
-
-    def _read(self, name: str) -> Note | None:
-        path = self._path(name)
         try:
-            text = read_plain(path, follow=False).decode("utf-8", "replace")
+            paths = [os.path.join(trash, name) for name in os.listdir(trash)]
         except OSError:
-            return None
-        return note_in(name, path, text)
+            return []
+        return [path for path in paths if os.path.isdir(path)]
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, f"{name}.md")
@@ -367,7 +355,7 @@ def _drop_lines(path: str, keep: Callable[[str], bool]) -> int:
     try:
         lines = read_plain(path, limit=LARGEST, follow=False).decode().splitlines(True)
     except (OSError, UnicodeDecodeError):
-        return 0  # not one of our notes, or one we could not have written
+        return 0  # LTM did not write it
     kept = [line for line in lines if keep(line)]
     if len(kept) < len(lines):
         write_file(path, "".join(kept).encode())
@@ -390,24 +378,11 @@ def _names(folder: str, form: re.Pattern[str]) -> list[str]:
     return [stem for stem in stems if form.match(stem)]
 
 
-def _folders(folder: str) -> list[str]:
-    try:
-        return [name for name in os.listdir(folder) if os.path.isdir(os.path.join(folder, name))]
-    except OSError:
-        return []
-
-
-_LINE = 160
-_SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True)
-class NoteMatch:
-    """A note that has some of the words, and its lines that do."""
-
-    note: Note
-    score: float
-    lines: tuple[str, ...]
+def _in(folder: str) -> Iterator[Note]:
+    """The notes in a folder of notes, which may be one that was cleared."""
+    notes = SessionNotes(os.path.dirname(folder))
+    notes.folder = folder
+    return notes.every(archived=True)
 
 
 def note_session(
@@ -426,7 +401,7 @@ def note_session(
         outline.started or session.started,
         lambda name: note_text(outline, kinds, name=name),
     )
-    notes.summarise(line_of)
+    notes.summarise()
     return note
 
 
@@ -435,20 +410,25 @@ def tidy_notes(where: Places, now: datetime) -> list[str]:
     notes = SessionNotes(where.private)
     folded = notes.compress(now)
     if folded:
-        notes.summarise(line_of)
+        notes.summarise()
     return folded
 
 
 def facts_from(store: Store, notes: Sequence[Note], now: datetime) -> Captured:
     """Keep what notes hold that no session taught: only a person's or an agent's own notes.
 
-    What we wrote ourselves was heard in its session. Doing it again adds nothing.
+    What LTM wrote was captured from its session. Doing it again adds nothing.
     """
     done = Captured()
     for note in notes:
         if note.edited:
             source = Source(Trust.ASSISTANT, note.session, tool=f"note {note.name}")
-            found = taught(note.text, store.kinds, source, _moment(note))
+            try:
+                begun = datetime.strptime(note.name[:15], "%Y-%m-%d_%H%M")
+                at = iso(begun.replace(tzinfo=UTC))
+            except ValueError:
+                at = ""
+            found = taught(note.text, store.kinds, source, at)
             keep_late(store, found, done, evidence=Evidence(), now=now)
     return done
 
@@ -458,11 +438,18 @@ def search(notes: Sequence[Note], words: str, limit: int) -> list[NoteMatch]:
     wanted = set(query_terms(words))
     had = [wanted & set(terms(note.text)) for note in notes]
     common = Counter(word for each in had for word in each)
-    found = [
-        NoteMatch(note, sum(1 / common[word] for word in each), _telling(note, each))
-        for note, each in zip(notes, had, strict=True)
-        if each
-    ]
+    found: list[NoteMatch] = []
+    for note, words_had in zip(notes, had, strict=True):
+        if words_had:
+            lines = (line.strip() for line in note.text.split("\n"))
+            hits = {
+                line: len(words_had & set(terms(line)))
+                for line in lines
+                if not line.startswith("#")
+            }
+            best = sorted(filter(hits.get, hits), key=lambda line: -hits[line])
+            score = sum(1 / common[word] for word in words_had)
+            found.append(NoteMatch(note, score, tuple(best[:_SHOWN])))
     return sorted(found, key=lambda each: (-each.score, each.note.name))[:limit]
 
 
@@ -470,21 +457,3 @@ def line_of(note: Note) -> str:
     """A note in one line: what its session was about, and how it ended."""
     lines = read(note.text).lines(SUMMARY) or read(note.text).lines("")
     return shortened(" – ".join(lines[:2]), _LINE)
-
-
-def _telling(note: Note, words: set[str]) -> tuple[str, ...]:
-    lines = [line.strip() for line in note.text.split("\n") if line.strip()]
-    ranked = sorted(
-        (line for line in lines if not line.startswith("#")),
-        key=lambda line: -len(words & set(terms(line))),
-    )
-    return tuple(line for line in ranked[:_SHOWN] if words & set(terms(line)))
-
-
-def _moment(note: Note) -> str:
-    """When a note's session began, by its name."""
-    try:
-        moment = datetime.strptime(note.name[:15], "%Y-%m-%d_%H%M")
-    except ValueError:
-        return ""
-    return iso(moment.replace(tzinfo=UTC))

@@ -24,8 +24,8 @@ from ltm.history.ingest import (
 )
 from ltm.inject import memory_md
 from ltm.model import Memory
-from ltm.notes.session_notes import SessionNotes, line_of
-from ltm.notes.stash_files import Stashes
+from ltm.notes.session_notes import SessionNotes
+from ltm.notes.stash import Stashes
 from ltm.project.layout import Places
 from ltm.spool import session_text
 from ltm.state import corrections
@@ -84,7 +84,7 @@ def purge_session_traces(session: str, where: Places) -> tuple[int, str]:
     notes = SessionNotes(os.path.dirname(database))
     notes.purge(session)
     if os.path.isdir(notes.folder):
-        notes.summarise(line_of)
+        notes.summarise()
     return gone, transcript
 
 

@@ -26,7 +26,7 @@ from ltm.kinds import Kinds
 from ltm.llm.model import Model, open_model
 from ltm.model import Source, Trust, iso
 from ltm.notes.markdown import episode, moment, preference_in_words, read, taught
-from ltm.notes.stash_files import Stash, Stashes
+from ltm.notes.stash import Stash, Stashes
 from ltm.policy import Mass
 from ltm.project.layout import Places
 from ltm.sessions.stats import has_grown
