@@ -98,67 +98,31 @@ CLAUDE_CODE = Client(
     project_hooks=".claude/settings.json",
 )
 
+# fmt: off
 CLIENTS = (
     CLAUDE_CODE,
-    Client(
-        "claude-desktop",
-        "Claude Desktop",
-        ("{application}/Claude/claude_desktop_config.json",),
-    ),
-    Client(
-        "codex",
-        "Codex",
-        ("{codex}/config.toml",),
-        ".codex/config.toml",
-        servers=("mcp_servers",),
-        syntax="toml",
-    ),
-    Client(
-        "copilot",
-        "GitHub Copilot CLI",
-        ("{home}/.copilot/mcp-config.json",),
-        entry=_with_tools,
-    ),
-    Client(
-        "crush",
-        "Crush",
-        ("{config}/crush/crush.json",),
-        "crush.json",
-        servers=("mcp",),
-        entry=_typed,
-    ),
+    Client("claude-desktop", "Claude Desktop",
+           ("{application}/Claude/claude_desktop_config.json",)),
+    Client("codex", "Codex", ("{codex}/config.toml",), ".codex/config.toml",
+           servers=("mcp_servers",), syntax="toml"),
+    Client("copilot", "GitHub Copilot CLI", ("{home}/.copilot/mcp-config.json",),
+           entry=_with_tools),
+    Client("crush", "Crush", ("{config}/crush/crush.json",), "crush.json",
+           servers=("mcp",), entry=_typed),
     Client("cursor", "Cursor", ("{home}/.cursor/mcp.json",), ".cursor/mcp.json"),
     Client("gemini", "Gemini CLI", ("{home}/.gemini/settings.json",), ".gemini/settings.json"),
     Client("kiro", "Kiro", ("{home}/.kiro/settings/mcp.json",), ".kiro/settings/mcp.json"),
-    Client(
-        "opencode",
-        "OpenCode",
-        ("{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"),
-        "opencode.json",
-        servers=("mcp",),
-        syntax="jsonc",
-        entry=_one_list,
-    ),
+    Client("opencode", "OpenCode",
+           ("{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"), "opencode.json",
+           servers=("mcp",), syntax="jsonc", entry=_one_list),
     Client("qwen", "Qwen Code", ("{home}/.qwen/settings.json",), ".qwen/settings.json"),
-    Client(
-        "vscode",
-        "VS Code",
-        ("{application}/Code/User/mcp.json",),
-        ".vscode/mcp.json",
-        servers=("servers",),
-        syntax="jsonc",
-        entry=_typed,
-    ),
+    Client("vscode", "VS Code", ("{application}/Code/User/mcp.json",), ".vscode/mcp.json",
+           servers=("servers",), syntax="jsonc", entry=_typed),
     Client("windsurf", "Windsurf", ("{home}/.codeium/windsurf/mcp_config.json",)),
-    Client(
-        "zed",
-        "Zed",
-        ("{zed}/settings.json",),
-        ".zed/settings.json",
-        servers=("context_servers",),
-        syntax="jsonc",
-    ),
+    Client("zed", "Zed", ("{zed}/settings.json",), ".zed/settings.json",
+           servers=("context_servers",), syntax="jsonc"),
 )
+# fmt: on
 
 
 def find(name: str) -> Client:
@@ -264,7 +228,7 @@ def no_launcher(home: str) -> FileChange | None:
     try:
         before = _launcher(path)
     except Refused:
-        return None
+        before = None
     return None if before is None else FileChange(path, before=before, after=None)
 
 
@@ -303,19 +267,13 @@ def _hook(event: str, home: str, shared: bool) -> dict[str, Any]:
         words = ["ltm-hook"] if shared else [sys.executable, "-I", "-S", _hook_program()]
         hook |= {"command": words[0], "args": [*words[1:], UNLESS_PLUGIN]}
     else:
-        hook["command"] = _command(home, shared)
+        # The whole hook as one string: some clients ignore `args` and write the event to what is
+        # left, which a shell would execute. Once the launcher is gone, the shell's own exit code
+        # would be shown as an error.
+        programs = [shlex.quote(launcher_path(home))]
+        if shared:
+            programs = ['"${LTM_HOME:-$HOME/.ltm}/bin/ltm-hook"', "ltm-hook"]
+        tries = [f"{program} {UNLESS_PLUGIN} 2>/dev/null" for program in programs]
+        hook["command"] = " || ".join([*tries, "exit 0"])
     # A time limit here would change how long the client waits for all hooks at the end.
     return hook if event == "SessionEnd" else {**hook, "timeout": _TIMEOUT}
-
-
-def _command(home: str, shared: bool) -> str:
-    """The whole hook as one string.
-
-    Some clients ignore `args` and write the event to what is left: a shell would execute it.
-    Once the launcher is gone, the shell's own exit code would be shown as an error.
-    """
-    programs = [shlex.quote(launcher_path(home))]
-    if shared:
-        programs = ['"${LTM_HOME:-$HOME/.ltm}/bin/ltm-hook"', "ltm-hook"]
-    tries = [f"{program} {UNLESS_PLUGIN} 2>/dev/null" for program in programs]
-    return " || ".join([*tries, "exit 0"])

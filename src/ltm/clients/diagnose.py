@@ -13,21 +13,15 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ltm.clients.clients import (
-    CLAUDE_CODE,
-    launcher_path,
-    missing_programs,
-    servers_file,
-)
-from ltm.clients.json_text import Unreadable
+from ltm.clients.clients import CLAUDE_CODE, launcher_path, missing_programs, servers_file
 from ltm.clients.settings import (
     SettingsEntry,
     SettingsFile,
     hook_words,
     is_older_hook,
     our_entries,
-    value_of,
 )
+from ltm.clients.settings_text import Unreadable, value_of
 from ltm.clients.wire import PLUGIN, PLUGIN_EVENTS, is_plugin_active, settings_files
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
@@ -41,6 +35,9 @@ from ltm.spool.hook_log import python, runtime
 _LIMIT = 64 * 1024 * 1024
 _LATELY = timedelta(days=1)
 _RENEW = "run 'ltm doctor --fix'"
+_Entered = list[tuple[str, SettingsEntry]]
+"""The entries of LTM, each with the file it is in."""
+
 _REMEDIES = ("run 'ltm setup'", "run 'ltm setup --project-scope'", "remove them there")
 """What to do about entries in the client's settings: yours, the project's, yours in the project."""
 
@@ -48,11 +45,7 @@ _REMEDIES = ("run 'ltm setup'", "run 'ltm setup --project-scope'", "remove them 
 def is_entered(places: Places, environ: Mapping[str, str] = os.environ) -> bool:
     """Whether LTM was ever entered into the client: by its plugin or by `ltm setup`."""
     folder, root = client_folder(environ), places.project.root
-    if not folder:
-        return False
-    return is_plugin_active(environ, root) or any(
-        list(_ours(file)) for file in _hook_files(folder, root)
-    )
+    return bool(folder) and (is_plugin_active(environ, root) or bool(_entered(folder, root)))
 
 
 def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> list[Problem]:
@@ -60,16 +53,28 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
 
     Where we were never entered, that is the one thing to say.
     """
-    folder = client_folder(environ)
+    folder, root = client_folder(environ), places.project.root
     if not folder:
         return [Problem("HOME", "names no folder, so there is no client to look at")]
-    files = _hook_files(folder, places.project.root)
-    plugin = is_plugin_active(environ, places.project.root)
-    entered = _entered(files)
-    found = [*_missing_client(folder, environ), *_unreadable(files)]
+    plugin = is_plugin_active(environ, root)
+    entered = _entered(folder, root)
+    found: list[Problem] = []
+    ran = os.path.isdir(os.path.join(folder, "projects"))
+    if not ran and not shutil.which("claude", path=environ.get("PATH")):
+        message = "Claude Code was not found: it is not on the PATH and never ran"
+        found.append(Problem("claude", message))
+    for path in settings_files(folder, root):
+        try:
+            value_of(_text(path), "json")
+        except Unreadable as error:
+            message = f"cannot be read as JSON ({error}), so the client ignores all of it"
+            found.append(Problem(path, message, error.line))
     if not plugin and not entered:
-        return [*found, _not_entered(folder, places.project.root)]
-    found += _switched_off(files)
+        return [*found, _not_entered(folder, root)]
+    for path in settings_files(folder, root):
+        if _value(path).get("disableAllHooks") is True:
+            message = "disableAllHooks is on, so no hook runs (set it to false or remove it)"
+            found.append(Problem(path, message))
     found += older_hooks(places, environ)
     found += launcher_trouble(places, environ)
     found += _unable(places.home, entered)
@@ -88,19 +93,19 @@ def older_hooks(places: Places, environ: Mapping[str, str] = os.environ) -> list
         remedies.setdefault(path, remedy)  # in the home folder two of them are one
     found = []
     for path, remedy in remedies.items():
-        entries = _entered([SettingsFile(path, hooks=True)])
-        events = [entry.steps[-1] for _, entry in entries if _is_older(entry)]
-        if events:
-            message = f"hooks of an older form ({', '.join(dict.fromkeys(events))}): other clients"
-            message += " that read this file may execute what a prompt says"
-            found.append(Problem(path, f"{message} ({remedy})"))
+        entries = _ours(SettingsFile(path, hooks=True))
+        older = [each for each in entries if any(map(is_older_hook, each.value["hooks"]))]
+        if older:
+            events = ", ".join(dict.fromkeys(each.steps[-1] for each in older))
+            message = f"hooks of an older form ({events}): other clients that read this file may"
+            found.append(Problem(path, f"{message} execute what a prompt says ({remedy})"))
     return found
 
 
 def launcher_trouble(places: Places, environ: Mapping[str, str] = os.environ) -> list[Problem]:
     """What keeps the launcher from working, where hooks run it."""
     path = launcher_path(places.home)
-    entered = _entered(_hook_files(client_folder(environ), places.project.root))
+    entered = _entered(client_folder(environ), places.project.root)
     programs = {word for _, hook in _hooks(entered) for word in hook_words(hook)}
     if path in programs and not os.access(path, os.X_OK):
         return [Problem(path, f"hooks cannot run it: it is not there or not executable ({_RENEW})")]
@@ -115,37 +120,25 @@ def launcher_trouble(places: Places, environ: Mapping[str, str] = os.environ) ->
         return [Problem(path, "is another program than the one hooks are to run")]
 
 
-def _hook_files(folder: str, project: str) -> list[SettingsFile]:
-    return [SettingsFile(path, hooks=True) for path in settings_files(folder, project)]
+def _entered(folder: str, project: str) -> _Entered:
+    paths = settings_files(folder, project)
+    return [(path, entry) for path in paths for entry in _ours(SettingsFile(path, hooks=True))]
 
 
-def _entered(files: list[SettingsFile]) -> list[tuple[str, SettingsEntry]]:
-    return [(file.path, entry) for file in files for entry in _ours(file)]
-
-
-def _is_older(entry: SettingsEntry) -> bool:
-    return any(is_older_hook(hook) for hook in entry.value["hooks"])
-
-
-def _hooks(entered: list[tuple[str, SettingsEntry]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _hooks(entered: _Entered) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each hook that ltm entered, with the file it is in."""
     for path, entry in entered:
         for hook in entry.value["hooks"]:
             yield path, hook
 
 
-def _missing_client(folder: str, environ: Mapping[str, str]) -> Iterator[Problem]:
-    if not shutil.which("claude", path=environ.get("PATH")) and not os.path.isdir(
-        os.path.join(folder, "projects")
-    ):
-        yield Problem("claude", "Claude Code was not found: it is not on the PATH and never ran")
-
-
 def _not_entered(folder: str, project: str) -> Problem:
-    if _is_off(folder, project):
-        return Problem(
-            folder, f"the plugin is switched off (switch it on: claude plugin enable {PLUGIN})"
-        )
+    for path in settings_files(folder, project):
+        plugins = _value(path).get("enabledPlugins")
+        for key, value in plugins.items() if isinstance(plugins, dict) else ():
+            if key.startswith(f"{PLUGIN}@") and value is False:
+                remedy = f"switch it on: claude plugin enable {PLUGIN}"
+                return Problem(folder, f"the plugin is switched off ({remedy})")
     return Problem(
         os.path.join(folder, "settings.json"),
         "no hook of ltm is registered, so sessions are told nothing"
@@ -155,8 +148,7 @@ def _not_entered(folder: str, project: str) -> Problem:
 
 def _last_error(home: str) -> Iterator[Problem]:
     """What a hook met last, if that was lately."""
-    last = hook_log.last(home)
-    moment, _, message = last.partition(" ")
+    moment, _, message = hook_log.last(home).partition(" ")
     try:
         age = datetime.now(UTC) - datetime.strptime(moment, "%Y-%m-%dT%H:%M:%S%z")
     except ValueError:
@@ -166,27 +158,7 @@ def _last_error(home: str) -> Iterator[Problem]:
         yield Problem(path, f"the last error of a hook, at {moment}: {message}")
 
 
-def _unreadable(files: list[SettingsFile]) -> Iterator[Problem]:
-    for file in files:
-        try:
-            _value(file)
-        except Unreadable as error:
-            yield Problem(
-                file.path,
-                f"cannot be read as JSON ({error}), so the client ignores all of it",
-                error.line,
-            )
-
-
-def _switched_off(files: list[SettingsFile]) -> Iterator[Problem]:
-    for file in files:
-        if _get(file).get("disableAllHooks") is True:
-            yield Problem(
-                file.path, "disableAllHooks is on, so no hook runs (set it to false or remove it)"
-            )
-
-
-def _unable(home: str, entered: list[tuple[str, SettingsEntry]]) -> Iterator[Problem]:
+def _unable(home: str, entered: _Entered) -> Iterator[Problem]:
     """Hooks whose Python or program is not there any more."""
     launcher = launcher_path(home)
     missing: dict[str, str] = {}
@@ -199,24 +171,19 @@ def _unable(home: str, entered: list[tuple[str, SettingsEntry]]) -> Iterator[Pro
         if "ltm-hook" in words and not (os.path.exists(launcher) or shutil.which("ltm-hook")):
             missing.setdefault("ltm-hook", path)
     for word, path in missing.items():
-        yield Problem(
-            path,
-            f"a hook is to run {word}, which is not there, so it does nothing (run 'ltm setup')",
-        )
+        message = f"a hook is to run {word}, which is not there, so it does nothing"
+        yield Problem(path, f"{message} (run 'ltm setup')")
 
 
-def _setup(
-    places: Places, entered: list[tuple[str, SettingsEntry]], environ: Mapping[str, str]
-) -> Iterator[Problem]:
+def _setup(places: Places, entered: _Entered, environ: Mapping[str, str]) -> Iterator[Problem]:
     events = {entry.steps[-1] for _, entry in entered}
     lacking = [event for event in PLUGIN_EVENTS if event not in events]
     if lacking:
         yield Problem(entered[0][0], f"no hook of ltm for {', '.join(lacking)} (run 'ltm setup')")
-    if not _servers(environ, places.project.root):
-        yield Problem(
-            servers_file(CLAUDE_CODE, "", environ).path,
-            "our server is not entered, so agents have no tools (run 'ltm setup')",
-        )
+    files = [servers_file(CLAUDE_CODE, each, environ) for each in ("", places.project.root)]
+    if not any(map(_ours, files)):
+        message = "our server is not entered, so agents have no tools (run 'ltm setup')"
+        yield Problem(files[0].path, message)
     yield from _runtime(places.home)
 
 
@@ -248,43 +215,18 @@ def _runtime(home: str) -> Iterator[Problem]:
         )
 
 
-def _servers(environ: Mapping[str, str], project: str = "") -> bool:
-    """Whether our server is entered for the person or the project."""
+def _ours(file: SettingsFile) -> list[SettingsEntry]:
     try:
-        files = [servers_file(CLAUDE_CODE, "", environ)]
-        files += [servers_file(CLAUDE_CODE, project, environ)] if project else []
-    except LtmError:
-        return False
-    return any(list(_ours(file)) for file in files)
-
-
-def _is_off(folder: str, project: str) -> bool:
-    """Whether our plugin is installed and switched off."""
-    for path in settings_files(folder, project):
-        plugins = _get(SettingsFile(path)).get("enabledPlugins")
-        for key, value in plugins.items() if isinstance(plugins, dict) else ():
-            if key.startswith(f"{PLUGIN}@") and value is False:
-                return True
-    return False
-
-
-def _ours(file: SettingsFile) -> Iterator[SettingsEntry]:
-    try:
-        yield from our_entries(_text(file.path), file)
+        return list(our_entries(_text(file.path), file))
     except Unreadable:
-        return
+        return []
 
 
-def _get(file: SettingsFile) -> dict[str, Any]:
+def _value(path: str) -> dict[str, Any]:
     try:
-        return _value(file)
+        return value_of(_text(path), "json")
     except Unreadable:
         return {}
-
-
-def _value(file: SettingsFile) -> dict[str, Any]:
-    text = _text(file.path)
-    return value_of(text, file) if text.strip() else {}
 
 
 def _text(path: str) -> str:

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ltm.clients import json_text, toml_text
-from ltm.clients.json_text import Inserted, Steps, Unreadable, look, read
+from ltm.clients import settings_text
+from ltm.clients.settings_text import Inserted, Steps, Unreadable, look, value_of
 from ltm.errors import Conflict, Refused
 from ltm.files.atomic import make_folder, read_plain, remove_file, write_file
 
@@ -57,14 +57,10 @@ class SettingsFile:
 
 def our_entries(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
     """Our entries in a file's text."""
-    if not text.lstrip("\ufeff").strip():
-        return
-    value = value_of(text, file)
-    servers: Any = value
-    for step in file.servers:
-        servers = servers.get(step) if isinstance(servers, dict) else None
-    if file.servers and isinstance(servers, dict) and is_our_server(servers.get(SERVER)):
-        yield SettingsEntry((*file.servers, SERVER), servers[SERVER])
+    value = value_of(text, file.syntax)
+    server = _at(value, (*file.servers, SERVER))
+    if file.servers and is_our_server(server):
+        yield SettingsEntry((*file.servers, SERVER), server)
     if file.hooks:
         for event, groups in _dict(value.get("hooks")).items():
             for group in groups if isinstance(groups, list) else ():
@@ -109,14 +105,11 @@ def _words(value: object) -> list[str]:
     return [str(word) for word in (*words, *_list(entry.get("args"))) if word]
 
 
-def value_of(text: str, file: SettingsFile) -> dict[str, Any]:
-    """What a file's text says."""
-    if file.syntax == "toml":
-        return toml_text.read(text)
-    node = read(text, comments=file.syntax == "jsonc")
-    if not isinstance(node.value, dict):
-        raise Unreadable("holds no object", 1)
-    return node.value
+def _at(value: Any, steps: Sequence[str]) -> Any:
+    """The value at the end of a way; None if it is not there."""
+    for step in steps:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -163,13 +156,18 @@ def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) ->
         clean = _without(text, file, _note_of(file.path, home))
         after, inserted, made = clean or "", [], []
         for entry in entries:
-            made += _missing(after, entry, file)
-            if entry.listed:
-                after, pieces = json_text.append(
-                    after, entry.steps, entry.value, comments=file.syntax == "jsonc"
+            value = value_of(after, file.syntax)
+            way = entry.steps if entry.listed else entry.steps[:-1]
+            ways = (way[:depth] for depth in range(1, len(way) + 1))
+            made += [each for each in ways if _at(value, each) is None]
+            if not entry.listed and _at(value, entry.steps) is not None:
+                raise Refused(
+                    f"there is another '{entry.steps[-1]}' in {'.'.join(way)} already",
+                    path=file.path,
+                    hint="rename or remove it there, then run this again",
                 )
-            else:
-                after, pieces = _insert(after, entry, file)
+            put = settings_text.append if entry.listed else settings_text.insert
+            after, pieces = put(after, entry.steps, entry.value, file.syntax)
             inserted += pieces
     return FileChange(
         file.path,
@@ -226,67 +224,37 @@ def carry_out(change: FileChange, home: str) -> None:
         _remove_folders(old.folders)
 
 
-def _insert(text: str, entry: SettingsEntry, file: SettingsFile) -> tuple[str, list[Inserted]]:
-    value: Any = value_of(text, file) if text.strip() else {}
-    for step in entry.steps:
-        value = value.get(step) if isinstance(value, dict) else None
-    if value is not None:
-        raise Refused(
-            f"there is another '{entry.steps[-1]}' in {'.'.join(entry.steps[:-1])} already",
-            path=file.path,
-            hint="rename or remove it there, then run this again",
-        )
-    if file.syntax == "toml":
-        return toml_text.insert(text, entry.steps, entry.value)
-    return json_text.insert(text, entry.steps, entry.value, comments=file.syntax == "jsonc")
-
-
-def _missing(text: str, entry: SettingsEntry, file: SettingsFile) -> list[tuple[str, ...]]:
-    """The parts of the way to an entry that have to be made."""
-    value: Any = value_of(text, file) if text.strip() else {}
-    missing: list[tuple[str, ...]] = []
-    way = entry.steps if entry.listed else entry.steps[:-1]
-    for depth, step in enumerate(way, start=1):
-        value = value.get(step) if isinstance(value, dict) else None
-        if value is None:
-            missing.append(way[:depth])
-    return missing
-
-
 def _without(text: str | None, file: SettingsFile, note: _Note) -> str | None:
     """The text without our entries."""
     if text is None:
         return None
     if note.digest == _digest(text):
-        before = json_text.take_back(text, list(note.inserted))
+        before = settings_text.take_back(text, list(note.inserted))
         return None if note.new and not before else before
-    comments = file.syntax == "jsonc"
     emptied: list[Steps] = []
     for entry in list(our_entries(text, file)):
-        if file.syntax == "toml":
-            text = toml_text.remove(text, entry.steps)
-        elif entry.listed:
-            text = _without_hooks(text, entry.steps, comments)
+        if entry.listed:
+            text = _without_hooks(text, entry.steps, file.syntax)
             emptied += [entry.steps, entry.steps[:1]]
         else:
-            text = json_text.remove(text, entry.steps, comments=comments)
+            text = settings_text.remove(text, entry.steps, file.syntax)
             emptied += [entry.steps[:depth] for depth in range(len(entry.steps) - 1, 0, -1)]
     for steps in sorted(dict.fromkeys(emptied), key=len, reverse=True):
         # What the person had before stays, even if it holds nothing.
-        if not note.digest or steps in note.made:
-            text = json_text.remove_if_empty(text, steps, comments=comments)
-    return None if note.new and not value_of(text, file) else text
+        if file.syntax != "toml" and (not note.digest or steps in note.made):
+            text = settings_text.remove_if_empty(text, steps, file.syntax)
+    return None if note.new and not value_of(text, file.syntax) else text
 
 
-def _without_hooks(text: str, steps: tuple[str, ...], comments: bool) -> str:
-    groups = look(read(text, comments=comments), steps)
-    for number in reversed(range(len(groups.items) if groups else 0)):
+def _without_hooks(text: str, steps: tuple[str, ...], syntax: str) -> str:
+    groups = look(text, steps, syntax)
+    for number in reversed(range(len(groups.children) if groups else 0)):
         way: Steps = (*steps, number, "hooks")
         before = text
-        text = json_text.remove_items(text, way, is_our_hook, comments=comments)
-        left = look(read(text, comments=comments), way)
-        if text != before and left is not None and not left.items:
-            text = json_text.remove(text, (*steps, number), comments=comments)
+        text = settings_text.remove_items(text, way, is_our_hook, syntax)
+        left = look(text, way, syntax)
+        if text != before and left is not None and not left.children:
+            text = settings_text.remove(text, (*steps, number), syntax)
     return text
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.clients import json_text
-from ltm.clients.json_text import Unreadable, read
+from ltm.clients import settings_text
+from ltm.clients.settings_text import Unreadable, look, value_of
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 VALUES = st.recursive(
@@ -46,10 +46,11 @@ def at(value: Any, steps: tuple[str, ...]) -> Any:
 def test_reading_gives_what_json_gives(value: dict[str, Any], indent: Any, windows: bool) -> None:
     text = laid_out(value, indent, windows)
 
-    node = read(text)
+    node = look(text, ())
 
-    assert node.value == value
-    assert all(text[m.start : m.end] for m in node.members.values())
+    assert value_of(text, "json") == value
+    assert node is not None
+    assert all(text[m.start : m.end] for m in node.children.values())
 
 
 @given(OBJECTS, OBJECTS, WAYS, VALUES, LAYOUTS, st.booleans(), st.sampled_from(("", "\n", " \n\n")))
@@ -65,13 +66,13 @@ def test_what_was_put_in_is_there_next_to_the_rest_and_comes_out_to_the_byte(
     value = {**outer, "in": inner, "deep": {"er": inner}}
     text = laid_out(value, indent, windows, end)
 
-    after, inserted = json_text.insert(text, steps, new)
+    after, inserted = settings_text.insert(text, steps, new)
 
     assert at(json.loads(after), steps) == new
-    assert json_text.take_back(after, inserted) == text
-    without = json_text.remove(after, steps)
+    assert settings_text.take_back(after, inserted) == text
+    without = settings_text.remove(after, steps)
     if steps[0] == "nowhere":
-        without = json_text.remove_if_empty(without, ("nowhere",))
+        without = settings_text.remove_if_empty(without, ("nowhere",))
     assert json.loads(without) == value
 
 
@@ -81,11 +82,11 @@ def test_an_item_put_into_a_list_comes_out_again(
 ) -> None:
     text = laid_out({"a": {"list": items}, "z": 1}, indent, windows)
 
-    after, inserted = json_text.append(text, ("a", "list"), {"ours": new})
+    after, inserted = settings_text.append(text, ("a", "list"), {"ours": new})
 
     assert json.loads(after)["a"]["list"] == [*items, {"ours": new}]
-    assert json_text.take_back(after, inserted) == text
-    without = json_text.remove_items(
+    assert settings_text.take_back(after, inserted) == text
+    without = settings_text.remove_items(
         after, ("a", "list"), lambda i: isinstance(i, dict) and "ours" in i
     )
     assert json.loads(without)["a"]["list"] == [
@@ -99,7 +100,7 @@ def test_any_items_can_be_taken_out_of_a_list(
 ) -> None:
     text = laid_out({"list": items}, indent, windows=False)
 
-    after = json_text.remove_items(text, ("list",), lambda item: item in unwanted)
+    after = settings_text.remove_items(text, ("list",), lambda item: item in unwanted)
 
     assert json.loads(after)["list"] == [item for item in items if item not in unwanted]
 
@@ -107,7 +108,7 @@ def test_any_items_can_be_taken_out_of_a_list(
 def test_a_new_member_looks_like_its_neighbours() -> None:
     text = '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}\n'
 
-    after, _ = json_text.insert(text, ("hooks", "PreCompact"), [{"a": 1}])
+    after, _ = settings_text.insert(text, ("hooks", "PreCompact"), [{"a": 1}])
 
     assert after == (
         '{\n    "model": "opus",\n    "hooks": {\n        "Stop": [],\n'
@@ -119,9 +120,9 @@ def test_a_new_member_looks_like_its_neighbours() -> None:
 def test_a_member_between_others_goes_with_its_line_only() -> None:
     text = '{\n  "a": 1,\n  "b": {\n    "x": 1\n  },\n  "c": 3\n}\n'
 
-    assert json_text.remove(text, ("b",)) == '{\n  "a": 1,\n  "c": 3\n}\n'
-    assert json_text.remove(text, ("c",)) == '{\n  "a": 1,\n  "b": {\n    "x": 1\n  }\n}\n'
-    assert json_text.remove(text, ("missing", "b")) == text
+    assert settings_text.remove(text, ("b",)) == '{\n  "a": 1,\n  "c": 3\n}\n'
+    assert settings_text.remove(text, ("c",)) == '{\n  "a": 1,\n  "b": {\n    "x": 1\n  }\n}\n'
+    assert settings_text.remove(text, ("missing", "b")) == text
 
 
 COMMENTED = """\
@@ -136,21 +137,21 @@ COMMENTED = """\
 
 
 def test_comments_stay_where_a_client_allows_them() -> None:
-    after, inserted = json_text.insert(COMMENTED, ("servers", "ltm"), {"c": 1}, comments=True)
+    after, inserted = settings_text.insert(COMMENTED, ("servers", "ltm"), {"c": 1}, "jsonc")
 
     assert '"two": { "command": "b" }, // the last\n    "ltm": {' in after
-    assert read(after, comments=True).value["servers"]["ltm"] == {"c": 1}
-    assert json_text.take_back(after, inserted) == COMMENTED
-    assert json_text.remove(after, ("servers", "ltm"), comments=True).count("//") == 3
-    again = json_text.remove(after, ("servers", "ltm"), comments=True)
-    assert list(read(again, comments=True).value["servers"]) == ["one", "two"]
+    assert value_of(after, "jsonc")["servers"]["ltm"] == {"c": 1}
+    assert settings_text.take_back(after, inserted) == COMMENTED
+    assert settings_text.remove(after, ("servers", "ltm"), "jsonc").count("//") == 3
+    again = settings_text.remove(after, ("servers", "ltm"), "jsonc")
+    assert list(value_of(again, "jsonc")["servers"]) == ["one", "two"]
 
 
 @pytest.mark.parametrize("key", ["one", "two"])
 def test_a_member_goes_and_the_comments_around_it_stay(key: str) -> None:
-    after = json_text.remove(COMMENTED, ("servers", key), comments=True)
+    after = settings_text.remove(COMMENTED, ("servers", key), "jsonc")
 
-    left = read(after, comments=True).value["servers"]
+    left = value_of(after, "jsonc")["servers"]
     assert list(left) == [other for other in ("one", "two") if other != key]
     assert "the servers I like" in after
 
@@ -158,19 +159,19 @@ def test_a_member_goes_and_the_comments_around_it_stay(key: str) -> None:
 def test_a_trailing_comma_is_used_and_not_doubled() -> None:
     text = '{\n  "a": 1, // why\n}\n'
 
-    after, inserted = json_text.insert(text, ("b",), 2, comments=True)
+    after, inserted = settings_text.insert(text, ("b",), 2, "jsonc")
 
-    assert read(after, comments=True).value == {"a": 1, "b": 2}
+    assert value_of(after, "jsonc") == {"a": 1, "b": 2}
     assert ",," not in after
-    assert json_text.take_back(after, inserted) == text
+    assert settings_text.take_back(after, inserted) == text
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "\ufeff"])
 def test_a_file_with_nothing_in_it_becomes_an_object(text: str) -> None:
-    after, inserted = json_text.insert(text, ("a", "b"), 1)
+    after, inserted = settings_text.insert(text, ("a", "b"), 1)
 
     assert json.loads(after.lstrip("\ufeff")) == {"a": {"b": 1}}
-    assert json_text.take_back(after, inserted) == text
+    assert settings_text.take_back(after, inserted) == text
 
 
 @pytest.mark.parametrize(
@@ -191,13 +192,13 @@ def test_a_file_with_nothing_in_it_becomes_an_object(text: str) -> None:
 )
 def test_what_is_not_json_is_refused_with_its_line(text: str, line: int, why: str) -> None:
     with pytest.raises(Unreadable, match=why) as caught:
-        json_text.insert(text, ("new",), 1)
+        settings_text.insert(text, ("new",), 1)
 
     assert caught.value.line == line
 
 
 def test_an_empty_object_goes_and_one_with_a_comment_stays() -> None:
-    assert json_text.remove_if_empty('{"a": {}, "b": 1}', ("a",)) == '{"b": 1}'
-    assert json_text.remove_if_empty('{"a": {"x": 1}}', ("a",)) == '{"a": {"x": 1}}'
+    assert settings_text.remove_if_empty('{"a": {}, "b": 1}', ("a",)) == '{"b": 1}'
+    assert settings_text.remove_if_empty('{"a": {"x": 1}}', ("a",)) == '{"a": {"x": 1}}'
     kept = '{"a": { /* mine */ }}'
-    assert json_text.remove_if_empty(kept, ("a",), comments=True) == kept
+    assert settings_text.remove_if_empty(kept, ("a",), "jsonc") == kept
