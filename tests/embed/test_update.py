@@ -17,8 +17,8 @@ from ltm.embed.update import keep_memories, keep_passages, words
 from ltm.history.db import Passages
 from ltm.history.passage import Header, Passage
 from ltm.index import vectors as module
+from ltm.index.index import VECTORS_FILE as FILE
 from ltm.index.index import Index
-from ltm.index.vector_file import VECTORS_FILE as FILE
 from ltm.index.vectors import Floats, MemoryVectors, packed, vectors_of
 from ltm.model import Filter, Status
 from ltm.store.file_store import FileStore

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ltm.errors import Busy, StorageFailed
 from ltm.index import vectors as memoryvectors
 from ltm.index import vectors as module
-from ltm.index.vector_file import VECTORS_FILE, keep_only, vectors_path
+from ltm.index.index import VECTORS_FILE, keep_vectors, vectors_path
 from ltm.index.vectors import BLOCK, MemoryVectors, Vectors, best, packed, unpacked, vectors_of
 from ltm.model import Filter
 from ltm.store.file_store import FileStore
@@ -207,12 +207,12 @@ def test_where_numpy_is_missing_a_purge_takes_the_whole_file(
     fill(vectors, 1, 2)
     vectors.close()
     monkeypatch.setitem(sys.modules, "ltm.index.vectors", None)
-    keep_only(path, [1])
+    keep_vectors(path, [1])
     assert not os.path.exists(path)
 
 
 def test_a_purge_of_rows_that_never_had_vectors_makes_no_file(path: str) -> None:
-    keep_only(path, [1])
+    keep_vectors(path, [1])
     assert not os.path.exists(path)
 
 

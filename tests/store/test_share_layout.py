@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from ltm.config import config
-from ltm.index import vector_file
+from ltm.index import index
 from ltm.notes import session_notes, stash
 from ltm.project import layout
 from ltm.spool import events, hook_log, session_text
@@ -28,7 +28,7 @@ def test_the_files_of_a_home_and_of_a_project_keep_their_names() -> None:
     assert (*("signing.key", "friction.db", "vectors.db"),) == (
         key_file.KEY_FILE,
         corrections.FILE,
-        vector_file.VECTORS_FILE,
+        index.VECTORS_FILE,
     )
     assert (layout.STATE, layout.SESSIONS) == ("state.db", "sessions.db")
     assert (*("trust.json", "stashes.json", "AGENT.md"),) == (

@@ -20,10 +20,12 @@ from ltm.files.atomic import make_folder
 from ltm.history.passage import Header, Passage
 from ltm.history.search import PassageLookups
 from ltm.history.tables import SCHEMA, PassageRows, kept_path, message_number, message_of
+from ltm.index.index import keep_vectors, vectors_path
 from ltm.index.sqlite import (
     Older,
     copy,
     empty,
+    is_busy,
     is_damaged,
     is_unwritable,
     keep,
@@ -32,7 +34,6 @@ from ltm.index.sqlite import (
     set_aside,
     transaction,
 )
-from ltm.index.vector_file import keep_only, vectors_path
 from ltm.model import Problem
 from ltm.project.identity import inode
 
@@ -148,7 +149,7 @@ class Passages(PassageLookups):
         try:
             if self._rows.has_traces():
                 self._rows.wipe()
-                keep_only(vectors_path(self.path), self._rows.all())
+                keep_vectors(vectors_path(self.path), self._rows.all())
                 self._rows.note_wiped()
         except sqlite3.Error as error:
             raise self._failed(error) from None
@@ -215,6 +216,8 @@ class Passages(PassageLookups):
         return look(self.path, SCHEMA, long=True)
 
     def _mend(self, error: Exception) -> bool:
+        if isinstance(error, sqlite3.Error) and is_busy(error):
+            return False
         self._db.close()
         if self._readonly or not (isinstance(error, sqlite3.Error) and is_damaged(error)):
             # Whatever it is, the file may be sound: it is left alone, and nothing is added to it.

@@ -5,14 +5,13 @@ find no more matches than may be scored, and look-ups that are repeated once a d
 mended.
 """
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from itertools import accumulate
 from math import inf
 from typing import Any, TypeVar, cast
 
-from ltm.index.sqlite import DAMAGE, is_busy
+from ltm.index.sqlite import DAMAGE
 
 POSTINGS = 3_000
 """How many matches one search may score. Scoring costs about 2 µs a match and word, walking over
@@ -63,7 +62,7 @@ def mending(method: _F) -> _F:
         try:
             return method(self, *values, **named)
         except DAMAGE as error:
-            if (isinstance(error, sqlite3.Error) and is_busy(error)) or not self._mend(error):
+            if not self._mend(error):
                 raise
             return method(self, *values, **named)
 

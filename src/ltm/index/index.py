@@ -2,7 +2,10 @@
 
 It holds every memory as JSON, so that listing and recall read no Markdown at all. `refresh` takes
 in the files that changed, each as a memory or as a problem; `rebuild` takes in all of them, with
-the same result. What it can be asked is in `search`. Only `ltm.store.file_store` opens an index.
+the same result. What it can be asked is in `search`. Only `ltm.store.vaults` opens an index.
+
+Vectors (`vectors`) are kept next to a database. A purge must reach them also where numpy is not
+installed any more: then their file goes as a whole, since all of it can be derived again.
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ import os
 import sqlite3
 import time
 from binascii import crc32
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
 
 from ltm.errors import LtmError, StorageFailed
 from ltm.files.atomic import sweep
@@ -62,6 +67,8 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 SCHEMA = Schema(6, _TABLES, derived=True)
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
+VECTORS_FILE = "vectors.db"
+
 STAT_BUDGET = 1000
 """Files that are all looked at in each refresh: up to this many, every edit is seen at once."""
 
@@ -75,6 +82,7 @@ RACY_NS = 50_000_000
 neither its time nor its size would tell: its time is not trusted until a later look."""
 
 _SHORT_WAIT = 5.0  # seconds a question waits for a writer before it is answered from what is there
+_TABLE_NAMES = ("vocabulary", "words", "meta", "names", "tags", "texts", "memories", "files")
 _SHORT_COLUMNS = "id, file, etag, kind, scope, status, phase, created, spared"
 
 
@@ -93,7 +101,7 @@ class Index(Lookups):
         self._in_vain = False
         """Whether this process waited for a writer for nothing: one that hangs is not waited for
         at every question."""
-        self._use(look(self.path, SCHEMA) if readonly else self._connect())
+        self._db = look(self.path, SCHEMA) if readonly else self._connect()
 
     def close(self) -> None:
         """Give the file back."""
@@ -101,8 +109,8 @@ class Index(Lookups):
             try:
                 # The next process goes on from here; not worth waiting for a writer.
                 self._db.execute("PRAGMA busy_timeout = 0")
-                self._rows.set_place(self._place)
-                self._rows.set_meta("listed", self._listed)
+                self._set_meta("place", self._place)
+                self._set_meta("listed", self._listed)
             except sqlite3.Error:
                 pass
         self._db.close()
@@ -110,7 +118,7 @@ class Index(Lookups):
     def is_current(self) -> bool:
         """Whether no file came, went or was replaced since the last refresh, as far as one look
         at the folder tells."""
-        return self._rows.meta("stamp") == self._vault.stamp()
+        return self._meta("stamp") == self._vault.stamp()
 
     # -- keeping equal to the files ------------------------------------------------------------
 
@@ -150,9 +158,9 @@ class Index(Lookups):
         """
         today = int(time.time() // 86_400)
         try:
-            if not at_once and self._rows.meta("checked") == today:
+            if not at_once and self._meta("checked") == today:
                 return
-            sound = self._rows.is_sound()
+            sound = self._is_sound()
         except DAMAGE as error:
             if isinstance(error, sqlite3.Error) and (is_busy(error) or is_unwritable(error)):
                 return
@@ -160,8 +168,8 @@ class Index(Lookups):
         if not sound:
             self._start_over()
         try:
-            self._rows.join_words()
-            self._rows.set_meta("checked", today)
+            self._join_words()
+            self._set_meta("checked", today)
         except sqlite3.Error:
             pass  # then it is looked at once more
 
@@ -169,15 +177,15 @@ class Index(Lookups):
         """The disk is full or read-only. The index there is good as far as it goes: the rest is
         added to a copy of it in memory, and reading goes on."""
         self._db.close()
-        self._use(copy(self.path, SCHEMA))
+        self._db = copy(self.path, SCHEMA)
         try:
             self._update()
         except sqlite3.Error:  # it was copied during a write
-            self._use(empty(SCHEMA))
+            self._db = empty(SCHEMA)
             self._update()
 
     def _mend(self, error: Exception) -> bool:
-        if self._readonly:
+        if self._readonly or (isinstance(error, sqlite3.Error) and is_busy(error)):
             return False
         self._start_over()
         return True
@@ -191,12 +199,8 @@ class Index(Lookups):
             discard(self.path)
             # What cannot be deleted is not to be copied either.
             gone = not os.path.exists(self.path)
-            self._use(self._connect() if gone else empty(SCHEMA))
+            self._db = self._connect() if gone else empty(SCHEMA)
             self._update()
-
-    def _use(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self._rows = Rows(db)
 
     def _connect(self) -> sqlite3.Connection:
         try:
@@ -223,12 +227,12 @@ class Index(Lookups):
     def put(self, seen: FileStat, tag: str, memory: Memory, stamp: int) -> None:
         """Note a file that was just written, `stamp` being the vault's before it. Lock held."""
         with transaction(self._db):
-            self._rows.remove(seen.name)
-            self._rows.put_file(seen, tag)
-            self._rows.put_memory(seen.name, tag, memory)
-            self._rows.set_meta("mark", time.time_ns())
-            if self._rows.meta("stamp") == stamp:
-                self._rows.set_meta("stamp", self._vault.stamp())
+            self._remove(seen.name)
+            self._put_file(seen, tag)
+            self._put_memory(seen.name, tag, memory)
+            self._set_meta("mark", time.time_ns())
+            if self._meta("stamp") == stamp:
+                self._set_meta("stamp", self._vault.stamp())
 
     def drop(self, name: str) -> None:
         """Note that a file was purged, leaving no trace of its words. Lock held."""
@@ -242,40 +246,33 @@ class Index(Lookups):
                     hint="check the disk and the rights of this folder, then say it again",
                 )
         with transaction(self._db):
-            self._rows.remove(name)
-            self._rows.set_meta("mark", time.time_ns())
-            self._rows.set_meta("stamp", 0)
+            self._remove(name)
+            self._set_meta("mark", time.time_ns())
+            self._set_meta("stamp", 0)
         # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
-        self._rows.join_words()
+        self._join_words()
         self._db.execute("VACUUM")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _unchanged(self) -> bool:
-        if self._rows.meta("stamp") != self._vault.stamp():
+        if self._meta("stamp") != self._vault.stamp():
             return False
-        if self._rows.meta("memories") > STAT_BUDGET:
-            return self._names_unchanged() and self._slice_unchanged()
-        known = self._db.execute("SELECT file, mtime, size FROM files").fetchall()
-        return len(self._vault.names()) == len(known) and self._vault.is_as(known)
-
-    def _names_unchanged(self) -> bool:
-        """Whether as many files are there as are known.
-
-        The folder's time has told already, unless a file came within the same tick as the change
-        that is known. So they are counted once after each change, when that tick is surely over.
-        """
-        mark = self._rows.meta("mark")
-        self._listed = self._listed or self._rows.meta("listed")
+        if self._meta("memories") <= STAT_BUDGET:
+            known = self._db.execute("SELECT file, mtime, size FROM files").fetchall()
+            return len(self._vault.names()) == len(known) and self._vault.is_as(known)
+        # The folder's time has told already, unless a file came within the same tick as the change
+        # that is known. So they are counted once after each change, when that tick is surely over.
+        mark = self._meta("mark")
+        self._listed = self._listed or self._meta("listed")
         if self._listed != mark and abs(time.time_ns() - mark) > RACY_NS:
-            if len(self._vault.names()) != self._rows.count():
+            (count,) = self._db.execute("SELECT count(*) FROM files").fetchone()
+            if len(self._vault.names()) != count:
                 return False
             self._listed = mark
-        return True
-
-    def _slice_unchanged(self) -> bool:
-        """In a vault too large to look at whole: are the next so many files as they are known?"""
+        # Too large to look at whole: are the next so many files as they are known?
         if self._place is None:
-            self._place = self._rows.place()
+            row = self._db.execute("SELECT value FROM meta WHERE name = 'place'").fetchone()
+            self._place = str(row[0]) if row else ""
         known = self._db.execute(
             "SELECT file, mtime, size FROM files WHERE file > ? ORDER BY file LIMIT ?",
             (self._place, SLICE),
@@ -296,79 +293,81 @@ class Index(Lookups):
             self._in_vain = not held
             # The last holder of the lock may have done the work.
             if held and (rebuild or not filled or not self._unchanged()):
-                take_in(self._db, self._rows, self._vault, self._kinds, rebuild=rebuild)
+                self._take_in(rebuild)
 
+    def _take_in(self, rebuild: bool) -> None:
+        """Make the index equal to the files, all or nothing. Lock held.
 
-def take_in(
-    db: sqlite3.Connection, rows: Rows, vault: Vault, kinds: Kinds, *, rebuild: bool = False
-) -> None:
-    """Make an index equal to the files of its vault, all or nothing. Lock held.
+        Only files that look changed are read; with `rebuild` all of them, into empty tables.
+        """
+        vault = self._vault
+        sweep(vault.memories)
+        known: dict[str, tuple[int, int, str, str | None]] = {}
+        if not rebuild:
+            rows = self._db.execute("SELECT file, mtime, size, etag, problem FROM files")
+            known = {file: (mtime, size, tag, problem) for file, mtime, size, tag, problem in rows}
+        stamp, started = vault.stamp(), time.time_ns()
+        seen = vault.scan()
+        with transaction(self._db):
+            if rebuild:
+                for table in _TABLE_NAMES:
+                    self._db.execute(f"DROP TABLE {table}")
+                make(self._db, SCHEMA.tables)
+            for name in known.keys() - {each.name for each in seen}:
+                self._remove(name)
+            for each in sorted(seen, key=lambda file: file.name):
+                mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
+                if problem or (mtime, size) != (each.mtime, each.size):
+                    racy = each.mtime > started - RACY_NS
+                    trusted = FileStat(each.name, -1, each.size) if racy else each
+                    self._take_in_file(trusted, "" if problem else tag)
+            self._set_meta("mark", time.time_ns())
+            self._set_meta("stamp", stamp)
 
-    Only files that look changed are read; with `rebuild` all of them, into empty tables.
-    """
-    sweep(vault.memories)
-    known = {} if rebuild else rows.known_files()
-    stamp, started = vault.stamp(), time.time_ns()
-    seen = vault.scan()
-    with transaction(db):
-        if rebuild:
-            rows.empty()
-        for name in known.keys() - {each.name for each in seen}:
-            rows.remove(name)
-        for each in sorted(seen, key=lambda file: file.name):
-            mtime, size, tag, problem = known.get(each.name, (None, None, "", None))
-            if problem or (mtime, size) != (each.mtime, each.size):
-                racy = each.mtime > started - RACY_NS
-                trusted = FileStat(each.name, -1, each.size) if racy else each
-                _take_in_file(rows, vault, kinds, trusted, "" if problem else tag)
-        rows.set_meta("mark", time.time_ns())
-        rows.set_meta("stamp", stamp)
+    def _take_in_file(self, seen: FileStat, known_tag: str) -> None:
+        from ltm.vault import codec, frontmatter  # YAML is slow to load and often not needed
 
-
-def _take_in_file(rows: Rows, vault: Vault, kinds: Kinds, seen: FileStat, known_tag: str) -> None:
-    from ltm.vault import codec, frontmatter  # YAML is slow to load and often not needed
-
-    path = vault.path(seen.name)
-    tag = ""
-    try:
-        data = vault.read(seen.name)
-        tag = etag(data)
-        if tag == known_tag:
-            rows.note_look(seen)
+        path = self._vault.path(seen.name)
+        tag = ""
+        try:
+            data = self._vault.read(seen.name)
+            tag = etag(data)
+            if tag == known_tag:  # it says what it said
+                self._db.execute(
+                    "UPDATE files SET mtime = ?, size = ? WHERE file = ?",
+                    (seen.mtime, seen.size, seen.name),
+                )
+                return
+            document = frontmatter.parse(data, path)
+            memory = codec.decode(document, path, self._kinds, seen=modified(path))
+        except StorageFailed as error:
+            # The disk does not give it out now. What is known of it stays, and it is tried again.
+            self._put_file(FileStat(seen.name, -1, seen.size), known_tag, problem=error.message)
             return
-        document = frontmatter.parse(data, path)
-        memory = codec.decode(document, path, kinds, seen=modified(path))
-    except StorageFailed as error:
-        # The disk does not give it out now. What is known of it stays, and it is tried again.
-        rows.put_file(FileStat(seen.name, -1, seen.size), known_tag, problem=error.message)
-        return
-    except LtmError as error:
-        rows.remove(seen.name)
-        rows.put_file(seen, tag, line=error.line or 0, problem=error.message)
-        return
-    rows.remove(seen.name)
-    holder = rows.holder(memory.id)
-    if holder and holder < seen.name:
-        rows.put_file(seen, tag, problem=_same_id(memory.id, holder))
-        return
-    if holder:
-        # The file whose name sorts first holds the id, in whatever order the two were met.
-        rows.demote(holder, _same_id(memory.id, seen.name))
-    rows.put_file(seen, tag)
-    rows.put_memory(seen.name, tag, memory)
+        except LtmError as error:
+            self._remove(seen.name)
+            self._put_file(seen, tag, line=error.line or 0, problem=error.message)
+            return
+        self._remove(seen.name)
+        holder = self._db.execute(
+            "SELECT file, mtime, size, files.etag FROM memories JOIN files USING(file)"
+            " WHERE id = ?",
+            (memory.id,),
+        ).fetchone()
+        if holder and holder[0] < seen.name:
+            self._put_file(seen, tag, problem=_same_id(memory.id, holder[0]))
+            return
+        if holder:
+            # The file whose name sorts first holds the id, in whatever order the two were met.
+            *stat, other_tag = holder
+            self._remove(holder[0])
+            self._put_file(FileStat(*stat), other_tag, problem=_same_id(memory.id, seen.name))
+        self._put_file(seen, tag)
+        self._put_memory(seen.name, tag, memory)
 
+    # -- rows ----------------------------------------------------------------------------------
 
-def _same_id(memory_id: str, other: str) -> str:
-    return f"has the same id {memory_id} as {other}; give one of them another id"
-
-
-class Rows:
-    """The rows of one index."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def put_file(
+    def _put_file(
         self, seen: FileStat, tag: str, *, line: int = 0, problem: str | None = None
     ) -> None:
         """Note a file as it was seen, and what is wrong with it, if anything is."""
@@ -377,24 +376,7 @@ class Rows:
             (seen.name, seen.mtime, seen.size, tag, line, problem),
         )
 
-    def known_files(self) -> dict[str, tuple[int, int, str, str | None]]:
-        """By name, the time, size, tag and problem each file was seen with."""
-        found = self._db.execute("SELECT file, mtime, size, etag, problem FROM files")
-        return {file: (mtime, size, tag, problem) for file, mtime, size, tag, problem in found}
-
-    def note_look(self, seen: FileStat) -> None:
-        """Note the time and size of a file that says what it said."""
-        self._db.execute(
-            "UPDATE files SET mtime = ?, size = ? WHERE file = ?",
-            (seen.mtime, seen.size, seen.name),
-        )
-
-    def holder(self, memory_id: str) -> str:
-        """The file that holds the memory of an id; '' when none does."""
-        row = self._db.execute("SELECT file FROM memories WHERE id = ?", (memory_id,)).fetchone()
-        return row[0] if row else ""
-
-    def put_memory(self, name: str, tag: str, memory: Memory) -> None:
+    def _put_memory(self, name: str, tag: str, memory: Memory) -> None:
         """Note what a file says."""
         import json  # not needed to read
 
@@ -418,24 +400,30 @@ class Rows:
         # Apart from the rest, so that matching and sorting touch short rows only.
         data = json.dumps(short_record(memory), ensure_ascii=False, separators=(",", ":"))
         self._db.execute("INSERT INTO texts VALUES(?, ?, ?)", (row, data, _sum(*short, data)))
-        self._db.executemany(
-            "INSERT OR IGNORE INTO tags VALUES(?, ?)", [(each.lower(), row) for each in memory.tags]
-        )
-        self._db.executemany(
-            "INSERT INTO names VALUES(?, ?)", [(each, row) for each in _named(memory)]
-        )
+        # The ids a memory names, and the session it came from.
+        named = {memory.superseded_by, memory.previous, memory.source.session}
+        named.update(memory.supersedes, memory.merged_from, memory.links, memory.conflicts)
+        named = named.union(memory.distinct) - {"", memory.id}
+        tags = [(each.lower(), row) for each in memory.tags]
+        self._db.executemany("INSERT OR IGNORE INTO tags VALUES(?, ?)", tags)
+        self._db.executemany("INSERT INTO names VALUES(?, ?)", [(each, row) for each in named])
+        words = (" ".join(terms(t)) for t in (memory.title, " ".join(memory.tags), memory.words))
         self._db.execute(
-            "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)",
-            (
-                row,
-                " ".join(terms(memory.title)),
-                " ".join(terms(" ".join(memory.tags))),
-                " ".join(terms(memory.words)),
-            ),
+            "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)", (row, *words)
         )
         self._grow(1)
 
-    def is_sound(self) -> bool:
+    def _remove(self, name: str) -> None:
+        """Drop a file and what it said."""
+        found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
+        if found:
+            self._db.execute("DELETE FROM words WHERE rowid = ?", found)
+            for table in ("tags", "names", "texts", "memories"):
+                self._db.execute(f"DELETE FROM {table} WHERE row = ?", found)
+            self._grow(-1)
+        self._db.execute("DELETE FROM files WHERE file = ?", (name,))
+
+    def _is_sound(self) -> bool:
         """Whether everything is as it was written; looks at every page, and takes a while.
 
         SQLite finds pages that are none and entries that do not belong together. A letter that
@@ -453,69 +441,55 @@ class Rows:
                 return False
             held += 1
         (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
-        return bool(held == texts == self.meta("memories"))
+        return bool(held == texts == self._meta("memories"))
 
-    def join_words(self) -> None:
+    def _join_words(self) -> None:
         """Make one piece of the many that small writes leave; a search looks into each of them."""
         self._db.execute("INSERT INTO words(words) VALUES('optimize')")
 
-    def remove(self, name: str) -> None:
-        """Drop a file and what it said."""
-        found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
-        if found:
-            self._db.execute("DELETE FROM words WHERE rowid = ?", found)
-            for table in ("tags", "names", "texts", "memories"):
-                self._db.execute(f"DELETE FROM {table} WHERE row = ?", found)
-            self._grow(-1)
-        self._db.execute("DELETE FROM files WHERE file = ?", (name,))
-
-    def demote(self, name: str, problem: str) -> None:
-        """Drop what a file said, and note why."""
-        mtime, size, tag = self._db.execute(
-            "SELECT mtime, size, etag FROM files WHERE file = ?", (name,)
-        ).fetchone()
-        self.remove(name)
-        self.put_file(FileStat(name, mtime, size), tag, problem=problem)
-
-    def meta(self, name: str) -> int:
+    def _meta(self, name: str) -> int:
         """A number kept under a name; 0 when there is none."""
         row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return int(row[0]) if row else 0
 
-    def set_meta(self, name: str, value: int) -> None:
-        """Keep a number under a name."""
+    def _set_meta(self, name: str, value: int | str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
 
     def _grow(self, by: int) -> None:
         # SQLite counts by walking through all rows, and every search asks how many there are.
-        self.set_meta("memories", self.meta("memories") + by)
-
-    def place(self) -> str:
-        """The file up to which a large vault was looked at last; '' before the first."""
-        row = self._db.execute("SELECT value FROM meta WHERE name = 'place'").fetchone()
-        return str(row[0]) if row else ""
-
-    def set_place(self, name: str) -> None:
-        """Keep up to which file a large vault was looked at."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES('place', ?)", (name,))
-
-    def count(self) -> int:
-        """How many files are noted."""
-        return int(self._db.execute("SELECT count(*) FROM files").fetchone()[0])
-
-    def empty(self) -> None:
-        """Drop and create all tables; call it in a transaction."""
-        for table in ("vocabulary", "words", "meta", "names", "tags", "texts", "memories", "files"):
-            self._db.execute(f"DROP TABLE {table}")
-        make(self._db, SCHEMA.tables)
+        self._set_meta("memories", self._meta("memories") + by)
 
 
-def _named(memory: Memory) -> set[str]:
-    """The ids a memory names, and the session it came from."""
-    named = {memory.superseded_by, memory.previous, memory.source.session}
-    named.update(memory.supersedes, memory.merged_from, memory.links, memory.conflicts)
-    return named.union(memory.distinct) - {"", memory.id}
+def _same_id(memory_id: str, other: str) -> str:
+    return f"has the same id {memory_id} as {other}; give one of them another id"
 
 
 def _sum(*values: object) -> int:
     return crc32("\0".join(map(str, values)).encode())
+
+
+# -- the vectors next to a database ----------------------------------------------------------------
+
+
+def vectors_path(path: str) -> str:
+    """Where the vectors of a database's rows are kept."""
+    return f"{os.path.splitext(path)[0]}-{VECTORS_FILE}"
+
+
+def forget_vectors(folder: str, memory_id: str) -> None:
+    """Leave no trace of a memory in the vectors kept in a folder."""
+    path = os.path.join(folder, VECTORS_FILE)
+    _change_vectors(path, lambda vectors: vectors.forget(path, memory_id))
+
+
+def keep_vectors(path: str, rows: Collection[int]) -> None:
+    """Leave no trace of any but these rows in the vectors kept at a path."""
+    _change_vectors(path, lambda vectors: vectors.keep_only(path, rows))
+
+
+def _change_vectors(path: str, change: Callable[[ModuleType], None]) -> None:
+    if os.path.exists(path):
+        try:
+            change(import_module("ltm.index.vectors"))  # imports numpy
+        except (ImportError, LtmError):
+            discard(path)

@@ -20,17 +20,16 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import wraps
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TypeAlias
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ltm.errors import Busy, StorageFailed
-from ltm.index.index import Index
+from ltm.index.full_text import mending
+from ltm.index.index import Index, vectors_path
 from ltm.index.sqlite import (
-    DAMAGE,
     Schema,
     connect,
     discard,
@@ -39,7 +38,6 @@ from ltm.index.sqlite import (
     is_unwritable,
     transaction,
 )
-from ltm.index.vector_file import vectors_path
 from ltm.model import Filter, Stored
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -78,15 +76,7 @@ class Block:
         like = (self.vectors[at].astype(np.float32) @ query) * self.scales[at]
         return dict(zip(self.rows[at].tolist(), like.tolist(), strict=True))
 
-    def as_rows(self, rows: Sequence[int]) -> Block:
-        """The same vectors, as those of other rows."""
-        return replace(self, rows=np.asarray(rows, np.int64))
-
-    def part(self, start: int, end: int) -> Block:
-        """The rows from one place to another."""
-        return Block(self.rows[start:end], self.scales[start:end], self.vectors[start:end])
-
-    def where(self, wanted: NDArray[np.bool_]) -> Block:
+    def where(self, wanted: NDArray[np.bool_] | slice) -> Block:
         """The rows for which it is wanted."""
         return Block(self.rows[wanted], self.scales[wanted], self.vectors[wanted])
 
@@ -102,13 +92,8 @@ class Block:
 
     def data(self) -> bytes:
         """Its bytes on the disk."""
-        body = b"".join(
-            (
-                self.rows.astype("<i8").tobytes(),
-                self.scales.astype("<f4").tobytes(),
-                self.vectors.tobytes(),
-            )
-        )
+        heads = self.rows.astype("<i8").tobytes() + self.scales.astype("<f4").tobytes()
+        body = heads + self.vectors.tobytes()
         return crc32(body).to_bytes(_HEAD, "little") + body
 
 
@@ -167,22 +152,6 @@ _LOADED: dict[str, dict[int, Block]] = {}
 # By path and number; a block is as good as its stamp, which no two writes share. A server opens
 # its stores for every call, and is not to read everything again.
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def starting_over(method: _F) -> _F:
-    """A look or change that is made on an empty file when the one that was there is broken."""
-
-    @wraps(method)
-    def call(self: Vectors, *values: Any) -> Any:
-        try:
-            return method(self, *values)
-        except DAMAGE as error:
-            self._start_over(error)
-            return method(self, *values)
-
-    return cast(_F, call)
-
 
 class Vectors:
     """The vectors one model made of one source, by row. Used by one thread at a time.
@@ -192,13 +161,13 @@ class Vectors:
 
     def __init__(self, path: str, model: str, dimensions: int, source: str = "") -> None:
         self.path = path
-        self._made_by = _maker(model, dimensions, source)
+        self._made_by = f"{model} {dimensions} {source}"
         self._dimensions = dimensions
         self._db = _opened(path)
 
     def is_of(self, model: str, dimensions: int, source: str = "") -> bool:
         """Whether these are the vectors that model made of that source."""
-        return self._made_by == _maker(model, dimensions, source)
+        return self._made_by == f"{model} {dimensions} {source}"
 
     def close(self) -> None:
         """Give the file back; what was read of it stays loaded for the next who asks."""
@@ -206,12 +175,16 @@ class Vectors:
 
     # -- changing --------------------------------------------------------------------------------
 
+    @mending
     def put(self, rows: Sequence[int], vectors: Floats) -> None:
         """Keep the vectors of these rows, in the place of former ones."""
         if len(rows):
-            self._put(packed(rows, vectors))
+            added = packed(rows, vectors)
+            with transaction(self._db):
+                self._take_over()
+                self._add(added)
 
-    @starting_over
+    @mending
     def drop(self, rows: Collection[int]) -> None:
         """Leave no trace of these rows."""
         with transaction(self._db):
@@ -219,7 +192,7 @@ class Vectors:
         if dropped:
             self.scrub()
 
-    @starting_over
+    @mending
     def keep_only(self, rows: Collection[int]) -> None:
         """Leave no trace of any row but these."""
         kept = np.fromiter(rows, np.int64, len(rows))
@@ -229,20 +202,30 @@ class Vectors:
         if dropped:
             self.scrub()
 
+    def drop_names(self, gone: Collection[str]) -> None:
+        """Leave no trace of these memories, whose vectors are kept by their ids."""
+        self._drop_names(gone)
+        self.scrub()
+
+    @mending
+    def _drop_names(self, gone: Collection[str]) -> None:
+        with transaction(self._db):
+            rows = [row for each in gone for row in self._row(each)]
+            self._drop(rows)
+            self._db.executemany("DELETE FROM names WHERE row = ?", [(row,) for row in rows])
+
+    def _row(self, memory_id: str) -> list[int]:
+        found = self._db.execute("SELECT row FROM names WHERE id = ?", (memory_id,))
+        return [row[0] for row in found]
+
     def scrub(self) -> None:
         """Take what was dropped out of SQLite's log too; its own pages are overwritten already."""
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    @starting_over
+    @mending
     def last(self) -> int:
         """The highest row that was ever put: what is above it has no vector yet."""
         return int(self._meta("last") or 0) if self._is_ours() else 0
-
-    @starting_over
-    def _put(self, added: Block) -> None:
-        with transaction(self._db):
-            self._take_over()
-            self._add(added)
 
     def _add(self, added: Block) -> None:
         self._drop(added.rows.tolist())
@@ -258,7 +241,7 @@ class Vectors:
             if len(block) < BLOCK:
                 number, added = found, block.with_more(added)
         for start in range(0, len(added), BLOCK):
-            self._write(number, added.part(start, start + BLOCK))
+            self._write(number, added.where(slice(start, start + BLOCK)))
             number += 1
 
     def _drop(self, rows: Collection[int]) -> bool:
@@ -327,7 +310,7 @@ class Vectors:
             found |= block.likeness_of(query, wanted)
         return found
 
-    @starting_over
+    @mending
     def _blocks(self) -> list[Block]:
         """Every block, those read from the file that this process has not read before."""
         known = _LOADED.pop(self.path, {})
@@ -380,7 +363,7 @@ class Vectors:
     def _set_meta(self, name: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
 
-    def _start_over(self, error: Exception) -> None:
+    def _mend(self, error: Exception) -> bool:
         """Be empty, since what is there is broken; raise where only the moment is."""
         if isinstance(error, sqlite3.Error):
             if is_busy(error):
@@ -391,12 +374,13 @@ class Vectors:
             try:  # a sound database with a damaged block in it, which others may have open
                 with transaction(self._db):
                     self._empty()
-                return
+                return True
             except sqlite3.Error:
                 pass  # not so sound: the whole file goes
         self._db.close()
         discard(self.path)
         self._db = _opened(self.path)
+        return True
 
 
 def vectors_of(path: str, model: str, dimensions: int) -> Vectors:
@@ -419,40 +403,16 @@ def _opened(path: str) -> sqlite3.Connection:
         return empty(SCHEMA)  # held by a process that hangs: do without it
 
 
-def _maker(model: str, dimensions: int, source: str) -> str:
-    return f"{model} {dimensions} {source}"
-
-
 _FIRST = 256  # nearest memories looked at before those a filter leaves are counted
-
-
-class NamedVectors(Vectors):
-    """Vectors that belong to names: ids of memories, each in one state."""
-
-    def drop_memory(self, memory_id: str) -> None:
-        """Leave no trace of a memory."""
-        self._drop_names([memory_id])
-        self.scrub()
-
-    @starting_over
-    def _drop_names(self, gone: Collection[str]) -> None:
-        with transaction(self._db):
-            rows = [row for each in gone for row in self._row(each)]
-            self._drop(rows)
-            self._db.executemany("DELETE FROM names WHERE row = ?", [(row,) for row in rows])
-
-    def _row(self, memory_id: str) -> list[int]:
-        found = self._db.execute("SELECT row FROM names WHERE id = ?", (memory_id,))
-        return [row[0] for row in found]
 
 
 def forget(path: str, memory_id: str) -> None:
     """Leave no trace of a memory in the vectors at a path, of whatever model."""
-    with closing(NamedVectors(path, "", 0)) as vectors:
-        vectors.drop_memory(memory_id)
+    with closing(Vectors(path, "", 0)) as vectors:
+        vectors.drop_names([memory_id])
 
 
-class MemoryVectors(NamedVectors):
+class MemoryVectors(Vectors):
     """The vectors one model made of the memories of one vault."""
 
     def __init__(self, index: Index, path: str, model: str, dimensions: int) -> None:
@@ -472,8 +432,7 @@ class MemoryVectors(NamedVectors):
         lacking = [each for each, etag in held.items() if have.get(each) != etag]
         gone = [each for each in have if each not in held]
         if gone:
-            self._drop_names(gone)
-            self.scrub()
+            self.drop_names(gone)
         if not lacking:
             self._catch_up(mark)
         return lacking
@@ -517,24 +476,24 @@ class MemoryVectors(NamedVectors):
         like = self.likeness(query, rows)
         return {rows[row]: score for row, score in like.items()}
 
-    @starting_over
+    @mending
     def _is_caught_up(self, mark: str) -> bool:
         return self._is_ours() and self._meta("mark") == mark
 
-    @starting_over
+    @mending
     def _names(self) -> dict[str, str]:
         if not self._is_ours():
             return {}
         return dict(self._db.execute("SELECT id, etag FROM names").fetchall())
 
-    @starting_over
+    @mending
     def _catch_up(self, mark: str) -> None:
         """Note the state of the index in which nothing was missing."""
         with transaction(self._db):
             self._take_over()
             self._set_meta("mark", mark)
 
-    @starting_over
+    @mending
     def _put_named(self, named: Sequence[tuple[str, str]], block: Block) -> None:
         with transaction(self._db):
             self._take_over()
@@ -545,9 +504,10 @@ class MemoryVectors(NamedVectors):
                 ).lastrowid
                 for each in named
             ]
-            self._add(block.as_rows([row or 0 for row in rows]))
+            numbers = np.asarray([row or 0 for row in rows], np.int64)
+            self._add(replace(block, rows=numbers))
 
-    @starting_over
+    @mending
     def _named(self, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
         found: dict[int, tuple[str, str]] = {}
         for row in rows:
@@ -556,7 +516,7 @@ class MemoryVectors(NamedVectors):
                 found[row] = name
         return found
 
-    @starting_over
+    @mending
     def _rows_of(self, named: Sequence[tuple[str, str]]) -> dict[int, str]:
         found: dict[int, str] = {}
         for each in named:

@@ -22,8 +22,7 @@ from ltm import decisions, policy
 from ltm.decisions import TEXT, Applied, Decision
 from ltm.errors import Conflict, LtmError, NotFound, Refused
 from ltm.files.atomic import read_plain
-from ltm.index.index import Index
-from ltm.index.vector_file import forget_memory
+from ltm.index.index import Index, forget_vectors
 from ltm.model import Memory, Phase, Scope, Status, Stored
 from ltm.state.usage import State
 from ltm.store.file_store import Vaults
@@ -293,7 +292,7 @@ class Changes:
             vault, memory = held.vault, held.memory
             # The file goes last: while it is there, a purge that was cut short can be run again.
             self._state.forget(memory.id)
-            forget_memory(vault.local, memory.id)
+            forget_vectors(vault.local, memory.id)
             try:
                 held.index.drop(held.name)
                 vault.purge(held.name, memory.id)

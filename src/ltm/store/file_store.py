@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.errors import Ambiguous, LtmError, NotFound
 from ltm.files.atomic import make_folder
-from ltm.index.index import Index
+from ltm.index.index import VECTORS_FILE, Index
 from ltm.index.search import IndexMatch, IndexMatches
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Page, Problem, Scope, Stored, Usage, now
@@ -395,7 +395,6 @@ class FileStore:
 
     def vectors(self, model: str, dimensions: int) -> "Sequence[MemoryVectors]":
         """The vectors a model made of each vault's memories, good until the store is closed."""
-        from ltm.index.vector_file import VECTORS_FILE
         from ltm.index.vectors import MemoryVectors
 
         opened = []

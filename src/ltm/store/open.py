@@ -14,8 +14,8 @@ from ltm.errors import BadFile, Busy, LtmError, NotFound, StorageFailed
 from ltm.files.atomic import failed, is_refusal, make_folder, remove_file, sweep, write_file
 from ltm.files.fastjson import write
 from ltm.files.lock import ADVICE, Lock
+from ltm.index.index import VECTORS_FILE
 from ltm.index.sqlite import discard, is_busy, is_unwritable
-from ltm.index.vector_file import VECTORS_FILE
 from ltm.model import Filter, Problem, Scope, Status
 from ltm.project.home import home
 from ltm.project.identity import name_of, record

@@ -26,6 +26,7 @@ from ltm.errors import LtmError, StorageFailed
 from ltm.files.atomic import is_temporary, read_plain
 from ltm.files.block import is_ours
 from ltm.history.tables import SCHEMA as SESSIONS_SCHEMA
+from ltm.index.index import VECTORS_FILE
 from ltm.index.sqlite import (
     Incompatible,
     discard,
@@ -35,7 +36,6 @@ from ltm.index.sqlite import (
     naming_damage,
     set_aside,
 )
-from ltm.index.vector_file import VECTORS_FILE
 from ltm.inject import memory_md
 from ltm.model import Filter, Memory, Problem, Scope, Status, Stored, new_id
 from ltm.project.git import find
