@@ -63,7 +63,7 @@ def test_what_became_of_a_text_is_said_in_words_one_can_act_on(ltm: Ltm) -> None
     more = ltm.json("remember", "The staging server runs on port 8080 behind nginx")
     assert (more["action"], more["superseded"]) == ("extended", [first["id"]])
     said = ltm.ok("remember", "The staging server runs on port 9090 behind nginx")
-    assert f"does not agree with: {more['id']} of " in said
+    assert f"contradicts: {more['id']} of " in said
     other = re.findall(r"ltm settle (mem_\w+)", said)[0]
     assert ltm.json("show", other)["conflicts"] == [more["id"]]
     assert ltm.json("show", more["id"])["conflicts"] == [other]
@@ -554,7 +554,7 @@ def test_what_is_only_worth_knowing_is_told_as_a_note_and_not_as_a_problem(ltm: 
     said = ltm.ok("doctor")
     assert said.startswith("note: ")
     assert "1 memory is not signed" in said
-    assert said.endswith("Everything is in order.\n")
+    assert said.endswith("The memories are in order.\n")
 
 
 def test_one_of_something_is_told_as_one(ltm: Ltm) -> None:
@@ -564,9 +564,9 @@ def test_one_of_something_is_told_as_one(ltm: Ltm) -> None:
     assert "0 events, 0 errors" in ltm.run("drain").stderr
     ltm.ok("keygen")
     assert "1 memory signed." in ltm.run("sign").stderr
-    assert "Still as signed: 1 of 1 memory." in ltm.run("verify").stderr
+    assert "1 of 1 memory ok." in ltm.run("verify").stderr
     ltm.ok("remember", "We never deploy on Fridays")
-    assert "Still as signed: 2 of 2 memories." in ltm.run("verify").stderr
+    assert "2 of 2 memories ok." in ltm.run("verify").stderr
     assert "Wrote 2 memories to " in ltm.ok("export", "two.json")
 
 

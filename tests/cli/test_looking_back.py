@@ -156,7 +156,7 @@ def test_fix_does_not_offer_another_error(ltm: Ltm) -> None:
     for other in ("SyntaxError: unexpected token", "error", "exit code 1"):
         done = ltm.run("fix", other)
         assert (done.returncode, done.stdout) == (0, ""), other
-        assert "not met before" in done.stderr
+        assert "This error is not known" in done.stderr
     assert ltm.run("fix", "-", stdin="\n").returncode == 2
 
 

@@ -61,7 +61,7 @@ def test_a_project_that_is_a_file_is_not_said_to_be_missing(ltm: Ltm) -> None:
 def test_what_asks_first_says_what_it_would_do_where_nobody_can_answer(ltm: Ltm) -> None:
     made = ltm.json("remember", "The staging server runs on port 8080")
     said = refused(ltm, "forget", made["id"], "--purge")
-    assert "Purge 'The staging server runs on port 8080' for good?" in said
+    assert "Erase 'The staging server runs on port 8080' for good?" in said
     assert "--yes" in said
     assert "Clear all session notes" in refused(ltm, "sessions", "clear")
     done = ltm.run("uninstall", "--purge-memories", stdin="")
@@ -133,7 +133,7 @@ def test_memories_that_wait_take_three_lines_each_however_they_are_written(ltm: 
 
 def test_options_before_a_command_below_sessions_are_not_swallowed(ltm: Ltm) -> None:
     said = refused(ltm, "sessions", "--json", "summary")
-    assert "behind 'ltm sessions summary'" in said
+    assert "options come after 'ltm sessions summary'" in said
     assert ltm.json("sessions", "summary") == {"notes": []}
 
 
@@ -159,7 +159,7 @@ def test_the_status_of_a_new_project_says_how_to_begin_with_old_sessions(ltm: Lt
     log = Transcript(ltm.home / "s1.jsonl", "s1")
     log.user("remember that the parser needs care", cwd=str(ltm.project))
     ltm.ok("capture", str(log.path))
-    assert "sessions  1; of 1 every word" in ltm.ok("status")
+    assert "sessions  1; 1 searchable word for word" in ltm.ok("status")
 
 
 def into(ltm: Ltm, words: str, rest: str) -> tuple[int, str]:

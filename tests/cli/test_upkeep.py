@@ -57,7 +57,7 @@ def test_a_second_run_changes_nothing_and_every_step_can_be_undone(
     assert [each["id"] for each in ltm.json("upkeep")["actions"]] == [crowded[0]]
     after = files(ltm)
     assert ltm.json("upkeep") == {"actions": [], "skipped": [], "held": []}
-    assert ltm.run("upkeep").stderr == "Nothing is due.\n"
+    assert ltm.run("upkeep").stderr == "Nothing to do.\n"
     assert files(ltm) == after
     short = ltm.json("show", crowded[0])
     assert short["phase"] == 1
@@ -91,7 +91,7 @@ def test_a_memory_that_was_edited_meanwhile_is_left_alone_and_that_is_said(
     ltm.ok("config", "store", "meddling", PYTHONPATH=str(site))
     done = ltm.run("upkeep", PYTHONPATH=str(site))
     assert done.returncode == 0, done.stderr
-    assert "was left as it is:" in done.stderr
+    assert "was not changed:" in done.stderr
     assert "was changed elsewhere meanwhile" in done.stderr
     ltm.ok("config", "store", "files")
     left = [ltm.json("show", each) for each in crowded]

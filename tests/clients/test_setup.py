@@ -209,7 +209,7 @@ def test_a_broken_file_of_one_client_does_not_keep_us_from_leaving_another(
     done = ltm.run("uninstall")
 
     assert done.returncode == 1
-    assert f"left as it is: {cursor}:1" in done.stderr
+    assert f"not changed: {cursor}:1" in done.stderr
     assert settings.read_text() == SETTINGS
 
 

@@ -108,7 +108,7 @@ def test_a_taken_name_is_never_overwritten_and_it_says_so(ltm: Ltm) -> None:
     ltm.ok("stash", "login")
     before = (ltm.project / ".claude/stash/login.md").read_bytes()
     done = ltm.run("stash", "login")
-    assert "login is taken, so this one is login-2" in done.stderr
+    assert "The name login is taken, so it is login-2" in done.stderr
     assert (ltm.project / ".claude/stash/login.md").read_bytes() == before
     assert ltm.json("stash", "login")["renamed"] is True
 
@@ -128,9 +128,9 @@ def test_a_hostile_name_stays_in_the_folder(ltm: Ltm, name: str) -> None:
 def test_the_list_shows_what_waits_and_five_are_worth_a_word(ltm: Ltm) -> None:
     session(ltm, "one", "Fix the login test today.")
     for number in range(4):
-        assert "wait to be remembered" not in ltm.run("stash", f"s{number}").stderr
+        assert "stashes to make memories of" not in ltm.run("stash", f"s{number}").stderr
     last = ltm.run("stash", "s4")
-    assert "5 stashes wait to be remembered: ltm consolidate --all" in last.stderr
+    assert "5 stashes to make memories of: ltm consolidate --all" in last.stderr
     listed = ltm.json("stash", "--list")
     assert (listed["waiting"], len(listed["stashes"])) == (5, 5)
     assert "5 stashes wait" in ltm.run("status").stderr
@@ -150,9 +150,9 @@ def test_from_a_folder_below_it_goes_to_the_top_of_the_project(ltm: Ltm) -> None
 def test_it_says_so_when_git_would_take_a_stash_along(ltm: Ltm) -> None:
     subprocess.run(["git", "init", "-q", str(ltm.project)], check=True)
     session(ltm, "one", "Fix the login test today.")
-    assert "git does not leave it out" not in ltm.run("stash", "x").stderr
+    assert "git does not ignore it" not in ltm.run("stash", "x").stderr
     (ltm.project / ".claude/stash/.gitignore").write_text("!*\n")
-    assert "git does not leave it out" in ltm.run("stash", "y").stderr
+    assert "git does not ignore it" in ltm.run("stash", "y").stderr
 
 
 def test_an_empty_list_says_how_to_begin(ltm: Ltm) -> None:

@@ -1,7 +1,8 @@
-"""The `ltm` command: the table of commands, each loaded when it is meant."""
+"""The `ltm` command: the table of commands, each loaded when it is called."""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
 
@@ -9,82 +10,84 @@ import click
 
 from ltm import __version__
 from ltm.cli.output import finish
+from ltm.errors import WrongUsage
 
 SECTIONS = {
     "Keep and find": {
         "remember": "Keep a text as a memory.",
-        "recall": "Find what answers a question, a path or an error message.",
-        "ask": "Answer a question, with the ids the answer rests on.",
-        "list": "List memories, the newest first.",
-        "show": "Show one memory, whole, and where it came from.",
+        "recall": "Search memories and sessions.",
+        "ask": "Answer a question from memories, with their ids.",
+        "list": "List memories, newest first.",
+        "show": "Show one memory in full, with its source.",
         "edit": "Change a memory.",
-        "forget": "Forget a memory, or leave no byte of it.",
-        "restore": "Bring back a memory, or a former text of it.",
-        "settle": "Say which of two memories that disagree holds.",
+        "forget": "Forget a memory, or erase it for good.",
+        "restore": "Bring back a memory, or an earlier version of it.",
+        "settle": "Decide which of two contradicting memories is right.",
     },
     "Look back": {
-        "related": "Show what hangs together with a memory.",
-        "why": "Tell what is known about a file or folder.",
-        "fix": "Tell how an error was solved before.",
-        "timeline": "Tell what happened when.",
-        "graph": "Draw how memories hang together.",
+        "related": "List memories connected to a memory.",
+        "why": "Show what is known about a file or folder.",
+        "fix": "Show how an error was fixed before.",
+        "timeline": "List sessions and memories by date.",
+        "graph": "Draw the links between memories.",
     },
     "Sessions": {
         "setup": "Connect Claude Code or another client.",
-        "inject": "Print what the next session would be told.",
-        "capture": "Learn from the sessions you had before.",
-        "review": "Keep or drop what sessions likely taught.",
-        "sessions": "List sessions; search and keep their notes.",
-        "stash": "Put the current session aside, to go on from later.",
+        "inject": "Print the memories the next session starts with.",
+        "capture": "Learn from past sessions.",
+        "review": "Keep or drop statements found in sessions.",
+        "sessions": "List sessions; write and search their notes.",
+        "stash": "Save the current session, to continue later.",
         "friction": "Find where sessions went wrong.",
         "achievements": "Keep releases and features from git.",
     },
     "Share and move": {
         "init": "Share this repository's memories through git.",
-        "sync": "Write MEMORY.md and the block in CLAUDE.md or AGENTS.md.",
-        "export": "Write all memories to a file.",
-        "import": "Take in an export, or what another tool kept.",
+        "sync": "Update MEMORY.md and the block in CLAUDE.md or AGENTS.md.",
+        "export": "Export memories to a file.",
+        "import": "Import an export, or the memories of another tool.",
     },
-    "Look after": {
-        "status": "Say where memories are, and whether all is well.",
-        "stats": "Count memories, and what they take on the disk.",
-        "upkeep": "Shorten what was not needed for long.",
-        "consolidate": "Merge what says the same; remember all that waits.",
-        "doctor": "Find what is wrong, and repair it.",
+    "Maintain": {
+        "status": "Show where memories are and what needs attention.",
+        "stats": "Count memories and the disk space they take.",
+        "upkeep": "Shorten memories that have not been used for long.",
+        "consolidate": "Merge memories that say the same.",
+        "doctor": "Find problems and repair them.",
         "config": "List, print or set options.",
     },
     "Trust": {
-        "approve": "Approve memories whose source is not trusted.",
+        "approve": "Approve memories from untrusted sources.",
         "trust": "Trust the memories that came with this repository.",
-        "keygen": "Make the key that memories are signed with.",
+        "keygen": "Create the key that memories are signed with.",
         "sign": "Sign memories.",
         "verify": "Check signatures.",
     },
     "More": {
-        "demo": "Play a recorded session and what it taught; leaves nothing.",
-        "mcp": "Serve an agent over MCP; clients start this.",
-        "hook": "Take an event of a session; clients run this.",
+        "demo": "Play a recorded session and show what it taught.",
+        "mcp": "Run the MCP server; clients start this.",
+        "hook": "Handle an event of a session; clients run this.",
         "serve": "Serve hooks and MCP over HTTP, for containers.",
         "completion": "Print the completion script for a shell.",
-        "uninstall": "Take everything out of clients' settings again.",
+        "uninstall": "Remove ltm from the settings of clients.",
     },
 }
-"""The commands as a person looks for them, and what each does in one short line."""
+"""The commands as they are listed in the help, each with what it does in one short line."""
 
 COMMANDS = (*(name for section in SECTIONS.values() for name in section), "drain")
-"""Every command. It is the `command` of the module of its name, or in one of `SHARED`."""
 
 SHARED = {
-    "forget": ("forget", "restore"),
+    "capture": ("achievements",),
+    "edit": ("settle",),
+    "forget": ("restore",),
     "quarantine": ("approve", "trust"),
-    "related": ("related", "graph"),
-    "servers": ("mcp", "serve", "hook", "drain", "completion"),
-    "setup": ("setup", "uninstall"),
+    "related": ("graph",),
+    "servers": ("mcp", "serve", "hook", "completion"),
+    "setup": ("uninstall",),
     "signing": ("keygen", "sign", "verify"),
-    "status": ("status", "stats"),
-    "upkeep": ("upkeep", "consolidate"),
+    "status": ("stats",),
+    "upkeep": ("consolidate", "drain"),
 }
-"""Modules of several commands, each named `NAME_command`."""
+"""Modules that hold commands of other names: each is the function `NAME_command`."""
 
 _MODULES = {name: module for module, names in SHARED.items() for name in names}
 
@@ -94,7 +97,7 @@ class _Unread(Exception):
 
 
 class Commands(click.Group):
-    """A group that loads a command's module only when that command is meant."""
+    """A group that loads a command's module only when that command is called."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -103,8 +106,7 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         module = _MODULES.get(name) or (f"{name}_" if iskeyword(name) else name)
-        attribute = f"{name}_command" if name in _MODULES else "command"
-        command = getattr(import_module(f"ltm.cli.{module}"), attribute)
+        command = getattr(import_module(f"ltm.cli.{module}"), f"{name}_command")
         assert isinstance(command, click.Command)
         return command
 
@@ -125,12 +127,10 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(context, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches
-
+        except click.UsageError:
             near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            raise click.UsageError(f"{error.message}{hint}", context) from None
+            hint = f"did you mean '{near[0]}'?" if near else "list them all with: ltm --help"
+            raise WrongUsage(f"there is no command '{args[0]}'", hint=hint) from None
 
 
 @click.group(
@@ -154,10 +154,24 @@ def run() -> None:
 def _run() -> object:
     try:
         return ltm.main(prog_name="ltm", standalone_mode=False)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
+    except click.UsageError as error:
+        raise _wrong_usage(error) from None
     except _Unread:
         raise BrokenPipeError from None
     except click.Abort:
         raise KeyboardInterrupt from None
+
+
+def _wrong_usage(error: click.UsageError) -> WrongUsage:
+    """A mistake in the words of a command, in the form of every other error."""
+    message, context = error.format_message().rstrip("."), error.ctx
+    hint = f"see: {context.command_path if context else 'ltm'} --help"
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        message = f"there is no option '{error.option_name}'"
+        hint = f"did you mean {' or '.join(sorted(error.possibilities))}?"
+    elif isinstance(error, click.MissingParameter) and context:
+        hint = f"type: {' '.join(context.get_usage().removeprefix('Usage: ').split())}"
+    return WrongUsage(message[:1].lower() + message[1:], hint=hint)

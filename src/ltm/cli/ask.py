@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.cli.hits import hit_record, nothing_found
 from ltm.recall.answer import ask
 from ltm.recall.passages import Quote, cited_as, quote_title
@@ -15,10 +14,10 @@ from ltm.text.display import one_line
 _SHOWN = 10
 
 
-@make("ask")
+@command("ask")
 @click.argument("question", nargs=-1, required=True)
-def command(work: Work, question: tuple[str, ...]) -> None:
-    """Answer QUESTION from memories, with the ids it rests on.
+def ask_command(work: Work, question: tuple[str, ...]) -> None:
+    """Answer QUESTION from memories, with the ids of those the answer is based on.
 
     \b
     ltm ask "why did we leave Redis?"
@@ -42,18 +41,17 @@ def command(work: Work, question: tuple[str, ...]) -> None:
         nothing_found(work, asked)
         return
     if found.text:
-        output.say(found.text)
-        output.say("")
+        output.say(f"{found.text}\n")
     if found.note:
         output.note(found.note)
     shown = [hit for hit in found.hits if not found.cited or cited_as(hit) in found.cited]
     for hit in shown[:_SHOWN]:
         if isinstance(hit, Quote):
-            output.say(f"{one_line(hit.id)}  {one_line(quote_title(hit))}")
-            if not found.text:
-                output.say(f"    {one_line(hit.excerpt)}")
-            continue
-        memory = hit.stored.memory
-        output.say(f"{output.shown_id(memory.id)}  {output.memory_headline(memory)}")
+            head, text = f"{one_line(hit.id)}  {one_line(quote_title(hit))}", hit.excerpt
+        else:
+            memory = hit.stored.memory
+            head = f"{output.shown_id(memory.id)}  {output.memory_headline(memory)}"
+            text = (memory.summary or memory.text)[:300]
+        output.say(head)
         if not found.text:
-            output.say(f"    {one_line(memory.summary or memory.text)[:300]}")
+            output.say(f"    {one_line(text)}")

@@ -1,4 +1,4 @@
-"""`ltm capture`: learn from sessions that are on the disk."""
+"""`ltm capture` and `ltm achievements`: learn from past sessions and from git."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from contextlib import ExitStack, closing
 
 import click
 
+from ltm.capture.discoveries import from_git
 from ltm.capture.model_extract import Replaceable
-from ltm.capture.pipeline import Captured
+from ltm.capture.pipeline import Captured, keep
+from ltm.capture.provenance import Evidence
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.errors import NotFound, WrongUsage
 from ltm.history.ingest import keep_session
-from ltm.model import now
+from ltm.model import Filter, Status, now
 from ltm.sessions.transcript import (
     Transcripts,
     all_transcripts,
@@ -29,23 +30,22 @@ from ltm.worker.model_queue import hear_session
 from ltm.worker.steps import begin, learn_from
 
 
-@make("capture")
+@command("capture")
 @click.argument("transcripts", nargs=-1, type=click.Path(), metavar="TRANSCRIPT...")
-@click.option(
-    "--all", "everything", is_flag=True, help="All the client keeps, each to its own project."
-)
-def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
-    """Keep what sessions taught, from their transcripts, into this project.
+@click.option("--all", "everything", is_flag=True, help="All sessions of all projects.")
+def capture_command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
+    """Learn from transcripts: add memories and make the sessions searchable.
 
     \b
     ltm capture --all
     ltm capture ~/.claude/projects/-home-me-shop/*.jsonl
 
-    A transcript is read on from where it was left, so doing it again adds nothing and an
-    interrupted run goes on. It happens by itself after sessions; this is for those from before.
+    Each TRANSCRIPT goes into this project; with --all, every session the client has kept goes
+    into the project it ran in. Reading continues where it stopped, so repeating adds nothing. New
+    sessions are captured automatically; this is for those held before `ltm setup`.
     """
     if everything == bool(transcripts):
-        raise WrongUsage("name transcripts, or say --all", hint="try: ltm capture --all")
+        raise WrongUsage("name transcripts, or give --all", hint="try: ltm capture --all")
     paths = all_transcripts() if everything else [os.path.abspath(each) for each in transcripts]
     for path in paths:
         if not os.path.isfile(path):
@@ -61,9 +61,7 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
                 "sessions": sessions,
                 "turns": done.turns,
                 "passages": passages,
-                "added": done.added,
-                "superseded": done.superseded,
-                "reinforced": done.reinforced,
+                **output.captured_record(done),
                 "skipped": done.skipped,
                 "llm_calls": done.llm_calls,
                 "llm_error": done.llm_error,
@@ -71,19 +69,15 @@ def command(work: Work, transcripts: tuple[str, ...], everything: bool) -> None:
         )
         return
     output.say(f"Read {counted(sessions, 'session')}, {counted(done.turns, 'new turn')}.")
-    output.say(
-        f"  {counted(len(done.added), 'memory')} added, {len(done.superseded)} replaced,"
-        f" {len(done.reinforced)} confirmed"
-    )
-    output.say(f"  {counted(passages, 'passage')} kept to be searched")
+    output.say(f"  {output.captured_line(done)}")
+    output.say(f"  {counted(passages, 'passage')} made searchable")
     if done.llm_error:
         output.note(f"The model has not read everything: {done.llm_error}")
     if skipped:
-        left_out = counted(skipped, "session")
-        output.note(f"Left out, because the project's folder is gone: {left_out}.")
+        output.note(f"{counted(skipped, 'session')} skipped: the project's folder is gone.")
     if everything and not paths:
         output.note(
-            f"The client has kept no session yet in {projects_folder()}."
+            f"There are no sessions yet in {projects_folder()}."
             " If yours are elsewhere, set CLAUDE_CONFIG_DIR."
         )
     if not everything:
@@ -132,3 +126,40 @@ def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captu
                         work.log.begin(session.id, session.project, session.cwd, path, now())
                 sessions += 1
     return done, sessions, passages, skipped
+
+
+@command("achievements")
+@click.option(
+    "--since",
+    "hours",
+    type=int,
+    default=24,
+    show_default=True,
+    metavar="HOURS",
+    help="How far to look back.",
+)
+@click.option("--dry-run", "-n", is_flag=True, help="Only show what would happen.")
+def achievements_command(work: Work, hours: int, dry_run: bool) -> None:
+    """Keep the releases, features and migrations among recent git commits, each commit once.
+
+    \b
+    ltm achievements --since 168        of the last week
+    """
+    kind = work.config.kinds.parse("achievements")
+    listed = work.store.list(Filter(kinds=(kind.name,), statuses=tuple(Status))).items
+    known = " ".join(each.memory.text for each in listed)
+    found = [
+        each
+        for each in from_git(work.places.project.root, hours)
+        if each.source.tool.removeprefix("git ")[:8] not in known
+    ]
+    done = Captured()
+    if not dry_run:
+        keep(work.store, found, done, evidence=Evidence(), now=now())
+    if work.as_json:
+        output.emit({"found": [each.title for each in found], **output.captured_record(done)})
+        return
+    for each in found:
+        output.say(f"{each.impact}: {each.text}")
+    if not found:
+        output.note(f"No new achievement among the commits of the last {counted(hours, 'hour')}.")

@@ -15,6 +15,7 @@ from ltm.model import Filter, Phase, Scope, Status, choice
 
 __all__ = [
     "KINDS",
+    "Number",
     "Work",
     "command",
     "filter_options",
@@ -30,27 +31,30 @@ KINDS = ", ".join(kind.name for kind in Kinds())
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def command(name: str, *, data: bool = True) -> Callable[[Callable[..., None]], click.Command]:
-    """A command that gets a `Work` first; `data` gives it `--json`."""
+class Number(click.IntRange):
+    """A whole number within bounds, called a number in messages."""
+
+    name = "number"
+
+
+def command(name: str) -> Callable[[Callable[..., None]], click.Command]:
+    """A command that gets a `Work` first and has `--project` and `--json`."""
 
     def make(function: Callable[..., None]) -> click.Command:
-        @wraps(function)
-        def call(project: str | None, as_json: bool = False, **arguments: Any) -> None:
-            with Work(project, as_json) as work:
-                function(work, **arguments)
-
-        made: Callable[..., Any] = call
-        if data:
-            made = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")(
-                made
-            )
-        made = click.option(
+        @click.command(name)
+        @click.option(
             "--project",
             metavar="DIR",
             type=click.Path(),
             help="The project's folder, instead of the current one.",
-        )(made)
-        return click.command(name)(made)
+        )
+        @click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
+        @wraps(function)
+        def call(project: str | None, as_json: bool, **arguments: Any) -> None:
+            with Work(project, as_json) as work:
+                function(work, **arguments)
+
+        return call
 
     return make
 
@@ -75,15 +79,15 @@ def limit_option(default: int, *, most: int | None = None) -> Callable[[_F], _F]
         "--limit",
         "-n",
         metavar="N",
-        type=click.IntRange(1, most),
+        type=Number(1, most),
         default=default,
         show_default=True,
-        help="How many at the most.",
+        help="At most this many.",
     )
 
 
 def filter_options(function: _F) -> _F:
-    """The options that say which memories are meant."""
+    """The options that choose memories, in the form `wanted` takes."""
     for option in (
         click.option("--state", metavar="STATE", help="Only issues in this state: open, resolved."),
         click.option("--scope", metavar="SCOPE", help="Only this scope: project or agent."),
@@ -92,9 +96,7 @@ def filter_options(function: _F) -> _F:
             metavar="STATUS",
             help="active (default), superseded, forgotten, quarantined or all.",
         ),
-        click.option(
-            "--phase", metavar="N", type=click.IntRange(0, 3), help="Only this phase, 0 to 3."
-        ),
+        click.option("--phase", metavar="N", type=Number(0, 3), help="Only this phase, 0 to 3."),
     ):
         function = option(function)
     return tag_option(kind_option(function))

@@ -7,19 +7,20 @@ import os
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.config import config
 from ltm.config.options import OPTIONS
 from ltm.errors import WrongUsage
 
 
-@make("config")
+@command("config")
 @click.argument("name", required=False)
 @click.argument("value", required=False)
 @click.option("--unset", is_flag=True, help="Go back to the default.")
 @click.option("--repo", is_flag=True, help="In the repository's config, shared with the team.")
-def command(work: Work, name: str | None, value: str | None, unset: bool, repo: bool) -> None:
+def config_command(
+    work: Work, name: str | None, value: str | None, unset: bool, repo: bool
+) -> None:
     """List all options, print option NAME, or set it to VALUE.
 
     \b

@@ -1,4 +1,4 @@
-"""`ltm demo`: the whole round in a folder that is gone afterwards."""
+"""`ltm demo`: capture, session start and recall in a temporary folder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 
 from ltm.capture.pipeline import capture
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.inject.session_start import tell
 from ltm.model import Filter, iso, now
 from ltm.project.home import scratch_folder
@@ -26,9 +25,9 @@ _SESSION = "demo.jsonl"  # a session of the real client in a small made-up proje
 _ASKED = "why did the retry test fail?"
 
 
-@make("demo")
-def command(work: Work) -> None:
-    """Play a recorded session: what it taught, what the next is told, an answer. Leaves nothing."""
+@command("demo")
+def demo_command(work: Work) -> None:
+    """Play a recorded session: what it taught, what the next one starts with, and a question."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="ltm-demo-", dir=scratch_folder()) as folder:
         value = _play(folder, output.say if not work.as_json else lambda text: None)
@@ -36,7 +35,7 @@ def command(work: Work) -> None:
         output.emit(value)
         return
     took = time.perf_counter() - started
-    output.say(f"\nDone in {took:.1f} s; nothing was left behind. Your turn:")
+    output.say(f"\nDone in {took:.1f} s; nothing was left behind. Now you:")
     output.say('  ltm remember "something worth keeping"      or let sessions teach it: ltm setup')
 
 
@@ -58,10 +57,10 @@ def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
         store = opened.store
         done = capture(store, opened.log, "demo", transcript, now=now(), difficulty=0.3)
         kept = [store.read(each).memory for each in done.added]
-        say("\n2. What it taught, found without any model, each kept as a Markdown file:\n")
+        say("\n2. What it taught, found without a model, one Markdown file each:\n")
         for memory in kept:
             say(f"   {memory.kind:12} {memory.impact:9} {memory.title}")
-        say("\n3. The next session is told at its start:\n")
+        say("\n3. The next session starts with:\n")
         told = tell(store, opened.places, opened.config, now())
         say("\n".join(f"   {line}" for line in told.text.splitlines()))
         say(f"\n4. Later, a question: {_ASKED}\n")

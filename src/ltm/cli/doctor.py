@@ -1,4 +1,4 @@
-"""`ltm doctor`: what is wrong, and what can be done about it."""
+"""`ltm doctor`: find problems and repair them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import replace
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.clients.clients import new_launcher
 from ltm.clients.diagnose import is_entered, launcher_trouble, why_not_working
 from ltm.clients.settings import carry_out
@@ -19,16 +18,16 @@ from ltm.model import Problem, now
 from ltm.upkeep.doctor import audit, examine, mend
 
 
-@make("doctor")
-@click.option("--fix", is_flag=True, help="Repair what can be repaired; never deletes a text.")
+@command("doctor")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired; deletes no text.")
 @click.option(
-    "--audit", "audited", is_flag=True, help="Also rate junk, duplicates, stale, unused, secret."
+    "--audit", "audited", is_flag=True, help="Also count junk, duplicates, stale, unused, secrets."
 )
-def command(work: Work, fix: bool, audited: bool) -> None:
-    """Look for broken files, lost links, wrong modes and a stale index, and say what to do.
+def doctor_command(work: Work, fix: bool, audited: bool) -> None:
+    """Find broken files, dangling links, wrong file modes and a stale index, and say what to do.
 
-    Where a client was set up, it also says why sessions have no memory, if they have none. Exit
-    code 1 means that something is still wrong.
+    Where a client is set up, this also checks that its sessions get memories. Exit code 1 means
+    that something is still wrong.
     """
     report = (mend if fix else examine)(work.store, work.places, work.config)
     if fix and launcher_trouble(work.places):
@@ -49,15 +48,15 @@ def command(work: Work, fix: bool, audited: bool) -> None:
             if isinstance(figure, dict):
                 output.say(f"{name:10} {figure['count']:5}  {figure['rate']:.1%}")
         if report.healthy:
-            output.say("Everything is in order.")
+            output.say("The memories are in order." if trouble else "Everything is in order.")
         elif not fix:
             output.note("Repair what can be repaired with: ltm doctor --fix")
         vectors = standing(work.config)
         if vectors.hint:
-            output.note(f"Vectors are {vectors.said}. For what says the same in other words, type:")
+            output.note(f"Vectors are {vectors.said}. To search by meaning too, type:")
             output.note(f"  {vectors.hint}")
-        if trouble:  # not wanted by those who only use the command line
-            output.note("Sessions have no memory:")
+        if trouble:  # not a fault for those who only use the command line
+            output.note("No client is connected yet, so sessions get no memories:")
         for problem in trouble:
             output.note(f"  {problem.message}")
     if not report.healthy:

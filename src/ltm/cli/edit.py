@@ -1,4 +1,4 @@
-"""`ltm edit`: change a memory in your editor, or field by field."""
+"""`ltm edit` and `ltm settle`: change a memory, or decide between contradicting ones."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ import click
 
 from ltm.capture.remember import Revision, changes_of, check_status, revise
 from ltm.cli import output
-from ltm.cli.command import KINDS, Work
-from ltm.cli.command import command as make
+from ltm.cli.command import KINDS, Work, command
+from ltm.decisions import Settle
 from ltm.errors import BadFile, LtmError, Refused, WrongUsage
-from ltm.model import Memory, Stored
+from ltm.inject.select import disputes
+from ltm.model import Filter, Memory, Stored
 from ltm.project.home import scratch_folder
+from ltm.text.display import counted, one_line
 from ltm.vault import codec, frontmatter
 
 _KEPT = frozenset({"id", "created", "updated", "version", "scope"})
 
 
-@make("edit")
+@command("edit")
 @click.argument("memory_id", metavar="ID")
 @click.option("--title", help="A new title.")
 @click.option("--content", help="A new text.")
@@ -31,9 +33,11 @@ _KEPT = frozenset({"id", "created", "updated", "version", "scope"})
 @click.option("--impact", "-i", metavar="IMPACT", help="low, medium, high or critical.")
 @click.option("--tags", metavar="A,B", help="All its tags, comma-separated.")
 @click.option("--state", metavar="STATE", help="For an issue: open or resolved.")
-@click.option("--reason", help="Why it was decided so.")
-@click.option("--pin/--unpin", "pinned", default=None, help="Never let it fade, or let it again.")
-def command(work: Work, memory_id: str, **options: Any) -> None:
+@click.option("--reason", help="Why it was decided.")
+@click.option(
+    "--pin/--unpin", "pinned", default=None, help="Never let it fade, or let it fade again."
+)
+def edit_command(work: Work, memory_id: str, **options: Any) -> None:
     """Change the memory ID. Without options your editor opens ($VISUAL or $EDITOR).
 
     \b
@@ -41,7 +45,7 @@ def command(work: Work, memory_id: str, **options: Any) -> None:
     ltm edit 4kqtxqcl --impact high --tags auth,safari
     ltm edit 4kqtxqcl --state resolved
 
-    Title and summary follow a new text unless a person wrote them. The former text is kept:
+    Title and summary follow a new text unless you wrote them yourself. The former text is kept:
     `ltm restore ID --version N` goes back to it.
     """
     stored = work.store.read(memory_id)
@@ -119,14 +123,90 @@ def _open_editor(path: str) -> None:
         if not sys.stdin.isatty():
             raise WrongUsage(
                 "no terminal for an editor",
-                hint="say what to change: --title, --content …; or set EDITOR",
+                hint="name what to change: --title, --content …; or set EDITOR",
             )
         editor = "notepad" if os.name == "nt" else "vi"
     try:
         ended = subprocess.run([*shlex.split(editor), path], check=False)
     except (OSError, ValueError) as error:
         raise LtmError(
-            f"the editor '{editor}' does not start: {error}", hint="set EDITOR to one that does"
+            f"the editor '{editor}' does not start: {error}", hint="set EDITOR to another one"
         ) from error
     if ended.returncode != 0:
         raise LtmError(f"the editor ended with {ended.returncode}; nothing was changed", path=path)
+
+
+@command("settle")
+@click.argument("memory_id", metavar="[ID]", required=False)
+@click.argument("others", metavar="[OTHER]...", nargs=-1)
+@click.option("--both", is_flag=True, help="All of them are right: keep all.")
+def settle_command(work: Work, memory_id: str | None, others: tuple[str, ...], both: bool) -> None:
+    """Replace the memories that contradict the memory ID by it, or OTHER by it.
+
+    \b
+    ltm settle                      list the conflicts
+    ltm settle 4kqtxqcl             this one is right; it replaces the others
+    ltm settle 4kqtxqcl 7hwz0d1m    also without a known conflict
+    ltm settle 4kqtxqcl --both      both are right
+
+    Replaced memories are kept: `ltm restore` brings them back.
+    """
+    if memory_id is None:
+        if both:
+            raise WrongUsage("--both needs the id of a memory", hint="try: ltm settle ID --both")
+        _list_conflicts(work)
+        return
+    kept = work.store.read(memory_id)
+    rivals = [work.store.read(each).memory.id for each in others] or _rivals(work, kept)
+    if not rivals:
+        raise Refused(
+            f"{kept.memory.id} has no conflict",
+            hint="name the other one: ltm settle ID OTHER",
+        )
+    if kept.memory.id in rivals:
+        raise WrongUsage("a memory cannot replace itself", hint="name two memories")
+    done = work.store.apply(Settle(kept.memory.id, tuple(rivals), all_hold=both))
+    if work.as_json:
+        output.emit(
+            {
+                "id": kept.memory.id,
+                "action": "both" if both else "settled",
+                "superseded": list(done.superseded),
+                "distinct": list(done.stored.memory.distinct),
+            }
+        )
+        return
+    if both:
+        output.say(f"All are kept: {', '.join((kept.memory.id, *rivals))}")
+        return
+    output.say(f"Kept {kept.memory.id} ({output.memory_headline(kept.memory)})")
+    for each in done.superseded:
+        output.say(f"  replaced: {each} (bring it back with: ltm restore {each})")
+
+
+def _rivals(work: Work, kept: Stored) -> list[str]:
+    """The memories in force that one is in conflict with."""
+    for group in disputes(work.store.list(Filter()).items).values():
+        ids = [each.memory.id for each in group]
+        if kept.memory.id in ids:
+            return [each for each in ids if each != kept.memory.id]
+    return []
+
+
+def _list_conflicts(work: Work) -> None:
+    groups = list(disputes(work.store.list(Filter()).items).values())
+    if work.as_json:
+        output.emit({"conflicts": [[output.record(each) for each in group] for group in groups]})
+        return
+    if not groups:
+        output.note("No memories contradict each other.")
+        return
+    for group in groups:
+        for each in group:
+            memory = each.memory
+            output.say(f"{memory.id}  {memory.created:%Y-%m-%d}  {one_line(memory.text)}")
+        output.say("")
+    count = counted(len(groups), "conflict")
+    output.note(
+        f"{count}. Keep one with: ltm settle ID. Keep all of them with: ltm settle ID --both"
+    )

@@ -1,4 +1,4 @@
-"""`ltm export`: write memories to a file that can be imported anywhere."""
+"""`ltm export`: write memories to a file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import sys
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work, kind_option
-from ltm.cli.command import command as make
-from ltm.model import Filter, Scope, Status, choice, now
+from ltm.cli.command import Work, command, kind_option, wanted
+from ltm.model import now
 from ltm.text.display import counted
 from ltm.transfer.export import ExportHeader, export, export_file
 
 
-@make("export")
+@command("export")
 @click.argument("file", required=False, type=click.Path())
 @kind_option
 @click.option("--scope", metavar="SCOPE", help="Only this scope: project or agent.")
@@ -28,9 +27,9 @@ from ltm.transfer.export import ExportHeader, export, export_file
 @click.option(
     "--versions/--no-versions",
     default=True,
-    help="With or without the texts they had before, from the archive (default: with).",
+    help="With or without earlier texts from the archive (default: with).",
 )
-def command(
+def export_command(
     work: Work,
     file: str | None,
     kinds: tuple[str, ...],
@@ -38,34 +37,30 @@ def command(
     status: str | None,
     versions: bool,
 ) -> None:
-    """Write every field of every memory to FILE as JSON, or to standard output.
+    """Write all memories to FILE, or to standard output, as JSON.
 
     \b
     ltm export memories.json
     ltm export memories.json.gz
     ltm export | jq '.memories | length'
 
-    Superseded and forgotten ones are among them, and every text they had before; keys never are. A
-    FILE that ends in .gz is packed. `ltm import FILE` brings all of it back, exactly.
+    This includes replaced and forgotten memories and all earlier texts, but no keys. A FILE that
+    ends in .gz is compressed. `ltm import FILE` restores everything exactly.
     """
-    wanted = Filter(
-        kinds=tuple(work.config.kinds.parse(kind).name for kind in kinds),
-        statuses=() if not status or status.lower() == "all" else (choice(Status, status),),
-        scopes=(choice(Scope, scope),) if scope else (),
-    )
+    chosen = wanted(work, kinds, (), status=status or "all", scope=scope)
     project = work.places.project
     header = ExportHeader(work.places.agent, project.id, project.name, now())
     if file is None or file == "-":
         text = io.TextIOWrapper(sys.stdout.buffer, "utf-8", newline="\n")
         try:
-            export(work.store, text, header, wanted, versions=versions)
+            export(work.store, text, header, chosen, versions=versions)
             text.flush()
         finally:
             text.detach()
         return
     path = os.path.abspath(file)
     with export_file(path, work.places.home) as out:
-        done = export(work.store, out, header, wanted, versions=versions)
+        done = export(work.store, out, header, chosen, versions=versions)
     if work.as_json:
         output.emit(
             {
@@ -81,6 +76,6 @@ def command(
     output.say(f"Wrote {counted(done.memories, 'memory')} to {path}")
     if done.without:
         output.note(
-            f"Not in it: the texts that {done.without:,} of them had before being changed,"
-            " shortened or forgotten. Leave out --no-versions to take those along."
+            f"The earlier texts of {done.without:,} of them are not in it."
+            " To include them, leave out --no-versions."
         )

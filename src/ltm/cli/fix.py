@@ -1,4 +1,4 @@
-"""`ltm fix`: how an error was solved before."""
+"""`ltm fix`: how an error was fixed before."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import click
 
 from ltm.capture.failures import telling_line
 from ltm.cli import output
-from ltm.cli.command import Work, limit_option
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command, limit_option
 from ltm.cli.hits import MOST
 from ltm.cli.output import memory_record, say_memory, say_passage
 from ltm.errors import WrongUsage
@@ -22,19 +21,19 @@ from ltm.text.sentences import shortened
 _MOST = 1_000_000  # bytes of an output that are read
 
 
-@make("fix")
+@command("fix")
 @click.argument("error", nargs=-1, required=True)
 @limit_option(5, most=MOST)
-def command(work: Work, error: tuple[str, ...], limit: int) -> None:
-    """Tell how ERROR was solved before; with -, the output of a failing command is read.
+def fix_command(work: Work, error: tuple[str, ...], limit: int) -> None:
+    """Show how ERROR was fixed before; `-` reads the output of a failing command.
 
     \b
     ltm fix "connect ECONNREFUSED 127.0.0.1:5432"
     make test 2>&1 | ltm fix -
 
-    Line numbers, addresses, moments and folders do not matter. Memories that tell of the error come
-    first, then sessions that met it: the command that failed, what was changed, and the command
-    when it passed.
+    Line numbers, addresses, times and folders are ignored. Lists memories about the error first,
+    then sessions that had it: the command that failed, what was changed, and the command that
+    passed.
     """
     text = " ".join(error)
     if text == "-":
@@ -58,7 +57,7 @@ def command(work: Work, error: tuple[str, ...], limit: int) -> None:
         return
     if not found.total:
         shown = shortened(one_line(asked), 120)
-        output.note(f"This error was not met before: {shown}. Try: ltm recall WORDS")
+        output.note(f"This error is not known: {shown}. Search with: ltm recall WORDS")
         return
     for known in found.memories:
         say_memory(work, known.stored)

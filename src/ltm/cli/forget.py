@@ -1,4 +1,4 @@
-"""`ltm forget` and `ltm restore`: out of sight or gone for good, and back again."""
+"""`ltm forget` and `ltm restore`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import sys
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Number, Work, command
 from ltm.cli.sync import write
 from ltm.decisions import Forget, Purge, Restore
 from ltm.errors import LtmError, StorageFailed, WrongUsage
@@ -16,9 +15,9 @@ from ltm.text.display import counted, one_line
 from ltm.upkeep.purge import purge_copies, purge_traces
 
 
-@make("forget")
+@command("forget")
 @click.argument("memory_id", metavar="ID")
-@click.option("--purge", is_flag=True, help="Leave no byte of it: no archive, no index, no undo.")
+@click.option("--purge", is_flag=True, help="Erase it everywhere: no archive, no undo.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before purging; --json never asks.")
 def forget_command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
     """Forget the memory ID. `ltm restore ID` brings it back, unless it was purged.
@@ -27,13 +26,13 @@ def forget_command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
     ltm forget 4kqtxqcl
     ltm forget 4kqtxqcl --purge
 
-    Purging also deletes what was said about it in this project's sessions, notes, stashes and
-    corrections, as far as we kept it, and nothing writes it down from the same messages again.
+    --purge also erases what ltm kept about it from this project's sessions, notes, stashes and
+    corrections, and does not learn it again from the same messages.
     """
     stored = work.store.read(memory_id)
     if purge and not yes and not work.as_json:
-        confirm(f"Purge '{stored.memory.title}' for good?")
-    # Its traces first: while the memory is there, a purge that was cut short can be said again.
+        confirm(f"Erase '{stored.memory.title}' for good?")
+    # Its traces first: while the memory is there, an interrupted purge can be repeated.
     passages, transcript = purge_traces(stored.memory, work.places) if purge else (0, "")
     applied = work.store.apply(Purge(stored.memory.id) if purge else Forget(stored.memory.id))
     if purge:
@@ -66,21 +65,21 @@ def forget_command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
 
 
 def confirm(question: str) -> None:
-    """Ask before something is deleted; without a terminal, say which option confirms."""
+    """Ask before something is erased; without a terminal, name the option that confirms."""
     asked = one_line(question)
     if not sys.stdin.isatty():
-        raise WrongUsage(f"no terminal to confirm: {asked}", hint="if so, add --yes")
+        raise WrongUsage(f"no terminal to ask: {asked}", hint="to confirm, add --yes")
     click.confirm(asked, abort=True, err=True)
 
 
-@make("restore")
+@command("restore")
 @click.argument("memory_id", metavar="ID")
 @click.option(
     "--version",
     metavar="N",
-    type=click.IntRange(1),
+    type=Number(1),
     default=None,
-    help="A kept version to go back to; `ltm show ID` lists them.",
+    help="An earlier version; `ltm show ID` lists them.",
 )
 @click.option("--phase", type=click.Choice(["0"]), default="0", help="0: the full text.")
 def restore_command(work: Work, memory_id: str, version: int | None, phase: str) -> None:

@@ -1,4 +1,4 @@
-"""`ltm friction`: what went wrong in sessions, and whether memory helped."""
+"""`ltm friction`: what went wrong in sessions, and whether memories helped."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.errors import NotFound, WrongUsage
 from ltm.friction.analysis import Analysis, analyse
 from ltm.friction.learn import learn, project_finder
@@ -34,9 +33,9 @@ _TREND = 30
 _SHOWN = 8
 
 
-@make("friction")
+@command("friction")
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
-@click.option("--classic", is_flag=True, help="The first rules, to the letter, to compare.")
+@click.option("--classic", is_flag=True, help="Use the rules of the first version, to compare.")
 @click.option("--since", metavar="WHEN", help="Only sessions since a date, or 7d, 2w, 3m.")
 @click.option(
     "--out",
@@ -44,11 +43,11 @@ _SHOWN = 8
     "folder",
     metavar="DIR",
     type=click.Path(),
-    help="Write the files here.  [default: .claude/friction]",
+    help="Write the files there.  [default: .claude/friction]",
 )
-@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
-@click.option("--effect", is_flag=True, help="Did the rules that became memories help?")
-def command(
+@click.option("--dry-run", "-n", is_flag=True, help="Only show what would happen.")
+@click.option("--effect", is_flag=True, help="Show whether rules that became memories helped.")
+def friction_command(
     work: Work,
     paths: tuple[str, ...],
     classic: bool,
@@ -64,14 +63,16 @@ def command(
     ltm friction ~/.claude/projects --since 2w
     ltm friction --effect
 
-    PATH is a transcript, a folder of them or a folder of projects; without one, this project's
-    sessions are read. A conversation that was forked or resumed counts once. What users had to say
-    is gathered into rules, which `ltm consolidate --all` makes preferences of when they were seen
-    often enough. Weights are options: see `ltm config`.
+    PATH is a transcript, a folder of transcripts or a folder of projects; without it, the sessions
+    of this project are read. A forked or resumed conversation counts once. Corrections that recur
+    become rules, and `ltm consolidate --all` makes preferences of those seen often enough. The
+    weights are options: see `ltm config`.
     """
     if effect:
         if paths or folder or classic or since:
-            raise WrongUsage("--effect takes no other words", hint="try: ltm friction --effect")
+            raise WrongUsage(
+                "--effect goes with no other option", hint="try: ltm friction --effect"
+            )
         _show_effect(work)
         return
     found, rules, written = _run(work, paths, classic, since, folder, dry_run)
@@ -181,7 +182,7 @@ def _show(found: Analysis, rules: list[Rule]) -> None:
     )
     live = [rule for rule in rules if rule.status in ("observing", "hot", "escalated")]
     if live:
-        output.say("What users keep having to say:")
+        output.say("Corrections that recur:")
         output.table(
             ("rule", "conversations", "belief", "state", "in words"),
             [
@@ -190,7 +191,7 @@ def _show(found: Analysis, rules: list[Rule]) -> None:
             ],
         )
     if given["forks"]:
-        output.note(f"{counted(given['forks'], 'file')} going on with another one: counted once.")
+        output.note(f"{counted(given['forks'], 'file')} continuing another one: counted once.")
     if given["bad_lines"]:
         output.note(f"{counted(given['bad_lines'], 'line')} could not be read: skipped.")
 
@@ -233,7 +234,7 @@ def _show_effect(work: Work) -> None:
             for each in effects
         ],
     )
-    output.note("Conversations in which it had to be said, of all that were looked at.")
+    output.note("before, after: conversations with this correction, of all that were read.")
 
 
 def _record(effect: Effect) -> dict[str, Any]:

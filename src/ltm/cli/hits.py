@@ -20,6 +20,8 @@ from ltm.text.display import counted, estimate, one_line
 MOST = 200
 """Hits that can be asked for at once."""
 
+_NO_FILTER = Filter()
+
 
 def answer(
     work: Work,
@@ -40,7 +42,7 @@ def answer(
         output.emit({"hits": [hit_record(hit) for hit in found.hits], "total": found.total})
         return
     if not found.hits:
-        nothing_found(work, question)
+        nothing_found(work, question, wanted)
         return
     mark = output.marker(work.places.home)
     for hit in found.hits:
@@ -59,13 +61,21 @@ def answer(
     if left and len(found.hits) == most and most < MOST:
         output.note(f"{left:,} more; see more with --limit {min(found.total, MOST)}")
     elif left:  # no single session fills an answer, however long it may be
-        output.note(f"{left:,} more that fit less; around a hit: ltm timeline --around ID")
+        output.note(f"{left:,} more with a lower rank; around a hit: ltm timeline --around ID")
 
 
-def nothing_found(work: Work, question: str) -> None:
+def nothing_found(work: Work, question: str, wanted: Filter = _NO_FILTER) -> None:
     """Say that nothing answers a question, and what may be the reason."""
     from ltm.store.open import waiting
 
+    if wanted != _NO_FILTER:
+        left = recall(work.store, question, _NO_FILTER, 1, counts=False).total
+        if left:
+            others = f"{counted(left, 'memory')} {'matches' if left == 1 else 'match'}"
+            output.note(
+                f"Nothing found for '{question}' with {_options(wanted)}; without it {others}."
+            )
+            return
     output.note(f"Nothing found for '{question}'. Try other words, or 'ltm list'.")
     untrusted = waiting(work.store, work.places).untrusted
     if untrusted:
@@ -73,6 +83,17 @@ def nothing_found(work: Work, question: str) -> None:
             f"Not searched: {counted(untrusted, 'memory')} that came with this repository;"
             " if you trust it, type: ltm trust"
         )
+
+
+def _options(wanted: Filter) -> str:
+    """A filter as it is typed."""
+    words: list[tuple[str, object]] = [("--kind", each) for each in wanted.kinds]
+    words += [("--tag", each) for each in wanted.tags]
+    words += [("--phase", int(each)) for each in wanted.phases]
+    words += [("--scope", each) for each in wanted.scopes]
+    words += [("--state", wanted.state)] if wanted.state else []
+    words += [("--status", each) for each in wanted.statuses if each is not Status.ACTIVE]
+    return " ".join(f"{option} {value}" for option, value in words)
 
 
 def hit_record(hit: Hit | Quote) -> dict[str, Any]:

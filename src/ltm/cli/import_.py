@@ -1,4 +1,4 @@
-"""`ltm import`: take in an export, or what another tool kept."""
+"""`ltm import`: an export, or the memories of another tool."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.errors import NotFound
 from ltm.files.atomic import is_inside
 from ltm.model import now
@@ -22,53 +21,46 @@ from ltm.transfer.import_ import ImportReport, ImportRequest, import_memories
 from ltm.transfer.importer import NAMES
 
 
-@make("import")
+@command("import")
 @click.argument("path", type=click.Path())
 @click.option(
     "--from",
     "source",
     default="",
     metavar="NAME",
-    help=f"The tool it comes from; found out if not given: {', '.join(NAMES)}.",
+    help=f"The tool it comes from; detected if not given: {', '.join(NAMES)}.",
 )
-@click.option("--merge", is_flag=True, help="Leave what is here, but take what is newer there.")
-@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
+@click.option("--merge", is_flag=True, help="Update memories here that are newer there.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only show what would happen.")
 @click.option(
-    "--remap-agent", default="", metavar="NAME", help="Give what belongs to an agent to this one."
+    "--remap-agent",
+    default="",
+    metavar="NAME",
+    help="Import the memories of an agent for this one.",
 )
 @click.option(
     "--source-project",
     default="",
     metavar="NAME",
-    help="Only what the source keeps for this project, into the current one.",
+    help="Only the memories of this project of the source.",
 )
 @click.option("--large", is_flag=True, help="Read more than 100 MB or 100,000 entries.")
-@click.option("--quarantine", is_flag=True, help="Let all of it wait for 'ltm approve'.")
-@click.option("--yes", "-y", is_flag=True, help="Also what puts very many memories out of use.")
+@click.option("--quarantine", is_flag=True, help="Import, but wait for 'ltm approve'.")
+@click.option(
+    "--yes", "-y", "consent", is_flag=True, help="Even if it puts very many memories out of use."
+)
 @click.option("--ignore", is_flag=True, help="Import nothing, and do not offer it again.")
-def command(
-    work: Work,
-    path: str,
-    source: str,
-    merge: bool,
-    dry_run: bool,
-    remap_agent: str,
-    source_project: str,
-    large: bool,
-    quarantine: bool,
-    yes: bool,
-    ignore: bool,
-) -> None:
-    """Take in memories from PATH: an export of ltm, or the files of another memory tool.
+def import_command(work: Work, path: str, ignore: bool, dry_run: bool, **options: Any) -> None:
+    """Import memories from PATH: an export of ltm, or the files of another memory tool.
 
     \b
     ltm import memories.json --dry-run
     ltm import memories.json --merge
     ltm import ~/.claude-mem --from claude-mem
 
-    PATH is a file or folder, also packed as zip, tar or gz; - reads standard input. A project's
-    folder will do, whatever it holds. Sources are only read. What is here already is not added
-    again, so an import can be repeated, and one that was cut short goes on.
+    PATH is a file, a folder or a project, also packed as zip, tar or gz; `-` reads standard input.
+    Sources are never changed. Memories that are here already are skipped, so an import can be
+    repeated or continued.
     """
     top = os.path.expanduser(path)
     offered = [each for each in foreign(work.places) if is_inside(each.path, top)]
@@ -79,13 +71,11 @@ def command(
         if work.as_json:
             output.emit({"ignored": [each.path for each in offered]})
         for each in () if work.as_json else offered:
-            output.say(f"{each.path} is left alone, and not offered again.")
+            output.say(f"{each.path} is not offered again.")
         return
     with _bar() as progress:
         report = import_memories(
-            ImportRequest(
-                path, source, merge, dry_run, remap_agent, source_project, large, quarantine, yes
-            ),
+            ImportRequest(path, dry_run=dry_run, **options),
             work.store,
             work.places,
             at=now(),

@@ -1,4 +1,4 @@
-"""`ltm init`: share this repository's memories with the team, through git."""
+"""`ltm init`: share this repository's memories through git."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.cli.sync import write
 from ltm.errors import LtmError
 from ltm.files.atomic import write_file
@@ -23,18 +22,18 @@ from ltm.text.display import counted
 from ltm.vault.vault import Vault
 
 
-@make("init")
-@click.option("--move", is_flag=True, help="Move this project's private memories in.")
+@command("init")
+@click.option("--move", is_flag=True, help="Also move this project's private memories there.")
 @click.option(
     "--claude-md",
     is_flag=True,
     help="Also keep a short block of memories in CLAUDE.md, between markers.",
 )
-def command(work: Work, move: bool, claude_md: bool) -> None:
+def init_command(work: Work, move: bool, claude_md: bool) -> None:
     """Keep this project's memories in .claude/ltm/, to be committed and merged with the code.
 
-    Until then ltm keeps nothing in your repository. Run it in each clone once, so that git there
-    merges memories field by field.
+    Without it, ltm writes nothing into your repository. Run it once in each clone, so that git
+    merges memories there field by field.
     """
     root = work.places.project.root
     record(work.places.project, work.places.home)
@@ -73,17 +72,15 @@ def command(work: Work, move: bool, claude_md: bool) -> None:
     for path in changed:
         output.say(f"  wrote {os.path.relpath(path, root)}")
     if moved:
-        output.say(f"  moved {counted(len(moved), 'private memory')} in")
+        output.say(f"  moved {counted(len(moved), 'private memory')}")
     for name in stayed:
-        output.note(f"  {name} stayed private: it cannot be read, or another is in its place")
+        output.note(f"  {name} stays private: it cannot be read, or the name is taken")
     if waiting:
         output.note(
-            f"Not moved: {counted(waiting, 'private memory')}; to move all in: ltm init --move"
+            f"{counted(waiting, 'private memory')} not moved; to share all: ltm init --move"
         )
     if share.is_vault_ignored(root):
-        output.note(
-            "git is told to ignore .claude here, so nothing would be shared: see .gitignore"
-        )
+        output.note("git ignores .claude here, so nothing would be shared: see .gitignore")
     if work.places.project.common_dir:
         block = " CLAUDE.md" if claude_md else ""
         output.note(f"Commit it with: git add .claude/ltm{block} && git commit")

@@ -1,21 +1,21 @@
-"""`ltm inject`: what the next session would be told."""
+"""`ltm inject`: the memories that the next session starts with."""
 
 from __future__ import annotations
 
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Number, Work, command
 from ltm.inject.session_start import tell
 from ltm.model import now
+from ltm.text.display import counted
 
 
-@make("inject")
-@click.option("--format", "format_", type=click.Choice(["dsl", "markdown"]), help="How it is told.")
-@click.option("--budget", type=click.IntRange(0), metavar="TOKENS", help="At most so many tokens.")
-def command(work: Work, format_: str | None, budget: int | None) -> None:
-    """Print what the next session in this project would be told at its start.
+@command("inject")
+@click.option("--format", "format_", type=click.Choice(["dsl", "markdown"]), help="The format.")
+@click.option("--budget", type=Number(0), metavar="TOKENS", help="At most this many tokens.")
+def inject_command(work: Work, format_: str | None, budget: int | None) -> None:
+    """Print the memories that the next session in this project starts with.
 
     \b
     ltm inject
@@ -33,5 +33,8 @@ def command(work: Work, format_: str | None, budget: int | None) -> None:
         )
     elif told.text:
         output.say(told.text)
+    elif told.left_out:
+        count = counted(told.left_out, "memory")
+        output.note(f"The budget is too small for any of {count}. Try a larger one: --budget 2000")
     else:
-        output.note('Nothing to tell yet. Keep something with: ltm remember "some text"')
+        output.note('Nothing to print yet. Keep something with: ltm remember "some text"')

@@ -1,35 +1,24 @@
-"""`ltm list`: look through what is kept."""
+"""`ltm list`: memories in a table."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work, filter_options, limit_option, wanted
-from ltm.cli.command import command as make
+from ltm.cli.command import Number, Work, command, filter_options, limit_option, wanted
 from ltm.model import Filter, Status, now
 
 _ALL = Filter(statuses=(Status.ACTIVE,), untrusted=True)
 
 
-@make("list")
+@command("list")
 @limit_option(50)
-@click.option(
-    "--offset", metavar="N", type=click.IntRange(0), default=0, help="Skip so many first."
-)
+@click.option("--offset", metavar="N", type=Number(0), default=0, help="Skip the first N.")
 @filter_options
-def command(
-    work: Work,
-    limit: int,
-    offset: int,
-    kinds: tuple[str, ...],
-    tags: tuple[str, ...],
-    phase: int | None,
-    status: str | None,
-    scope: str | None,
-    state: str | None,
-) -> None:
-    """List memories, the newest first.
+def list_command(work: Work, limit: int, offset: int, **filters: Any) -> None:
+    """List memories, newest first.
 
     \b
     ltm list --kind decision --tag auth
@@ -37,9 +26,9 @@ def command(
     ltm list --status forgotten
     ltm list --json | jq -r '.memories[].path'
 
-    At a terminal ids are shown by their end, which is enough to type; in a pipe they are whole.
+    At a terminal, ids are shortened to their last characters, which every command accepts.
     """
-    chosen = wanted(work, kinds, tags, phase, status, scope, state)._replace(untrusted=True)
+    chosen = wanted(work, **filters)._replace(untrusted=True)
     page = work.store.list(chosen, limit, offset)
     more = offset + len(page.items) < page.total
     if work.as_json:

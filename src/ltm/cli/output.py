@@ -23,6 +23,7 @@ from ltm.text.display import counted, estimate, one_line, visible
 from ltm.text.sentences import shortened
 
 if TYPE_CHECKING:
+    from ltm.capture.pipeline import Captured
     from ltm.history.passage import Passage
 
 WAITS = "(quarantined) "
@@ -196,6 +197,19 @@ def memory_record(stored: Stored) -> dict[str, Any]:
         "tokens": estimate(memory.text),
         "source": source(stored),
     }
+
+
+def captured_line(done: Captured) -> str:
+    """How many memories were added, replaced and confirmed."""
+    return (
+        f"{counted(len(done.added), 'memory')} added, {len(done.superseded)} replaced,"
+        f" {len(done.reinforced)} confirmed"
+    )
+
+
+def captured_record(done: Captured) -> dict[str, Any]:
+    """The ids of memories that were added, replaced and confirmed."""
+    return {"added": done.added, "superseded": done.superseded, "reinforced": done.reinforced}
 
 
 def say_passage(label: str, passage: Passage, most: int = _LONG) -> None:

@@ -1,4 +1,4 @@
-"""`ltm approve` and `ltm trust`: let memories out of quarantine, and believe a repository."""
+"""`ltm approve` and `ltm trust`: memories from untrusted sources, and those of a repository."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import shlex
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.decisions import Revise
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Filter, Source, Status, Stored
@@ -23,22 +22,21 @@ from ltm.vault.vault import Vault
 _LONG = 500
 
 
-@make("approve")
+@command("approve")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--all", "everything", is_flag=True, help="All that wait.")
+@click.option("--all", "everything", is_flag=True, help="Approve all.")
 def approve_command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
-    """Approve memories that wait because their source is not trusted; without ID, list them.
+    """Approve memories from untrusted sources; without ID, list those that wait.
 
     \b
     ltm approve
     ltm approve 4kqtxqcl
 
-    They came from the output of a tool, a fetched page or the like. Until you approve one, or you
-    say the same yourself, no session is told of it and no search finds it. `ltm forget ID` refuses
-    one.
+    They came from the output of a tool, a fetched page or the like. Sessions and searches do not
+    get them until you approve them, or say the same yourself. `ltm forget ID` refuses one.
     """
     if ids and everything:
-        raise WrongUsage("name memories, or say --all", hint="try: ltm approve --all")
+        raise WrongUsage("name memories, or give --all", hint="try: ltm approve --all")
     listed = work.store.list(Filter(statuses=(Status.QUARANTINED,))).items
     chosen = [_waiting(work, each) for each in ids] if ids else list(listed if everything else ())
     for stored in chosen:
@@ -83,7 +81,7 @@ def _waiting(work: Work, memory_id: str) -> Stored:
         raise Refused(
             f"{stored.memory.id} came with this repository, which is not trusted yet",
             path=stored.path,
-            hint="look at what it brought with 'ltm list', then type: ltm trust",
+            hint="look at them with 'ltm list', then type: ltm trust",
         )
     if stored.memory.status is not Status.QUARANTINED:
         raise Refused(
@@ -110,24 +108,24 @@ def _origin(source: Source) -> str:
     return f"{said}{where}{f' lines {source.lines}' if source.lines else ''}"
 
 
-@make("trust")
-@click.option("--no", "refused", is_flag=True, help="Do not use its memories, and do not ask.")
-@click.option("--forget", "undecided", is_flag=True, help="Take your answer back.")
+@command("trust")
+@click.option("--no", "refused", is_flag=True, help="Never use its memories, and stop asking.")
+@click.option("--forget", "undecided", is_flag=True, help="Withdraw your answer.")
 @click.option(
     "--same-project",
     "same",
     is_flag=True,
-    help="This folder is the project that it says to be: use that project's memories here.",
+    help="This folder is a copy of a project you know: use that project's memories.",
 )
 def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> None:
-    """Trust what is in this repository: tell the memories in its .claude/ltm, find them, add to
-    them, and let its AGENT.md or .claude/agents name the agent.
+    """Trust this repository: use and extend the memories in its .claude/ltm, and let its AGENT.md
+    or .claude/agents name the agent.
 
-    Your answer is kept on this machine, once for the repository and all its work trees; what you
-    pull later is covered by it. Look first with `ltm list`, which shows them marked.
+    Look at the memories first: `ltm list` shows them marked. Your answer is stored on this machine,
+    for all work trees of the repository, and covers what you pull later.
 
-    A folder with the remote of a project you know, but without its history, has memories of its
-    own, until you say with --same-project that it is the same.
+    A folder with the remote of a project you know, but without its history, has its own memories
+    until you confirm with --same-project that it is the same project.
     """
     if same:
         _join(work)
@@ -142,7 +140,7 @@ def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> Non
         )
     if not places.shared_exists and not named:
         raise NotFound(
-            "this repository brought no memories along",
+            "this repository has no memories to trust",
             path=places.shared,
             hint="to share memories from here yourself: ltm init",
         )
@@ -157,9 +155,9 @@ def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> Non
     if answer:
         output.say(f"The {what} are trusted.")
     elif refused:
-        output.say(f"The {what} are not used, and you are not asked again.")
+        output.say(f"The {what} are not used, and you will not be asked again.")
     else:
-        output.say(f"Nothing is decided about the {what}.")
+        output.say(f"Your answer about the {what} is withdrawn.")
     if named and answer:
         output.say(f"The agent here is {after.places.agent}.")
 
@@ -170,7 +168,7 @@ def _join(work: Work) -> None:
     claimed = places.project.claimed
     if not claimed:
         raise NotFound(
-            f"this folder does not say to be another project than {places.project.name}"
+            f"this folder does not claim to be another project than {places.project.name}"
             f" ({places.project.id})",
             path=places.project.root,
         )
@@ -182,6 +180,6 @@ def _join(work: Work) -> None:
     output.say(f"{places.project.root} is part of the project {name} ({claimed}).")
     if own:
         output.note(
-            f"It had {counted(own, 'memory')} of its own; take them in with:"
+            f"It had {counted(own, 'memory')} of its own; import them with:"
             f" ltm import {shlex.quote(places.private)}"
         )

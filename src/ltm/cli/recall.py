@@ -1,48 +1,43 @@
-"""`ltm recall` with options; a question in plain words goes to `hits` without this module."""
+"""`ltm recall` with options; a question in plain words goes straight to `hits`."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import click
 
-from ltm.cli.command import Work, filter_options, wanted
-from ltm.cli.command import command as make
+from ltm.cli.command import Number, Work, command, filter_options, wanted
 from ltm.cli.hits import MOST, answer
 from ltm.model import Status
 
 
-@make("recall")
+@command("recall")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--limit",
     "-n",
     metavar="N",
-    type=click.IntRange(1, MOST),
-    help="How many at the most; the option recall.limit if not given.",
+    type=Number(1, MOST),
+    help="At most this many; the option recall.limit if not given.",
 )
-@click.option("--sessions/--no-sessions", default=True, help="Also what was said in sessions.")
+@click.option("--sessions/--no-sessions", default=True, help="Also search sessions.")
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DAY",
-    help="Answer as on that day (2026-03-31): leave out what was said later.",
+    help="Answer as of that day (2026-03-31), without anything later.",
 )
 @click.option("--quarantined", is_flag=True, help="Also what waits for approval, marked.")
 @filter_options
-def command(
+def recall_command(
     work: Work,
     query: tuple[str, ...],
     limit: int | None,
     sessions: bool,
     as_of: datetime | None,
     quarantined: bool,
-    kinds: tuple[str, ...],
-    tags: tuple[str, ...],
-    phase: int | None,
-    status: str | None,
-    scope: str | None,
-    state: str | None,
+    **filters: Any,
 ) -> None:
     """Find what answers QUERY: any words, a path, an identifier, an error message.
 
@@ -51,11 +46,10 @@ def command(
     ltm recall retry_delay --kind decision --kind gotcha
     ltm recall "what did we decide last week" --json | jq -r '.hits[].title'
 
-    Memories, and what was said in the project's sessions. Options that choose among memories leave
-    sessions out. What waits for `ltm approve` is not found, in sessions either, unless you ask for
-    it.
+    Searches memories and the text of this project's sessions. Filters such as --kind apply to
+    memories and leave sessions out. What waits for `ltm approve` is found only with --quarantined.
     """
-    chosen = wanted(work, kinds, tags, phase, status, scope, state)
+    chosen = wanted(work, **filters)
     if quarantined:
         chosen = chosen._replace(statuses=(*chosen.statuses, Status.QUARANTINED))
     answer(work, " ".join(query), chosen, limit, sessions=sessions, as_of=as_of)

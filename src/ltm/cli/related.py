@@ -1,20 +1,19 @@
-"""`ltm related` and `ltm graph`: what belongs to a memory, and how memories hang together."""
+"""`ltm related` and `ltm graph`: the links between memories."""
 
 from __future__ import annotations
 
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work, kind_option, limit_option, tag_option, wanted
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command, kind_option, limit_option, tag_option, wanted
 from ltm.recall.related import FORMS, graph, related
 
 
-@make("related")
+@command("related")
 @click.argument("memory_id", metavar="ID")
 @limit_option(10, most=200)
 def related_command(work: Work, memory_id: str, limit: int) -> None:
-    """Show what the memory ID replaces, follows and links to, and what shares its subject.
+    """List what the memory ID replaces, follows and links to, and what is on the same subject.
 
     \b
     ltm related 4kqtxqcl
@@ -29,7 +28,7 @@ def related_command(work: Work, memory_id: str, limit: int) -> None:
         )
         return
     if not relations:
-        output.note(f"Nothing is related to '{centre.memory.title}' yet.")
+        output.note(f"Nothing is related to '{centre.memory.title}'.")
         return
     output.table(
         ("id", "how", "kind", "title"),
@@ -45,22 +44,22 @@ def related_command(work: Work, memory_id: str, limit: int) -> None:
     )
 
 
-@make("graph")
+@command("graph")
 @kind_option
 @tag_option
-@click.option("--all", "everything", is_flag=True, help="Also what was replaced or forgotten.")
+@click.option("--all", "everything", is_flag=True, help="Also replaced and forgotten memories.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(list(FORMS)),
     default="text",
     show_default=True,
-    help="A tree, or the language of a program that draws.",
+    help="A text tree, or the input of a drawing program.",
 )
 def graph_command(
     work: Work, kinds: tuple[str, ...], tags: tuple[str, ...], everything: bool, form: str
 ) -> None:
-    """Draw which memory follows, replaces, was merged from, links to or is like which.
+    """Draw which memories follow, replace, were merged from, link to or resemble which.
 
     \b
     ltm graph --kind decision

@@ -1,22 +1,22 @@
-"""`ltm remember`: keep something."""
+"""`ltm remember`: keep a text as a memory."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from ltm.capture.decide import Outcome
 from ltm.capture.remember import RememberRequest, RememberResult, remember
 from ltm.cli import output
-from ltm.cli.command import KINDS, Work
-from ltm.cli.command import command as make
+from ltm.cli.command import KINDS, Work, command
 from ltm.model import Stored
 from ltm.text.display import counted, one_line
 from ltm.text.sentences import shortened
 
 
-@make("remember")
+@command("remember")
 @click.argument("text", nargs=-1)
 @click.option("--title", help="One line; taken from the text if not given.")
 @click.option("--kind", "-k", metavar="KIND", help=f"{KINDS}; inferred if not given.")
@@ -24,34 +24,18 @@ from ltm.text.sentences import shortened
     "--impact", "-i", metavar="IMPACT", help="low, medium, high or critical; inferred if not given."
 )
 @click.option(
-    "--scope", metavar="SCOPE", help="project, or agent: for all projects; inferred if not given."
+    "--scope", metavar="SCOPE", help="project, or agent (all projects); inferred if not given."
 )
 @click.option("--tags", metavar="A,B", help="Comma-separated; found in the text if not given.")
 @click.option(
     "--difficulty", type=float, metavar="X", help="How hard it was to learn, from 0 to 1."
 )
-@click.option("--pin", is_flag=True, help="Never let it fade.")
-@click.option("--reason", default="", help="Why it was decided so.")
+@click.option("--pin", "pinned", is_flag=True, help="Never let it fade.")
+@click.option("--reason", default="", help="Why it was decided.")
 @click.option("--state", default="", metavar="STATE", help="For an issue: open or resolved.")
-@click.option(
-    "--replaces", default="", metavar="ID", help="The memory this one takes the place of."
-)
-@click.option("--new", "apart", is_flag=True, help="Keep it apart from whatever it resembles.")
-def command(
-    work: Work,
-    text: tuple[str, ...],
-    title: str | None,
-    kind: str | None,
-    impact: str | None,
-    scope: str | None,
-    tags: str | None,
-    difficulty: float | None,
-    pin: bool,
-    reason: str,
-    state: str,
-    replaces: str,
-    apart: bool,
-) -> None:
+@click.option("--replaces", default="", metavar="ID", help="The memory that this one replaces.")
+@click.option("--new", "apart", is_flag=True, help="Do not merge it with similar memories.")
+def remember_command(work: Work, text: tuple[str, ...], tags: str | None, **options: Any) -> None:
     """Keep TEXT as a memory; `-` or nothing reads it from standard input.
 
     \b
@@ -59,30 +43,17 @@ def command(
     ltm remember --kind preference --scope agent "Run the tests before you commit"
     git log -1 --format=%B | ltm remember -
 
-    What you do not say (kind, impact, scope, tags) is inferred from the words, and said. The same
-    said again confirms what is known; the same and more, or a change ("from now on …", "moved from
-    A to B"), replaces it; a memory that differs in a value, a name or a denial is kept with it, and
-    you are told how to settle which one holds. Nothing that was replaced is lost: `ltm restore`.
-    Secrets in the text, and what stands in <private>…</private>, are never kept.
+    Kind, impact, scope and tags are inferred from the text unless you give them. The same statement
+    again confirms the memory; a fuller one, or a change ("from now on …", "moved from A to B"),
+    replaces it. If it contradicts a memory, both are kept, and you are shown how to settle it.
+    Replaced memories come back with `ltm restore`. Secrets, and text in <private>…</private>, are
+    not kept.
     """
-    done = remember(
-        work.store,
-        RememberRequest(
-            text=_text(text),
-            title=title,
-            kind=kind,
-            impact=impact,
-            scope=scope,
-            tags=tags.split(",") if tags else (),
-            auto_tag=work.config.get("auto_tag"),
-            difficulty=difficulty,
-            pinned=pin,
-            reason=reason,
-            state=state,
-            replaces=replaces,
-            apart=apart,
-        ),
-    )
+    words = " ".join(text)
+    if words == "-" or not (text or sys.stdin.isatty()):
+        words = sys.stdin.read()
+    tagged = {"tags": tags.split(",") if tags else (), "auto_tag": work.config.get("auto_tag")}
+    done = remember(work.store, RememberRequest(words, **tagged, **options))
     applied, memory = done.applied, done.applied.stored.memory
     if work.as_json:
         output.emit(
@@ -107,7 +78,7 @@ def command(
 
 
 def tell_result(done: RememberResult) -> None:
-    """Say which outcome it was, and what one can do about it."""
+    """Print the outcome, and what can be done about it."""
     applied, memory, outcome = done.applied, done.applied.stored.memory, done.outcome
     begin = "Known already, now confirmed:" if outcome is Outcome.CONFIRMED else "Remembered"
     output.say(f"{begin} {memory.id} ({output.memory_headline(memory)})")
@@ -118,7 +89,7 @@ def tell_result(done: RememberResult) -> None:
         output.say(f"  inferred: {', '.join(done.inferred)}")
     if done.redacted:
         output.say(f"  redacted: {', '.join(done.redacted)} (not kept anywhere)")
-    why = {Outcome.EXTENDED: ", which says less", Outcome.REPLACED: ""}.get(outcome, "")
+    why = {Outcome.EXTENDED: " (it says less)", Outcome.REPLACED: ""}.get(outcome, "")
     for old in done.choice.others if applied.superseded else ():
         output.say(f"  replaced{why}: {_line(old)}")
         output.say(f"    bring it back with: ltm restore {old.memory.id}")
@@ -127,23 +98,15 @@ def tell_result(done: RememberResult) -> None:
         output.say(f"    if this one takes its place: ltm settle {memory.id} {each.memory.id}")
     if outcome is Outcome.CONFLICT:
         for each in done.choice.others:
-            output.say(f"  does not agree with: {_line(each)}")
+            output.say(f"  contradicts: {_line(each)}")
         all_ = "Both" if len(done.choice.others) == 1 else "All of them"
-        output.say(f"  {all_} are kept, and told with a question mark, until you settle it:")
-        output.say(f"    ltm settle {memory.id}  (this one holds)")
+        output.say(f"  {all_} are kept, and marked as uncertain, until you settle it:")
+        output.say(f"    ltm settle {memory.id}  (this one is right)")
         for each in done.choice.others:
-            output.say(f"    ltm settle {each.memory.id}  (that one holds)")
-        output.say(f"    ltm settle {memory.id} --both  ({all_.lower()} hold)")
+            output.say(f"    ltm settle {each.memory.id}  (that one is right)")
+        output.say(f"    ltm settle {memory.id} --both  ({all_.lower()} are right)")
 
 
 def _line(stored: Stored) -> str:
     memory = stored.memory
     return f"{memory.id} of {memory.created:%Y-%m-%d}: {shortened(one_line(memory.text), 100)}"
-
-
-def _text(words: tuple[str, ...]) -> str:
-    if words and words != ("-",):
-        return " ".join(words)
-    if not words and sys.stdin.isatty():
-        return ""
-    return sys.stdin.read()

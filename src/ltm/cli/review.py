@@ -9,8 +9,7 @@ import click
 
 from ltm.capture.review import drop_candidates, keep_candidate
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.cli.remember import tell_result
 from ltm.errors import WrongUsage
 from ltm.state.candidates import DAYS, CandidateRecord, Candidates, named
@@ -19,28 +18,28 @@ from ltm.text.display import counted, one_line
 _BY = "ltm review"
 
 
-@make("review")
+@command("review")
 @click.argument("action", type=click.Choice(["keep", "drop"]), required=False)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "everything", is_flag=True, help="All that wait.")
-def command(work: Work, action: str | None, ids: tuple[str, ...], everything: bool) -> None:
-    """Review what sessions likely taught; without an action, list it.
+def review_command(work: Work, action: str | None, ids: tuple[str, ...], everything: bool) -> None:
+    """Keep or drop statements found in sessions; without an action, list them.
 
     \b
     ltm review
     ltm review keep 4kqtx
     ltm review drop --all
 
-    These are statements of yours or of the agent that may be worth keeping. None is told as a fact
-    until it is kept: then it is a memory, as said in its session. What is dropped does not come
-    back. What is left alone is offered to the agent once, and gone 30 days after it was said.
+    These are statements of yours or of the agent that may be worth keeping. One that you keep
+    becomes a memory; one that you drop does not come back. The rest is shown to the agent once, for
+    confirmation, and expires 30 days after it was made.
     """
     candidates = Candidates(work.places.private)
     waiting = candidates.waiting()
     if action is None and everything:
         raise WrongUsage("--all goes with keep or drop", hint="try: ltm review keep --all")
     if action is not None and bool(ids) == everything:
-        raise WrongUsage("name candidates, or say --all", hint=f"try: ltm review {action} --all")
+        raise WrongUsage("name candidates, or give --all", hint=f"try: ltm review {action} --all")
     chosen = waiting if everything else named(waiting, ids)
     kept = []
     if action == "keep":
@@ -80,7 +79,7 @@ def command(work: Work, action: str | None, ids: tuple[str, ...], everything: bo
 
 def _show(waiting: list[CandidateRecord]) -> None:
     if not waiting:
-        output.note("Nothing waits to be reviewed.")
+        output.note("Nothing to review.")
         return
     output.table(
         ("id", "said", "by", "kind", "statement"),
@@ -90,8 +89,8 @@ def _show(waiting: list[CandidateRecord]) -> None:
         ],
     )
     output.note(
-        f"{counted(len(waiting), 'candidate')}. Keep with 'ltm review keep ID', refuse with"
-        f" 'ltm review drop ID', all with --all; gone {DAYS} days after they were said."
+        f"{counted(len(waiting), 'candidate')}. Keep one with 'ltm review keep ID', drop one with"
+        f" 'ltm review drop ID', all with --all. They expire after {DAYS} days."
     )
 
 

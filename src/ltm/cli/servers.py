@@ -1,17 +1,21 @@
-"""The commands that clients and hooks start: `mcp`, `serve`, `hook`, `drain`; and `completion`."""
+"""`ltm mcp`, `serve` and `hook`, which clients start, and `ltm completion`.
+
+A client waits for `ltm mcp`, so each server is imported by its own command.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import get_completion_class
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
-from ltm.text.display import counted
+from ltm.cli.app import ltm
+from ltm.cli.command import Number
 
 if TYPE_CHECKING:
     from ltm.http.address import Running
@@ -27,13 +31,13 @@ if TYPE_CHECKING:
 @click.option(
     "--unless-plugin",
     is_flag=True,
-    help="Offer nothing where the Claude Code plugin is active and serves already.",
+    help="Offer no tools where the Claude Code plugin is active, which has its own server.",
 )
 def mcp_command(project: str | None, unless_plugin: bool) -> None:
     """Serve memories to an agent over MCP, on standard input and output.
 
-    A client starts this by itself: `ltm setup` enters it there. The project is the one the client
-    names (CLAUDE_PROJECT_DIR, or its roots), else the current folder's. It ends with the client.
+    Clients start this once `ltm setup` has registered it. The project is the one the client names
+    (CLAUDE_PROJECT_DIR, or its roots), else that of the current folder. It ends with the client.
     """
     if unless_plugin:
         from ltm.clients.wire import is_plugin_active
@@ -44,10 +48,8 @@ def mcp_command(project: str | None, unless_plugin: bool) -> None:
 
             serve_nothing()
             return
-    import gc
-
-    # The SDK is some thousand functions and classes that all stay: looking for garbage among them
-    # while they are loaded takes a tenth of the time a client waits for us.
+    # The SDK's thousands of functions and classes all stay: collecting garbage while they load
+    # takes a tenth of the time until the first answer.
     gc.disable()
     from ltm.mcp.server import serve
 
@@ -57,7 +59,7 @@ def mcp_command(project: str | None, unless_plugin: bool) -> None:
 
 
 @click.command("serve")
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="0 (default): any free.")
+@click.option("--port", type=Number(0, 65_535), default=0, help="0 (default): any free port.")
 @click.option("--host", metavar="IP", default="127.0.0.1", help="Where to listen.")
 @click.option(
     "--project",
@@ -79,8 +81,8 @@ def serve_command(
     \b
     ltm serve --port 8765
 
-    You do not need this on your own machine: hooks and `ltm mcp` work without a server. It is for
-    a memory in a container. Address and token are in server.json under LTM_HOME as long as it runs.
+    On your own machine you do not need it: hooks and `ltm mcp` work without a server. It is for
+    clients in containers. While it runs, its address and token are in LTM_HOME/server.json.
     """
     from ltm.http.server import serve
 
@@ -99,46 +101,21 @@ def serve_command(
 @click.command("hook", context_settings={"ignore_unknown_options": True})
 @click.argument("event", nargs=-1, type=click.UNPROCESSED, metavar="[EVENT]")
 def hook_command(event: tuple[str, ...]) -> None:
-    """Take a client's event, JSON on standard input, and print what the session is to be told.
+    """Handle an event of a client: JSON on standard input, the answer for the session on output.
 
     \b
     ltm hook < event.json
 
-    Clients run this, or `ltm-hook`, which is the same: `ltm setup` enters it in their settings.
-    Which event it is stands in the JSON (hook_event_name), so EVENT need not be named. It never
-    hurts a session: it ends within a second, with 0, and prints JSON or nothing.
+    Clients run this, or `ltm-hook`, which is the same, once `ltm setup` has registered it. The
+    JSON names the event (hook_event_name), so EVENT may be left out. It never disturbs a session:
+    it ends within a second, with exit code 0, and prints JSON or nothing.
     """
-    from ltm.hook.main import main
-
-    main()
+    # `ltm.cli.main` handles every call but this help.
 
 
-@make("drain")
-def drain_command(work: Work) -> None:
-    """Do what hooks left for later, then end."""
-    from ltm.project.home import home
-    from ltm.worker.drain import drain
-    from ltm.worker.model_queue import hear_due
-
-    folder = home()
-    if os.path.isdir(folder):
-        os.chdir(folder)  # the folder a session ran in may be deleted while we work
-    if hasattr(os, "nice"):
-        os.nice(10)  # the user is working on this machine
-    done = drain(folder)
-    heard = hear_due(folder)  # last: a model may take minutes
-    if work.as_json:
-        output.emit({"events": done.events, "errors": done.errors, "llm_calls": heard.llm_calls})
-    else:
-        output.note(f"{counted(done.events, 'event')}, {counted(done.errors, 'error')}")
-
-
-drain_command.hidden = True
-
-
-@make("completion", data=False)
+@click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion_command(work: Work, shell: str) -> None:
+def completion_command(shell: str) -> None:
     """Print the completion script for bash, zsh or fish.
 
     \b
@@ -146,10 +123,6 @@ def completion_command(work: Work, shell: str) -> None:
     zsh:   eval "$(ltm completion zsh)"     in ~/.zshrc
     fish:  ltm completion fish | source     in config.fish
     """
-    from click.shell_completion import get_completion_class
-
-    from ltm.cli.app import ltm
-
     completion = get_completion_class(shell)
     assert completion is not None
     click.echo(completion(ltm, {}, "ltm", "_LTM_COMPLETE").source())

@@ -1,4 +1,4 @@
-"""`ltm sessions`: list sessions, and write, search, clear and purge their notes."""
+"""`ltm sessions`: list and purge sessions; write, search and clear their notes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import click
 from click.core import ParameterSource
 
 from ltm.cli import output
-from ltm.cli.command import Work, limit_option
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command, limit_option
 from ltm.cli.forget import confirm
-from ltm.errors import NotFound, WrongUsage
+from ltm.errors import Ambiguous, NotFound, WrongUsage
 from ltm.model import Filter, Status, now
 from ltm.notes.session_notes import SessionNotes, facts_from, line_of, note_session, tidy_notes
 from ltm.notes.session_notes import search as look
 from ltm.recall.timeline import headers_of
-from ltm.state.session_log import SessionLog
+from ltm.state.session_log import Session
 from ltm.text.display import counted
 from ltm.text.sentences import shortened
 from ltm.upkeep.purge import purge_session_traces
 
+_TITLE = 50
+
 
 def with_notes(listing: click.Command) -> click.Group:
-    """A command that still does its work when no command below it is meant."""
+    """The command with the commands about notes below it."""
 
     def call(**arguments: Any) -> None:
         context = click.get_current_context()
@@ -36,7 +37,7 @@ def with_notes(listing: click.Command) -> click.Group:
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 meant = f"ltm sessions {context.invoked_subcommand}"
                 raise WrongUsage(
-                    f"options stand behind '{meant}'", hint=f"see which it has: {meant} --help"
+                    f"options come after '{meant}'", hint=f"see its options: {meant} --help"
                 )
 
     return click.Group(
@@ -49,21 +50,17 @@ def with_notes(listing: click.Command) -> click.Group:
     )
 
 
-@make("note")
+@command("note")
 @click.argument("session", default="", metavar="[ID]")
 def note(work: Work, session: str) -> None:
     """Write the note of a session: summary, decisions, patterns, issues. Without ID, the last one.
 
-    It happens by itself at the end of sessions. Notes are private, and a note you edit is yours:
-    it is never written again.
+    Notes are written automatically at the end of sessions. They are private, and one that you edit
+    is not overwritten.
     """
-    log = SessionLog(work.places.state_db)
-    try:
-        known = log.sessions(work.places.project.id, 1_000)
-    finally:
-        log.close()
-    meant = [each for each in known if each.id.startswith(session)]
-    found = next((each for each in meant if os.path.isfile(each.transcript)), None)
+    meant = _whole_id(work, session) if session else ""
+    known = [each for each in _sessions(work) if meant in ("", each.id)]
+    found = next((each for each in known if os.path.isfile(each.transcript)), None)
     if found is None:
         raise NotFound(
             f"no session {session} with a transcript is known"
@@ -76,33 +73,31 @@ def note(work: Work, session: str) -> None:
     if work.as_json:
         path = there.path if there is not None else ""
         output.emit({"session": found.id, "path": path, "written": written is not None})
-        return
-    if written is not None:
+    elif written is not None:
         output.say(f"wrote {written.path}")
     elif there is not None:
-        output.note(f"You edited {there.path}, so it stays as it is.")
+        output.note(f"You edited {there.path}, so it was not changed.")
     else:
-        output.note("There is nothing to say about this session, or its note was put away.")
+        output.note("This session has nothing to note, or its note was archived.")
 
 
-@make("summary")
+@command("summary")
 def summary(work: Work) -> None:
-    """Show the latest sessions, a line each."""
+    """Show the notes of the latest sessions, one line each."""
     found = [(each.name, line_of(each)) for each in _notes(work).every(archived=True)]
     if work.as_json:
         output.emit({"notes": [{"name": name, "summary": line} for name, line in found]})
         return
     if not found:
         output.note("There are no notes yet; they are written when sessions end.")
-        return
     output.table(("session", "summary"), found)
 
 
-@make("search")
+@command("search")
 @click.argument("words", nargs=-1, required=True)
 @limit_option(10)
 def search(work: Work, words: tuple[str, ...], limit: int) -> None:
-    """Find notes by WORDS, archived ones too. `ltm recall` searches what was said word for word."""
+    """Search notes for WORDS, archived ones too. `ltm recall` searches the sessions themselves."""
     found = look(list(_notes(work).every(archived=True)), " ".join(words), limit)
     if work.as_json:
         output.emit(
@@ -123,16 +118,15 @@ def search(work: Work, words: tuple[str, ...], limit: int) -> None:
         return
     if not found:
         output.note("No note has any of these words.")
-        return
     output.table(("session", "says"), [(each.note.name, " / ".join(each.lines)) for each in found])
 
 
-@make("facts")
+@command("facts")
 @click.argument("names", nargs=-1, metavar="[NOTE]...")
 def facts(work: Work, names: tuple[str, ...]) -> None:
-    """Make memories of decisions, patterns and issues in notes you wrote or changed yourself.
+    """Make memories of the decisions, patterns and issues in notes that you wrote or edited.
 
-    What ltm wrote there it heard in the session already. Doing it again adds nothing. The form:
+    Repeating it adds nothing. The form:
 
     \b
     ## Decisions        - what: why
@@ -150,37 +144,32 @@ def facts(work: Work, names: tuple[str, ...]) -> None:
         output.emit(
             {
                 "notes": len(chosen),
-                "added": done.added,
-                "superseded": done.superseded,
-                "reinforced": done.reinforced,
+                **output.captured_record(done),
                 "known": done.skipped,
             }
         )
         return
-    output.say(
-        f"{counted(len(chosen), 'note')}: {counted(len(done.added), 'memory')} added,"
-        f" {len(done.superseded)} replaced, {len(done.reinforced)} confirmed,"
-        f" {done.skipped} known already"
-    )
+    added = output.captured_line(done)
+    output.say(f"{counted(len(chosen), 'note')}: {added}, {done.skipped} known already")
 
 
-@make("compress")
+@command("compress")
 def compress(work: Work) -> None:
-    """Fold notes of 30 days and more into one file a month. It happens by itself."""
+    """Archive notes older than 30 days, one file per month. It happens automatically too."""
     folded = tidy_notes(work.places, now())
     if work.as_json:
         output.emit({"archived": folded})
     elif folded:
-        output.say(f"{counted(len(folded), 'note')} put into the archives of their months.")
+        output.say(f"{counted(len(folded), 'note')} archived.")
     else:
         output.note("No note is old enough.")
 
 
-@make("clear")
-@click.option("--undo", is_flag=True, help="Take back what was cleared last.")
+@command("clear")
+@click.option("--undo", is_flag=True, help="Bring back what was cleared last.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask; --json never asks.")
 def clear(work: Work, undo: bool, yes: bool) -> None:
-    """Clear all notes of this project. Memories stay, and --undo takes the last clearing back."""
+    """Clear all notes of this project. Memories stay, and --undo brings the notes back."""
     notes = _notes(work)
     if undo:
         count, word = notes.undo(), "restored"
@@ -193,90 +182,103 @@ def clear(work: Work, undo: bool, yes: bool) -> None:
         return
     output.say(f"{counted(count, 'file' if undo else 'note')} {word}")
     if count and not undo:
-        output.note("Take them back with: ltm sessions clear --undo")
+        output.note("Bring them back with: ltm sessions clear --undo")
 
 
 def _notes(work: Work) -> SessionNotes:
     return SessionNotes(work.places.private)
 
 
-_TITLE = 50
+def _sessions(work: Work, limit: int = 1_000, *, everything: bool = False) -> list[Session]:
+    """The latest sessions of the project, or of all; reading never creates the log."""
+    if not os.path.exists(work.places.state_db):
+        return []
+    return work.log.sessions("" if everything else work.places.project.id, limit)
 
 
-@make("sessions")
+def _whole_id(work: Work, name: str) -> str:
+    """The id of the one session whose id begins like this; otherwise the name as it was typed."""
+    known = {each.id for each in _sessions(work, everything=True)}
+    if name and work.said.anything():
+        known.update(work.said.passages.known_as(name))
+    found = [each for each in known if each.startswith(name)]
+    if name in found or not found:
+        return name
+    if len(found) > 1:
+        raise Ambiguous(
+            f"several sessions begin with '{name}'", hint="type more of the id; see: ltm sessions"
+        )
+    return found[0]
+
+
+@command("sessions")
 @limit_option(20)
 @click.option("--all", "everything", is_flag=True, help="Sessions of all projects.")
-@click.option("--purge", metavar="ID", help="Delete for good what was said in this session.")
+@click.option("--purge", metavar="ID", help="Erase what was said in this session.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before purging; --json never asks.")
-def command(work: Work, limit: int, everything: bool, purge: str | None, yes: bool) -> None:
-    """List sessions, the newest first: how hard they were and how many memories came from them.
+def listing(work: Work, limit: int, everything: bool, purge: str | None, yes: bool) -> None:
+    """List sessions, newest first: how hard they were and how many memories came from them.
 
     \b
     ltm sessions
     ltm sessions search retry
-    ltm sessions --purge ID
+    ltm sessions --purge 3f2a41c7
 
-    What was said in them is kept word for word, without secrets, and `ltm recall` searches it. With
-    --purge nothing of a session is left there, and none of it comes back; memories that came from
-    it stay.
+    The text of sessions is kept word for word, without secrets, and `ltm recall` searches it.
+    --purge erases that text for one session, and it is not read again; memories that came from it
+    stay. The beginning of an ID is enough.
     """
     if purge is not None:
         _purge(work, purge, yes=yes)
         return
-    sessions = []
-    if os.path.exists(work.places.state_db):
-        log = SessionLog(work.places.state_db)
-        try:
-            sessions = log.sessions("" if everything else work.places.project.id, limit)
-        finally:
-            log.close()
+    sessions = _sessions(work, limit, everything=everything)
     said = headers_of(work, sessions)
-    rows = [
-        {
-            "id": session.id,
-            "title": said[session.id].title if session.id in said else "",
-            "passages": said[session.id].passages if session.id in said else 0,
-            "project": session.project,
-            "number": session.number,
-            "started": session.started,
-            "ended": session.ended,
-            "tools": {"ok": session.ok, "failed": session.failed},
-            "compactions": session.compactions,
-            "difficulty": round(session.difficulty, 3),
-            "transcript": session.transcript,
-            "memories": [
-                each.memory.id
-                for each in work.store.list(Filter(statuses=tuple(Status), naming=session.id)).items
-            ],
-        }
-        for session in sessions
-    ]
+    rows: list[dict[str, Any]] = []
+    for each in sessions:
+        naming = work.store.list(Filter(statuses=tuple(Status), naming=each.id)).items
+        rows.append(
+            {
+                "id": each.id,
+                "title": said[each.id].title if each.id in said else "",
+                "passages": said[each.id].passages if each.id in said else 0,
+                "project": each.project,
+                "number": each.number,
+                "started": each.started,
+                "ended": each.ended,
+                "tools": {"ok": each.ok, "failed": each.failed},
+                "compactions": each.compactions,
+                "difficulty": round(each.difficulty, 3),
+                "transcript": each.transcript,
+                "memories": [stored.memory.id for stored in naming],
+            }
+        )
     if work.as_json:
         output.emit({"sessions": rows, "total": len(rows)})
         return
     if not rows:
-        output.note("No session was heard yet. Read those from before with: ltm capture --all")
+        output.note("No sessions yet. Read past ones with: ltm capture --all")
         return
     output.table(
         ("session", "started", "tools", "failed", "difficulty", "memories", "about"),
         [
             (
-                str(row["id"]),
-                str(row["started"])[:16].replace("T", " "),
-                str(session.ok + session.failed),
-                str(session.failed),
-                f"{session.difficulty:.2f}",
-                str(len(work.store.list(Filter(statuses=tuple(Status), naming=session.id)).items)),
-                shortened(str(row["title"]), _TITLE),
+                each.id,
+                each.started[:16].replace("T", " "),
+                str(each.ok + each.failed),
+                str(each.failed),
+                f"{each.difficulty:.2f}",
+                str(len(row["memories"])),
+                shortened(row["title"], _TITLE),
             )
-            for row, session in zip(rows, sessions, strict=True)
+            for row, each in zip(rows, sessions, strict=True)
         ],
     )
 
 
-def _purge(work: Work, session: str, *, yes: bool) -> None:
+def _purge(work: Work, name: str, *, yes: bool) -> None:
+    session = _whole_id(work, name)
     if not yes and not work.as_json:
-        confirm(f"Delete for good what was said in session '{session}'?")
+        confirm(f"Erase what was said in session '{session}'?")
     passages, transcript = purge_session_traces(session, work.places)
     if work.as_json:
         output.emit({"id": session, "status": "purged", "passages": passages})
@@ -286,4 +288,4 @@ def _purge(work: Work, session: str, *, yes: bool) -> None:
         output.note(f"The client's own transcript stays until the client deletes it: {transcript}")
 
 
-command = with_notes(command)
+sessions_command = with_notes(listing)

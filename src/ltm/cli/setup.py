@@ -1,4 +1,4 @@
-"""`ltm setup` and `ltm uninstall`: enter LTM into a client's settings, and take it out again."""
+"""`ltm setup` and `ltm uninstall`: register ltm in the settings of clients, and remove it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import click
 
 from ltm import __version__
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.clients.clients import (
     CLAUDE_CODE,
     CLIENTS,
@@ -40,7 +39,7 @@ from ltm.state.corrections import FILE as LEDGER
 from ltm.store.share import remove_local, this_command
 
 
-@make("setup")
+@command("setup")
 @click.option(
     "--client",
     "name",
@@ -53,20 +52,20 @@ from ltm.store.share import remove_local, this_command
     "--user/--project-scope",
     "for_user",
     default=True,
-    help="For you everywhere (default), or in this project's own settings, for everybody.",
+    help="In your own settings (default), or in this project's, for everyone who uses it.",
 )
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 def setup_command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
-    """Enter hooks and the MCP server into a client's settings; everything else in them stays.
+    """Register the hooks and the MCP server in a client's settings, and change nothing else there.
 
     \b
     ltm setup
     ltm setup --dry-run
     ltm setup --client cursor
 
-    Claude Code has both; other clients have the server. Run it again whenever you like: after an
-    update, or when you switched on an option that needs a hook of its own (hooks.tools,
-    recall.per_prompt, inject.subagents). `ltm uninstall` gives every byte back.
+    Claude Code gets both; other clients get the server. Run it again after an update, or when you
+    switch on an option that needs another hook (hooks.tools, recall.per_prompt, inject.subagents).
+    `ltm uninstall` restores the settings.
     """
     client = find(name)
     root = work.places.project.root
@@ -88,15 +87,15 @@ def setup_command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
         )
         return
     if plugin:
-        output.note(f"The plugin is active in {client.title} and brings what it needs.")
+        output.note(f"The plugin is active in {client.title} and has what it needs.")
     for change in changes:
         output.say("\n".join(described(change, whole=dry_run)))
     if dry_run:
         output.note("Nothing was written." if changes else "Nothing would change.")
     elif changes:
-        output.note(f"{client.title} is set up. It takes effect in the next session.")
+        output.note(f"{client.title} is set up. It works from the next session on.")
     elif not plugin:
-        output.note(f"{client.title} is set up already.")
+        output.note(f"{client.title} was already set up.")
     if client is CLAUDE_CODE and not dry_run:
         for problem in older_hooks(work.places):
             output.note(f"{problem.path}: {problem.message}")
@@ -155,7 +154,7 @@ def _refuse_link_out(path: str, project: str) -> None:
         raise Refused(
             f"leads out of the project, to {os.path.realpath(path)}, so nothing was written",
             path=path,
-            hint="replace the link with a file of the project, or enter it for yourself: ltm setup",
+            hint="replace the link with a file, or use your own settings: ltm setup",
         )
 
 
@@ -176,8 +175,8 @@ _OURS = (*_LOCKS, "briefs", "told", "hook.log", "hook.log.1", "runtime.json", "s
 _MEMORIES = ("agents", "config.toml", "foreign.json", "projects", "spool")
 
 
-@make("uninstall")
-@click.option("--client", "name", metavar="NAME", help="Only this client; else all there are.")
+@command("uninstall")
+@click.option("--client", "name", metavar="NAME", help="Only this client, instead of all.")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 @click.option(
     "--purge-memories", is_flag=True, help="Also delete every memory kept outside repositories."
@@ -186,13 +185,14 @@ _MEMORIES = ("agents", "config.toml", "foreign.json", "projects", "spool")
 def uninstall_command(
     work: Work, name: str | None, dry_run: bool, purge_memories: bool, yes: bool
 ) -> None:
-    """Take our hooks, servers and merge settings out again, here and in your own settings.
+    """Remove the hooks, servers and merge settings of ltm, from this project and your settings.
 
-    A file that is unchanged since `ltm setup` gets every byte back; from any other only our
-    entries go. Memories stay, unless you ask otherwise; those in repositories stay in any case.
+    A file that has not changed since `ltm setup` is restored byte for byte; from any other only
+    the entries of ltm are removed. Memories stay unless you give --purge-memories; those in
+    repositories always stay.
     """
     if name and purge_memories:
-        raise WrongUsage("--purge-memories is for leaving altogether", hint="leave --client out")
+        raise WrongUsage("--purge-memories goes without --client", hint="leave --client out")
     clients = [find(name)] if name else list(CLIENTS)
     changes, troubles = _planned_removal(work, clients)
     launcher = None if name else no_launcher(work.places.home)
@@ -222,7 +222,7 @@ def uninstall_command(
     else:
         _tell(work, changes, merge, dry_run=dry_run, purged=purge_memories)
         for trouble in troubles:
-            output.note(f"left as it is: {trouble}")
+            output.note(f"not changed: {trouble}")
     if troubles:
         click.get_current_context().exit(1)
 
@@ -295,14 +295,16 @@ def _tell(
     for path in merge:
         output.say(f"{path}\n  - merge settings")
     if dry_run:
-        output.note("Nothing was written." if changes else "There is nothing to take out.")
+        output.note("Nothing was written." if changes else "There is nothing to remove.")
     elif purged:
-        output.note("Everything was taken out, and the memories outside repositories are gone.")
+        output.note("Everything was removed, with all memories outside repositories.")
         left = sorted(os.listdir(work.places.home)) if os.path.isdir(work.places.home) else []
         if left:
             output.note(f"Left in {work.places.home}: {', '.join(left)}")
     else:
         home = work.places.home
-        output.note(f"Done. Memories stay in {home} and in repositories you shared them in.")
+        output.note(f"Done. Memories are still in {home} and in the repositories that share them.")
     if is_plugin_active(os.environ, work.places.project.root):
-        output.note(f"The plugin is still there; remove it with: claude plugin uninstall {PLUGIN}")
+        output.note(
+            f"The plugin is still installed; remove it with: claude plugin uninstall {PLUGIN}"
+        )

@@ -1,4 +1,4 @@
-"""`ltm show`: one memory, whole, with where it came from."""
+"""`ltm show`: one memory in full, with its source."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import asdict
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.model import Status, Stored, Usage
 from ltm.recall.timeline import SourceLines, evidence
 from ltm.store.apply import state_of
@@ -16,13 +15,13 @@ from ltm.text.display import counted, estimate
 from ltm.vault import key_file
 
 
-@make("show")
+@command("show")
 @click.argument("memory_id", metavar="ID")
-def command(work: Work, memory_id: str) -> None:
-    """Show the memory ID: its text, what it was learned from, its use and its kept versions.
+def show_command(work: Work, memory_id: str) -> None:
+    """Show the memory ID: its text, where it came from, its use and its earlier versions.
 
     \b
-    ltm show 4kqtxqcl     any beginning or end of an id that fits one only
+    ltm show 4kqtxqcl     the beginning or end of an id is enough
     """
     stored = work.store.read(memory_id)
     memory = stored.memory
@@ -66,11 +65,11 @@ def command(work: Work, memory_id: str) -> None:
     output.say(f"  said by {origin.trust}{where}; used {counted(usage.uses, 'time')}")
     output.say(f"  {stored.path}")
     if not stored.trusted:
-        output.say("  untrusted: it came with this repository (if you trust that: ltm trust)")
+        output.say("  untrusted: it came with this repository (if you trust it: ltm trust)")
     if memory.status is Status.QUARANTINED:
         output.say(f"  waits for approval (ltm approve {memory.id})")
     if state and state != "ok":
-        output.say(f"  ⚠ {state}: if it says what it should, type: ltm sign {memory.id}")
+        output.say(f"  ⚠ {state}: if the text is right, type: ltm sign {memory.id}")
     for name, value in (
         ("because", memory.reason),
         ("state", memory.state),
@@ -89,7 +88,9 @@ def command(work: Work, memory_id: str) -> None:
     _tell(behind)
     if versions:
         numbers = ", ".join(str(each.version) for each in versions)
-        output.note(f"Kept versions: {numbers}. Go back with: ltm restore {memory.id} --version N")
+        output.note(
+            f"Earlier versions: {numbers}. Back to one: ltm restore {memory.id} --version N"
+        )
 
 
 def _tell(behind: SourceLines) -> None:

@@ -1,4 +1,4 @@
-"""`ltm keygen`, `ltm sign` and `ltm verify`: make changes that were not made by ltm visible."""
+"""`ltm keygen`, `ltm sign` and `ltm verify`: detect changes that were not made by ltm."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.decisions import Sign
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Filter, Status, Stored
@@ -18,41 +17,41 @@ from ltm.vault import key_file, signing
 from ltm.vault.signing import Key, SignatureState
 
 
-@make("keygen")
+@command("keygen")
 def keygen_command(work: Work) -> None:
-    """Make the key that memories are signed with from now on. A key that is there is kept.
+    """Create the key that memories are signed with from now on. An existing key is kept.
 
-    It is one file under LTM_HOME that only you can read. It is never in a repository and never in
-    an export; with it, anyone can sign in your name.
+    It is one file under LTM_HOME that only you can read. It is never in a repository or an export.
+    Whoever has it can sign in your name.
     """
     key = signing.make(work.places.home)
     path = key_file.path_in(work.places.home)
     if work.as_json:
         output.emit({"path": path, "key": key.id})
         return
-    output.say(f"Made the key {key.id} in {path}")
-    output.note("What you keep from now on is signed. Sign what is there already with: ltm sign")
+    output.say(f"Memories are signed from now on, with the key {key.id} in {path}")
+    output.note("Sign existing ones with: ltm sign")
 
 
-@make("sign")
+@command("sign")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--all", "everything", is_flag=True, help="Also those that were changed.")
+@click.option("--all", "everything", is_flag=True, help="Also those that were changed outside ltm.")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
 def sign_command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bool) -> None:
-    """Sign memories: those named, else all that are not signed yet.
+    """Sign the memories named, or all that are not signed yet.
 
     \b
     ltm sign
     ltm sign 4kqtxqcl
 
-    A memory that was changed outside ltm is signed only if you name it, after a look at it with
-    `ltm show ID`, or with --all.
+    A memory that was changed outside ltm is signed only if you name it or give --all; look at it
+    first with `ltm show ID`.
     """
     if ids and everything:
-        raise WrongUsage("name memories, or say --all", hint="try: ltm sign --all")
+        raise WrongUsage("name memories, or give --all", hint="try: ltm sign --all")
     key = key_of(work)
     if not key.secret:
-        raise Refused("the key cannot be used", path=f"{work.places.home}", hint="ltm doctor")
+        raise Refused("the key cannot be used", path=f"{work.places.home}", hint="see: ltm doctor")
     wanted = [work.store.read(each) for each in ids]
     if not ids:
         wanted = list(work.store.every(Filter(statuses=tuple(Status))))
@@ -87,7 +86,7 @@ def sign_command(work: Work, ids: tuple[str, ...], everything: bool, dry_run: bo
         output.note("Look at them with 'ltm show ID', then sign them one by one: ltm sign ID")
 
 
-@make("verify")
+@command("verify")
 @click.argument("memory_id", metavar="[ID]", required=False)
 def verify_command(work: Work, memory_id: str | None) -> None:
     """Check the signatures of the memory ID, or of all, and of the originals in the archive.
@@ -96,8 +95,8 @@ def verify_command(work: Work, memory_id: str | None) -> None:
     ltm verify
     ltm verify 4kqtxqcl
 
-    ok: as it was signed; unsigned: not signed with your key; changed: it was changed
-    outside ltm. Exit code 1 means that one of them is not ok.
+    ok: as signed; unsigned: not signed with your key; changed: changed outside ltm. Exit code 1
+    means that not all are ok.
     """
     key = key_of(work)
     wanted: Iterable[Stored] = (
@@ -115,7 +114,7 @@ def verify_command(work: Work, memory_id: str | None) -> None:
             output.say(f"⚠ {name}  {state}: {stored.memory.title}")
             output.say(f"    {stored.path}")
         signed = len(found) - len(wrong)
-        output.note(f"Still as signed: {signed:,} of {counted(len(found), 'memory')}.")
+        output.note(f"{signed:,} of {counted(len(found), 'memory')} ok.")
         if wrong:
             output.note("Look at one with 'ltm show ID'; if it is right: ltm sign ID")
     if wrong:

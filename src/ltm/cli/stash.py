@@ -1,4 +1,4 @@
-"""`ltm stash`: put a session aside, and see what waits to be remembered."""
+"""`ltm stash`: save the state of a session to a file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.errors import WrongUsage
 from ltm.model import now
 from ltm.notes.stash import MANY, Stashes, stash
@@ -16,25 +15,25 @@ from ltm.project.git_command import is_ignored
 from ltm.text.display import counted
 
 
-@make("stash")
+@command("stash")
 @click.argument("name", nargs=-1)
 @click.option("--session", default="", metavar="ID", help="Another session than the current one.")
 @click.option("--transcript", default="", type=click.Path(), metavar="FILE", help="Its transcript.")
-@click.option("--list", "listing", is_flag=True, help="Show what is stashed, and what waits.")
-def command(
+@click.option("--list", "listing", is_flag=True, help="List stashes.")
+def stash_command(
     work: Work, name: tuple[str, ...], session: str, transcript: str, listing: bool
 ) -> None:
-    """Put the current session aside in .claude/stash/NAME.md, to go on from and to remember.
+    """Save the state of the current session to .claude/stash/NAME.md, to continue later.
 
     \b
     ltm stash
     ltm stash "login rewrite"
     ltm stash --list
 
-    Goal, state, decisions, next steps, open ends, files: from the transcript, without a model, and
-    worded better by one if you switched it on (see llm.backend). Without NAME it is named after
-    what the session is about; a name that is taken gets a number. `ltm consolidate --all` makes
-    memories of what waits.
+    It holds goal, state, decisions, next steps, open ends and files, taken from the transcript
+    without a model; a model improves the wording if you configured one (llm.backend). Without NAME
+    the subject of the session is the name; a taken name gets a number. `ltm consolidate --all`
+    makes memories of stashes.
     """
     if listing:
         if name or session or transcript:
@@ -68,9 +67,9 @@ def command(
         f" in {_shown(work, done.stash.path)}"
     )
     if done.stash.name != done.wanted:
-        output.note(f"{done.wanted} is taken, so this one is {done.stash.name}.")
+        output.note(f"The name {done.wanted} is taken, so it is {done.stash.name}.")
     if _is_shared(work, done.stash.path):
-        output.note("git does not leave it out: see .claude/stash/.gitignore before you commit.")
+        output.note("git does not ignore it: see .claude/stash/.gitignore before you commit.")
     if done.model not in ("none", "worded"):
         output.note(f"The model did not help: {done.model}")
     nudge(waiting)
@@ -79,7 +78,7 @@ def command(
 def nudge(waiting: int) -> None:
     """Say that many stashes wait, if many do."""
     if waiting >= MANY:
-        output.note(f"{waiting} stashes wait to be remembered: ltm consolidate --all")
+        output.note(f"{waiting} stashes to make memories of: ltm consolidate --all")
 
 
 def _list(work: Work) -> None:
@@ -107,7 +106,7 @@ def _list(work: Work) -> None:
     for path, message in stashes.problems:
         output.note(f"problem: {path}: {message}")
     if not found:
-        output.note("Nothing is stashed. Put a session aside with: ltm stash [NAME]")
+        output.note("There are no stashes. Save a session with: ltm stash [NAME]")
         return
     output.table(
         ("stash", "state", "file"),

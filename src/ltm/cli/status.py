@@ -1,4 +1,4 @@
-"""`ltm status` and `ltm stats`: the figures of a project, and whether all is well."""
+"""`ltm status` and `ltm stats`: the figures of a project, and what needs attention."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.cli.stash import nudge
 from ltm.config.config import problems_in
 from ltm.embed.choose import standing
@@ -118,9 +117,9 @@ def _size(folder: str) -> dict[str, int]:
     return {"memories": memories, "bytes": bytes_}
 
 
-@make("status")
+@command("status")
 def status_command(work: Work) -> None:
-    """Say where this project's memories are, how many there are, and whether anything is wrong."""
+    """Show where this project's memories are, how many there are, and what needs attention."""
     value = figures(work)
     if work.as_json:
         output.emit(value)
@@ -133,13 +132,13 @@ def status_command(work: Work) -> None:
     said = value["said"]
     if value["sessions"] or said["sessions"]:
         output.say(
-            f"sessions  {value['sessions']}; of {said['sessions']} every word can be searched"
+            f"sessions  {value['sessions']}; {said['sessions']} searchable word for word"
             f" ({counted(said['passages'], 'passage')}, {said['bytes'] / 1e6:.1f} MB)"
         )
     else:
-        output.say("sessions  none yet (those from before: ltm capture --all)")
+        output.say("sessions  none yet (read past ones with: ltm capture --all)")
     if value["signing"]:
-        output.say(f"key       {value['signing']}: what is kept is signed")
+        output.say(f"key       {value['signing']}: new memories are signed")
     for head, line in zip_longest(("model",), model_lines(value["llm"]), fillvalue=""):
         output.say(f"{head:10}{line}")
     vectors = value["vectors"]
@@ -151,10 +150,10 @@ def status_command(work: Work) -> None:
         output.note(f"{count} waiting for approval: look with 'ltm approve'")
     if waiting["candidates"]:
         count = counted(waiting["candidates"], "candidate")
-        output.note(f"{count} from sessions waiting to be kept or dropped: look with 'ltm review'")
+        output.note(f"{count} from sessions to keep or drop: look with 'ltm review'")
     if waiting["untrusted"]:
         output.note(
-            f"{counted(waiting['untrusted'], 'memory')} came with this repository, not told until"
+            f"{counted(waiting['untrusted'], 'memory')} came with this repository, not used until"
             " you trust it: look with 'ltm list', then type: ltm trust"
         )
     for each in value["unproven"]:
@@ -170,9 +169,9 @@ def status_command(work: Work) -> None:
         output.note("See them all with: ltm doctor")
 
 
-@make("stats")
+@command("stats")
 def stats_command(work: Work) -> None:
-    """Count memories by kind, phase, status and scope, and what they take on the disk."""
+    """Count memories by kind, status, phase and scope, and the disk space they take."""
     value = figures(work)
     if work.as_json:
         output.emit(value)

@@ -1,4 +1,4 @@
-"""`ltm sync`: bring the files that show memories up to date."""
+"""`ltm sync`: update the files that show memories."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import shlex
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.errors import WrongUsage
 from ltm.inject.memory_md import Published, give_back, write_views
 from ltm.model import now
@@ -16,21 +15,21 @@ from ltm.store.open import vaults_of
 from ltm.store.other_tools import answer, foreign
 
 
-@make("sync")
+@command("sync")
 @click.option(
     "--take-over",
     is_flag=True,
-    help="Also replace what another tool or person wrote there; a copy is kept.",
+    help="Also replace a block that ltm did not write; a copy is kept.",
 )
 @click.option("--give-back", is_flag=True, help="Put back what --take-over replaced.")
-def command(work: Work, take_over: bool, give_back: bool) -> None:
-    """Write MEMORY.md, and the block in CLAUDE.md or AGENTS.md where its markers ask for one.
+def sync_command(work: Work, take_over: bool, give_back: bool) -> None:
+    """Update MEMORY.md, and the block between markers in CLAUDE.md or AGENTS.md.
 
-    Everything outside the markers stays as it is. `ltm init --claude-md` places them. A block that
-    LTM did not write stays too, until you say --take-over; --give-back undoes that.
+    Text outside the markers is not touched; `ltm init --claude-md` adds the markers. A block that
+    ltm did not write is replaced only with --take-over, and --give-back undoes that.
     """
     if take_over and give_back:
-        raise WrongUsage("--take-over and --give-back are opposites", hint="say one of them")
+        raise WrongUsage("--take-over and --give-back are opposites", hint="give one of them")
     theirs = {each.path: each for each in foreign(work.places)}
     done = _give_back(work) if give_back else write(work, take_over=take_over)
     problems = [

@@ -1,4 +1,4 @@
-"""`ltm timeline`: what happened when."""
+"""`ltm timeline`: sessions and memories by date."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from datetime import date, timedelta
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work, limit_option
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command, limit_option
 from ltm.cli.output import memory_record
 from ltm.errors import WrongUsage
 from ltm.history.passage import Header
@@ -22,14 +21,14 @@ from ltm.text.sentences import shortened
 _LONG = 160
 
 
-@make("timeline")
+@command("timeline")
 @click.argument("words", nargs=-1)
-@click.option("--since", metavar="DAY", help="From this day on: 2026-03-01, or 'last week'.")
-@click.option("--until", metavar="DAY", help="Up to and with this day.")
-@click.option("--session", metavar="ID", help="What was said in this session.")
-@click.option("--around", "hit", metavar="HIT", help="What was said around a hit of `ltm recall`.")
+@click.option("--since", metavar="DAY", help="From this day: 2026-03-01, or 'last week'.")
+@click.option("--until", metavar="DAY", help="Up to and including this day.")
+@click.option("--session", metavar="ID", help="The text of this session.")
+@click.option("--around", "hit", metavar="HIT", help="The text around a hit of `ltm recall`.")
 @limit_option(50, most=10_000)
-def command(
+def timeline_command(
     work: Work,
     words: tuple[str, ...],
     since: str | None,
@@ -38,18 +37,18 @@ def command(
     hit: str | None,
     limit: int,
 ) -> None:
-    """Tell what happened when: sessions and the memories that were made, in the order of time.
+    """List sessions and the memories made in them, by date.
 
     \b
     ltm timeline --since 'last week'
     ltm timeline retry backoff
     ltm timeline --around 3f2a41c7:120
 
-    With WORDS, what answers them. HIT is a memory's id or a citation such as 3f2a41c7:120; then the
-    turns before and after it are shown.
+    With WORDS, only what matches them. HIT is the id of a memory or a citation such as
+    3f2a41c7:120; the turns before and after it are shown.
     """
     if sum(map(bool, (words, session, hit))) > 1:
-        raise WrongUsage("words, --session and --around go one at a time", hint="use one of them")
+        raise WrongUsage("WORDS, --session and --around exclude each other", hint="use one of them")
     first = _day(since).start if since else None
     last = _day(until).end - timedelta(days=1) if until else None
     if first and last and last < first:
@@ -70,7 +69,7 @@ def command(
         output.emit({"events": [_record(each) for each in told.events], "total": told.total})
         return
     if not told.events:
-        output.note("Nothing is known of that time. All there is: ltm timeline")
+        output.note("Nothing found. For everything, type: ltm timeline")
         return
     if told.total > len(told.events):
         earlier = told.total - len(told.events)
@@ -86,7 +85,7 @@ def _day(said: str) -> DateSpan:
     except ValueError:
         found = spans(said, now().date())
     if not found:
-        raise WrongUsage(f"'{said}' names no day", hint="write 2026-03-01, or 'last week'")
+        raise WrongUsage(f"'{said}' is not a day", hint="write 2026-03-01, or 'last week'")
     return found[0]
 
 

@@ -1,34 +1,37 @@
-"""`ltm upkeep` and `ltm consolidate`: what is not needed fades, what says the same becomes one."""
+"""`ltm upkeep`, `ltm consolidate` and the hidden `ltm drain`."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command
 from ltm.errors import ModelFailed
 from ltm.llm.model import open_model
 from ltm.model import now
 from ltm.policy import Mass
+from ltm.project.home import home
 from ltm.state.model_log import ModelLog
 from ltm.text.display import counted
 from ltm.upkeep import plan as fading
 from ltm.upkeep.consolidate import ConsolidationStep, apply, plan, propose
 from ltm.upkeep.plan import Upkeep, due, let_through, limits_of, run
+from ltm.worker.drain import drain
+from ltm.worker.model_queue import hear_due
 from ltm.worker.reflect import Reflected, reflect
 
 
-@make("upkeep")
-@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
-@click.option("--yes", "-y", is_flag=True, help="Also what would archive very many at once.")
+@command("upkeep")
+@click.option("--dry-run", "-n", is_flag=True, help="Only show what would happen.")
+@click.option("--yes", "-y", is_flag=True, help="Even if it archives very many at once.")
 def upkeep_command(work: Work, dry_run: bool, yes: bool) -> None:
-    """Shorten memories that were not needed for long, least needed first. All of it can be undone.
+    """Shorten memories that have not been used for long. `ltm restore` undoes it.
 
-    It happens by itself at the end of sessions. Critical and pinned memories never fade. More than
+    It runs automatically at the end of sessions. Critical and pinned memories never fade. More than
     30 % of the active memories are archived at once only with --yes.
     """
     limits = limits_of(work.config)
@@ -56,12 +59,12 @@ def upkeep_command(work: Work, dry_run: bool, yes: bool) -> None:
 def _show_upkeep(outcome: Upkeep, dry_run: bool) -> None:
     actions = outcome.done
     for action, why in outcome.skipped:
-        output.note(f"{output.shown_id(action.id)} was left as it is: {why}")
+        output.note(f"{output.shown_id(action.id)} was not changed: {why}")
     for mass in outcome.held:
         output.note(fading.mass_message(fading.UPKEEP, str(mass)))
     if not actions:
         if not outcome.held:
-            output.note("Nothing is due.")
+            output.note("Nothing to do.")
         return
     output.table(
         ("id", "action", "phase", "reason"),
@@ -78,23 +81,22 @@ def _show_upkeep(outcome: Upkeep, dry_run: bool) -> None:
     output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")
 
 
-@make("consolidate")
+@command("consolidate")
 @click.option("--all", "everything", is_flag=True, help="Also sessions, stashes and preferences.")
-@click.option("--dry-run", "-n", is_flag=True, help="Only say what would happen.")
-@click.option("--yes", "-y", is_flag=True, help="Also what would take in very many at once.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only show what would happen.")
+@click.option("--yes", "-y", is_flag=True, help="Even if it merges very many at once.")
 def consolidate_command(work: Work, everything: bool, dry_run: bool, yes: bool) -> None:
     """Merge memories that say the same, and archive what has long been out of date.
 
-    By rules; where you switched a model on (see llm.backend), it may then propose more, of which
-    only what can be checked is done. The best wording stays and gains what the others add; the
-    others are kept, marked as replaced, and come back with `ltm restore`. It happens by itself
-    while sessions run and at their end, by rules. More than 30 % of the active memories go only
-    with --yes.
+    The best wording stays and gains what the others add; the others are marked as replaced and
+    come back with `ltm restore`. It runs automatically during sessions and at their end. A model,
+    if you configured one (llm.backend), proposes more merges, which are checked. More than 30 % of
+    the active memories are merged at once only with --yes.
 
-    With --all, first everything that waits becomes memory: what sessions said since they were last
-    read, stashes (`ltm stash`), and what you keep having to correct (`ltm friction`), counted: seen
-    in fewer than 3 conversations it is a guess, from 5 on it is told. Then MEMORY.md and the block
-    in CLAUDE.md are written. Doing it again changes nothing.
+    With --all, memories are first made of the unread part of sessions, of stashes (`ltm stash`) and
+    of recurring corrections (`ltm friction`): seen in fewer than 3 conversations, one is a guess;
+    from 5 on, sessions get it. Then MEMORY.md and the block in CLAUDE.md are written. Repeating it
+    changes nothing.
     """
     held = _all(work, dry_run, yes) if everything else _repetitions(work, dry_run, yes)
     if held and not dry_run:
@@ -123,7 +125,7 @@ def _repetitions(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
         _show_merged(steps)
         output.note("Nothing was changed." if dry_run else "Undo one with: ltm restore ID")
     elif not held:
-        output.note("Nothing says the same twice.")
+        output.note("No memories to merge.")
     return held
 
 
@@ -146,17 +148,14 @@ def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
     if work.as_json:
         output.emit(_record(done))
         return done.held
-    heard = done.captured
     if done.sessions and dry_run:
-        output.say(f"{counted(done.sessions, 'session')} with more to say")
+        output.say(f"{counted(done.sessions, 'session')} to read")
     elif done.sessions:
         output.say(
-            f"{counted(done.sessions, 'session')} read:"
-            f" {counted(len(heard.added), 'memory')} added,"
-            f" {len(heard.superseded)} replaced, {len(heard.reinforced)} confirmed"
+            f"{counted(done.sessions, 'session')} read: {output.captured_line(done.captured)}"
         )
     for stash in done.stashes:
-        waits = " (not written here: waits for ltm approve)" if stash["quarantined"] else ""
+        waits = " (from elsewhere: waits for ltm approve)" if stash["quarantined"] else ""
         output.say(
             f"stash {stash['name']}: {len(stash['added'])} added,"
             f" {len(stash['superseded'])} replaced, {len(stash['reinforced'])} confirmed,"
@@ -176,22 +175,16 @@ def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
     if done.model:
         output.note(f"The model did not help: {done.model}")
     if done.is_empty and not done.held:
-        output.note("Nothing waits to be remembered.")
+        output.note("Nothing to do.")
     elif dry_run:
         output.note("Nothing was changed.")
     return done.held
 
 
 def _record(done: Reflected) -> dict[str, object]:
-    heard = done.captured
     return {
         "dry_run": done.dry_run,
-        "sessions": {
-            "read": done.sessions,
-            "added": heard.added,
-            "superseded": heard.superseded,
-            "reinforced": heard.reinforced,
-        },
+        "sessions": {"read": done.sessions, **output.captured_record(done.captured)},
         "stashes": done.stashes,
         "preferences": [step.as_record() for step in done.preferences],
         "actions": [step.as_record() for step in done.merged],
@@ -230,3 +223,22 @@ def _proposed(work: Work) -> list[ConsolidationStep]:
         return []
     finally:
         log.close()
+
+
+@command("drain")
+def drain_command(work: Work) -> None:
+    """Process the events that hooks left, then end."""
+    folder = home()
+    if os.path.isdir(folder):
+        os.chdir(folder)  # the folder a session ran in may be deleted while we work
+    if hasattr(os, "nice"):
+        os.nice(10)  # the user is working on this machine
+    done = drain(folder)
+    heard = hear_due(folder)  # last: a model may take minutes
+    if work.as_json:
+        output.emit({"events": done.events, "errors": done.errors, "llm_calls": heard.llm_calls})
+    else:
+        output.note(f"{counted(done.events, 'event')}, {counted(done.errors, 'error')}")
+
+
+drain_command.hidden = True

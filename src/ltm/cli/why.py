@@ -7,8 +7,7 @@ import os
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work, limit_option
-from ltm.cli.command import command as make
+from ltm.cli.command import Work, command, limit_option
 from ltm.cli.hits import MOST
 from ltm.cli.output import memory_record, say_memory, say_passage
 from ltm.errors import WrongUsage
@@ -18,24 +17,25 @@ from ltm.store.share import former_names
 from ltm.text.display import one_line
 
 
-@make("why")
+@command("why")
 @click.argument("file", type=click.Path())
 @limit_option(10, most=MOST)
-def command(work: Work, file: str, limit: int) -> None:
-    """Tell what is known about FILE, or a folder: why it is as it is, who touched it when.
+def why_command(work: Work, file: str, limit: int) -> None:
+    """Show what is known about FILE, or a folder: why it is as it is, which sessions changed it.
 
     \b
     ltm why src/queue.py
     ltm why src/payments/
 
-    Memories that name it, decisions and pitfalls first, then the sessions in which it was spoken of
-    or changed. FILE may be relative or absolute, and need not be there any more; names it had
-    before git saw it renamed count too.
+    Lists memories that name it, decisions and pitfalls first, then the sessions that mention or
+    change it. FILE may have been deleted since; earlier names that git knows of count too.
     """
     root = work.places.project.root
     path = _inside(root, file)
     if not path:
-        raise WrongUsage("that is the whole project", hint="name a file in it, or: ltm timeline")
+        raise WrongUsage(
+            "that is the whole project", hint="name a file in it, or see: ltm timeline"
+        )
     folder = os.path.isdir(os.path.join(root, path)) or file.endswith(("/", os.sep))
     former = _former(work, path) if not folder else []
     found = explain(work.store, work.said, [path, *former], limit, folder=folder)
@@ -43,7 +43,7 @@ def command(work: Work, file: str, limit: int) -> None:
         output.emit(_record(path, former, found))
         return
     if not found.total:
-        output.note(f"Nothing is known about '{path}' yet. Try its subject: ltm recall WORDS")
+        output.note(f"Nothing is known about '{path}' yet. Search its subject: ltm recall WORDS")
         return
     if former:
         output.note(f"Formerly {', '.join(former)}.")
@@ -58,7 +58,7 @@ def command(work: Work, file: str, limit: int) -> None:
 
 def _say_session(each: Touched) -> None:
     header = each.header
-    how = "changed" if each.changed else "spoken of"
+    how = "changed" if each.changed else "mentioned"
     times = "" if each.times == 1 else f" {each.times} times"
     day = header.ended[:10] or "at an unknown time"
     output.say(f"session {one_line(header.id)}  {day}, {how}{times}: {one_line(header.title)}")
