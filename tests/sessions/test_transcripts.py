@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ltm.sessions import transcript
 from ltm.sessions.transcript import Cursor, Lines, Transcripts, cursor_of, origin, read
 
 
@@ -112,3 +113,20 @@ def test_a_reader_inside_another_disturbs_neither(tmp_path: Path, transcripts: T
     begun = [next(outer) for _ in range(3)]
     inner = list(transcripts.lines(str(path)))
     assert [*begun, *outer] == inner == list(Lines(str(path)))
+
+
+def test_what_is_held_is_what_stands_in_the_file(
+    tmp_path: Path, transcripts: Transcripts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line without its end may go on, and one that is too long is passed over by each."""
+    monkeypatch.setattr(transcript, "LONGEST", 500)
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(line(0)[:-1])
+    assert turns(path, Cursor(), lines=transcripts.lines)[0] == ["words 0"]
+    for more, expected in ((line(1), []), (line(2, pad=9_000) + line(3), ["words 3"])):
+        with path.open("ab") as file:
+            file.write(more)
+        for _ in range(2):
+            reading = read(str(path), Cursor(), lines=transcripts.lines)
+            assert [turn.text for turn in reading if hasattr(turn, "text")] == expected
+            assert reading.unreadable == 1 + len(expected)

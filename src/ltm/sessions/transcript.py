@@ -1,24 +1,10 @@
-"""Stream of turns from a cursor; origin of a file.
+"""A transcript as a stream of turns, from a cursor, each message once, in bounded memory.
 
-The lines of a growing file, from where the last reading ended, in bounded memory.
-
-Owns the cursor: how far a file was read, and by what it is known to be the same file still. A line
-that is being written is left for the next time; a line too long to be true is passed over without
-being held. Imports the standard library only.
-
-A transcript as a stream of turns, from a cursor, each message once.
-
-Owns what ties lines to turns: skipping what cannot be read, remembering which messages were read
-before (a fork or a resumed session repeats whole conversations under the same uuids), and joining a
-tool's result to its call. Bounded memory at any size. Imports this package.
-
-A transcript as a plain file: a compressed one is unpacked for as long as it is read.
-
-Imports storage's home.
-
-Where and when a transcript's session began, from its first lines.
-
-Owns finding the transcripts a client keeps on this machine. Imports `lines` and storage's home.
+A cursor says how far a file was read, and by what it is known to be the same file still. A line
+that is being written is left for the next time; one too long to be true is passed over without
+being held; one that cannot be read is skipped. A fork or a resumed session repeats whole
+conversations under the same uuids: messages that were read before are left out. A tool's result is
+joined to its call.
 """
 
 from __future__ import annotations
@@ -30,7 +16,6 @@ import re
 import shutil
 import stat
 import tempfile
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -82,6 +67,19 @@ def cursor_of(text: str) -> Cursor:
     return cursor if sound else Cursor()
 
 
+@dataclass(slots=True)
+class _Line:
+    """One line, or with no data the place after something that is not one."""
+
+    data: bytes
+    end: int
+    """Bytes up to its end."""
+    number: int
+    is_too_long: bool = False
+    is_ended: bool = True
+    parsed: tuple[list[Turn] | None] | None = None
+
+
 class Lines:
     """The lines of the file at `path` after `cursor`; a file that is not there has none.
 
@@ -89,13 +87,17 @@ class Lines:
     were passed over. A file that is not the one the cursor was made for is read from its start.
     """
 
-    def __init__(self, path: str, cursor: Cursor | None = None) -> None:
+    def __init__(
+        self, path: str, cursor: Cursor | None = None, held: _HeldFile | None = None
+    ) -> None:
         self.path = path
         self.too_long = 0
         self.number = 0
         """Number of the line that was handed out last, counted from 1."""
         self._start = cursor or Cursor()
         self._offset = -1
+        self._held = held
+        self._line = _Line(b"", 0, 0)
 
     @property
     def cursor(self) -> Cursor:
@@ -104,32 +106,41 @@ class Lines:
 
     @property
     def place(self) -> Place:
-        """The same, for who may want it as a cursor later."""
+        """The same, to be made a cursor later."""
         return self._offset, self.number
 
     def cursor_at(self, place: Place) -> Cursor:
         """A place that was passed, as a cursor."""
-        with _opened(self.path) as file:
+        with self._opened() as file:
             return self._start if file is None else _mark(file, *place)
 
     def turns(self, line: bytes) -> list[Turn] | None:
         """The turns in the line that was handed out last; None when it cannot be read."""
-        return _turns_in(line, self.number)
+        if self._line.parsed is None:
+            self._line.parsed = (_turns_in(line, self.number),)
+        return self._line.parsed[0]
 
     def __iter__(self) -> Iterator[bytes]:
-        with _opened(self.path) as file:
-            if file is not None:
-                for line in _scan(file, *self._begin(file)):
-                    self._offset, self.number = line.end, line.number
-                    self.too_long += line.is_too_long
-                    if line.data:
-                        yield line.data
+        with self._opened() as file:
+            if file is None:
+                return
+            start = self._start if _mark_holds(file, self._start) else Cursor()
+            self._offset, self.number = start.offset, start.line
+            held = self._held
+            for line in held.lines(self.place) if held else _scan(file, *self.place):
+                self._offset, self.number, self._line = line.end, line.number, line
+                self.too_long += line.is_too_long
+                if line.data:
+                    yield line.data
 
-    def _begin(self, file: BinaryIO) -> Place:
-        """The place after the cursor; the file's start when it is not the cursor's file."""
-        start = self._start if _mark_holds(file, self._start) else Cursor()
-        self._offset, self.number = start.offset, start.line
-        return self.place
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO | None]:
+        file = self._held.file if self._held else _open_plain(self.path)
+        try:
+            yield file
+        finally:
+            if file is not None and self._held is None:
+                file.close()
 
 
 LineSource = Callable[[str, Cursor | None], Lines]
@@ -143,7 +154,7 @@ class Transcripts:
     """Transcripts that several readers go through: each line is read and parsed once for all.
 
     Every reader has its own cursor, and sees what a reading of its own would give it. What is held
-    is limited: of longer transcripts the rest is read again by each.
+    is limited: the rest of a longer transcript is read again by each.
     """
 
     def __init__(self, most: int = HELD) -> None:
@@ -159,51 +170,34 @@ class Transcripts:
             held = None
         if held is None:
             while sum(each.size for each in self._files.values()) > self._most // 2:
-                self._files.pop(next(iter(self._files))).close()
+                self._files.pop(next(iter(self._files))).file.close()
             file = _open_plain(path)
             if file is None:
                 return Lines(path, cursor)
             room = self._most - sum(each.size for each in self._files.values())
             held = _HeldFile(path, file, room)
         self._files[path] = held
-        return _HeldLines(held, cursor)
+        return Lines(path, cursor, held)
 
     def close(self) -> None:
         """Let go of all that is held; what was handed out must not be read any more."""
         for held in (*self._files.values(), *self._replaced):
-            held.close()
+            held.file.close()
         self._files.clear()
         self._replaced.clear()
 
 
-@dataclass(slots=True)
-class _Line:
-    """One line, or with no data the place after something that is not one."""
-
-    data: bytes
-    end: int
-    """Bytes up to its end."""
-    number: int
-    is_too_long: bool = False
-    parsed: tuple[list[Turn] | None] | None = None
-
-
 class _HeldFile:
-    """A part of a file whose lines are held, without gaps, up to a number of bytes."""
+    """A file, and its lines by the place each begins at, up to a number of bytes."""
 
     def __init__(self, path: str, file: BinaryIO, most: int) -> None:
         self.path = path
         self.file = file
         self.size = 0
         self._most = most
-        self._lines: list[_Line] = []
-        self._from: Place | None = None
+        self._lines: dict[Place, _Line] = {}
+        self._end: Place = (0, 0)
         self._mark = Cursor()
-        self._unheld: Iterator[_Line] | None = None
-        self._is_full = False
-
-    def close(self) -> None:
-        self.file.close()
 
     def is_as_it_was(self) -> bool:
         """Whether the path still leads to this file, and what is held still stands in it."""
@@ -214,89 +208,29 @@ class _HeldFile:
         same = (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
         return same and _mark_holds(self.file, self._mark)
 
-    def lines(self, start: Place) -> Iterator[_Line]:
-        """The lines after a place: those that are held, then those of the file."""
-        if self._from is None:
-            self._from = start
-        if start > self._end or (start < self._from and not self._fill(start)):
-            yield from _scan(self.file, *start)
-            return
-        index = bisect_right(self._lines, start[0], key=lambda line: line.end)
+    def lines(self, place: Place) -> Iterator[_Line]:
+        """The lines after a place: those that are held, and those of the file."""
+        unheld: Iterator[_Line] | None = None
         try:
-            while index < len(self._lines) or self._hold_next():
-                yield self._lines[index]
-                index += 1
+            while True:
+                line = self._lines.get(place)
+                if line is not None:
+                    unheld = None
+                else:
+                    unheld = unheld or _scan(self.file, *place)
+                    line = next(unheld, None)
+                    if line is None:
+                        return
+                    # One without its end may have more the next time.
+                    if line.is_ended and self.size + len(line.data) <= self._most:
+                        self._lines[place] = line
+                        self._end = max(self._end, (line.end, line.number))
+                        self.size += len(line.data)
+                place = line.end, line.number
+                yield line
         finally:
             if not self.file.closed:
                 self._mark = _mark(self.file, *self._end)
-        if self._is_full:
-            yield from _scan(self.file, *self._end)
-
-    def _hold_next(self) -> bool:
-        """Hold one line more; False at the end of the file, and when no more may be held."""
-        if self._is_full:
-            return False
-        if self._unheld is None:
-            self._unheld = _scan(self.file, *self._end)
-        line = next(self._unheld, None)
-        if line is None:
-            self._unheld = None  # the file may grow
-        elif self.size + len(line.data) > self._most:
-            self._is_full, line = True, None
-        else:
-            self._lines.append(line)
-            self.size += len(line.data)
-        return line is not None
-
-    def _fill(self, start: Place) -> bool:
-        """Read what lies before the first line that is held; False when it cannot be held."""
-        assert self._from is not None
-        found: list[_Line] = []
-        size = self.size
-        for line in _scan(self.file, *start):
-            if line.end > self._from[0]:
-                return False  # a line that was complete without its end, and has one now
-            found.append(line)
-            size += len(line.data)
-            if size > self._most:
-                return False
-            if line.end == self._from[0]:
-                break
-        self._lines[:0] = found
-        self._from, self.size = start, size
-        return True
-
-    @property
-    def _end(self) -> Place:
-        last = self._lines[-1] if self._lines else None
-        return (last.end, last.number) if last else self._from or (0, 0)
-
-
-class _HeldLines(Lines):
-    """The lines of a file that is held, for one reader."""
-
-    def __init__(self, held: _HeldFile, cursor: Cursor | None) -> None:
-        super().__init__(held.path, cursor)
-        self._held = held
-        self._line: _Line | None = None
-
-    def cursor_at(self, place: Place) -> Cursor:
-        """A place that was passed, as a cursor."""
-        return _mark(self._held.file, *place)
-
-    def turns(self, line: bytes) -> list[Turn] | None:
-        """The turns in the line that was handed out last; None when it cannot be read."""
-        assert self._line is not None
-        if self._line.parsed is None:
-            self._line.parsed = (_turns_in(line, self.number),)
-        return self._line.parsed[0]
-
-    def __iter__(self) -> Iterator[bytes]:
-        for line in self._held.lines(self._begin(self._held.file)):
-            self._offset, self.number, self._line = line.end, line.number, line
-            self.too_long += line.is_too_long
-            if line.data:
-                yield line.data
 
 
 def _scan(file: BinaryIO, offset: int, number: int) -> Iterator[_Line]:
@@ -320,7 +254,7 @@ def _scan(file: BinaryIO, offset: int, number: int) -> Iterator[_Line]:
                 continue
             offset += passed
             number += 1
-            yield _Line(b"", offset, number)
+            yield _Line(b"", offset, number, is_too_long=True)
             chunk, passed = chunk[end:], 0
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
@@ -330,21 +264,9 @@ def _scan(file: BinaryIO, offset: int, number: int) -> Iterator[_Line]:
             is_too_long = len(line) > LONGEST
             yield _Line(b"" if is_too_long or line.isspace() else line, offset, number, is_too_long)
         if len(rest) > LONGEST:
-            yield _Line(b"", offset, number, is_too_long=True)
             rest, passed = b"", len(rest)
     if rest and _is_complete(rest):
-        yield _Line(rest, offset + len(rest), number + 1)
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[BinaryIO | None]:
-    """A plain file open for reading, None when there is none."""
-    file = _open_plain(path)
-    try:
-        yield file
-    finally:
-        if file is not None:
-            file.close()
+        yield _Line(rest, offset + len(rest), number + 1, is_ended=False)
 
 
 def _open_plain(path: str) -> BinaryIO | None:
