@@ -26,38 +26,20 @@ from ltm.sessions.turns import (
 
 NOISE = tuple(
     f'{{"type":"{name}"'.encode()
-    for name in (
-        "api-request",  # and -blob, which holds whole requests, and -shape
-        "atis-latch",
-        "cost-state",
-        "file-history-snapshot",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "queue-operation",
-        "tools-used",
-    )
+    for name in """
+api-request atis-latch cost-state file-history-snapshot last-prompt mode permission-mode
+queue-operation tools-used
+""".split()  # noqa: SIM905 - and api-request-blob, which holds whole requests, and -shape
 )
 """How lines begin that say nothing to anyone, for readers that want more than turns."""
 
 _TYPE = b'"type":"'
 _QUEUED = "queued_command"
-_ABOUT_THE_CLIENT = (
-    "prompt_snapshot",  # the whole system prompt
-    "deferred_tools_delta",
-    "deferred_tools_record",
-    "skill_listing",
-    "agent_listing_delta",
-    "command_permissions",
-    "environment",
-    "model",
-    "date",
-    "total_tokens_reminder",
-    "task_reminder",
-    "silent_turn_reminder",
-    "remote_session_change",
-    "hook_success",
-)
+_ABOUT_THE_CLIENT = """
+prompt_snapshot deferred_tools_delta deferred_tools_record skill_listing agent_listing_delta
+command_permissions environment model date total_tokens_reminder task_reminder
+silent_turn_reminder remote_session_change hook_success
+""".split()  # noqa: SIM905 - a prompt_snapshot is the whole system prompt
 """Attachments that say nothing about the work."""
 _NO_ATTACHMENT = tuple(f'"attachment":{{"type":"{name}"'.encode() for name in _ABOUT_THE_CLIENT)
 _STRINGS = 100
@@ -145,7 +127,9 @@ def _user(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
     for block in content:
         if block.get("type") == "tool_result":
             text = _flat(block.get("content"))
-            refused = _is_refused(entry, text)
+            refused = entry.get("toolUseResult") == "User rejected tool use" or text.startswith(
+                (_REFUSED, _INTERRUPTED)
+            )
             yield ToolResult(
                 *common,
                 id=_text(block.get("tool_use_id")),
@@ -195,19 +179,14 @@ def _other_than_words(text: str, entry: Mapping[str, Any], common: _Common) -> T
             return Aside(*common, what=what, text=text)
     if entry.get("isMeta") or entry.get("isVisibleInTranscriptOnly"):
         return Aside(*common, what="meta", text=text)
-    if not _is_by_a_person(entry):
+    # What the client says about who wrote a prompt; older ones say nothing.
+    origin = entry.get("origin")
+    foreign = isinstance(origin, dict) and origin.get("kind", "human") != "human"
+    if foreign or entry.get("promptSource", "typed") == "system":
         return Aside(*common, what="notice", text=text)
     if _ONE_BLOCK.match(text) and not _INSERTED.search(text):
         return Aside(*common, what="notice", text=text)
     return None
-
-
-def _is_by_a_person(entry: Mapping[str, Any]) -> bool:
-    """What a client says about who wrote a prompt; older ones say nothing."""
-    origin = entry.get("origin")
-    if isinstance(origin, dict) and origin.get("kind", "human") != "human":
-        return False
-    return bool(entry.get("promptSource", "typed") != "system")
 
 
 def _command(text: str, common: _Common) -> Turn:
@@ -216,12 +195,6 @@ def _command(text: str, common: _Common) -> Turn:
     if name is None:
         return Aside(*common, what="meta", text=text)
     return Command(*common, name=name[1], arguments=arguments[1].strip() if arguments else "")
-
-
-def _is_refused(entry: Mapping[str, Any], text: str) -> bool:
-    return entry.get("toolUseResult") == "User rejected tool use" or text.startswith(
-        (_REFUSED, _INTERRUPTED)
-    )
 
 
 def _assistant(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:

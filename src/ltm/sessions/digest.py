@@ -12,12 +12,10 @@ or a packed file, without holding more than is shown.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ltm.redact.redact import redacted
-from ltm.sessions.claude_code import turns_of
 from ltm.sessions.transcript import Lines, unpacked
 from ltm.sessions.turns import AssistantText, Commit, Summary, ToolResult, ToolUse, Turn, UserText
 from ltm.text.display import one_line
@@ -68,7 +66,8 @@ def chunks(
         if held and _length(held) + len(line.text) + 1 > size:
             if fresh:
                 yield _chunk(held)
-            held = _last(held, overlap)
+            while held and _length(held) > overlap:
+                held = held[1:]
             if _length(held) + len(line.text) + 1 > size:
                 held = []
         held.append(line)
@@ -102,7 +101,12 @@ def quoted(path: str, first: int, last: int) -> Iterator[Quoted]:
                 if lines.number > last:
                     return
                 if lines.number >= first:
-                    yield from _quoted_line(lines.number, line)
+                    for turn in lines.turns(line) or ():
+                        role, text = _quoted_text(turn)
+                        # Secrets go before it is shortened: half of one looks like none.
+                        plain = shortened(one_line(redacted(text[:_READ])), _LONG)
+                        if plain:
+                            yield Quoted(lines.number, role, turn.at, plain)
     except OSError:  # a broken archive, or a disk too full to unpack it
         return
 
@@ -133,30 +137,8 @@ def _length(lines: list[DigestLine]) -> int:
     return sum(len(line.text) + 1 for line in lines)
 
 
-def _last(lines: list[DigestLine], most: int) -> list[DigestLine]:
-    """As many of the last lines as fit into `most` characters."""
-    at = len(lines)
-    while at and _length(lines[at - 1 :]) <= most:
-        at -= 1
-    return lines[at:]
-
-
 def _chunk(lines: list[DigestLine]) -> Chunk:
     return Chunk("\n".join(line.text for line in lines), lines[0].line, lines[-1].line)
-
-
-def _quoted_line(number: int, line: bytes) -> Iterator[Quoted]:
-    try:
-        entry = json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return
-    if isinstance(entry, dict):
-        for turn in turns_of(entry, number):
-            role, text = _quoted_text(turn)
-            # Secrets go before it is shortened: half of one looks like none.
-            plain = shortened(one_line(redacted(text[:_READ])), _LONG)
-            if plain:
-                yield Quoted(number, role, turn.at, plain)
 
 
 def _quoted_text(turn: Turn) -> tuple[str, str]:

@@ -58,22 +58,16 @@ class Tally:
 
 
 def update(log: SessionLog, session: Session, at: datetime, *, lines: LineSource = Lines) -> None:
-    """Count what a session's transcripts say that was not counted yet."""
-    for path in transcripts(session.transcript):
-        _update_from(log, session.id, path, at, lines)
-
-
-def transcripts(path: str) -> list[str]:
-    """A session's transcript and those of its sub-agents, as far as they are there."""
-    if not path:
-        return []
-    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
+    """Count what a session's transcript and those of its sub-agents say that was not counted."""
+    if not session.transcript:
+        return
+    folder = os.path.join(session.transcript.removesuffix(".jsonl"), "subagents")
     try:
-        names = sorted(os.listdir(folder))
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".jsonl"))
     except (OSError, ValueError):
         names = []
-    agents = [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
-    return [path, *agents]
+    for path in (session.transcript, *(os.path.join(folder, name) for name in names)):
+        _update_from(log, session.id, path, at, lines)
 
 
 def _update_from(log: SessionLog, session: str, path: str, at: datetime, lines: LineSource) -> None:

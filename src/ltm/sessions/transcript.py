@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from itertools import islice
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from ltm.project.home import client_folder, scratch_folder
 from ltm.sessions.claude_code import holds_nothing, turns_of
@@ -117,7 +117,8 @@ class Lines:
     def turns(self, line: bytes) -> list[Turn] | None:
         """The turns in the line that was handed out last; None when it cannot be read."""
         if self._line.parsed is None:
-            self._line.parsed = (_turns_in(line, self.number),)
+            entry = _entry_in(line)
+            self._line.parsed = (None if entry is None else turns_of(entry, self.number),)
         return self._line.parsed[0]
 
     def __iter__(self) -> Iterator[bytes]:
@@ -265,7 +266,8 @@ def _scan(file: BinaryIO, offset: int, number: int) -> Iterator[_Line]:
             yield _Line(b"" if is_too_long or line.isspace() else line, offset, number, is_too_long)
         if len(rest) > LONGEST:
             rest, passed = b"", len(rest)
-    if rest and _is_complete(rest):
+    # The last line may be whole without its end: no beginning of an object is an object.
+    if rest and _entry_in(rest):
         yield _Line(rest, offset + len(rest), number + 1, is_ended=False)
 
 
@@ -300,14 +302,6 @@ def _before(file: BinaryIO, offset: int) -> bytes:
 
 def _fingerprint(data: bytes) -> str:
     return blake2b(data, digest_size=8).hexdigest()
-
-
-def _is_complete(line: bytes) -> bool:
-    """Whether a line without an end is whole all the same: no beginning of an object is one."""
-    try:
-        return isinstance(json.loads(line.decode("utf-8", "replace")), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 IN_ONE = 50_000
@@ -483,16 +477,14 @@ def read(
     return TranscriptReader(lines(path, cursor), seen, only)
 
 
-def _turns_in(line: bytes, number: int) -> list[Turn] | None:
+def _entry_in(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line, an empty one for another value; None when it cannot be read."""
     try:
         # A broken character costs that character and not the line.
-        text = line.strip().decode("utf-8", "replace")
-        entry, end = _DECODER.raw_decode(text)
-        if end < len(text):
-            raise ValueError("more than one value on a line")
+        value = _DECODER.decode(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
-    return turns_of(entry, number) if isinstance(entry, dict) else []
+    return value if isinstance(value, dict) else {}
 
 
 def committed(output: str) -> Iterator[tuple[str, str, str]]:
@@ -543,12 +535,7 @@ def origin(path: str, lines: LineSource = Lines) -> SessionOrigin:
     session = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
     cwd = started = ""
     for line in islice(lines(path, None), _FIRST):
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if not isinstance(entry, dict):
-            continue
+        entry = _entry_in(line) or {}
         cwd = cwd or _text(entry.get("cwd"))
         started = started or _text(entry.get("timestamp"))
         if cwd and started:
