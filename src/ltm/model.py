@@ -197,6 +197,8 @@ class Hit(NamedTuple):
     stored: Stored
     score: float
     why: str
+    weak: bool = False
+    """Whether it has so little of the question that it may have nothing to do with it."""
 
 
 class Filter(NamedTuple):

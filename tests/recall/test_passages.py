@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ltm.history.db import Passages
-from ltm.history.passage import ASSISTANT, USER, Header, Passage
+from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
 from ltm.model import Filter, Hit, Source
 from ltm.recall import passages as gathering
-from ltm.recall.passages import EXCERPT, Quote, SessionSearch, cited_as, excerpt
+from ltm.recall.passages import EXCERPT, Quote, SessionSearch, cited_as, excerpt, is_small_talk
 from ltm.recall.search import Recalled, recall
 from ltm.store.file_store import FileStore
 from tests.stores import file_store, make
@@ -225,3 +225,71 @@ def test_an_excerpt_shows_the_sentence_that_answers() -> None:
     assert shown.startswith("… The uploader makes five retries.")
     assert len(shown) <= EXCERPT
     assert excerpt("", {"x"}) == ""
+
+
+def test_a_hit_shows_the_exchange_it_belongs_to_and_each_exchange_once(desk: Desk) -> None:
+    desk.keep(
+        "s1",
+        "How many retries do we allow for uploads?",
+        "Five retries for uploads, with a pause that doubles.",
+        "Thanks!",
+        "You're welcome. The retries are in uploader.py now.",
+    )
+    first, *others = desk.ask("retries for uploads").hits
+    assert isinstance(first, Quote)
+    assert first.exchange == (
+        ("user", "How many retries do we allow for uploads?"),
+        ("assistant", "Five retries for uploads, with a pause that doubles."),
+    )
+    assert [hit.exchange for hit in others if isinstance(hit, Quote)] == [
+        # The last question that is not small talk stands for what was asked.
+        (
+            ("user", "How many retries do we allow for uploads?"),
+            ("assistant", "You're welcome. The retries are in uploader.py now."),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "small"),
+    [
+        (USER, "OK.", True),
+        (USER, "yes, go ahead please", True),
+        (USER, "👍", True),
+        (USER, "ok, but keep the cache", False),
+        (USER, "Let me check the deploy first.", False),
+        (ASSISTANT, "Great! Thanks for that.", True),
+        (ASSISTANT, "I'll look for the retry settings in the uploader.", True),
+        (ASSISTANT, "Now let me run the tests:", True),
+        (ASSISTANT, "I'll use a lock because two writers may meet.", False),
+        (ASSISTANT, "Let me see. The cache is cold.", False),
+        (ASSISTANT, "The cache is cold.", False),
+        (TOOL, "Edit: src/cache.py", True),
+        (TOOL, "$ make deploy", False),
+    ],
+)
+def test_small_talk_is_no_hit(role: str, text: str, small: bool) -> None:
+    assert is_small_talk(Passage(1, 0, role, text)) is small
+
+
+def test_what_has_little_of_the_question_is_weak_and_nothing_is_better_than_that(
+    desk: Desk,
+) -> None:
+    desk.keep("s1", "The uploader makes five retries with a doubling pause.")
+    desk.keep("s2", "Lunch with the uploader team is at noon.")
+    hits = desk.ask("how many retries with which pause does the uploader make").hits
+    assert [(cited_as(hit), hit.weak) for hit in hits] == [("s1:1", False), ("s2:1", True)]
+    (only, *_) = desk.ask("kubernetes ingress pause retries").hits
+    assert only.weak
+    assert desk.ask("which kubernetes ingress rotates certificates for the noon mail").hits == ()
+
+
+def test_of_two_sessions_about_the_same_the_newer_is_first_unless_a_time_is_named(
+    desk: Desk,
+) -> None:
+    desk.keep("old", "The deploy timeout is thirty seconds, set in deploy.toml.", day="2026-03-01")
+    desk.keep("new", "The deploy timeout is ninety seconds, set in deploy.toml.", day="2026-10-01")
+    desk.keep("more", "Deploy, deploy, deploy: the timeout of deploys is a topic", day="2026-10-02")
+    cited = desk.cited("what is the deploy timeout in seconds")
+    assert cited.index("new:1") < cited.index("old:1")
+    assert desk.cited("what was the deploy timeout in seconds in March")[0] == "old:1"

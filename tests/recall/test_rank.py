@@ -9,23 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.recall.rank import MOST_WORDS, PassageCandidate, Ranking, Signals, understood
+from ltm.history.search import PassageMatch
+from ltm.recall.rank import MOST_WORDS, Ranking, Signals, understood
 from ltm.text.bm25 import rarity
 from ltm.text.terms import terms
 
 TODAY = date(2026, 11, 15)
 
 
-def seen(
-    row: int, text: str, session: str = "", role: str = "user", day: str = ""
-) -> PassageCandidate:
+def seen(row: int, text: str, session: str = "", role: str = "user", day: str = "") -> PassageMatch:
     """A passage with its terms, in a session of its own unless one is named."""
-    at = date.fromisoformat(day) if day else None
-    asks = text.endswith("?")
-    return PassageCandidate(row, session or f"s{row}", role, at, " ".join(terms(text)), asks)
+    words = " ".join(terms(text))
+    return PassageMatch(row, session or f"s{row}", 1, 0, role, day, 0.0, words, text.endswith("?"))
 
 
-def rank(question: str, *passages: PassageCandidate, **signals: dict[object, float]) -> Ranking:
+def rank(question: str, *passages: PassageMatch, **signals: dict[object, float]) -> Ranking:
     asked = understood(question, TODAY)
     rarities = {
         word: rarity(sum(f" {word} " in f" {each.words} " for each in passages), len(passages))
@@ -221,7 +219,7 @@ def test_a_word_beside_a_passage_counts_half_and_two_away_a_quarter() -> None:
 
 
 def test_a_speaker_is_one_that_a_tenth_of_the_passages_open_with() -> None:
-    def others(count: int) -> list[PassageCandidate]:
+    def others(count: int) -> list[PassageMatch]:
         return [seen(10 * n, f"we paint, number {n}") for n in range(2, 2 + count)]
 
     named = seen(1, "Melanie: I painted the lake")
@@ -234,14 +232,6 @@ def test_a_word_tells_the_more_the_fewer_have_it() -> None:
     assert rarity(4, 10) == pytest.approx(math.log(1 + 6.5 / 4.5))
     assert rarity(12, 10) == pytest.approx(math.log(1 + 0.5 / 12.5))  # counted at another moment
     assert rarity(0, 10) > rarity(1, 10) > rarity(10, 10) > 0
-
-
-def test_a_passage_knows_its_opening_and_its_length() -> None:
-    assert (seen(1, "redis cache timeout").opening, seen(1, "redis cache timeout").length) == (
-        "redi",
-        3,
-    )
-    assert seen(1, "redis").length == 1
 
 
 def test_an_answer_comes_before_the_question_that_was_answered() -> None:

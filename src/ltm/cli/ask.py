@@ -47,11 +47,12 @@ def ask_command(work: Work, question: tuple[str, ...]) -> None:
     shown = [hit for hit in found.hits if not found.cited or cited_as(hit) in found.cited]
     for hit in shown[:_SHOWN]:
         if isinstance(hit, Quote):
-            head, text = f"{one_line(hit.id)}  {one_line(quote_title(hit))}", hit.excerpt
+            head = f"{one_line(hit.id)}  {one_line(quote_title(hit))}"
+            lines = [f"{role}: {text}" for role, text in hit.exchange]
         else:
             memory = hit.stored.memory
             head = f"{output.shown_id(memory.id)}  {output.memory_headline(memory)}"
-            text = (memory.summary or memory.text)[:300]
+            lines = [(memory.summary or memory.text)[:300]]
         output.say(head)
-        if not found.text:
-            output.say(f"    {one_line(text)}")
+        for line in () if found.text else lines:
+            output.say(f"    {one_line(line)}")

@@ -6,6 +6,7 @@ line library, in a quarter of the time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +20,9 @@ from ltm.text.display import counted, estimate, one_line
 
 MOST = 200
 """Hits that can be asked for at once."""
+
+WEAK_SHOWN = 3
+"""Weak matches that a person is shown; JSON has them all."""
 
 _NO_FILTER = Filter()
 
@@ -44,24 +48,36 @@ def answer(
     if not found.hits:
         nothing_found(work, question, wanted)
         return
+    shown = say_hits(work, found.hits)
+    left = found.total - shown
+    if left and len(found.hits) == most and shown == most < MOST:
+        output.note(f"{left:,} more; see more with --limit {min(found.total, MOST)}")
+    elif left:  # no single session fills an answer, however long it may be
+        output.note(f"{left:,} more with a lower rank; around a hit: ltm timeline --around ID")
+
+
+def say_hits(work: Work, hits: Sequence[Hit | Quote]) -> int:
+    """Print hits, the first few weak ones in a section of their own; how many were printed."""
     mark = output.marker(work.places.home)
-    for hit in found.hits:
+    good = [hit for hit in hits if not hit.weak]
+    weak = [hit for hit in hits if hit.weak][:WEAK_SHOWN]
+    for place, hit in enumerate((*good, *weak)):
+        if place == len(good):
+            output.say("Weak matches:" if good else "Only weak matches:")
         if isinstance(hit, Quote):
             waits = output.WAITS if hit.waits else ""
             output.say(f"{one_line(hit.id)}  {waits}{one_line(quote_title(hit))}")
-            output.say(f"    {one_line(hit.excerpt)}")
+            for role, text in hit.exchange:
+                output.say(f"    {role}: {one_line(text)}")
             output.say(f"    why: {one_line(hit.why)}; {counted(hit.tokens, 'token')}")
             continue
         memory = hit.stored.memory
         headline = f"{mark(hit.stored)}{output.memory_headline(memory)}"
         output.say(f"{output.shown_id(memory.id)}  {headline}")
         output.say(f"    {one_line(memory.summary or memory.text)[:300]}")
-        output.say(f"    why: {hit.why}; {counted(estimate(memory.text), 'token')}")
-    left = found.total - len(found.hits)
-    if left and len(found.hits) == most and most < MOST:
-        output.note(f"{left:,} more; see more with --limit {min(found.total, MOST)}")
-    elif left:  # no single session fills an answer, however long it may be
-        output.note(f"{left:,} more with a lower rank; around a hit: ltm timeline --around ID")
+        price = counted(estimate(memory.text), "token")
+        output.say(f"    {memory.day}; why: {hit.why}; {price}")
+    return len(good) + len(weak)
 
 
 def nothing_found(work: Work, question: str, wanted: Filter = _NO_FILTER) -> None:
@@ -107,7 +123,9 @@ def hit_record(hit: Hit | Quote) -> dict[str, Any]:
         "kind": memory.kind,
         "score": round(hit.score, 4),
         "why": hit.why,
+        "weak": hit.weak,
         "text": memory.text,
+        "created": output.moment(memory.created),
         "tokens": estimate(memory.text),
         "quarantined": memory.status is Status.QUARANTINED,
         "source": output.source(hit.stored),

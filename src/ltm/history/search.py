@@ -13,8 +13,8 @@ import os
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from datetime import date
+from typing import Any, NamedTuple
 
 from ltm.history.passage import Header, Passage, line_range
 from ltm.history.tables import base_name
@@ -33,12 +33,14 @@ _PASSAGE = (
     "SELECT p.turn, p.part, p.role, t.text, p.at, p.first, p.last, t.message, t.agent, t.named,"
     " p.row, s.id FROM passages p JOIN texts t USING(row) JOIN sessions s ON s.number = p.session"
 )
-_ASKS = "substr(t.text, -1) IN ('?', '？') AND length(t.text) < 200"
+_ASKS = (  # the text is looked up for short ones only
+    "CASE WHEN length(w.text) < 200 THEN"
+    " (SELECT substr(text, -1) IN ('?', '？') FROM texts WHERE row = w.rowid) ELSE 0 END"
+)
 _AT_ONCE = 500  # rows asked for in one statement
 
 
-@dataclass(frozen=True, slots=True)
-class PassageMatch:
+class PassageMatch(NamedTuple):
     """A passage that matches."""
 
     row: int
@@ -55,9 +57,16 @@ class PassageMatch:
     """Whether it is a question: short, with a question mark at its end. A longer text says more
     than it asks."""
 
+    @property
+    def day(self) -> date | None:
+        """The day on which it was said, if that is known."""
+        try:
+            return date.fromisoformat(self.at[:10])
+        except ValueError:
+            return None
 
-@dataclass(frozen=True, slots=True)
-class View:
+
+class View(NamedTuple):
     """A stretch of a session that matches: the whole session unless that is very long."""
 
     stretch: int
@@ -68,8 +77,7 @@ class View:
     """The same for what the user said, 0 where that has none of the words."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassageMatches:
+class PassageMatches(NamedTuple):
     """Passages that match, and the figures a ranking needs: how common each word is here."""
 
     candidates: tuple[PassageMatch, ...]
@@ -79,8 +87,7 @@ class PassageMatches:
     """How many passages there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(NamedTuple):
     """How much is kept."""
 
     sessions: int = 0
@@ -148,7 +155,7 @@ class PassageLookups(ABC):
             for row, session, turn, part, role, at, said, asks in self._db.execute(
                 f"SELECT p.row, s.id, p.turn, p.part, p.role, p.at, w.{column}, {_ASKS}"
                 " FROM passages p CROSS JOIN sessions s ON s.number = p.session"
-                " CROSS JOIN words w ON w.rowid = p.row CROSS JOIN texts t ON t.row = p.row"
+                " CROSS JOIN words w ON w.rowid = p.row"
                 f" WHERE p.row IN ({', '.join('?' * len(rows))})",
                 rows,
             )
@@ -201,7 +208,6 @@ class PassageLookups(ABC):
             " FROM passages p CROSS JOIN passages n"
             " ON n.row BETWEEN p.row - ? AND p.row + ? AND n.session = p.session"
             " CROSS JOIN sessions s ON s.number = n.session CROSS JOIN words w ON w.rowid = n.row"
-            " CROSS JOIN texts t ON t.row = n.row"
             f" WHERE p.row IN ({', '.join('?' * len(rows))})",
             (reach, reach, *rows),
         )
@@ -259,6 +265,24 @@ class PassageLookups(ABC):
             f"{_PASSAGE} WHERE s.id = ? AND p.turn BETWEEN ? AND ? ORDER BY p.turn, p.part",
             (session, turn - before, turn + after),
         )
+
+    @mending
+    def exchanges(self, rows: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """For each of these rows, the rows of what the user said last up to it, and of what the
+        agent said last before the user spoke again; 0 where there is none."""
+        near = "FROM passages n WHERE n.session = p.session AND n.part = 0 AND n.role ="
+        following = f"SELECT n.turn {near} 'user' AND n.turn > p.turn ORDER BY n.turn LIMIT 1"
+        before = f"SELECT n.row {near} 'user' AND n.turn <= p.turn ORDER BY n.turn DESC LIMIT 1"
+        after = (
+            f"SELECT n.row {near} 'assistant' AND n.turn >= p.turn"
+            f" AND n.turn < ifnull(({following}), 1 << 60) ORDER BY n.turn DESC LIMIT 1"
+        )
+        found = self._db.execute(
+            f"SELECT p.row, ifnull(({before}), 0), ifnull(({after}), 0) FROM passages p"
+            f" WHERE p.row IN ({', '.join('?' * len(rows))})",
+            list(rows),
+        )
+        return {row: (asked, answered) for row, asked, answered in found}
 
     @mending
     def of_session(self, session: str) -> list[Passage]:

@@ -7,7 +7,7 @@ or a tool, in that order of trust; what a tool printed is not verified).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -29,12 +29,14 @@ from ltm.text.display import counted, estimate, visible
 
 _BY = {USER: "typed by the user", ASSISTANT: "written by the agent", TOOL: "printed by a tool"}
 _LINE = 200
+_WEAK_SHOWN = 3  # weak matches of an answer
 
 
 def quoted_hit(quote: Quote, why: str = "", most: int = 280) -> str:
     """A passage that answers a question: where it stands, who said it, and what it costs."""
     told = "; ".join(each for each in (why, f"{counted(quote.tokens, 'token')} to open") if each)
-    return f"{passage_head(quote.passage)}\n  {shorten(harmless(quote.excerpt), most)}\n  {told}"
+    lines = [f"  {role}: {shorten(harmless(text), most)}" for role, text in quote.exchange]
+    return "\n".join([passage_head(quote.passage), *lines, f"  {told}"])
 
 
 def quoted_line(passage: Passage, most: int = _LINE) -> str:
@@ -125,10 +127,19 @@ def recall(call: Call, query: str, limit: int | None = None, tokens: int | None 
 
     return result.fitted(
         _count_line(found, query),
-        [_shown(call, hit, f"why: {harmless(hit.why)}") for hit in found.hits],
+        _sections(found.hits, lambda hit: _shown(call, hit, f"why: {harmless(hit.why)}")),
         last,
         tokens,
     )
+
+
+def _sections(hits: Sequence[Hit | Quote], shown: Callable[[Hit | Quote], str]) -> list[str]:
+    """Hits as blocks; the weak ones come last, a few of them, and the first says so."""
+    good = [shown(hit) for hit in hits if not hit.weak]
+    weak = [shown(hit) for hit in hits if hit.weak][:_WEAK_SHOWN]
+    if weak:
+        weak[0] = f"Weak matches, which may have nothing to do with it:\n{weak[0]}"
+    return good + weak
 
 
 def memory_search(call: Call, query: str, limit: int = 20) -> str:
@@ -143,7 +154,7 @@ def memory_search(call: Call, query: str, limit: int = 20) -> str:
 
     return result.fitted(
         _count_line(found, query),
-        [_short(call, hit) for hit in found.hits],
+        _sections(found.hits, lambda hit: _short(call, hit)),
         last,
     )
 

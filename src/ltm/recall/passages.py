@@ -14,15 +14,16 @@ marked then.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import date, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.errors import LtmError
-from ltm.history.passage import USER, Header, Passage
+from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
 from ltm.model import Filter, Hit, Memory, Status
-from ltm.recall.rank import NEAR, PassageCandidate, Question, Ranking, Signals
+from ltm.recall.rank import NEAR, Question, Ranking, Signals
 from ltm.store.store import Store
 from ltm.text.bm25 import rarity
 from ltm.text.display import estimate
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from ltm.config.config import Config
     from ltm.embed.embedder import Embedder
     from ltm.history.db import Passages
-    from ltm.history.search import PassageLookups, PassageMatches
-    from ltm.index.vectors import Floats
+    from ltm.history.search import PassageLookups, PassageMatch, PassageMatches
+    from ltm.index.vectors import Floats, Vectors
     from ltm.project.layout import Places
 
 BY_WORDS = 100
@@ -56,6 +57,32 @@ BY_NAME = 50
 EXCERPT = 280
 """Characters of a passage that a list shows."""
 
+_SHORT = 160  # characters of what may be small talk
+_FILLERS = (
+    "ah ahead all alright also am and are as awesome bye can continue cool do does done exactly"
+    " fine for go going good got great have hello hey hi hm hmm i i'm in indeed is it it's just"
+    " keep let let's lgtm like looks love make makes me morning much my nice no nope now of oh ok"
+    " okay on one perfect please proceed really right see sense so sounds sure thank thanks that"
+    " that's the then there this to too up very we well will with wonderful works wow yeah yep yes"
+    " you your"
+)
+_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_SMALL = frozenset(_FILLERS.split())
+_STEPS = (
+    "add apply ask begin check clean commit confirm continue copy create do double examine explore"
+    " extend edit find finish fix get go grep have implement inspect investigate list look make"
+    " move open proceed pull push put read refactor remove rename rerun re review rewrite run"
+    " search see show start take test trace try understand update use verify view wire work write"
+)
+_ANNOUNCED = re.compile(
+    r"(?:(?:ok(?:ay)?|sure|great|perfect|good|got it|right|alright|yes|thanks|now|next|first|then)"
+    r"[,.!:]* )*(?:i'll|i will|i'm going to|let me|let's)"
+    r"(?: now| also| first| just| then| quickly| start by| begin by)*"
+    rf" (?:{_STEPS.replace(' ', '|')})(?:ing)?\b"
+    r"(?!.*\b(?:because|since|so that|instead|rather than|due to|as the|which means)\b)"
+    r"[^.!?]*[.:!…]*\Z",
+    re.IGNORECASE,
+)
 _REACH = 2  # passages before and after one that belong to its sense
 _TELLING = 4  # terms of a statement that is said nowhere by accident
 
@@ -75,7 +102,9 @@ class SessionSearch:
         """`path` is the project's `sessions.db`; `embedder` is called when meaning is asked for."""
         self._path = path
         self._embedder = embedder
-        self._opened: list[Passages | Meaning] = []
+        self._opened: list[Passages | Vectors] = []
+        self._vectors: Vectors | None = None
+        self._vector: tuple[str, Floats | None] = ("", None)
         self.left_out: LeftOut | None = None
         """What must not be shown as an answer, if there is such."""
         self.waiting: LeftOut | None = None
@@ -97,19 +126,22 @@ class SessionSearch:
         end = "" if until is None else (until + timedelta(days=1)).isoformat()
         passages = self.passages
         matches = passages.find(words, BY_WORDS, until=end)
-        meaning = self._meaning
-        near = meaning.nearest(question.text, BY_MEANING) if meaning else {}
+        vectors, vector = self._meaning(question.text)
+        near: dict[int, float] = {}
+        if vectors is not None and vector is not None:
+            found = vectors.nearest(vector, BY_MEANING)
+            near = {row: like for row, like in found if like >= NEAR}
         files = {
             each.row: path
             for path in question.paths
             for each in passages.naming_file(path, BY_NAME)
         }
-        found = passages.find_errors(words, BY_NAME).candidates if question.failing else ()
-        errors = {each.row: -each.cost for each in found}
+        failed = passages.find_errors(words, BY_NAME).candidates if question.failing else ()
+        errors = {each.row: -each.cost for each in failed}
         candidates = self._candidates(matches, near, [*files, *errors], end)
         likeness = dict(near)
-        if meaning:
-            likeness |= meaning.likeness(question.text, candidates.keys() - near.keys())
+        if vectors is not None and vector is not None:
+            likeness |= vectors.likeness(vector, candidates.keys() - near.keys())
         whole = question.wholes(lambda word: matches.holders.get(word, 0) > 0)
         sessions: dict[str, float] = {}
         users: dict[str, float] = {}
@@ -151,17 +183,39 @@ class SessionSearch:
         """What gives texts a direction; None where search goes by words only."""
         return self._embedder()
 
-    @cached_property
-    def _meaning(self) -> Meaning | None:
-        if self.embedder is None:
-            return None
-        opened = Meaning(self.passages, self.embedder)
-        self._opened.append(opened)
-        return opened
+    def vector(self, text: str) -> Floats | None:
+        """The direction of a text, made once; None without an embedder, or if that cannot be used
+        now: then words alone decide."""
+        if self.embedder is not None and text != self._vector[0]:
+            self._vector = (text, None)
+            try:
+                found = self.embedder.embed([text])[0]
+                self._vector = (text, found if found.any() else None)
+            except LtmError:
+                pass
+        return self._vector[1]
+
+    def _meaning(self, text: str) -> tuple[Vectors | None, Floats | None]:
+        """The vectors of all passages, also of the newest, and that of a text."""
+        vector = self.vector(text)
+        if vector is None or self.embedder is None:
+            return None, None
+        from ltm.embed.update import BRIEF, keep_passages
+        from ltm.index.vectors import vectors_of  # loads numpy
+
+        if self._vectors is None:
+            name, dimensions = self.embedder.name, self.embedder.dimensions
+            self._vectors = vectors_of(self.passages.path, name, dimensions)
+            self._opened.append(self._vectors)
+        try:
+            keep_passages(self.passages, self._vectors, self.embedder, BRIEF)
+        except LtmError:
+            return None, None  # nowhere to keep them
+        return self._vectors, vector
 
     def _candidates(
         self, matches: PassageMatches, near: Mapping[int, float], named: Iterable[int], end: str
-    ) -> dict[int, PassageCandidate]:
+    ) -> dict[int, PassageMatch]:
         """All that was found, with the neighbours of the best."""
         found = {each.row: each for each in matches.candidates}
         others = [row for row in (*near, *named) if row not in found]
@@ -176,13 +230,7 @@ class SessionSearch:
                 for row, each in found.items()
                 if row not in gone and not says(set(each.words.split(" ")), each.role)
             }
-        return {
-            row: PassageCandidate(
-                row, each.session, each.role, _day(each.at), each.words, each.asks
-            )
-            for row, each in found.items()
-            if not end or each.at < end
-        }
+        return {row: each for row, each in found.items() if not end or each.at < end}
 
 
 def session_search(places: Places, config: Config) -> SessionSearch:
@@ -194,50 +242,6 @@ def session_search(places: Places, config: Config) -> SessionSearch:
         return open_embedder(config)
 
     return SessionSearch(places.sessions_db, embedder)
-
-
-class Meaning:
-    """Finds one project's passages by meaning. Used by one thread at a time."""
-
-    def __init__(self, passages: Passages, embedder: Embedder) -> None:
-        from ltm.index.vectors import vectors_of  # loads numpy
-
-        self._passages = passages
-        self._embedder = embedder
-        self._vectors = vectors_of(passages.path, embedder.name, embedder.dimensions)
-        self._asked = ""
-        self._vector: Floats | None = None
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._vectors.close()
-
-    def nearest(self, text: str, limit: int) -> dict[int, float]:
-        """The rows nearest to a text, nearest first, and how near they are, from `NEAR` to 1."""
-        vector = self._embedded(text)
-        if vector is None:
-            return {}
-        return {row: like for row, like in self._vectors.nearest(vector, limit) if like >= NEAR}
-
-    def likeness(self, text: str, rows: Collection[int]) -> dict[int, float]:
-        """How near these rows are to a text; those that have no vector yet are left out."""
-        vector = self._embedded(text)
-        return {} if vector is None else self._vectors.likeness(vector, rows)
-
-    def _embedded(self, text: str) -> Floats | None:
-        """A question's vector, made once, after the newest passages got theirs."""
-        from ltm.embed.update import BRIEF, keep_passages
-
-        if text != self._asked:
-            self._asked = text
-            self._vector = None
-            try:
-                keep_passages(self._passages, self._vectors, self._embedder, BRIEF)
-                found = self._embedder.embed([text])[0]
-                self._vector = found if found.any() else None
-            except LtmError:
-                pass  # no model, or nowhere to keep its vectors: by words alone
-        return self._vector
 
 
 class LeftOut:
@@ -326,9 +330,17 @@ class Quote(NamedTuple):
     passage: Passage
     score: float
     why: str
-    excerpt: str
+    exchange: tuple[tuple[str, str], ...]
+    """What the user said and what the agent answered, each as the role and an excerpt, in order."""
     waits: bool = False
     """Whether it says what a memory that waits for approval says."""
+    weak: bool = False
+    """Whether it has so little of the question that it may have nothing to do with it."""
+
+    @property
+    def excerpt(self) -> str:
+        """The part of it that has the most of the question."""
+        return next(text for role, text in self.exchange if role == self.passage.role)
 
     @property
     def id(self) -> str:
@@ -344,6 +356,19 @@ class Quote(NamedTuple):
 def cited_as(hit: Hit | Quote) -> str:
     """How a hit is cited: a memory's id, or a session and its lines."""
     return hit.id if isinstance(hit, Quote) else hit.stored.memory.id
+
+
+def is_small_talk(passage: Passage) -> bool:
+    """Whether it tells nothing: thanks and agreement, what the agent is about to look at, the name
+    of a file that was written."""
+    if passage.role == TOOL:
+        return passage.writes
+    if len(passage.text) > _SHORT:
+        return False
+    text = " ".join(passage.text.replace("’", "'").split())
+    if passage.role == ASSISTANT and _ANNOUNCED.match(text):
+        return True
+    return len(text) <= _SHORT // 2 and _SMALL.issuperset(_WORDS.findall(text.lower()))
 
 
 def excerpt(text: str, words: Collection[str]) -> str:
@@ -378,7 +403,9 @@ def quote_record(quote: Quote) -> dict[str, Any]:
         "kind": "session",
         "score": round(quote.score, 4),
         "why": quote.why,
+        "weak": quote.weak,
         "text": quote.excerpt,
+        "exchange": [{"role": role, "text": text} for role, text in quote.exchange],
         "tokens": quote.tokens,
         "quarantined": quote.waits,
         "source": {
@@ -403,10 +430,3 @@ def passage_record(passage: Passage) -> dict[str, Any]:
         "files": list(passage.files),
         "tokens": estimate(passage.text),
     }
-
-
-def _day(at: str) -> date | None:
-    try:
-        return date.fromisoformat(at[:10])
-    except ValueError:
-        return None

@@ -16,12 +16,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ltm.history.passage import ASSISTANT, USER
 from ltm.text.bm25 import bm25
 from ltm.text.dates import DateSpan, closeness, spans
 from ltm.text.terms import STOP, query_terms, terms
+
+if TYPE_CHECKING:
+    from ltm.history.search import PassageMatch
 
 MOST_WORDS = 64
 """Terms of a long question that count: it may be a whole text."""
@@ -198,29 +201,6 @@ _NAMED = 10  # what fewer passages open with is a word like any other, and no na
 _LENGTH = 0.75  # how much a long text is discounted
 
 
-class PassageCandidate(NamedTuple):
-    """A passage that may answer, and what is known of it."""
-
-    row: int
-    session: str
-    role: str
-    day: date | None
-    words: str
-    """All its terms, in order, with a blank between."""
-    asks: bool = False
-    """Whether it is a question itself."""
-
-    @property
-    def opening(self) -> str:
-        """Its first term."""
-        return self.words.partition(" ")[0]
-
-    @property
-    def length(self) -> int:
-        """How many terms it has."""
-        return self.words.count(" ") + 1
-
-
 class Signals(NamedTuple):
     """What other looks found: by row of a passage or by session, the higher the better."""
 
@@ -238,7 +218,7 @@ class Ranking:
     def __init__(
         self,
         question: Question,
-        candidates: Mapping[int, PassageCandidate],
+        candidates: Mapping[int, PassageMatch],
         rarities: Mapping[str, float],
         signals: Signals,
         today: date,
@@ -246,6 +226,7 @@ class Ranking:
         """`candidates` may hold neighbours of one another (adjacent rows of the same session):
         what was said just before and after a passage is part of its sense."""
         self.evidence = candidates
+        self.files = signals.files
         self.rarities = rarities
         self._question = question
         self._weights = {
@@ -254,7 +235,7 @@ class Ranking:
         self._counts = {
             row: _counted(each.words, self._weights) for row, each in candidates.items()
         }
-        self._lengths = {row: each.length for row, each in candidates.items()}
+        self._lengths = {row: each.words.count(" ") + 1 for row, each in candidates.items()}
         self._windows = {row: self._window(each) for row, each in candidates.items()}
         own = _shares(
             _scored(
@@ -270,16 +251,17 @@ class Ranking:
             ("following", FOLLOWING, self._following(own)),
             ("answer", ANSWER, self._answering()),
         )
+        self._row_shares = [(weight, shares) for _, weight, shares in self._by_row if shares]
         self._by_session: tuple[tuple[str, float, Mapping[str, float]], ...] = (
             ("session", SESSION, _shares(signals.sessions)),
             ("user", USERS, _shares(signals.users)),
         )
-        openings = Counter(each.opening for each in candidates.values())
+        openings = Counter(_opening(each) for each in candidates.values())
         self._speakers = {
             word for word in self._weights if openings[word] * _NAMED >= len(candidates)
         }
-        days = {each.day for each in candidates.values()}
-        self._days = {day: _times(question, day, today) for day in days}
+        days = {each.at[:10]: each.day for each in candidates.values()}
+        self._days = {at: _times(question, day, today) for at, day in days.items()}
         scores = {row: self._score(row, each) for row, each in candidates.items()}
         order = sorted(scores, key=lambda row: (-scores[row], -row))
         self.scores = {row: scores[row] for row in order}
@@ -290,7 +272,7 @@ class Ranking:
         each = self.evidence[row]
         found = {name: shares.get(row, 0.0) for name, _, shares in self._by_row}
         found |= {name: shares.get(each.session, 0.0) for name, _, shares in self._by_session}
-        found["time"], found["recent"] = self._days[each.day]
+        found["time"], found["recent"] = self._days[each.at[:10]]
         found["voice"], found["speaker"] = self._manner(each)
         return found
 
@@ -299,11 +281,11 @@ class Ranking:
         own = self._counts[row]
         return list(own), [word for word in self._windows[row][0] if word not in own]
 
-    def _score(self, row: int, each: PassageCandidate) -> float:
-        time, recent = self._days[each.day]
+    def _score(self, row: int, each: PassageMatch) -> float:
+        time, recent = self._days[each.at[:10]]
         voice, speaker = self._manner(each)
         score = TIME * time + RECENT * recent + VOICE * voice + SPEAKER * speaker
-        for _, weight, shares in self._by_row:
+        for weight, shares in self._row_shares:
             score += weight * shares.get(row, 0.0)
         for _, weight, by_session in self._by_session:
             score += weight * by_session.get(each.session, 0.0)
@@ -328,12 +310,12 @@ class Ranking:
         found = [row for row, each in self.evidence.items() if shape.search(each.words)]
         return dict.fromkeys(found, 1 - len(found) / len(self.evidence))
 
-    def _manner(self, each: PassageCandidate) -> tuple[bool, bool]:
+    def _manner(self, each: PassageMatch) -> tuple[bool, bool]:
         """Whether it is said by the side, and by the one, that the question is after."""
         voice = bool(self._question.role) and each.role == self._question.role
-        return voice, each.opening in self._speakers
+        return voice, _opening(each) in self._speakers
 
-    def _window(self, each: PassageCandidate) -> tuple[Mapping[str, float], float]:
+    def _window(self, each: PassageMatch) -> tuple[Mapping[str, float], float]:
         """The counts of a passage with its neighbours, and the length these are found in.
 
         Counting words together, instead of adding scores, lends most where it is needed: a word
@@ -357,6 +339,11 @@ def _times(question: Question, day: date | None, today: date) -> tuple[float, fl
         return 0.0, 0.0
     age = max(0, (today - day).days)
     return closeness(question.spans, day), 0.5 ** (age / FADING)
+
+
+def _opening(each: PassageMatch) -> str:
+    """Its first term."""
+    return each.words.partition(" ")[0]
 
 
 def _counted(words: str, weights: Mapping[str, float]) -> dict[str, float]:

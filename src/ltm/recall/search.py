@@ -4,32 +4,34 @@ Memories are found by words and by meaning, each as a share of the best, as with
 time or kind the question names gains, and one that may no longer be true loses. Between memories
 and passages it is decided by how much of the question the best of each answers: the share of its
 words, weighed by how rare they are, or its nearness in meaning. What the user chose to keep counts
-more than what was merely said, and a memory and the lines it came from are one hit.
+more than what was merely said, and a memory and the lines it came from are one hit. What has little
+of the question is a weak match and comes last; where nothing has more than that, there is no hit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime
-from functools import lru_cache, partial
-from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from itertools import chain, islice, takewhile
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from ltm.history.passage import line_range
+from ltm.history.passage import USER, Passage, line_range
 from ltm.model import Filter, Hit, Memory, Status, Stored, now
-from ltm.recall.passages import Quote, excerpt, leave_out
+from ltm.recall.passages import Quote, excerpt, is_small_talk, leave_out
 from ltm.recall.rank import FADING, LIKENESS, NEAR, RECENT, TIME, Question, understood
 from ltm.store.store import Matches, Store
 from ltm.text.bm25 import Matched
 from ltm.text.dates import closeness
+from ltm.text.sentences import shortened
 from ltm.text.similarity import tokens_of
-from ltm.text.terms import terms
+from ltm.text.terms import STOP, terms
 
 if TYPE_CHECKING:
-    from ltm.embed.embedder import Embedder
-    from ltm.history.passage import Passage
     from ltm.recall.passages import PassageRanking, SessionSearch
     from ltm.recall.rank import Ranking
+
+_T = TypeVar("_T")
 
 MOST = 200
 """Hits one question gives."""
@@ -51,8 +53,20 @@ PER_SESSION = 3
 """One part in so many of a list may be of one session, and always so many hits, before the rest of
 that session comes last: who reads a list wants to see where else it was spoken of."""
 
+WEAK = 0.4
+"""Share of a question below which a hit is a weak match; so many of the words, weighed by how rare
+they are, half of the answers have and hardly any text about other things."""
+
+SILENT = 0.2
+"""Share of a question that the best hit must have; else nothing is found."""
+
+CLOSE = 0.6
+"""Nearness in meaning from which a hit that has none of the words is not weak."""
+
 _LOOKED_AT = 10  # hits that are put in the order of time where one says what another says otherwise
 _BEST = 3  # of each layer, among which the best answer is looked for
+_LONG = 8  # words of a question, of which an answer can be expected to have all
+_ASIDE = 160  # characters of the other side of an exchange
 _MARKS = "?!.,;:\"'()"
 _CLEAR = 0.5  # a share from which on a signal is worth telling
 
@@ -90,16 +104,17 @@ def recall(
     most = max(1, min(limit, MOST))
     day = (as_of or now()).date()
     asked = understood(question, day)
-    embedder = said.embedder if said is not None else None
-    found, total = remembered(store, asked, wanted, most, day, embedder)
+    found, total = remembered(store, asked, wanted, most, day, said)
     hits: Sequence[Hit | Quote]
     if said is not None and _chooses_none(wanted) and said.anything():
         leave_out(store, said, waiting=Status.QUARANTINED in wanted.statuses)
         quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
         hits = _blended(asked, found, quoted, said, most)
-        total += len(quoted.ranking.scores)
+        total = total + len(quoted.ranking.scores) if hits else 0
     else:
-        hits = [_hit(asked, each) for each in found]
+        share = _Share(asked)
+        weak = _weak_tail([share.is_weak(*_evidence(each)) for each in found])
+        hits = [_hit(asked, *each) for each in zip(found, weak, strict=True)]
     result = Recalled(tuple(hits), total)
     if counts and result.memories:
         store.used(hit.stored.memory.id for hit in result.memories)
@@ -128,11 +143,11 @@ def remembered(
     wanted: Filter,
     limit: int,
     today: date,
-    embedder: Embedder | None = None,
+    said: SessionSearch | None = None,
 ) -> tuple[list[MemoryMatch], int]:
     """The memories that answer a question, best first, and how many match it in all."""
     matches = store.search(question.text, wanted, limit)
-    like = _alike(store, question, wanted, matches, embedder) if embedder else {}
+    like = _alike(store, question, wanted, matches, said) if said else {}
     items = {each.stored.memory.id: each for each in matches.items}
     most = max((each.score for each in matches.items), default=0.0) or 1.0
     nearest = max((near for _, near in like.values()), default=0.0)
@@ -153,22 +168,29 @@ def remembered(
 
 def _newer_first(found: list[MemoryMatch]) -> list[MemoryMatch]:
     """The same hits, but no memory before a newer one that says it otherwise."""
+
+    def is_newer(newer: MemoryMatch, older: MemoryMatch) -> bool:
+        one, other = newer.stored.memory, older.stored.memory
+        if (other.created, other.id) >= (one.created, one.id):
+            return False
+        return one.id in other.conflicts or _is_outdone(other, one)
+
     words = [tokens_of(each.stored.memory.text) for each in found]
+    ordered = _reordered(list(zip(found, words, strict=True)), is_newer)
+    # Each takes the score of its place, so that no later step undoes the order.
+    scores = [each.score for each in found]
+    return [each._replace(score=score) for each, score in zip(ordered, scores, strict=True)]
+
+
+def _reordered(found: list[tuple[_T, Set[str]]], is_newer: Callable[[_T, _T], bool]) -> list[_T]:
+    """Hits with those moved up that are newer than one before them and share half its words."""
     for last in range(1, len(found)):
         for place in range(last):
-            older, newer = found[place].stored.memory, found[last].stored.memory
-            shared = len(words[place] & words[last])
-            if (older.created, older.id) >= (newer.created, newer.id) or 2 * shared < min(
-                len(words[place]), len(words[last])
-            ):
-                continue
-            if newer.id in older.conflicts or _is_outdone(older, newer):
-                # It takes the place and the score, so that no later step undoes the order.
+            (older, words), (newer, other) = found[place], found[last]
+            if 2 * len(words & other) >= min(len(words), len(other)) and is_newer(newer, older):
                 found.insert(place, found.pop(last))
-                words.insert(place, words.pop(last))
-                found[place] = found[place]._replace(score=found[place + 1].score)
                 break
-    return found
+    return [each for each, _ in found]
 
 
 def _is_outdone(older: Memory, newer: Memory) -> bool:
@@ -188,9 +210,12 @@ def _standing(question: Question, memory: Memory, today: date) -> float:
 
 
 def _alike(
-    store: Store, question: Question, wanted: Filter, matches: Matches, embedder: Embedder
+    store: Store, question: Question, wanted: Filter, matches: Matches, said: SessionSearch
 ) -> dict[str, tuple[Stored, float]]:
     """Memories near to a question in meaning; those found by words with them."""
+    vector, embedder = said.vector(question.text), said.embedder
+    if vector is None or embedder is None:
+        return {}
     from ltm.embed.update import BRIEF, HasVectors, keep_memories
     from ltm.errors import LtmError
 
@@ -200,9 +225,6 @@ def _alike(
     by_words = {each.stored.memory.id: each.stored for each in matches.items}
     try:
         keep_memories(store, embedder, BRIEF)
-        vector = embedder.embed([question.text])[0]
-        if not vector.any():
-            return {}
         for vectors in store.vectors(embedder.name, embedder.dimensions):
             for stored, near in vectors.nearest_memories(vector, wanted, BY_MEANING):
                 if near >= NEAR:
@@ -214,6 +236,37 @@ def _alike(
     return found
 
 
+class _Share:
+    """How much of a question a text has, from 0 to 1: by its words, each weighed by how rare it is.
+
+    The words that name a time do not count, and of a long question those of `_LONG` words suffice.
+    """
+
+    def __init__(self, question: Question, rarities: Mapping[str, float] | None = None) -> None:
+        times = {term for span in question.spans for term in terms(span.phrase)}
+        known = rarities or {}
+        self._weights = {
+            word: weight * known.get(word, 1.0)
+            for word, weight in question.weights.items()
+            if word not in times
+        }
+        self._whole = sum(sorted(self._weights.values(), reverse=True)[:_LONG])
+
+    def of(self, words: Iterable[str]) -> float:
+        """The share that some of its words are."""
+        if not self._whole:
+            return 1.0
+        return min(1.0, sum(self._weights.get(word, 0.0) for word in words) / self._whole)
+
+    def is_weak(self, words: Iterable[str], likeness: float) -> bool:
+        """Whether words and nearness in meaning are too little to go by."""
+        return likeness < CLOSE and self.of(words) < WEAK
+
+
+def _evidence(found: MemoryMatch) -> tuple[set[str], float]:
+    return {*chain(*found.matched)}, found.likeness
+
+
 def _blended(
     question: Question,
     memories: Sequence[MemoryMatch],
@@ -221,44 +274,111 @@ def _blended(
     said: SessionSearch,
     limit: int,
 ) -> list[Hit | Quote]:
-    """The best of memories and passages, best first."""
+    """The best of memories and passages, best first, one of each exchange."""
     ranking = quoted.ranking
-    strong = CURATED * _strength(
-        (({*chain(*each.matched)}, each.likeness) for each in memories[:_BEST]), question, quoted
-    )
-    told = _strength(
-        (
-            ({*chain(*ranking.words(row))}, quoted.likeness.get(row, 0.0))
-            for row in islice(ranking.scores, _BEST)
-        ),
-        question,
-        quoted,
-    )
+    share = _Share(question, ranking.rarities)
+
+    def of_row(row: int) -> tuple[set[str], float]:
+        words = question.weights if row in ranking.files else chain(*ranking.words(row))
+        return {*words}, quoted.likeness.get(row, 0.0)
+
+    def strength(evidence: Iterable[tuple[set[str], float]]) -> float:
+        return max((max(share.of(words), like) for words, like in evidence), default=0.0)
+
+    strong = strength(map(_evidence, memories[:_BEST]))
+    told = strength(map(of_row, islice(ranking.scores, _BEST)))
+    if max(strong, told) < SILENT:
+        return []
     best = max((each.score for each in memories), default=0.0) or 1.0
     top = max(ranking.scores.values(), default=0.0) or 1.0
-    chosen = _chosen(ranking, said, limit)
+    chosen = _chosen(question, ranking, said, limit)
     quotes = {passage.row: told * score / top for passage, score in chosen}
     waits = said.waits(passage for passage, _ in chosen)
-    made: list[tuple[float, Callable[[], Hit | Quote]]] = []
+    made: list[tuple[float, MemoryMatch | Passage, str]] = []
     gone: set[int] = set()
     for memory in memories:
-        score = strong * memory.score / best
+        score = CURATED * strong * memory.score / best
         source = _source(memory.stored.memory, [passage for passage, _ in chosen])
         where = ""
         if source:
             where = f"said in {source[0].session[:8]}:{source[0].first}"
             gone.update(passage.row for passage in source)
             score = max(score, CURATED * max(quotes[passage.row] for passage in source))
-        made.append((score, partial(_hit, question, memory, score, where)))
-    for passage, _ in chosen:
-        if passage.row not in gone:
-            score, waiting = quotes[passage.row], passage.row in waits
-            made.append((score, partial(_quote, question, ranking, passage, score, waiting)))
-    made.sort(key=lambda pair: -pair[0])
-    return [make() for _, make in made[:limit]]  # a reason is put into words only where it is told
+        made.append((score, memory, where))
+    made += [(quotes[each.row], each, "") for each, _ in chosen if each.row not in gone]
+    made.sort(key=lambda each: -each[0])
+    made, exchange = _one_of_each_exchange(made, said, limit)
+    weak = _weak_tail(
+        [
+            share.is_weak(*(_evidence(each) if isinstance(each, MemoryMatch) else of_row(each.row)))
+            for _, each, _ in made
+        ]
+    )
+    hits: list[Hit | Quote] = []
+    for (score, each, where), is_weak in zip(made, weak, strict=True):
+        if isinstance(each, MemoryMatch):
+            hits.append(_hit(question, each._replace(score=score), is_weak, where))
+            continue
+        lines = [(each.role, excerpt(each.text, question.weights))]
+        for other in exchange[each.row]:
+            side = (other.role, shortened(" ".join(other.text[: 2 * _ASIDE].split()), _ASIDE))
+            lines.insert(0 if other.row < each.row else len(lines), side)
+        why = _why(question, ranking, each.row)
+        hits.append(Quote(each, score, why, tuple(lines), each.row in waits, is_weak))
+    return hits
 
 
-def _chosen(ranking: Ranking, said: SessionSearch, limit: int) -> list[tuple[Passage, float]]:
+def _weak_tail(weak: list[bool]) -> list[bool]:
+    """Of these hits, which belong to the end of the list that holds weak ones only: what ranks as
+    high as a good match is not weak, though it has other words."""
+    end = len(weak) - sum(1 for _ in takewhile(bool, reversed(weak)))
+    return [place >= end for place in range(len(weak))]
+
+
+def _one_of_each_exchange(
+    made: Sequence[tuple[float, MemoryMatch | Passage, str]], said: SessionSearch, limit: int
+) -> tuple[list[tuple[float, MemoryMatch | Passage, str]], dict[int, list[Passage]]]:
+    """The first of these hits without passages whose question or answer stands before them; and
+    for each passage what the user asked and the agent answered, small talk left out."""
+    kept: list[tuple[float, MemoryMatch | Passage, str]] = []
+    sides: dict[int, tuple[int, int]] = {}
+    taken: set[int] = set()
+    left = list(made)
+    while left and len(kept) < limit:
+        batch, left = left[:limit], left[limit:]
+        rows = [each.row for _, each, _ in batch if isinstance(each, Passage)]
+        sides |= said.passages.exchanges(rows)
+        for hit in batch:
+            if isinstance(hit[1], Passage):
+                key = sides[hit[1].row][0] or hit[1].row
+                if key in taken:
+                    continue
+                taken.add(key)
+            kept.append(hit)
+    kept = kept[:limit]
+    passages = [each for _, each, _ in kept if isinstance(each, Passage)]
+    others = {row for each in passages for row in sides[each.row] if row}
+    texts = {each.row: each for each in said.shown(said.passages.read(others))}
+    short = [each.row for each in texts.values() if each.role == USER and is_small_talk(each)]
+    before = [each.row - 1 for each in texts.values() if each.row in short and each.turn > 1]
+    earlier = said.passages.exchanges(before)
+    for each in said.shown(said.passages.read({asked for asked, _ in earlier.values() if asked})):
+        texts[each.row] = each
+    found: dict[int, list[Passage]] = {}
+    for passage in passages:
+        asked, answered = sides[passage.row]
+        if asked in short:
+            asked = earlier.get(asked - 1, (0, 0))[0]
+        both = [texts[row] for row in (asked, answered) if row in texts]
+        found[passage.row] = [
+            each for each in both if each.role != passage.role and not is_small_talk(each)
+        ]
+    return kept, found
+
+
+def _chosen(
+    question: Question, ranking: Ranking, said: SessionSearch, limit: int
+) -> list[tuple[Passage, float]]:
     """The best passages, one a turn; of a session that had its share, the rest come last."""
     first = list(islice(ranking.scores, 2 * limit + 20))
     texts = {each.row: each for each in said.passages.read(first)}
@@ -270,32 +390,35 @@ def _chosen(ranking: Ranking, said: SessionSearch, limit: int) -> list[tuple[Pas
         passage = texts.get(row)
         if passage is None or (passage.session, passage.turn) in turns:
             continue
+        if is_small_talk(passage) and row not in ranking.files:
+            continue
         turns.add((passage.session, passage.turn))
         counts[passage.session] = counts.get(passage.session, 0) + 1
         full = counts[passage.session] > max(PER_SESSION, limit // PER_SESSION)
         (rest if full else chosen).append((passage, ranking.scores[row]))
+    if not question.spans:
+        chosen = _newest_of_a_subject(chosen, ranking)
     if rest:
         last, best = chosen[-1][1], rest[0][1] or 1.0
         chosen += [(passage, last * score / best) for passage, score in rest]
     return chosen
 
 
-def _strength(
-    found: Iterable[tuple[Collection[str], float]], question: Question, quoted: PassageRanking
-) -> float:
-    """How much of a question the best of some answers has: by its words, or in meaning."""
-    weights = {
-        word: weight * quoted.ranking.rarities.get(word, 1.0)
-        for word, weight in question.weights.items()
-    }
-    whole = sum(weights.values()) or 1.0
-    return max(
-        (
-            max(sum(weights.get(word, 0.0) for word in words) / whole, likeness)
-            for words, likeness in found
-        ),
-        default=0.0,
-    )
+def _newest_of_a_subject(
+    chosen: list[tuple[Passage, float]], ranking: Ranking
+) -> list[tuple[Passage, float]]:
+    """The best passages, but none before a newer one of another session that has the same words of
+    the question and half of its other words."""
+
+    def is_newer(newer: Passage, older: Passage) -> bool:
+        same = set(ranking.words(newer.row)[0]) == set(ranking.words(older.row)[0])
+        return same and newer.session != older.session and newer.at > older.at
+
+    first = [each for each, _ in chosen[:_LOOKED_AT]]
+    words = [{*ranking.evidence[each.row].words.split(" ")} - STOP for each in first]
+    first = _reordered(list(zip(first, words, strict=True)), is_newer)
+    scores = [score for _, score in chosen]
+    return [*zip(first, scores, strict=False), *chosen[_LOOKED_AT:]]
 
 
 def _source(memory: Memory, passages: Iterable[Passage]) -> list[Passage]:
@@ -311,16 +434,13 @@ def _source(memory: Memory, passages: Iterable[Passage]) -> list[Passage]:
     ]
 
 
-def _hit(
-    question: Question, found: MemoryMatch, score: float | None = None, where: str = ""
-) -> Hit:
-    """A memory that was found, as callers see it."""
+def _hit(question: Question, found: MemoryMatch, weak: bool, where: str = "") -> Hit:
+    """A memory that was found, with its reasons in words."""
     reasons = [_reasons(question.text, found.matched)]
     if found.likeness > 0 and not any(found.matched):
         reasons.append("close in meaning")
     reasons.append(where)
-    why = "; ".join(filter(None, reasons))
-    return Hit(found.stored, found.score if score is None else score, why)
+    return Hit(found.stored, found.score, "; ".join(filter(None, reasons)), weak)
 
 
 def _reasons(question: str, matched: Matched) -> str:
@@ -331,13 +451,6 @@ def _reasons(question: str, matched: Matched) -> str:
         if found:
             said.append(f"{name}: {', '.join(found)}")
     return "; ".join(said)
-
-
-def _quote(
-    question: Question, ranking: Ranking, passage: Passage, score: float, waits: bool
-) -> Quote:
-    why = _why(question, ranking, passage.row)
-    return Quote(passage, score, why, excerpt(passage.text, question.weights), waits)
 
 
 def _why(question: Question, ranking: Ranking, row: int) -> str:
