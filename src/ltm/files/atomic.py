@@ -224,7 +224,7 @@ def open_dead(path: str) -> int | None:
     except OSError:
         return None
     try:
-        if _lock(handle) and os.fstat(handle).st_nlink:
+        if try_lock(handle) and os.fstat(handle).st_nlink:
             return handle
     except OSError:
         pass  # a disk that knows no locks cannot tell who is at work
@@ -239,7 +239,7 @@ def new_file(folder: str, name: str, mode: int) -> tuple[str, int]:
         path = os.path.join(folder, unfinished_name(name))
         handle = os.open(path, flags, mode)
         try:
-            safe = _lock(handle) and os.fstat(handle).st_nlink > 0
+            safe = try_lock(handle) and os.fstat(handle).st_nlink > 0
         except OSError:
             safe = True  # a disk without locks: it cannot be swept either
         if safe:
@@ -259,7 +259,7 @@ def unnamed_file(folder: str, mode: int) -> int:
     except OSError:
         return -1  # if it is not for that, opening one with a name says why
     try:
-        _lock(handle)
+        try_lock(handle)
     except OSError:
         pass  # a disk without locks: it cannot be swept either
     return handle
@@ -279,7 +279,16 @@ def _put(path: str, data: bytes, mode: int, staging: str, check: Callable[[], No
     temporary, handle = new_file(staging, os.path.basename(path), mode)
     try:
         try:
-            _fill(handle, data, mode)
+            if os.name != "nt":
+                os.fchmod(handle, mode)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(handle, view) :]
+            if os.utime in os.supports_fd:
+                # Many disks stamp files with a clock that ticks every few milliseconds. With a
+                # precise time set here, an edit by others within that tick shows.
+                moment = time.time_ns()
+                os.utime(handle, ns=(moment, moment))
             os.fsync(handle)
             if os.name == "nt":  # an open file cannot be renamed there, nor deleted by a sweeper
                 os.close(handle)
@@ -295,21 +304,8 @@ def _put(path: str, data: bytes, mode: int, staging: str, check: Callable[[], No
         raise
 
 
-def _fill(handle: int, data: bytes, mode: int) -> None:
-    if os.name != "nt":
-        os.fchmod(handle, mode)
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
-    if os.utime in os.supports_fd:
-        # Many disks stamp files with a clock that ticks every few milliseconds. With a precise
-        # time set here, an edit by others within that tick shows.
-        moment = time.time_ns()
-        os.utime(handle, ns=(moment, moment))
-
-
-def _lock(handle: int) -> bool:
-    """Lock an open file; False when it is locked already."""
+def try_lock(handle: int) -> bool:
+    """Lock an open file; False when it is locked already. Windows needs no lock here."""
     if os.name == "nt":
         return True
     import fcntl

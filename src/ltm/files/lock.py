@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from types import TracebackType
 
 from ltm.errors import Busy
-from ltm.files.atomic import failed
+from ltm.files.atomic import failed, try_lock
 
 PATIENCE = 30.0
 """Seconds a writer waits for its turn before it says that it could not have it."""
@@ -30,8 +29,7 @@ class Lock:
         self._depth = 0
 
     def acquire(self, patience: float | None = None) -> bool:
-        """Take the lock, waiting at most so many seconds (`PATIENCE` unless told); False when it
-        was not to be had."""
+        """Take the lock, waiting `patience` or PATIENCE seconds; False when it was not free."""
         if self._depth:
             self._depth += 1
             return True
@@ -49,8 +47,8 @@ class Lock:
         return True
 
     def _try(self) -> int | None:
-        """An open handle that holds the lock, or None while it is held elsewhere."""
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _CLOEXEC, self._mode)
+        """An open handle that holds the lock, or None while another process holds it."""
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, self._mode)
         try:
             # A lock file that was deleted meanwhile (`git clean`) no longer locks anything.
             if _try_lock(handle) and (os.name == "nt" or os.fstat(handle).st_nlink):
@@ -73,7 +71,7 @@ class Lock:
             os.close(handle)
 
     def busy(self) -> Busy:
-        """The error for a caller that waited in vain."""
+        """The error for a caller that did not get the lock in time."""
         return Busy(
             f"another process has been writing to this vault for {PATIENCE:.0f} seconds",
             path=self.path,
@@ -85,16 +83,9 @@ class Lock:
             raise self.busy()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
-
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 
 if os.name == "nt":  # pragma: no cover - exercised on Windows only
     import msvcrt
@@ -113,12 +104,7 @@ if os.name == "nt":  # pragma: no cover - exercised on Windows only
 else:
     import fcntl
 
-    def _try_lock(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+    _try_lock = try_lock
 
     def _unlock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_UN)

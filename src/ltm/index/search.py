@@ -77,41 +77,6 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     return " AND ".join(clauses), values
 
 
-def search(
-    db: sqlite3.Connection, words: Sequence[str], wanted: Filter, limit: int
-) -> IndexMatches:
-    """The best matches for any of the words, at least `limit` if there are so many."""
-    from ltm.text.bm25 import TAGS, TEXT, TITLE
-
-    source, values = _source(wanted)
-    holders = {word: _holders(db, word) for word in words}
-    counted = db.execute("SELECT value FROM meta WHERE name = 'memories'").fetchone()
-    memories = counted[0] if counted else 0
-    most = max(limit, CANDIDATES)
-    rows: list[int] = []
-    given: list[Any] = []
-    for expression, first in _expressions(holders, memories, db):
-        given = [expression, first, *values]
-        ranked = db.execute(
-            f"SELECT words.rowid, bm25(words, {TITLE}, {TAGS}, {TEXT}) AS cost {source}"
-            " ORDER BY cost, words.rowid DESC LIMIT ?",
-            (*given, most),
-        )
-        # What one expression found stays: a title that says it is better than what is newest.
-        rows = list(dict.fromkeys([*rows, *(row for row, _ in ranked)]))[:most]
-        if len(rows) == most:
-            break
-    total = len(rows)
-    if total == most:
-        total = max(total, db.execute(f"SELECT count(*) {source}", given).fetchone()[0])
-    candidates = db.execute(
-        "SELECT file, data, etag, title, tags, content FROM memories JOIN texts USING(row)"
-        f" JOIN words ON words.rowid = row WHERE row IN ({', '.join('?' * len(rows))})",
-        rows,
-    )
-    return IndexMatches(tuple(map(IndexMatch._make, candidates)), total, holders, memories)
-
-
 def _source(wanted: Filter) -> tuple[str, list[Any]]:
     """What a search goes through: an expression and a first row come before these values."""
     if wanted._replace(statuses=(), untrusted=False) == Filter(statuses=()):
@@ -130,28 +95,6 @@ def _source(wanted: Filter) -> tuple[str, list[Any]]:
     ), values
 
 
-def _expressions(
-    holders: Mapping[str, int], memories: int, db: sqlite3.Connection
-) -> Iterator[tuple[str, int]]:
-    """FTS5 queries to try in turn until there are enough matches, each with its first row."""
-    words = rarest_first(holders)
-    if not words:
-        return
-    if memories <= full_text.POSTINGS and len(words) <= _FEW:
-        yield any_of(words), 0
-    elif expression := affordable(holders):
-        yield expression, 0
-    else:
-        yield f"{{title tags}} : ({any_of(words)})", 0
-        last = db.execute("SELECT max(row) FROM memories").fetchone()[0]
-        yield any_of(words), last - full_text.POSTINGS
-
-
-def _holders(db: sqlite3.Connection, word: str) -> int:
-    row = db.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).fetchone()
-    return row[0] if row else 0
-
-
 _PAGE = 200  # memories that a walk over all of them holds at once
 
 
@@ -168,11 +111,7 @@ class Lookups(ABC):
     @mending
     def get(self, memory_id: str) -> Stored | None:
         """The memory of an id."""
-        row = self._db.execute(
-            "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE id = ?",
-            (memory_id,),
-        ).fetchone()
-        return None if row is None else self._stored(*row)
+        return next(self._select("id = ?", [memory_id]), None)
 
     @mending
     def ids_like(self, text: str, most: int) -> list[str]:
@@ -191,12 +130,8 @@ class Lookups(ABC):
     def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
         """A page of memories, newest first, and how many there are in all."""
         condition, values = where(wanted)
-        rows = self._db.execute(
-            f"SELECT file, data, etag FROM memories m JOIN texts USING(row) WHERE {condition}"
-            " ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
-            (*values, limit, offset),
-        )
-        items = [self._stored(*row) for row in rows]
+        newest = f"{condition} ORDER BY created DESC, id DESC LIMIT ? OFFSET ?"
+        items = list(self._select(newest, [*values, limit, offset]))
         if limit < 0 and not offset:
             return items, len(items)
         total = self._db.execute(
@@ -217,18 +152,61 @@ class Lookups(ABC):
     @mending
     def _after(self, last: str, wanted: Filter) -> list[Stored]:
         condition, values = where(wanted)
-        rows = self._db.execute(
-            "SELECT file, data, etag FROM memories m JOIN texts USING(row)"
-            f" WHERE id > ? AND {condition} ORDER BY id LIMIT ?",
-            (last, *values, _PAGE),
-        )
-        return [self._stored(*row) for row in rows]
+        after = f"id > ? AND {condition} ORDER BY id LIMIT ?"
+        return list(self._select(after, [last, *values, _PAGE]))
 
     @mending
     def search(self, words: Sequence[str], wanted: Filter, limit: int) -> IndexMatches:
         """The best matches for any of the words, at least `limit` if there are so many."""
+        from ltm.text.bm25 import TAGS, TEXT, TITLE
+
+        source, values = _source(wanted)
+        most = max(limit, CANDIDATES)
+        rows: list[int] = []
+        given: list[Any] = []
         with snapshot(self._db):  # a memory that is rewritten meanwhile gets another row
-            return search(self._db, words, wanted, limit)
+            holders = {word: self._holders(word) for word in words}
+            counted = self._db.execute("SELECT value FROM meta WHERE name = 'memories'").fetchone()
+            memories = counted[0] if counted else 0
+            for expression, first in self._expressions(holders, memories):
+                given = [expression, first, *values]
+                ranked = self._db.execute(
+                    f"SELECT words.rowid, bm25(words, {TITLE}, {TAGS}, {TEXT}) AS cost {source}"
+                    " ORDER BY cost, words.rowid DESC LIMIT ?",
+                    (*given, most),
+                )
+                # What one expression found stays: a title that says it is better than the newest.
+                rows = list(dict.fromkeys([*rows, *(row for row, _ in ranked)]))[:most]
+                if len(rows) == most:
+                    break
+            total = len(rows)
+            if total == most:
+                counted = self._db.execute(f"SELECT count(*) {source}", given).fetchone()
+                total = max(total, counted[0])
+            found = self._db.execute(
+                "SELECT file, data, etag, title, tags, content FROM memories JOIN texts USING(row)"
+                f" JOIN words ON words.rowid = row WHERE row IN ({', '.join('?' * len(rows))})",
+                rows,
+            )
+            return IndexMatches(tuple(map(IndexMatch._make, found)), total, holders, memories)
+
+    def _holders(self, word: str) -> int:
+        row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).fetchone()
+        return row[0] if row else 0
+
+    def _expressions(self, holders: Mapping[str, int], memories: int) -> Iterator[tuple[str, int]]:
+        """FTS5 queries to try in turn until there are enough matches, each with its first row."""
+        words = rarest_first(holders)
+        if not words:
+            return
+        if memories <= full_text.POSTINGS and len(words) <= _FEW:
+            yield any_of(words), 0
+        elif expression := affordable(holders):
+            yield expression, 0
+        else:
+            yield f"{{title tags}} : ({any_of(words)})", 0
+            last = self._db.execute("SELECT max(row) FROM memories").fetchone()[0]
+            yield any_of(words), last - full_text.POSTINGS
 
     @mending
     def mark(self) -> int:
@@ -249,12 +227,8 @@ class Lookups(ABC):
         found: list[Stored] = []
         for start in range(0, len(ids), _PAGE):
             page = ids[start : start + _PAGE]
-            rows = self._db.execute(
-                "SELECT file, data, etag FROM memories m JOIN texts USING(row)"
-                f" WHERE id IN ({', '.join('?' * len(page))}) AND {condition}",
-                (*page, *values),
-            )
-            found += [self._stored(*row) for row in rows]
+            among = f"id IN ({', '.join('?' * len(page))}) AND {condition}"
+            found += self._select(among, [*page, *values])
         return found
 
     def stored(self, candidate: IndexMatch) -> Stored:
@@ -264,13 +238,10 @@ class Lookups(ABC):
         except (ValueError, TypeError) as error:
             if not self._mend(error):
                 raise
-            row = self._db.execute(
-                "SELECT file, data, etag FROM memories JOIN texts USING(row) WHERE file = ?",
-                (candidate.file,),
-            ).fetchone()
-            if row is None:
+            found = next(self._select("file = ?", [candidate.file]), None)
+            if found is None:
                 raise
-            return self._stored(*row)
+            return found
 
     @mending
     def newest(self, kind: str) -> str:
@@ -295,6 +266,14 @@ class Lookups(ABC):
             "SELECT kind, scope, status, phase, count(*) FROM memories"
             " GROUP BY kind, scope, status, phase"
         ).fetchall()
+
+    def _select(self, condition: str, values: Sequence[Any]) -> Iterator[Stored]:
+        """The memories of a condition on `memories m`."""
+        rows = self._db.execute(
+            f"SELECT file, data, etag FROM memories m JOIN texts USING(row) WHERE {condition}",
+            values,
+        )
+        return (self._stored(*row) for row in rows)
 
     def _stored(self, file: str, data: str, tag: str) -> Stored:
         return Stored(_memory(data), self._vault.name, self._vault.path(file), tag)

@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import count
 from typing import NamedTuple
 
 PATIENCE_MS = 10_000
@@ -87,9 +88,13 @@ def set_aside(path: str) -> str:
 
     A person may still want to look at it. Does nothing if it was moved already.
     """
-    number = 1
-    while not _is_new(aside := f"{path}.damaged{number}"):
-        number += 1
+    for number in count(1):
+        aside = f"{path}.damaged{number}"
+        try:  # an empty file, so that its name is taken
+            os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            break
+        except FileExistsError:
+            pass
     try:
         os.replace(path, aside)
     except FileNotFoundError:
@@ -99,15 +104,6 @@ def set_aside(path: str) -> str:
         if os.path.exists(path + suffix):
             os.rename(path + suffix, f"{aside}{suffix}")
     return aside
-
-
-def _is_new(path: str) -> bool:
-    """Make an empty file, so that its name is taken; False when there is one."""
-    try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        return False
-    return True
 
 
 def connect(path: str, schema: Schema) -> sqlite3.Connection:
@@ -124,18 +120,18 @@ def connect(path: str, schema: Schema) -> sqlite3.Connection:
             if is_busy(error):
                 raise
             if is_unwritable(error):
-                return copy(path, schema)
+                break
             if isinstance(error, Incompatible):
                 return empty(schema)
         except OSError:
-            return copy(path, schema)
-        if schema.derived:
-            discard(path)
-            continue
+            break
         try:
-            set_aside(path)
+            if schema.derived:
+                discard(path)
+            else:
+                set_aside(path)
         except OSError:
-            return copy(path, schema)
+            break
     return copy(path, schema)
 
 
@@ -143,8 +139,8 @@ def look(path: str, schema: Schema, *, long: bool = False) -> sqlite3.Connection
     """Open the database at `path` to read from only, without writing and without waiting.
 
     For a hook. A database that is missing, broken, locked or of another schema is a
-    `sqlite3.Error`; what is being written at the moment may not be seen yet. Who looks for
-    `long` sees what is written later, for which SQLite may have to make its files next to it.
+    `sqlite3.Error`; what is being written at the moment may not be seen yet. With `long` later
+    writes are seen, for which SQLite may have to make its files next to it.
     """
     logged = long or os.path.exists(f"{path}-wal")
     for options in ("mode=ro", READ_ONLY) if logged else (READ_ONLY,):
@@ -231,13 +227,8 @@ def is_damaged(error: sqlite3.Error) -> bool:
 
 def is_unwritable(error: sqlite3.Error) -> bool:
     """Whether the disk, and not the file, is the trouble."""
-    return _code(error) in (
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PERM,
-    )
+    refusals = sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR
+    return _code(error) in (*refusals, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -245,7 +236,16 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _open(path: str, schema: Schema) -> sqlite3.Connection:
-    _make_file(path)
+    try:  # with a mode that does not depend on the umask
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        # A file that is there is not opened: to close it would end the locks that other connections
+        # of this process hold on it. The next process to close the database would then take itself
+        # for the last one and delete the log that those connections go on writing to.
+        if os.path.islink(path):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path) from None
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from None
     db = sqlite3.connect(
         path, timeout=PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
     )
@@ -256,22 +256,6 @@ def _open(path: str, schema: Schema) -> sqlite3.Connection:
         db.close()
         raise
     return db
-
-
-def _make_file(path: str) -> None:
-    """Make the file if it is missing, with a mode that does not depend on the umask.
-
-    A file that is there is not opened: to close it would end the locks that other connections of
-    this process hold on it. The next process to close the database would then take itself for the
-    last one and delete the log that those connections go on writing to.
-    """
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        if os.path.islink(path):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path) from None
-        if not os.access(path, os.R_OK | os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from None
 
 
 def _prepare(db: sqlite3.Connection, schema: Schema) -> None:
@@ -353,7 +337,7 @@ def add_columns(db: sqlite3.Connection, table: str, *added: str) -> None:
 
 def copy(path: str, schema: Schema) -> sqlite3.Connection:
     """A database in memory, with what is at `path` if that can be read."""
-    memory = _memory()
+    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
         with closing(sqlite3.connect(uri(path, READ_ONLY), uri=True)) as there:
             there.backup(memory)
@@ -367,13 +351,9 @@ def copy(path: str, schema: Schema) -> sqlite3.Connection:
 
 def empty(schema: Schema) -> sqlite3.Connection:
     """A database in memory that holds nothing yet."""
-    memory = _memory()
+    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     _prepare(memory, schema)
     return memory
-
-
-def _memory() -> sqlite3.Connection:
-    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
 def foreign(path: str, options: str = READ_ONLY) -> sqlite3.Connection:
