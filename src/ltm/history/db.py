@@ -216,7 +216,7 @@ class Passages(PassageLookups):
         return look(self.path, SCHEMA, long=True)
 
     def _mend(self, error: Exception) -> bool:
-        if isinstance(error, sqlite3.Error) and is_busy(error):
+        if is_busy(error):
             return False
         self._db.close()
         if self._readonly or not (isinstance(error, sqlite3.Error) and is_damaged(error)):

@@ -128,9 +128,9 @@ class Index(Lookups):
             if not self._unchanged():
                 self._update()
         except DAMAGE as error:
-            if isinstance(error, sqlite3.Error) and is_busy(error):
+            if is_busy(error):
                 return  # another process is bringing it up to date: answer from what is there
-            if isinstance(error, sqlite3.Error) and is_unwritable(error):
+            if is_unwritable(error):
                 self._go_on_in_memory()
             else:
                 self._start_over()
@@ -146,7 +146,7 @@ class Index(Lookups):
                 self._update(rebuild=True)
                 return
         except DAMAGE as error:
-            if isinstance(error, sqlite3.Error) and is_busy(error):
+            if is_busy(error):
                 raise self._vault.lock.busy() from error
         self._start_over()
 
@@ -162,7 +162,7 @@ class Index(Lookups):
                 return
             sound = self._is_sound()
         except DAMAGE as error:
-            if isinstance(error, sqlite3.Error) and (is_busy(error) or is_unwritable(error)):
+            if is_busy(error) or is_unwritable(error):
                 return
             sound = False
         if not sound:
@@ -185,7 +185,7 @@ class Index(Lookups):
             self._update()
 
     def _mend(self, error: Exception) -> bool:
-        if self._readonly or (isinstance(error, sqlite3.Error) and is_busy(error)):
+        if self._readonly or is_busy(error):
             return False
         self._start_over()
         return True

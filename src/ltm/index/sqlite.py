@@ -215,23 +215,23 @@ def make(db: sqlite3.Connection, tables: str) -> None:
         db.execute(statement)
 
 
-def is_busy(error: sqlite3.Error) -> bool:
+def is_busy(error: Exception) -> bool:
     """Whether the database is merely locked by another connection."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def is_damaged(error: sqlite3.Error) -> bool:
+def is_damaged(error: Exception) -> bool:
     """Whether the file itself is the trouble."""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def is_unwritable(error: sqlite3.Error) -> bool:
+def is_unwritable(error: Exception) -> bool:
     """Whether the disk, and not the file, is the trouble."""
     refusals = sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR
     return _code(error) in (*refusals, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 
 
-def _code(error: sqlite3.Error) -> int:
+def _code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the extended codes hold the plain one
 
 
@@ -305,7 +305,7 @@ def _migrate(db: sqlite3.Connection, schema: Schema) -> None:
             if missing:
                 raise sqlite3.DatabaseError(f"no column {min(missing)}")
         except DAMAGE as error:
-            if isinstance(error, sqlite3.Error) and (is_damaged(error) or is_unwritable(error)):
+            if is_damaged(error) or is_unwritable(error):
                 raise
             if not found:
                 raise sqlite3.DatabaseError("has tables of another program") from error

@@ -365,12 +365,11 @@ class Vectors:
 
     def _mend(self, error: Exception) -> bool:
         """Be empty, since what is there is broken; raise where only the moment is."""
-        if isinstance(error, sqlite3.Error):
-            if is_busy(error):
-                raise Busy("another process is writing vectors", path=self.path) from error
-            if is_unwritable(error):
-                raise StorageFailed("vectors cannot be kept: the disk refuses", path=self.path)
-        else:
+        if is_busy(error):
+            raise Busy("another process is writing vectors", path=self.path) from error
+        if is_unwritable(error):
+            raise StorageFailed("vectors cannot be kept: the disk refuses", path=self.path)
+        if not isinstance(error, sqlite3.Error):
             try:  # a sound database with a damaged block in it, which others may have open
                 with transaction(self._db):
                     self._empty()
@@ -419,6 +418,7 @@ class MemoryVectors(Vectors):
         super().__init__(path, model, dimensions)
         self._index = index
 
+    @mending
     def missing(self) -> list[str]:
         """The ids of all memories that have no vector as they are now.
 
@@ -426,26 +426,40 @@ class MemoryVectors(Vectors):
         are looked at, so who makes vectors asks once for many.
         """
         mark = str(self._index.mark())
-        if self._is_caught_up(mark):
+        if self._is_ours() and self._meta("mark") == mark:
             return []
-        held, have = self._index.etags(), self._names()
+        held = self._index.etags()
+        names = self._db.execute("SELECT id, etag FROM names").fetchall()
+        have = dict(names) if self._is_ours() else {}
         lacking = [each for each, etag in held.items() if have.get(each) != etag]
         gone = [each for each in have if each not in held]
         if gone:
             self.drop_names(gone)
         if not lacking:
-            self._catch_up(mark)
+            with transaction(self._db):
+                self._take_over()
+                self._set_meta("mark", mark)
         return lacking
 
     def memories(self, ids: Sequence[str]) -> list[Stored]:
         """The memories of these ids that are in force, as they are now."""
         return self._index.some(ids, Filter())
 
+    @mending
     def put_memories(self, memories: Sequence[Stored], vectors: Floats) -> None:
         """Keep the vectors of memories, as these memories are."""
-        if memories:
-            named = [(each.memory.id, each.etag) for each in memories]
-            self._put_named(named, packed(range(len(named)), vectors))
+        if not memories:
+            return
+        block = packed(range(len(memories)), vectors)
+        with transaction(self._db):
+            self._take_over()
+            self._drop([row for each in memories for row in self._row(each.memory.id)])
+            insert = "INSERT OR REPLACE INTO names(id, etag) VALUES(?, ?)"
+            rows = [
+                self._db.execute(insert, (each.memory.id, each.etag)).lastrowid or 0
+                for each in memories
+            ]
+            self._add(replace(block, rows=np.asarray(rows, np.int64)))
 
     def nearest_memories(
         self, query: Floats, wanted: Filter, limit: int
@@ -472,40 +486,8 @@ class MemoryVectors(Vectors):
 
     def likeness_of(self, query: Floats, memories: Collection[Stored]) -> dict[str, float]:
         """How like a vector of unit length memories are, by id; those without one are left out."""
-        rows = self._rows_of([(each.memory.id, each.etag) for each in memories])
-        like = self.likeness(query, rows)
-        return {rows[row]: score for row, score in like.items()}
-
-    @mending
-    def _is_caught_up(self, mark: str) -> bool:
-        return self._is_ours() and self._meta("mark") == mark
-
-    @mending
-    def _names(self) -> dict[str, str]:
-        if not self._is_ours():
-            return {}
-        return dict(self._db.execute("SELECT id, etag FROM names").fetchall())
-
-    @mending
-    def _catch_up(self, mark: str) -> None:
-        """Note the state of the index in which nothing was missing."""
-        with transaction(self._db):
-            self._take_over()
-            self._set_meta("mark", mark)
-
-    @mending
-    def _put_named(self, named: Sequence[tuple[str, str]], block: Block) -> None:
-        with transaction(self._db):
-            self._take_over()
-            self._drop([row for each, _ in named for row in self._row(each)])
-            rows = [
-                self._db.execute(
-                    "INSERT OR REPLACE INTO names(id, etag) VALUES(?, ?)", each
-                ).lastrowid
-                for each in named
-            ]
-            numbers = np.asarray([row or 0 for row in rows], np.int64)
-            self._add(replace(block, rows=numbers))
+        rows = self._rows_of(memories)
+        return {rows[row]: score for row, score in self.likeness(query, rows).items()}
 
     @mending
     def _named(self, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -517,12 +499,10 @@ class MemoryVectors(Vectors):
         return found
 
     @mending
-    def _rows_of(self, named: Sequence[tuple[str, str]]) -> dict[int, str]:
+    def _rows_of(self, memories: Collection[Stored]) -> dict[int, str]:
         found: dict[int, str] = {}
-        for each in named:
-            row = self._db.execute(
-                "SELECT row FROM names WHERE id = ? AND etag = ?", each
-            ).fetchone()
-            if row is not None:
-                found[row[0]] = each[0]
+        for each in memories:
+            named = (each.memory.id, each.etag)
+            row = self._db.execute("SELECT row FROM names WHERE id = ? AND etag = ?", named)
+            found |= {number: each.memory.id for (number,) in row}
         return found

@@ -63,14 +63,9 @@ _HEADING = re.compile(r"^##[ \t]+(summary|content)[ \t]*\r?(?:\n|\Z)", re.MULTIL
 _MARKER = r"<<<<<<<"
 _CONTENT = r"##[ \t]+content[ \t]*\r?(?:$|\Z)"
 _FLAGS = re.MULTILINE | re.IGNORECASE
-_BARE = {
-    "summary": re.compile(rf"^\\*(?:{_MARKER}|{_CONTENT})", _FLAGS),
-    "content": re.compile(rf"^\\*{_MARKER}", _FLAGS),
-}
-_ESCAPED = {
-    "summary": re.compile(rf"^\\(\\*(?:{_MARKER}|{_CONTENT}))", _FLAGS),
-    "content": re.compile(rf"^\\(\\*{_MARKER})", _FLAGS),
-}
+_LINES = {"summary": f"(?:{_MARKER}|{_CONTENT})", "content": _MARKER}
+_BARE = {name: re.compile(rf"^\\*{line}", _FLAGS) for name, line in _LINES.items()}
+_ESCAPED = {name: re.compile(rf"^\\(\\*{line})", _FLAGS) for name, line in _LINES.items()}
 
 
 def decode(document: Document, path: str, kinds: Kinds, *, seen: datetime | None = None) -> Memory:
