@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.corpus import questions, sentences
 from benchmarks.report import keep, peak_mb, percentile, spawned, table
 from ltm.config.config import load
-from ltm.embed.choose import open_embedder
+from ltm.embed.embedder import open_embedder
 from ltm.embed.update import keep_passages
 from ltm.history.db import Passages
 from ltm.history.passage import ASSISTANT, USER, Header, Passage

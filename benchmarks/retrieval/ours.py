@@ -18,8 +18,7 @@ from pathlib import Path
 
 from benchmarks.retrieval.data import Asked, Group, Ranking, Session, Turn
 from ltm.config.config import load
-from ltm.embed.choose import open_embedder
-from ltm.embed.embedder import Embedder
+from ltm.embed.embedder import Embedder, open_embedder
 from ltm.history.ingest import keep_session
 from ltm.model import Filter, iso
 from ltm.project.layout import Places, places

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from ltm.embed import static
-from ltm.embed.choose import PACKAGES, Package
-from ltm.embed.embedder import Embedder
+from ltm.embed.embedder import PACKAGES, Embedder, Package
 from ltm.embed.static import Longest, Pairs
 from tests.embed.embedder_contract import TEXTS, EmbedderContract
 
@@ -54,7 +53,7 @@ def refused(*_, **__): raise AssertionError("a connection")
 socket.socket.connect = socket.socket.connect_ex = refused
 socket.getaddrinfo = socket.create_connection = refused
 import ltm.embed.static as static
-from ltm.embed.choose import PACKAGES
+from ltm.embed.embedder import PACKAGES
 for package in PACKAGES:
     found = static.load(package)
     if found: assert found.embed(["a text"]).any()

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from ltm.config.config import load
-from ltm.embed.choose import open_embedder
-from ltm.embed.embedder import Embedder
+from ltm.embed.embedder import Embedder, open_embedder
 from ltm.errors import LtmError
 from ltm.history.ingest import keep_session
 from ltm.mcp import find

@@ -12,7 +12,7 @@ from ltm.cli.command import Work, command
 from ltm.clients.clients import new_launcher
 from ltm.clients.diagnose import is_entered, launcher_trouble, why_not_working
 from ltm.clients.settings import carry_out
-from ltm.embed.choose import standing
+from ltm.embed.embedder import standing
 from ltm.errors import LtmError
 from ltm.model import Problem, now
 from ltm.upkeep.doctor import audit, examine, mend

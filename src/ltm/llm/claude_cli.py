@@ -16,7 +16,6 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
-from typing import Any
 
 from ltm.errors import BadAnswer, ModelBusy, ModelFailed
 from ltm.llm.backend import GUARD, Answer
@@ -109,8 +108,9 @@ class Claude:
 
 def _conversation(process: subprocess.Popen[bytes], said: bytes, timeout: float) -> bytes:
     """Give the client the prompt and read its answer; it is ended when it takes too long."""
-    assert process.stdin is not None
-    assert process.stdout is not None
+    stdin, stdout = process.stdin, process.stdout
+    assert stdin is not None
+    assert stdout is not None
     over, late = threading.Event(), threading.Event()
 
     def watch() -> None:
@@ -121,11 +121,18 @@ def _conversation(process: subprocess.Popen[bytes], said: bytes, timeout: float)
         if not over.wait(_GRACE):
             _signal(process, _KILL)
 
-    tell = threading.Thread(target=_tell, args=(process.stdin, said), daemon=True)
+    def send() -> None:
+        try:
+            stdin.write(said)
+            stdin.close()
+        except OSError:
+            pass  # it ended without reading; its answer says why
+
+    sender = threading.Thread(target=send, daemon=True)
     threading.Thread(target=watch, daemon=True).start()
-    tell.start()
+    sender.start()
     try:
-        printed = process.stdout.read(LARGEST + 1)
+        printed = stdout.read(LARGEST + 1)
         if len(printed) > LARGEST:
             raise BadAnswer(f"claude printed more than {LARGEST:,} bytes")
         process.wait()
@@ -133,21 +140,13 @@ def _conversation(process: subprocess.Popen[bytes], said: bytes, timeout: float)
         over.set()
         if process.returncode is None:
             _signal(process, _KILL)
-        tell.join(1.0)
+        sender.join(1.0)
     if late.is_set():
         raise ModelFailed(
             f"claude gave no answer within {timeout:g} seconds",
             hint="ltm config llm.timeout SECONDS gives it more time",
         )
     return printed
-
-
-def _tell(stdin: Any, said: bytes) -> None:
-    try:
-        stdin.write(said)
-        stdin.close()
-    except OSError:
-        pass  # it ended without reading; its answer says why
 
 
 def _signal(process: subprocess.Popen[bytes], what: int) -> None:

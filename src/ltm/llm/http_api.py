@@ -17,7 +17,7 @@ import stat
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
@@ -91,13 +91,8 @@ def tokens_in(usage: object) -> int | None:
     """What a message cost, by its own account; what was read from a cache counts as well."""
     if not isinstance(usage, dict):
         return None
-    parts = (
-        "input_tokens",
-        "output_tokens",
-        "cache_creation_input_tokens",
-        "cache_read_input_tokens",
-    )
-    counts = [usage.get(part) for part in parts]
+    parts = ("input", "output", "cache_creation_input", "cache_read_input")
+    counts = [usage.get(f"{part}_tokens") for part in parts]
     numbers = [each for each in counts if type(each) is int and each >= 0]
     return sum(numbers) if numbers else None
 
@@ -178,10 +173,27 @@ class Server:
             {"content-type": "application/json", **headers},
             method="POST",
         )
-        answer = self._within(timeout, lambda: self._exchange(request, timeout, largest, hints))
-        if len(answer) > largest:
+        done: list[bytes] = []
+        failed: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                done.append(self._exchange(request, timeout, largest, hints))
+            except BaseException as error:
+                failed.append(error)
+
+        # A thread, because neither the lookup of a name nor a server that sends a byte now and
+        # then knows any deadline. One that takes too long is abandoned.
+        thread = threading.Thread(target=run, name="ltm-ask", daemon=True)
+        thread.start()
+        thread.join(timeout)
+        if failed:
+            raise failed[0]
+        if not done:
+            raise self._too_slow(timeout)
+        if len(done[0]) > largest:
             raise BadAnswer(f"{self.host} answered with more than {largest:,} bytes")
-        return answer
+        return done[0]
 
     def _exchange(
         self,
@@ -196,7 +208,13 @@ class Server:
                 return data
         except urllib.error.HTTPError as error:
             with error:
-                raise self._refused(error.code, error.read(4_096), hints) from None
+                said = self._safe(_error_in(error.read(4_096)))
+            failure = ModelBusy if error.code in _BUSY or error.code >= 500 else ModelFailed
+            raise failure(
+                f"{self.host} refused with {error.code}{f': {said}' if said else ''}",
+                hint=hints.get(error.code, ""),
+                cost=0,
+            ) from None
         except (OSError, HTTPException, ValueError) as error:
             if isinstance(error, TimeoutError):
                 raise self._too_slow(timeout) from None
@@ -205,41 +223,10 @@ class Server:
                 f"{self.host} cannot be reached: {self._safe(str(reason))}", cost=0
             ) from None
 
-    def _within(self, seconds: float, work: Callable[[], bytes]) -> bytes:
-        """What `work` gives or raises, unless it takes too long; then it is abandoned."""
-        done: list[bytes] = []
-        failed: list[BaseException] = []
-
-        def run() -> None:
-            try:
-                done.append(work())
-            except BaseException as error:
-                failed.append(error)
-
-        # A thread, because neither the lookup of a name nor a server that sends a byte now and
-        # then knows any deadline.
-        thread = threading.Thread(target=run, name="ltm-ask", daemon=True)
-        thread.start()
-        thread.join(seconds)
-        if failed:
-            raise failed[0]
-        if not done:
-            raise self._too_slow(seconds)
-        return done[0]
-
     def _too_slow(self, seconds: float) -> ModelFailed:
         return ModelFailed(
             f"{self.host} gave no answer within {seconds:g} seconds",
             hint=f"ltm config {self._options}.timeout SECONDS gives it more time",
-        )
-
-    def _refused(self, code: int, body: bytes, hints: Mapping[int, str]) -> ModelFailed:
-        failure = ModelBusy if code in _BUSY or code >= 500 else ModelFailed
-        said = self._safe(_error_in(body))
-        return failure(
-            f"{self.host} refused with {code}{f': {said}' if said else ''}",
-            hint=hints.get(code, ""),
-            cost=0,
         )
 
     def _safe(self, text: str) -> str:

@@ -237,7 +237,7 @@ def session_search(places: Places, config: Config) -> SessionSearch:
     """The project's sessions, to be asked; to be closed by the caller."""
 
     def embedder() -> Embedder | None:
-        from ltm.embed.choose import open_embedder
+        from ltm.embed.embedder import open_embedder
 
         return open_embedder(config)
 

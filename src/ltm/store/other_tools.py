@@ -2,9 +2,8 @@
 
 A block between the marks in CLAUDE.md, or a MEMORY.md in a vault, that LTM did not write;
 claude-ltm's folder where a shared vault would be; LTM/Anima's database in the home folder. None of
-it is read as ours or changed; it is told, with the command that takes it in. Owns how each is
-recognised, and `<home>/foreign.json`: what was imported, as it was then, and what is to be left
-alone. Imports core and storage's small readers, because a session's start tells it too.
+it is read as LTM's own or changed; it is shown, with the command that imports it. What was
+imported, as it was then, and what is to be left alone is in `<home>/foreign.json`.
 """
 
 import os
@@ -12,6 +11,7 @@ import shlex
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.files.atomic import is_inside, read_plain
@@ -75,8 +75,16 @@ class Foreign(NamedTuple):
 
 def foreign(places: "Places") -> list[Foreign]:
     """Everything of other tools in the places of a project."""
+    found = [*_blocks(places), *_views(places)]
+    folder = places.claude_ltm
+    if folder:
+        what = "is the store of claude-ltm, so ltm neither uses nor changes it"
+        stamps = [_stamp(os.path.join(folder, name)) for name in ("memories", "index.json")]
+        found.append(Foreign(folder, 0, what, folder, "", ", ".join(stamps)))
+    for path in databases(places.home):
+        what = "is the database of LTM/Anima, so ltm neither uses nor changes it"
+        found.append(Foreign(path, 0, what, path, "", _stamp(path)))
     answers = _answers(places.home)
-    found = (*_blocks(places), *_views(places), *_folder(places), *_databases(places.home))
     return [each._replace(answer=str(answers.get(each.path, ""))) for each in found]
 
 
@@ -117,14 +125,8 @@ def foreign_block(
         return None
     if any(is_import_of(block, memory_md, path) for memory_md in memory_mds):
         return None
-    return Foreign(
-        path,
-        block.line,
-        "this block is not from ltm, so it is left as it is",
-        root,
-        _TAKE_OVER,
-        f"{crc32(block.data):08x}",
-    )
+    what = "this block is not from ltm, so it is left as it is"
+    return Foreign(path, block.line, what, root, _TAKE_OVER, f"{crc32(block.data):08x}")
 
 
 def foreign_memory_md(existing: bytes, path: str) -> Foreign | None:
@@ -159,29 +161,12 @@ def _views(places: "Places") -> Iterator[Foreign]:
             yield found
 
 
-def _folder(places: "Places") -> Iterator[Foreign]:
-    folder = places.claude_ltm
-    if folder:
-        what = "is the store of claude-ltm, so ltm neither uses nor changes it"
-        stamps = [_stamp(os.path.join(folder, name)) for name in ("memories", "index.json")]
-        yield Foreign(folder, 0, what, folder, "", ", ".join(stamps))
-
-
-def _databases(home: str) -> Iterator[Foreign]:
-    for path in databases(home):
-        what = "is the database of LTM/Anima, so ltm neither uses nor changes it"
-        yield Foreign(path, 0, what, path, "", _stamp(path))
-
-
 def _columns(path: str) -> frozenset[str]:
     """The columns of a database's table of memories, read without leaving a trace."""
     try:
-        db = sqlite.foreign(path)
-        try:
+        with closing(sqlite.foreign(path)) as db:
             known = _TABLE in sqlite.foreign_tables(db)
             return sqlite.foreign_columns(db, _TABLE) if known else frozenset()
-        finally:
-            db.close()
     except (sqlite3.Error, UnicodeDecodeError):
         return frozenset()
 

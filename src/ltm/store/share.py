@@ -1,18 +1,13 @@
-"""Ltm init: tracked files, merge driver, who committed what.
+"""What `ltm init` writes into a repository, and which of its files and commits were made here.
 
-What `ltm init` writes: the shared vault's tracked files, and this machine's merge driver.
+Tracked, for all clones: the folder, what it is, what git must leave out of it, and a merge that
+keeps the lines of both sides. Local, for this machine: `merge.ltm` in the repository's config and a
+marked block in its `info/attributes`, so that git merges memories with `ltm merge-driver`. The
+local part can be taken away again to the byte. Without git only the vault is made.
 
-Tracked, for everybody who clones: the folder, what it is, what git must leave out of it, and a
-merge that keeps the lines of both sides. Local, for this machine: `merge.ltm` in the repository's
-config and a marked block in its `info/attributes`, so that git asks us, who know what a memory is.
-The local part can be taken away again to the byte. Without git only the vault is made. Imports
-core and storage; git itself changes its own config.
-
-Who made what is in a repository: this clone, or others whose work came along with it.
-
-The clone's own log of what happened tells, which no clone and no pull brings along; names and
+What was made in this clone, its own log tells, which no clone and no pull brings along; names and
 addresses in commits are what their authors say they are. What git has let go of after months counts
-as another person's: then the user is asked. Imports core, `git` and `repository`.
+as another person's: then the user is asked.
 """
 
 from __future__ import annotations
@@ -23,6 +18,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from shutil import which
 
 from ltm.config.config import CONFIG_FILE
 from ltm.errors import LtmError, Refused, StorageFailed
@@ -85,6 +81,8 @@ _BEGIN = "# >>> ltm"
 _END = "# <<< ltm"
 _NEW = " (this file is new)"
 _UNFINISHED = " (the line above had no end)"
+_FOLLOWING = 2.0  # seconds in which git may tell former names; a long history takes longer
+_MADE = ("commit", "rebase", "cherry-pick", "am:")
 _BLOCK = re.compile(rb"^# >>> ltm(?P<state>[^\r\n]*)\r?\n.*?^# <<< ltm\r?\n?", re.M | re.S)
 
 
@@ -156,8 +154,6 @@ def driver_installed(root: str) -> bool:
         words = shlex.split(_driver_settings(repository).get("driver", ""))
     except ValueError:
         return False
-    from shutil import which
-
     return bool(words) and which(words[0].replace("%%", "%")) is not None
 
 
@@ -285,10 +281,6 @@ def _git_config(path: str, *words: str) -> bool:
         reason = done.stderr.decode(errors="replace").strip() or f"git ended with {done.returncode}"
         raise StorageFailed(f"git could not change its config: {reason}", path=path)
     return True
-
-
-_FOLLOWING = 2.0  # seconds in which git may tell former names; a long history takes longer
-_MADE = ("commit", "rebase", "cherry-pick", "am:")
 
 
 def git(

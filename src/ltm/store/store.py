@@ -1,7 +1,6 @@
-"""The store: the port every flow talks to. `apply` is the one door through which anything changes.
+"""The port to memories, whatever keeps them; every change is one call of `apply`.
 
-Owns the protocol and nothing else, so that a flow can name what it needs without loading a backend.
-`filestore` is the default backend; others plug in through the entry point group `ltm.stores`.
+`file_store` is the default backend; others plug in through the entry point group `ltm.stores`.
 """
 
 from __future__ import annotations

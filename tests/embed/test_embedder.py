@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ltm.config.config import Config, load
-from ltm.embed import choose
-from ltm.embed.choose import open_embedder, standing
+from ltm.embed.embedder import INSTALL, installed, open_embedder, standing
+from tests.cli.runner import Ltm
 
 
 def config(tmp_path: Path, text: str = "", shared: str = "") -> Config:
@@ -52,7 +52,7 @@ def test_what_is_not_installed_is_no_error_and_says_how_to_get_it(
 import importlib.util, sys
 real = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *more: None if name in {names!r} else real(name, *more)
-from ltm.embed.choose import open_embedder, standing
+from ltm.embed.embedder import open_embedder, standing
 from ltm.config.config import load
 config = load({str(tmp_path / "home")!r})
 assert open_embedder(config) is None
@@ -62,14 +62,14 @@ if {missing!r} == "numpy": assert "numpy" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == choose.INSTALL
+    assert done.stdout.strip() == INSTALL
 
 
 def test_saying_what_is_in_use_loads_nothing(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     program = f"""
 import sys
-from ltm.embed.choose import standing
+from ltm.embed.embedder import standing
 from ltm.config.config import load
 standing(load({str(tmp_path / "home")!r}))
 assert not {{"numpy", "urllib.request"}} & set(sys.modules)
@@ -97,3 +97,35 @@ def test_a_repository_has_no_say_in_it(option: str, tmp_path: Path) -> None:
     assert theirs.problems
     assert theirs.own(f"embed.{option}") == theirs.get(f"embed.{option}")
     assert standing(theirs) == standing(config(tmp_path))
+
+
+def test_status_names_the_model_in_use(ltm: Ltm) -> None:
+    package = installed()
+    assert package is not None
+    assert f"vectors   {package.model}, on this machine" in ltm.ok("status")
+    assert ltm.json("status")["vectors"]["model"] == package.model
+    assert "ectors" not in ltm.run("doctor").stderr
+
+
+def test_status_and_doctor_say_what_to_type_where_words_are_all_there_is(ltm: Ltm) -> None:
+    ltm.ok("config", "embed.backend", "none")
+    said = ltm.json("status")["vectors"]
+    assert (said["model"], said["hint"]) == ("", "ltm config --unset embed.backend")
+    assert said["hint"] in ltm.ok("status")
+    assert said["hint"] in ltm.run("doctor").stderr
+
+
+def test_a_broken_file_of_vectors_is_no_illness_that_stays(ltm: Ltm) -> None:
+    ltm.ok("remember", "Use ruff for linting")
+    [folder] = {path.parent for path in ltm.home.rglob("index.db")}
+    (folder / "vectors.db").write_bytes(b"broken" * 1000)
+    ltm.run("doctor", "--fix")
+    assert not list(folder.glob("vectors.db?*"))
+    assert ltm.run("doctor").returncode == 0
+
+
+def test_what_the_hint_says_works(ltm: Ltm) -> None:
+    ltm.ok("config", "embed.backend", "none")
+    ltm.ok(*ltm.json("status")["vectors"]["hint"].split()[1:])
+    assert ltm.json("status")["vectors"]["model"]
+    assert INSTALL.startswith("pip install '.[vectors]'")
