@@ -134,7 +134,7 @@ def test_the_list_shows_what_waits_and_five_are_worth_a_word(ltm: Ltm) -> None:
     listed = ltm.json("stash", "--list")
     assert (listed["waiting"], len(listed["stashes"])) == (5, 5)
     assert "5 stashes to make" in ltm.run("status").stderr
-    assert "5 stashes to make" in ltm.ok("inject")
+    assert "5 stashes wait" in ltm.ok("inject")
 
 
 def test_from_a_folder_below_it_goes_to_the_top_of_the_project(ltm: Ltm) -> None:
