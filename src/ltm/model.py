@@ -279,7 +279,8 @@ def choice(values: type[_T], word: str) -> _T:
         if value.value == word.strip().lower():
             return value
     options = ", ".join(value.value for value in values)
-    raise WrongUsage(f"'{word}' is not one of {options}", hint=f"use one of: {options}")
+    name = values.__name__.lower()
+    raise WrongUsage(f"'{word}' is not a valid {name}", hint=f"use one of: {options}")
 
 
 def as_record(memory: Memory) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def test_a_choice_is_understood_in_any_case(values: type[Impact]) -> None:
 
 
 def test_a_wrong_choice_is_refused_with_the_words_to_use() -> None:
-    with pytest.raises(WrongUsage, match="'huge' is not one of low, medium, high, critical") as no:
+    with pytest.raises(WrongUsage, match="'huge' is not a valid impact") as no:
         choice(Impact, "huge")
     assert no.value.hint == "use one of: low, medium, high, critical"
     assert no.value.exit_code == 2

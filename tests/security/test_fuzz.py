@@ -23,9 +23,8 @@ from benchmarks.soak.fuzz_seeds import seeds
 from benchmarks.soak.fuzz_targets import OF_JSON, TARGETS
 from benchmarks.soak.fuzz_tools import judged
 from ltm.errors import LtmError, WrongUsage
-from ltm.mcp.call import Call
 from ltm.mcp.server import _answer
-from ltm.mcp.tools import Tool, checked, tools
+from ltm.mcp.tools import Call, Tool, checked, tools
 from tests.figures import VARIABLE, count
 from tests.hook.runner import Hooks
 from tests.http.runner import JSON, Server

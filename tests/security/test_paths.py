@@ -24,9 +24,8 @@ from click.testing import CliRunner
 
 from ltm.cli.app import ltm as app
 from ltm.errors import LtmError, WrongUsage
-from ltm.mcp.call import Call
 from ltm.mcp.server import _answer
-from ltm.mcp.tools import tools
+from ltm.mcp.tools import Call, tools
 from ltm.model import Filter
 from ltm.vault.codec import to_bytes
 from tests.figures import count, worst

@@ -109,7 +109,7 @@ def test_doing_it_twice_changes_nothing(desk: Desk) -> None:
     again = desk.ltm.json("consolidate", "--all")
     assert desk.files() == before
     assert (again["stashes"], again["preferences"], again["actions"]) == ([], [], [])
-    assert "Nothing to do" in desk.ltm.run("consolidate", "--all").stderr
+    assert "No memories to add" in desk.ltm.run("consolidate", "--all").stderr
 
 
 def test_what_a_session_taught_is_not_counted_again_by_its_stash(desk: Desk) -> None:

@@ -167,7 +167,7 @@ def _run() -> object:
 
 def _wrong_usage(error: click.UsageError) -> WrongUsage:
     """A mistake in the words of a command, in the form of every other error."""
-    message, context = error.format_message().rstrip("."), error.ctx
+    message, context = " ".join(error.format_message().split()).rstrip("."), error.ctx
     hint = f"see: {context.command_path if context else 'ltm'} --help"
     if isinstance(error, click.NoSuchOption) and error.possibilities:
         message = f"there is no option '{error.option_name}'"

@@ -32,9 +32,16 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Number(click.IntRange):
-    """A whole number within bounds, called a number in messages."""
+    """A whole number within bounds."""
 
-    name = "number"
+    def convert(
+        self, value: Any, param: click.Parameter | None, context: click.Context | None
+    ) -> int:
+        try:
+            return int(super().convert(value, param, context))
+        except click.BadParameter:
+            bounds = f"at least {self.min}" if self.max is None else f"{self.min} to {self.max}"
+            self.fail(f"{value} is not a whole number, {bounds}", param, context)
 
 
 def command(name: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -129,5 +136,4 @@ def _state(work: Work, word: str) -> str:
     states = dict.fromkeys(state for kind in work.config.kinds for state in kind.states)
     if word.strip().lower() in states:
         return word.strip().lower()
-    options = ", ".join(states)
-    raise WrongUsage(f"'{word}' is not one of {options}", hint=f"use one of: {options}")
+    raise WrongUsage(f"'{word}' is not a state", hint=f"use one of: {', '.join(states)}")

@@ -89,7 +89,7 @@ def nothing_found(work: Work, question: str, wanted: Filter = _NO_FILTER) -> Non
         if left:
             others = f"{counted(left, 'memory')} {'matches' if left == 1 else 'match'}"
             output.note(
-                f"Nothing found for '{question}' with {_options(wanted)}; without it {others}."
+                f"Nothing found for '{question}' with {_options(wanted)}; without that, {others}."
             )
             return
     output.note(f"Nothing found for '{question}'. Try other words, or 'ltm list'.")

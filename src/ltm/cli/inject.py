@@ -34,7 +34,7 @@ def inject_command(work: Work, format_: str | None, budget: int | None) -> None:
     elif told.text:
         output.say(told.text)
     elif told.left_out:
-        count = counted(told.left_out, "memory")
-        output.note(f"The budget is too small for any of {count}. Try a larger one: --budget 2000")
+        left_out = counted(told.left_out, "memory")
+        output.note(f"The budget is too small: {left_out} left out. Try: --budget 2000")
     else:
         output.note('Nothing to print yet. Keep something with: ltm remember "some text"')

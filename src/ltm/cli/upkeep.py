@@ -175,7 +175,7 @@ def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
     if done.model:
         output.note(f"The model did not help: {done.model}")
     if done.is_empty and not done.held:
-        output.note("Nothing to do.")
+        output.note("No memories to add or merge.")
     elif dry_run:
         output.note("Nothing was changed.")
     return done.held

@@ -26,8 +26,7 @@ from ltm.inject.render import harmless, shorten
 from ltm.inject.session_start import notice
 from ltm.llm.model import model_figures, model_lines
 from ltm.mcp import result
-from ltm.mcp.call import Call
-from ltm.mcp.tools import tools
+from ltm.mcp.tools import Call, tools
 from ltm.model import Memory, Phase, Problem, Source, Status, Trust, now
 from ltm.project.layout import Places
 from ltm.sessions import stats

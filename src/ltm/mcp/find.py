@@ -15,8 +15,7 @@ from ltm.errors import NotFound, WrongUsage
 from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
 from ltm.inject.render import harmless, shorten
 from ltm.mcp import result
-from ltm.mcp.call import Call
-from ltm.mcp.tools import MEMORY_URI
+from ltm.mcp.tools import MEMORY_URI, Call
 from ltm.model import Filter, Hit, Memory, Phase, Status, Stored, Usage, iso
 from ltm.recall.answer import ask
 from ltm.recall.passages import Quote, cited_as
@@ -93,7 +92,7 @@ def _event(call: Call, event: TimelineEvent) -> str:
         title = shorten(harmless(what.title), _LINE)
         return f"{when} session {harmless(what.id)}: {title} ({counted(what.turns, 'turn')})"
     if isinstance(what, Stored):
-        return f"{when} memory {call.headline(what.memory)}"
+        return f"{when} memory {_headline(call, what.memory)}"
     return f"{when} {quoted_line(what)}"
 
 
@@ -321,7 +320,7 @@ def _short(call: Call, hit: Hit | Quote) -> str:
 
 
 def _entry(call: Call, memory: Memory, why: str, most: int = 280) -> str:
-    parts = [call.headline(memory)]
+    parts = [_headline(call, memory)]
     said = result.excerpt(memory, most)
     if said and said != harmless(memory.title):
         parts.append(f"  {said}")
@@ -329,10 +328,14 @@ def _entry(call: Call, memory: Memory, why: str, most: int = 280) -> str:
     return "\n".join(parts)
 
 
+def _headline(call: Call, memory: Memory) -> str:
+    return f"{'⚠ ' if call.is_doubtful(memory) else ''}{result.headline(memory)}"
+
+
 def _line(call: Call, memory: Memory) -> str:
     tags = f" #{' #'.join(shorten(harmless(tag), 30) for tag in memory.tags[:5])}"
     told = f"{memory.day}; {result.price(memory)}"
-    return f"{call.headline(memory)}{tags if memory.tags else ''} ({told})"
+    return f"{_headline(call, memory)}{tags if memory.tags else ''} ({told})"
 
 
 def _count_line(found: Recalled, query: str) -> str:

@@ -22,7 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -31,25 +32,26 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from ltm import __version__
 from ltm.errors import LtmError, NotFound, WrongUsage
-from ltm.mcp.call import Call, Whereabouts
 from ltm.mcp.tools import (
     MEMORY_URI,
     RESOURCES,
     SLOW,
     TOOLS,
+    Call,
     Tool,
     ToolEffect,
     checked,
+    later,
     tools,
 )
 from ltm.plugin.stand_in import INSTRUCTIONS
+from ltm.project.home import home as find_home
+from ltm.spool import events, hook_log
 from ltm.text.display import visible
-
-if TYPE_CHECKING:
-    from ltm.mcp.find import ResourceEntry
 
 _READING = {RESOURCES, *(tool.name for tool in TOOLS if tool.effect.reads_only)}
 
@@ -67,6 +69,63 @@ class Lanes:
         if tool in SLOW:
             return self._slow
         return self._reading if tool in _READING else self._writing
+
+
+PATIENCE = 2.0
+"""Seconds a client has to name its roots; one that announces them and does not answer has none."""
+
+
+class Whereabouts:
+    """The folder of the agent's project, found when it is first needed.
+
+    In this order: the folder given to `ltm mcp --project`, the environment's CLAUDE_PROJECT_DIR,
+    the first root the client names, the current folder.
+    """
+
+    def __init__(self, project: str | None = None) -> None:
+        self._project = project
+        self._roots: list[str] | None = None
+
+    async def folder(self, context: ServerRequestContext[Any, Any]) -> str:
+        """The folder whose project a request is about."""
+        given = self._project or os.environ.get("CLAUDE_PROJECT_DIR", "")
+        if self._project or os.path.isdir(given):
+            return given
+        if self._roots is None:
+            self._roots = await _roots(context)
+        return next((root for root in self._roots if os.path.isdir(root)), None) or _here()
+
+    async def changed(self, context: ServerRequestContext[Any, Any], params: Any) -> None:
+        """The client has other roots now: ask again at the next call."""
+        self._roots = None
+
+
+async def _roots(context: ServerRequestContext[Any, Any]) -> list[str]:
+    session = context.session
+    capabilities = session.client_capabilities
+    if capabilities is None or capabilities.roots is None or not session.can_send_request:
+        return []
+    try:
+        answer = await session.send_request(
+            types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=PATIENCE
+        )
+    except (MCPError, ValidationError) as error:
+        _log.warning("the client does not name its roots: %s", error)
+        return []
+    return [_path(str(root.uri)) for root in answer.roots]
+
+
+def _path(uri: str) -> str:
+    path = unquote(urlsplit(uri).path)
+    # On Windows a file's address is file:///C:/…, whose path begins with a slash too many.
+    return path[1:] if os.name == "nt" and path[2:3] == ":" else path
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.environ.get("PWD", "")
 
 
 GRACE = 1.0
@@ -154,10 +213,6 @@ class Background:
 
 def drain_once() -> None:
     """Drain what waits, if anything does. Never raises."""
-    from ltm.errors import LtmError
-    from ltm.project.home import home as find_home
-    from ltm.spool import events, hook_log
-
     try:
         home = find_home(os.environ)
     except LtmError:
@@ -307,7 +362,7 @@ class Answers:
     ) -> types.ListResourcesResult:
         """The newest memories; none rather than an error, since a client asks unbidden."""
         try:
-            entries = await self._work(context, RESOURCES, _listed)
+            entries = await self._work(context, RESOURCES, later("find", "listed"))
         except LtmError as error:
             _log.warning("no resources are listed: %s", error)
             entries = []
@@ -338,7 +393,7 @@ class Answers:
         """One memory as get_memory shows it."""
         uri = str(params.uri)
         try:
-            text = await self._work(context, RESOURCES, partial(_read, uri=uri))
+            text = await self._work(context, RESOURCES, partial(later("find", "read"), uri=uri))
         except LtmError as error:
             code = _RESOURCE_NOT_FOUND if isinstance(error, NotFound) else types.INTERNAL_ERROR
             raise MCPError(code, _told(error)) from error
@@ -405,22 +460,8 @@ def _hints(effect: ToolEffect) -> types.ToolAnnotations:
     )
 
 
-def _listed(call: Call) -> list[ResourceEntry]:
-    from ltm.mcp.find import listed
-
-    return listed(call)
-
-
-def _read(call: Call, uri: str) -> str:
-    from ltm.mcp.find import read
-
-    return read(call, uri)
-
-
 def _answer(call: Call, name: str, given: Mapping[str, Any]) -> str:
     """What a tool says to these arguments, as long as a client passes on."""
-    from ltm.mcp.result import cut
-
     known = tools().by_name
     tool = known.get(name)
     if tool is None:
@@ -429,7 +470,7 @@ def _answer(call: Call, name: str, given: Mapping[str, Any]) -> str:
     if not isinstance(text, str):
         raise TypeError(f"{name} gave no text but {type(text).__name__}")
     # Ours are safe already; a path may hold bytes that no JSON can carry, and so may others' texts.
-    return cut(visible(text, keep_newlines=True))
+    return str(later("result", "cut")(visible(text, keep_newlines=True)))
 
 
 def _failure(error: LtmError) -> types.CallToolResult:

@@ -1,27 +1,82 @@
-"""The table of tools, those other packages offer, and the check of a call's arguments.
+"""The call of a tool, the table of tools, those other packages offer, the check of arguments.
 
-A new tool is a new row and a function, whose module is loaded when one of its tools is called. A
-package offers a `Tool` in the entry point group `ltm.tools`; see `docs/guides/extending.md`. A
-model's arguments are often nearly right: a name of another design, a null for "not given", a word
-in capitals. Those are understood; everything else is refused with the argument's name.
+A new tool is a new row and a function, whose module is loaded when one of its tools is called,
+because a client waits for this one. Packages offer a `Tool` in the entry point group `ltm.tools`
+(see `docs/guides/extending.md`). A model's arguments are often nearly right: an alias, a null for
+"not given", a word in capitals. Those are accepted; others are refused with the argument's name.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ltm.errors import LtmError, WrongUsage
+from ltm.config.options import extension, extension_names
+from ltm.errors import LtmError, NotFound, WrongUsage
 from ltm.kinds import Kinds
-from ltm.model import Impact, Scope
+from ltm.model import Impact, Memory, Scope, Stored
+from ltm.store.project import OpenProject
+
+if TYPE_CHECKING:
+    from ltm.project.layout import Places
+    from ltm.recall.passages import SessionSearch
+    from ltm.vault.signing import Key
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
+
+
+class Call(OpenProject):
+    """What a tool's function works with: the project, opened for one call and closed after it.
+
+    That costs a few milliseconds, and each call sees the files and options as they are now.
+    """
+
+    def __init__(self, tool: str, folder: str) -> None:
+        """`folder` is where the agent works; the project is the one it belongs to."""
+        super().__init__(folder)
+        self.tool = tool
+
+    @cached_property
+    def places(self) -> Places:
+        """Where things are for this project."""
+        if not os.path.isdir(self.folder):
+            raise NotFound(
+                "the project's folder is not there",
+                path=self.folder,
+                hint="start the agent again in a folder that exists",
+            )
+        return super().places
+
+    @property
+    def said(self) -> SessionSearch:
+        """What was said in the project's sessions."""
+        from ltm.recall.passages import session_search
+
+        return self.part("said", lambda: session_search(self.places, self.config))
+
+    @cached_property
+    def _key(self) -> Key | None:
+        from ltm.vault import key_file
+
+        return key_file.load(self.places.home)
+
+    def is_doubtful(self, memory: Memory) -> bool:
+        """Whether a key is set and the memory is not as it was signed."""
+        return self._key is not None and self._key.is_doubtful(memory)
+
+    def read(self, memory_id: str) -> Stored:
+        """The memory of a full or short id, with an error that names the tools to find it with."""
+        try:
+            return self.store.read(memory_id.strip())
+        except NotFound as error:
+            raise NotFound(error.message, hint="recall and list_memories show the ids") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +136,11 @@ GROUP = "ltm.tools"
 _log = logging.getLogger(__name__)
 
 
-def _later(module: str, name: str) -> Callable[..., str]:
+def later(module: str, name: str) -> Callable[..., Any]:
     """A function of this package, whose module is loaded when it is called."""
 
-    def function(*args: Any, **arguments: Any) -> str:
-        found = getattr(import_module(f"ltm.mcp.{module}"), name)
-        result: str = found(*args, **arguments)
-        return result
+    def function(*args: Any, **arguments: Any) -> Any:
+        return getattr(import_module(f"ltm.mcp.{module}"), name)(*args, **arguments)
 
     return function
 
@@ -116,7 +169,7 @@ TOOLS: tuple[Tool, ...] = (
             " work for later sessions, once it is known. One self-contained point per call,"
             " no secrets. Known points are confirmed, changes replace, conflicts are named."
         ),
-        function=_later("change", "store_memory"),
+        function=later("change", "store_memory"),
         properties={
             "content": _text("The point, why and where (files, commands)"),
             "title": _text("One line"),
@@ -148,7 +201,7 @@ TOOLS: tuple[Tool, ...] = (
         description=(
             "Correct a memory, or settle a conflict. restore brings the former text back."
         ),
-        function=_later("change", "update_memory"),
+        function=later("change", "update_memory"),
         properties={
             "id": _ID,
             "content": _text("The whole text"),
@@ -176,7 +229,7 @@ TOOLS: tuple[Tool, ...] = (
             " before a design choice. Any words, path, identifier or error text. Shows the best"
             " few memories and lines of sessions, why they match, and what opening one costs."
         ),
-        function=_later("find", "recall"),
+        function=later("find", "recall"),
         properties={
             "query": _text(),
             "limit": _number(1, 50),
@@ -191,7 +244,7 @@ TOOLS: tuple[Tool, ...] = (
             "Open one memory: whole text, where it came from, what it replaces. Or the lines of a"
             " session that a hit or a source cites."
         ),
-        function=_later("find", "get_memory"),
+        function=later("find", "get_memory"),
         properties={"id": _text("Whole id, or its end, or session:lines"), "offset": _OFFSET},
         required=("id",),
         aliases=_NAMED,
@@ -200,7 +253,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="list_memories",
         description="List memories, newest first, one line each.",
-        function=_later("find", "list_memories"),
+        function=later("find", "list_memories"),
         properties={
             "kind": _text(),
             "tag": _text(),
@@ -215,7 +268,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_search",
         description="Search wider than recall: more hits, one line each, also replaced ones.",
-        function=_later("find", "memory_search"),
+        function=later("find", "memory_search"),
         properties={"query": _text(), "limit": _number(1, 100)},
         required=("query",),
         effect=READS,
@@ -225,7 +278,7 @@ TOOLS: tuple[Tool, ...] = (
         description=(
             "What belongs to a memory (replaces, follows, links, same subject), or has these tags."
         ),
-        function=_later("find", "memory_related"),
+        function=later("find", "memory_related"),
         properties={"id": _ID, "tags": _TAGS, "kind": _text(), "limit": _number(1, 50)},
         aliases=_NAMED | {"type": "kind"},
         effect=READS,
@@ -233,7 +286,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_timeline",
         description=("What was said before and after a hit (around), or what happened when."),
-        function=_later("find", "memory_timeline"),
+        function=later("find", "memory_timeline"),
         properties={
             "around": _text("A hit's id"),
             "query": _text(),
@@ -250,7 +303,7 @@ TOOLS: tuple[Tool, ...] = (
             "Answer a question and cite ids, if a model is configured; else up to 30 memories,"
             " ranked, to answer from."
         ),
-        function=_later("find", "memory_ask"),
+        function=later("find", "memory_ask"),
         properties={"question": _text()},
         required=("question",),
         aliases={"query": "question"},
@@ -261,14 +314,14 @@ TOOLS: tuple[Tool, ...] = (
         description=(
             "Keep or drop unconfirmed statements of earlier sessions; without ids, list them."
         ),
-        function=_later("change", "review_candidates"),
+        function=later("change", "review_candidates"),
         properties={"keep": _IDS, "drop": _IDS},
         effect=MENDS,
     ),
     Tool(
         name="forget",
         description="Forget a memory that is wrong or unwanted. restore undoes it.",
-        function=_later("change", "forget"),
+        function=later("change", "forget"),
         properties={"id": _ID},
         required=("id",),
         aliases=_NAMED,
@@ -277,7 +330,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="restore",
         description="Bring back a forgotten, replaced or shortened memory, or an older version.",
-        function=_later("change", "restore"),
+        function=later("change", "restore"),
         properties={"id": _ID, "version": _number(1, 1_000_000)},
         required=("id",),
         aliases=_NAMED,
@@ -286,19 +339,19 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="ltm_status",
         description="How many memories there are, and where.",
-        function=_later("change", "ltm_status"),
+        function=later("change", "ltm_status"),
         effect=READS,
     ),
     Tool(
         name="ltm_check",
         description="Look for damaged memory files; changes nothing.",
-        function=_later("change", "ltm_check"),
+        function=later("change", "ltm_check"),
         effect=READS,
     ),
     Tool(
         name="ltm_fix",
         description="Mend what ltm_check found; deletes nothing.",
-        function=_later("change", "ltm_fix"),
+        function=later("change", "ltm_fix"),
         effect=MENDS,
     ),
 )
@@ -323,8 +376,6 @@ class Tools:
 @cache
 def tools() -> Tools:
     """The built-in tools and those other packages offer; a bad one is told and left out."""
-    from ltm.config.options import extension, extension_names
-
     found = {tool.name: tool for tool in TOOLS}
     problems: list[str] = []
     for name in extension_names(GROUP):
