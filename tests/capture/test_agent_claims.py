@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.capture.agent_claims import cause_in
+from ltm.capture.statements import cause_in
 from ltm.text.judge import judge
 
 

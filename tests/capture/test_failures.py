@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.capture.failures import in_words, looks_failed, telling_line
+from ltm.capture.commands import looks_failed
+from ltm.capture.fixes import in_words, telling_line
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.capture.agent_claims import from_tasks, from_words, is_complete
+from ltm.capture.statements import from_tasks, from_words, is_complete
 from ltm.sessions.turns import ToolUse
 from tests.capture.samples import BY_AGENT, agent, heard, user
 

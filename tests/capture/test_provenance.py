@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ltm.capture.decide import Candidate
-from ltm.capture.failures import speaks
+from ltm.capture.fixes import speaks
 from ltm.capture.provenance import Evidence
 from ltm.model import Source, Trust
 from ltm.sessions.transcript import read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltm.capture.decide import Certainty
-from ltm.capture.requests import asked_for, points_back
+from ltm.capture.statements import asked_for, points_back
 from ltm.text.judge import judge
 from tests.capture.samples import agent, heard, says, texts, user
 

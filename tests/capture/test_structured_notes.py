@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltm.capture.decide import Candidate
-from ltm.capture.structured_notes import notes
+from ltm.capture.statements import notes
 from tests.capture.samples import BY_AGENT, KINDS
 
 

@@ -13,15 +13,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ltm.capture.agent_claims import cause_in, from_tasks, from_words, is_complete
 from ltm.capture.commands import Calls, FileEdit, Run
 from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.discoveries import Achieved, Surroundings
 from ltm.capture.fixes import Fixes
 from ltm.capture.message import opening, said
 from ltm.capture.provenance import Evidence
-from ltm.capture.statements import AGENT, Setting, statements
-from ltm.capture.structured_notes import notes
+from ltm.capture.statements import (
+    AGENT,
+    Setting,
+    cause_in,
+    from_tasks,
+    from_words,
+    is_complete,
+    notes,
+    statements,
+)
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust
 from ltm.redact.redact import redacted

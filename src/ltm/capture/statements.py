@@ -1,25 +1,27 @@
-"""What is said in a session that is meant to last, by either of the two.
+"""Statements of the user and the agent that are meant to last.
 
-Owns the signs of where a sentence stands (who speaks, its place, what was asked before it), which
-sentences belong together, and the tier of a statement: a sure one becomes a memory, a likely one a
-candidate. How much the words of a sentence are worth is for `text.judge`, which learned it. Pure;
-imports `text` and this package.
+A sure statement becomes a memory, a likely one a candidate. What the words of a sentence are worth
+is learned (`text.judge`); this module has the signs of where a sentence stands, which sentences are
+one statement, and the forms that need no judge: requests to remember, sections of structured notes,
+the cause an agent names, and the next steps it lists.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ltm.capture.decide import Candidate, Certainty
-from ltm.capture.message import Sentence, joined, said, tidy, told, with_reason
-from ltm.capture.requests import asked_for, is_standing_order, points_back
+from ltm.capture.message import Sentence, joined, opening, said, tidy, told, with_reason
+from ltm.errors import WrongUsage
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope, Source
+from ltm.redact.redact import redacted
+from ltm.sessions.turns import ToolUse
 from ltm.text.infer import infer_scope
 from ltm.text.judge import Judge, judge, words
-from ltm.text.sentences import title_of
+from ltm.text.sentences import shortened, title_of
 
 USER, AGENT = "user", "agent"
 JOINS = "joins"
@@ -231,3 +233,254 @@ def _candidate(
 def _without_emphasis(text: str) -> str:
     """A text without marks of emphasis, which few have."""
     return _EMPHASIS.sub("", text) if "*" in text or "_" in text else text
+
+
+# Requests to remember
+
+_ENGLISH = (
+    r"\b(?<!do you )(?<!i )(?<!can't )(?<!cannot )(?:remember|memori[sz]e|keep in mind|bear in mind"
+    r"|make a (?:mental )?note|take note|note (?=that\b|:|for later|to self|the following)"
+    r"|do(?:n't|nt| not) forget|(?:save|add) (?:this|that|it) (?:to|in) (?:your |the )?memory)\b"
+    r"(?!\s+(?:when|how|why|what|who|where|which|last|if|the time|correctly|right|me\b|my name"
+    r"|to\b(?! self)))"
+    r"(?:\s*\b(?:for (?:later|next time|the future)|to self|the following[^:]{0,60}(?=:)|this"
+    r"|once more)\b)*"
+)
+_SPACED = (
+    r"\b(?:merke? (?:dir|euch)|vergiss nicht|behalte im kopf|onthoud|vergeet niet|recuerda"
+    r"|acuérdate de|ten en cuenta|no olvides|toma nota|lembre(?:-se)?(?: de)?"
+    r"|não (?:se )?esqueça|anota aí|souviens-toi|rappelle-toi|n'oublie pas|retiens|note bien"
+    r"|ricorda(?:ti)?|non dimenticare|tieni presente|zapamiętaj|pamiętaj|запомни|учти|имей в виду"
+    r"|не забудь|запам'ятай|unutma|aklında tut|zapamatuj si|nezapomeň|muista|kom ihåg)\b"
+)
+_UNSPACED = (
+    r"请?(?:记住|记得|别忘了|記住|記得|別忘了)|請(?:記住|記得)|覚えておいて(?:ください)?"
+    r"|忘れないで(?:ください)?|기억해(?: 줘| 주세요)?|잊지 마(?:세요)?"
+)
+_ASKED = rf"(?:{_ENGLISH}|{_SPACED}|{_UNSPACED})"
+_FIRST = re.compile(
+    rf"{_ASKED}[\s,:：，、!–—-]*(?:(?:that|que|dass|che|dat|że|что|що|že|että|att)\b)?"
+    r"[\s,:：，、–—-]*(?P<what>\S.{3,})",
+    re.IGNORECASE | re.DOTALL,
+)
+_LAST = re.compile(
+    r"(?P<what>\S.{7,}?)[,;，；、–—-]+\s*(?:so |and |but )?(?:please )?(?:(?:remember|keep|bear"
+    rf"|note|memori[sz]e) (?:that|this|it)(?: in mind)?(?:[,\s]*please)?|(?:{_SPACED}|{_UNSPACED})"
+    r"(?:\s+\w+){0,2})[.!。！]*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_MARK = re.compile(
+    rf"remember|memori|in mind|note|forget|memory|{_SPACED}|{_UNSPACED}", re.IGNORECASE
+)
+_TAIL = r"(?: (?:please|pls|down|well|for (?:later|next time|the future)|in (?:the )?future))*"
+_POINTS_BACK = re.compile(
+    r"(?:(?:and|so|please|pls|ok)[ ,]*)*(?:(?:remember|memori[sz]e|note) (?:that|this|it|these)"
+    r"|(?:keep|bear) (?:that|this|it) in mind"
+    rf"|(?:save|add) (?:that|this|it) (?:to|in) (?:your |the )?memory){_TAIL}\Z"
+    rf"|(?:{_SPACED}|{_UNSPACED})(?:,? (?:das|dies|dit|dat|eso|esto|ça|cela|isso|isto|questo|to"
+    r"|это|це|bunu|toto|bitte|por favor|stp|per favore))*\Z",
+    re.IGNORECASE,
+)
+
+
+_ORDER = re.compile(
+    r"(?:(?:and|but|also|ok|please|pls|bitte|por favor|s'il te plaît)[ ,]+)*"
+    r"(?:always|never(?! (?:mind|understood|knew|heard|saw|seen|had|been|was|thought|got)\b)"
+    r"|from now on|going forward|immer|nie(?:mals)?|ab (?:jetzt|sofort)"
+    r"|siempre|nunca|a partir de (?:ahora|agora)|toujours|jamais|désormais|dorénavant|sempre"
+    r"|d'ora in poi|altijd|nooit|vanaf nu|zawsze|nigdy|od teraz|всегда|никогда|отныне|завжди"
+    r"|ніколи|her zaman|asla|vždy|nikdy|aina|alltid|aldrig)\b.{8,}[^?？]\Z"
+    r"|(?:总是|永远不要|以后|今後は|必ず|絶対に|항상|절대|앞으로).{4,}[^?？]\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_standing_order(sentence: str) -> bool:
+    """Whether a sentence begins as an order that holds from now on."""
+    return bool(_ORDER.match(sentence.strip()))
+
+
+def asked_for(sentence: str) -> str:
+    """What a sentence asks to remember; '' when it asks nothing, or names nothing."""
+    if not _MARK.search(sentence) or sentence.rstrip().endswith(("?", "？")):
+        return ""
+    if points_back(sentence):
+        return ""
+    found = _LAST.match(sentence) or _FIRST.search(sentence)
+    return found["what"].strip() if found else ""
+
+
+def points_back(sentence: str) -> bool:
+    """Whether a sentence asks to remember the one before it."""
+    return bool(_POINTS_BACK.match(sentence.strip(" .!。！")))
+
+
+# Structured notes
+
+_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
+_BULLET = re.compile(r"^[-*+]\s+(?:\[[ xX]\]\s+)?(?P<text>\S.*)$")
+_PLACEHOLDER = re.compile(r"\A\[[^\]\n]*\]\Z|\A\.{3}\Z|\A(?:none|n/a|tbd)\.?\Z", re.IGNORECASE)
+_SECTIONS = ("decisions", "patterns", "issues", "gotchas", "facts", "learnings", "preferences")
+_STATE = re.compile(r"[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
+
+
+def notes(
+    text: str, kinds: Kinds, source: Source, sections: Collection[str] = _SECTIONS
+) -> Iterator[Candidate]:
+    """Candidates from every bullet of a section whose heading names a kind, in the plural."""
+    kind = ""
+    depth = 0
+    for line in text.split("\n"):
+        heading = _HEADING.match(line)
+        if heading:
+            level, name = len(heading[1]), heading[2].strip().lower()
+            if name in sections:
+                kind, depth = _kind(name, kinds), level
+            elif level <= depth:
+                kind = ""  # a deeper heading only groups the section's bullets
+            continue
+        bullet = _BULLET.match(line)
+        if not kind or not bullet:
+            continue
+        what = bullet["text"].strip()
+        if not _PLACEHOLDER.match(what) and len(what.split()) >= 2:
+            yield _noted(what, kind, kinds, source)
+
+
+def _noted(what: str, kind: str, kinds: Kinds, source: Source) -> Candidate:
+    if kinds[kind].states:
+        state = _STATE.search(what)
+        text = tidy(_STATE.sub("", what))
+        return Candidate(
+            kind, text, 0.9, source, state=state[1].lower() if state else kinds[kind].states[0]
+        )
+    claim, reason = _what_and_why(what)
+    return Candidate(kind, tidy(what), 0.9, source, title=title_of(tidy(claim)), reason=reason)
+
+
+def _what_and_why(what: str) -> tuple[str, str]:
+    """What and why, at the last colon and blank that do not stand in code."""
+    claim, colon, reason = what.rpartition(": ")
+    if not colon or claim.count("`") % 2 or len(claim.split()) < 2:
+        return what, ""
+    return claim, reason.strip(" .")
+
+
+def _kind(name: str, kinds: Kinds) -> str:
+    try:
+        return kinds.parse(name).name
+    except WrongUsage:
+        return kinds.default.name
+
+
+# What the agent reports
+
+NAMED, EXPLAINED = 0.1, 0.004
+"""How much a sentence is worth at least to be a cause: anywhere, and between failure and change."""
+_CAUSE_SENTENCES = 20
+"""Sentences of a report in which a cause is looked for."""
+_LEFT = (
+    r"(?:next(?: steps?| up)?|remaining(?: work| tasks?| items?| steps?)?|still (?:to do|open"
+    r"|missing"
+    r"|left|pending)|to[- ]?dos?(?: next)?|what(?:'s| is) (?:left|next|missing|still open)"
+    r"|not (?:yet )?"
+    r"(?:done|finished)(?: yet)?|left to do|(?:still )?open(?: points?| items?| tasks?)?"
+    r"|outstanding|pending"
+    r"|follow[- ]?ups?)"
+)
+_STEPS_HEADING = re.compile(rf"(?:\A|[.!]\s)\W*{_LEFT}\W*\Z", re.IGNORECASE)
+_INLINE = re.compile(
+    rf"(?:^|[.!;]\s+)\W{{0,6}}{_LEFT}\s*:\s+(?P<what>\S.{{8,400}})"
+    r"|\b(?:the )?(?:next step|next up|what remains|what is left|remaining work) is\s+"
+    r"(?P<that>\S.{8,300})",
+    re.IGNORECASE,
+)
+_STEP = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[ \]\s+)?(?P<text>\S.*)$")
+_OFFER = re.compile(
+    r"\b(?:let me know|would you like|do you want|if you(?:'d| would)? like|want me to|shall i"
+    r"|should i|optional|you (?:can|could|may|might)|consider)\b|\?\s*\Z",
+    re.IGNORECASE,
+)
+_COMPLETE = re.compile(
+    r"\A\W{0,4}all done\b|\beverything (?:is|was) (?:done|complete|finished|implemented)\b"
+    r"|\b(?:is|are) (?:now )?(?:fully |entirely |all )?(?:complete|implemented|finished)"
+    r"(?: and|[.!]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MOST_STEPS = 6
+_MARKUP = re.compile(r"\*\*|__|`{3,}")
+
+
+def cause_in(text: str, model: Judge, least: float = NAMED) -> str:
+    """The sentence of a report that most likely says what was wrong, or nothing."""
+    setting = Setting(AGENT, worked=True, failed=True)
+    spoken = sentences_of(text, setting)[:_CAUSE_SENTENCES]
+    best, found = least, ""
+    for place, each in enumerate(spoken):
+        worth = model.worth(AGENT, each.text, signs(spoken, place, setting))
+        is_statement = not each.text.rstrip().endswith(("?", ":"))
+        if worth >= best and is_statement and not is_standing_order(each.text):
+            best, found = worth, tidy(each.text)
+    return found
+
+
+def from_words(text: str, source: Source) -> Iterator[Candidate]:
+    """The next steps the agent names in its last words on a task."""
+    steps: list[str] = []
+    listing = False
+    for line in text.split("\n"):
+        if _STEPS_HEADING.search(line[-100:]):
+            listing = True
+            continue
+        bullet = _STEP.match(line)
+        if listing and bullet:
+            steps.append(_step(bullet["text"]))
+        elif listing and line.strip():
+            listing = not steps and line.rstrip().endswith(":")
+    if not steps:
+        for paragraph in text.split("\n"):
+            found = _INLINE.search(_MARKUP.sub("", paragraph[:1_000]))
+            if found:
+                steps.append(_step(found["what"] or found["that"]))
+    steps = [step for step in steps if step and not _OFFER.search(step)]
+    if steps:
+        yield _progress((), steps, source)
+
+
+def is_complete(text: str) -> bool:
+    """Whether the agent says that nothing of the work is left."""
+    return bool(_COMPLETE.search(text[:1_000]))
+
+
+def from_tasks(turn: ToolUse, source: Source) -> Iterator[Candidate]:
+    """What a task list says when some of it is done and some is not."""
+    todos = turn.input.get("todos")
+    if not isinstance(todos, list):
+        return
+    done: list[str] = []
+    left: list[str] = []
+    for todo in todos:
+        if isinstance(todo, dict) and isinstance(todo.get("content"), str):
+            task = _step(redacted(opening(todo["content"], 1_000)))
+            (done if todo.get("status") == "completed" else left).append(task)
+    if done and left:
+        yield _progress(done, left, source)
+
+
+def _progress(done: Sequence[str], left: Sequence[str], source: Source) -> Candidate:
+    text = f"Next: {'; '.join(left[:_MOST_STEPS])}."
+    if done:
+        text = f"Done: {'; '.join(done[-_MOST_STEPS:])}.\n\n{text}"
+    return Candidate(
+        kind="progress",
+        title=shortened(f"Next: {left[0]}", 80),
+        text=text,
+        weight=0.7,
+        source=source,
+        impact=Impact.MEDIUM,
+        fleeting=True,
+    )
+
+
+def _step(text: str) -> str:
+    return shortened(" ".join(_MARKUP.sub("", text).split()).rstrip(".;,"), 240)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from ltm.capture.failures import telling_line
+from ltm.capture.fixes import telling_line
 from ltm.cli import output
 from ltm.cli.command import Work, command, limit_option
 from ltm.cli.hits import MOST

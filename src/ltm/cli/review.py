@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ltm.capture.review import drop_candidates, keep_candidate
+from ltm.capture.remember import drop_candidates, keep_candidate
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.cli.remember import tell_result

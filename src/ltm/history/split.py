@@ -23,8 +23,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ltm.capture.commands import MEMORY, SHELLS, hides_failure
-from ltm.capture.failures import looks_failed, telling_line
+from ltm.capture.commands import MEMORY, SHELLS, hides_failure, looks_failed
+from ltm.capture.fixes import telling_line
 from ltm.capture.message import opening
 from ltm.history.passage import ASSISTANT, TOOL, USER, Passage
 from ltm.model import iso, utc

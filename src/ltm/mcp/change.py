@@ -17,8 +17,14 @@ from typing import Any
 
 from ltm.capture.decide import Outcome
 from ltm.capture.provenance import Evidence
-from ltm.capture.remember import RememberRequest, changes_of, remember, revise
-from ltm.capture.review import drop_candidates, keep_candidate
+from ltm.capture.remember import (
+    RememberRequest,
+    changes_of,
+    drop_candidates,
+    keep_candidate,
+    remember,
+    revise,
+)
 from ltm.config.config import problems_in
 from ltm.decisions import TEXT, Forget, Restore, Settle
 from ltm.errors import LtmError, NotFound, Refused, WrongUsage

@@ -19,7 +19,7 @@ from datetime import datetime
 
 from ltm.capture.decide import Candidate
 from ltm.capture.message import with_reason
-from ltm.capture.structured_notes import notes
+from ltm.capture.statements import notes
 from ltm.kinds import Kind, Kinds
 from ltm.llm.backend import object_in
 from ltm.llm.model import Model

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ltm.capture.agent_claims import is_complete
 from ltm.capture.commands import EDITORS
 from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.extract import Listener
 from ltm.capture.message import opening, said, told
 from ltm.capture.provenance import Evidence
+from ltm.capture.statements import is_complete
 from ltm.history.ingest import Unpurged
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust

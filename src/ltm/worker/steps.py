@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
-from ltm.capture import review
 from ltm.capture.decide import Candidate
 from ltm.capture.model_extract import READER as MODEL_READER
 from ltm.capture.pipeline import READER, Captured, capture
+from ltm.capture.remember import note_likely, settle_known
 from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import load
 from ltm.errors import Busy, LtmError, StorageFailed
@@ -252,9 +252,9 @@ def learn_from(
     store, log, project_id = project.store, project.log, project.places.project.id
     candidates = Candidates(project.places.private)
 
-    def note_likely(likely: Sequence[Candidate]) -> None:
+    def noted(likely: Sequence[Candidate]) -> None:
         if not passages_of(project, readonly=True).is_purged(session.id):
-            review.note_likely(store, candidates, likely, now)
+            note_likely(store, candidates, likely, now)
 
     done = capture(
         store,
@@ -265,10 +265,10 @@ def learn_from(
         difficulty=session.difficulty,
         folder=session.cwd,
         lines=lines,
-        note_likely=note_likely,
+        note_likely=noted,
     )
     if done.added:
-        review.settle_known(candidates, (store.read(each).memory for each in done.added))
+        settle_known(candidates, (store.read(each).memory for each in done.added))
     if done.added and _is_time(project):
         _, held = consolidate.run(store, now, least=consolidate.LEAST)
         plan.note_masses(log, project_id, plan.CONSOLIDATE, held)
