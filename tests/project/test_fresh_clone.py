@@ -115,11 +115,11 @@ def test_a_server_keeps_no_dead_process_of_those_it_did_not_wait_for(tmp_path: P
     home = str(tmp_path / ".ltm")
     for _ in range(3):
         answer._first_look(home, str(tmp_path))
-    left = set(answer._LEFT_ALONE)
+    left = set(answer.CHILDREN)
     for child in left:
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     answer._reap()
     for child in left:
         with pytest.raises(ChildProcessError):
             os.waitpid(child, os.WNOHANG)
-    assert not answer._LEFT_ALONE
+    assert not answer.CHILDREN

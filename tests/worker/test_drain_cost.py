@@ -82,7 +82,7 @@ def test_a_drain_opens_everything_once(tmp_path: Path, at_once: bool, config: st
     names: Counter[str] = Counter()
     for each in costs:
         assert each["errors"] == 0
-        assert each["modules"] <= 96 + bool(config)  # the log of models
+        assert each["modules"] <= 90
         assert each["loads"] == 1
         assert {path: times for path, times in each["opened"].items() if times > 1} == {}
         names.update(Path(path).name for path in each["opened"])

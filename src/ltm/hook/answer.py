@@ -1,9 +1,9 @@
-"""What a hook tells the model: the text of a session's start, of a sub-agent's, and of a prompt.
+"""The text a hook answers with: at the start of a session or a sub-agent, and for a prompt.
 
 Memories are read without writing, refreshing or waiting. The text of a session's start is kept
-ready (see `session_text`) and composed only when something it depends on has changed. A session is
-told nothing twice, at its start and with its prompts, also after it was resumed. Loaded only for
-events that are answered.
+ready (see `session_text`) and composed only when something it depends on has changed. A session
+gets nothing twice, at its start and with its prompts, also after it was resumed. Loaded only for
+events that are answered; what most of these do not need is imported where it is used.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str])
 
 
 def _client(environ: Mapping[str, str]) -> str:
-    """What of a client has a say in what is told, where there is an AGENTS.md."""
+    """The variant of the text a client gets where there is an AGENTS.md."""
     return "with AGENTS.md" if loads_agents_md(environ) else "without AGENTS.md"
 
 
@@ -131,24 +131,24 @@ def _first_look(home: str, folder: str) -> str:
             said += chunk
     finally:
         os.close(reading)
-        _LEFT_ALONE.add(child)
+        CHILDREN.add(child)
         _reap()
     raise TimeoutError(f"the first reading of {folder} took more than {_FIRST_LOOK} s")
 
 
-_LEFT_ALONE: set[int] = set()
-"""Processes that went on without us. A hook ends before they do; in a server they would pile up."""
+CHILDREN: set[int] = set()
+"""Processes still at work. A hook ends before they do; in a server they would pile up."""
 
 
 def _reap() -> None:
-    """Let go of those that have ended since."""
-    for child in list(_LEFT_ALONE):
+    """Reap child processes that have ended since."""
+    for child in list(CHILDREN):
         try:
             ended, _ = os.waitpid(child, os.WNOHANG)
         except ChildProcessError:
             ended = child  # another thread was quicker
         if ended:
-            _LEFT_ALONE.discard(child)
+            CHILDREN.discard(child)
 
 
 def settings_stamps(places: Places, folder: str) -> dict[str, str]:

@@ -1,10 +1,10 @@
 """The time limit of a hook: it ends when its time is up, even if a disk hangs, and loses no event.
 
-Owns who does the work of a hook. A process that waits for a disk which hangs cannot be ended, not
-even by itself, and the reader of its output waits as long. So the process a client started touches
-no disk: a child does, and tells it through a pipe, in lines, the event, that it is kept, and the
-answer. When time is up before the event is kept, the event goes to a place outside of home, and the
-child goes on: under one key it is one event. Standard library and `receive` only.
+A process that waits for a disk which hangs cannot be ended, not even by itself, and the reader of
+its output waits as long. So the process a client started touches no disk: a child does, and sends
+through a pipe, in lines, the event, that it is kept, and the answer. When time is up before the
+event is kept, the event goes to a place outside of home, and the child goes on: under one key it
+is one event. `receive` is imported in children only: reading it may wait for a disk too.
 """
 
 from __future__ import annotations
@@ -15,8 +15,15 @@ import time
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     Tell = Callable[[str], None]
+
+OUT_OF_TIME = (
+    '{"systemMessage":"LTM was not ready in time: this session starts without its memories, the'
+    ' next should have them (ltm doctor says more)"}\n'
+)
+"""What a hook prints for the person whose session starts without memories."""
 
 _START, _END = ('{"event":"SessionStart"', '{"event":"SessionEnd"')
 
@@ -29,7 +36,7 @@ def by_a_child(limit: float, end_limit: float, last: float) -> bool:
     import select  # before the fork: the child needs it too
 
     begun = time.monotonic()
-    reading, child = _forked(_receive)
+    reading, child = _forked(lambda tell: _work().receive(os.environ, tell))
     said = b""
     while True:
         until = begun + (end_limit if said.startswith(_END.encode()) else limit)
@@ -40,8 +47,8 @@ def by_a_child(limit: float, end_limit: float, last: float) -> bool:
             return _is_done(said, os.waitpid(child, 0)[1])
         said += chunk
     event, is_kept, answer = _parts(said)
-    _print(answer or (_out_of_time() if event.startswith(_START) else b""))
-    ends = [_forked(lambda _: _note_late(event))[0]]
+    _print(answer or (OUT_OF_TIME.encode() if event.startswith(_START) else b""))
+    ends = [_forked(lambda _: _work().note_late(os.environ, event))[0]]
     if is_kept:
         os.kill(child, 9)  # what is left to do is not worth the time
     elif event:
@@ -81,18 +88,17 @@ def by_a_thread(limit: float, end_limit: float, last: float) -> bool:
 
 
 def _is_done(said: bytes, status: int) -> bool:
-    """What is left when the child has ended: to print the answer, or to keep the event of a child
-    that died. False if it had not even read one."""
+    """Print the answer of a child that ended, or keep the event of one that died; False if it had
+    not even read one."""
     event, is_kept, answer = _parts(said)
     _print(answer)
     if status and event and not is_kept:
-        reading, _ = _forked(lambda _: _keep(event))
-        os.read(reading, 1)
+        os.read(_forked(lambda _: _work().keep_told(os.environ, event))[0], 1)
     return bool(event) or not status
 
 
 def _parts(said: bytes) -> tuple[str, bool, bytes]:
-    """What the child told: the event, whether it is kept, and the answer if that is whole."""
+    """What the child sent: the event, whether it is kept, and the answer if that is whole."""
     event, *more = said.split(b"\n", 2)
     if not more:
         return "", False, b""
@@ -101,7 +107,7 @@ def _parts(said: bytes) -> tuple[str, bool, bytes]:
 
 
 def _forked(work: Callable[[Tell], object]) -> tuple[int, int]:
-    """A child that does some work, given a way to tell us something; what it tells, and its id.
+    """Start a child that does some work; the end of its pipe, and its process id.
 
     It holds no pipe of the client's but its input, and that only until it has read it.
     """
@@ -130,35 +136,15 @@ def _forked(work: Callable[[Tell], object]) -> tuple[int, int]:
         os._exit(status)
 
 
-def _receive(tell: Tell) -> None:
-    from ltm.hook.receive import receive
+def _work() -> ModuleType:
+    from ltm.hook import receive
 
-    receive(os.environ, tell)
-
-
-def _note_late(event: str) -> None:
-    from ltm.hook.receive import note_late
-
-    note_late(os.environ, event)
-
-
-def _keep(event: str) -> None:
-    from ltm.hook.receive import keep_told
-
-    keep_told(os.environ, event, outside=False)
+    return receive
 
 
 def _keep_outside(event: str, child: int) -> None:
-    from ltm.hook.receive import keep_told
-
-    keep_told(os.environ, event, outside=True)
+    _work().keep_told(os.environ, event, outside=True)
     os.kill(child, 9)  # when the disk is back, it need not do it again
-
-
-def _out_of_time() -> bytes:
-    from ltm.hook.receive import OUT_OF_TIME
-
-    return OUT_OF_TIME.encode("ascii")
 
 
 def _print(data: bytes) -> None:

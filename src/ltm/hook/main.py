@@ -1,9 +1,8 @@
-"""The program behind `ltm-hook`: whatever happens, the client sees exit 0 and no noise, and soon.
+"""The program behind `ltm-hook`: whatever happens, the client sees exit 0, no error output, soon.
 
-What a hook promises a session: no error output, no hook inside LTM's own calls of a client, and a
-hard deadline (see `deadline`). What it says and keeps is in `receive`. It also runs as a plain
-file, `python3 -I -S hook.py`, on a Python with nothing installed; so this file is short (it is
-compiled at each run) and every Python 3 can read it.
+It does nothing inside LTM's own calls of a client, and ends at a hard deadline (see `deadline`);
+the event is handled in `receive`. It also runs as a plain file, `python3 -I -S main.py`, on a
+Python with nothing installed; so it is short (compiled at each run) and every Python 3 can read it.
 """
 
 import os
@@ -19,13 +18,13 @@ LAST_WORDS = 0.05
 """Seconds it then has to keep the event elsewhere and to leave a line in the log."""
 
 OR_NEXT = "--or-next"
-"""Said by a launcher that knows another Python: end with 1 if this one could not do it."""
+"""Given by a launcher that knows another Python: end with 1 if this one could not do it."""
 
 HANDED_OVER = "LTM_HOOK_HANDED_OVER"
 
 
 def main() -> None:
-    """Answer one event of a client, told on stdin, and leave with 0."""
+    """Answer one event of a client, given on stdin, and exit with 0."""
     done = False
     try:
         if os.environ.get("LTM_INSIDE"):
@@ -33,26 +32,21 @@ def main() -> None:
         elif sys.version_info < (3, 11):  # noqa: UP036
             _hand_over()
         else:
-            done = _begin()
-    except BaseException:  # noqa: S110  # no one to tell: the client must not notice
+            import gc
+
+            gc.disable()  # nothing lives long enough to become garbage, and looking takes time
+            _ignore_signals()
+            from ltm.hook import deadline
+
+            work = deadline.by_a_child if hasattr(os, "fork") else deadline.by_a_thread
+            done = work(DEADLINE, END_DEADLINE, LAST_WORDS)
+    except BaseException:  # noqa: S110  # the client must not notice
         pass
     finally:
         os._exit(int(not done and OR_NEXT in sys.argv))
 
 
-def _begin() -> bool:
-    """Have the event kept and answered in the time there is; False if this Python cannot do it."""
-    import gc
-
-    gc.disable()  # nothing lives long enough to become garbage, and looking for it takes time
-    _be_deaf()
-    from ltm.hook import deadline
-
-    work = deadline.by_a_child if hasattr(os, "fork") else deadline.by_a_thread
-    return work(DEADLINE, END_DEADLINE, LAST_WORDS)
-
-
-def _be_deaf() -> None:
+def _ignore_signals() -> None:
     """Signals meant for the client's whole group must not cut a write in half."""
     try:
         # `signal` itself costs as much as the interpreter's start.
@@ -65,7 +59,7 @@ def _be_deaf() -> None:
 
 
 def _hand_over() -> None:
-    """This Python is too old: let the one that does our other work be the hook, if there is one."""
+    """This Python is too old: run the hook on the one noted for the worker, if there is one."""
     if os.environ.get(HANDED_OVER):
         return
     from ltm.project.home import home

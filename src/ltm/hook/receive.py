@@ -1,4 +1,4 @@
-"""One event of a client: from its words on stdin into the spool, and the answer on stdout.
+"""Receive one event of a client: from stdin into the spool, and the answer to stdout.
 
 The order: read what is there, keep the event, answer it, leave the rest to the drain, a process of
 its own. No network, no waiting for a lock, and nothing loaded that this event does not need: most
@@ -20,6 +20,7 @@ from ltm.clients.wire import PLUGIN_EVENTS, TOOL_EVENTS, is_plugin_active, under
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
 from ltm.files.fastjson import is_whole, read_object, write
+from ltm.hook.deadline import OUT_OF_TIME
 from ltm.project.home import home as find_home
 from ltm.spool import events, hook_log
 from ltm.spool.hook_log import python, runtime
@@ -41,13 +42,7 @@ _DRAINED = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
 _SWITCHES = {"SubagentStart": b"subagents", "UserPromptSubmit": b"per_prompt"}
 """Events answered only if an option says so, and a word without which no config can say it."""
 
-OUT_OF_TIME = (
-    '{"systemMessage":"LTM was not ready in time: this session starts without its memories, the'
-    ' next should have them (ltm doctor says more)"}\n'
-)
-"""What a hook prints for the person whose session starts without memories."""
-
-_KEY = "key"  # under which an event that is told has its key
+_KEY = "key"  # the field of the line for `tell` that holds the event's key
 
 _printing = allocate_lock()  # taken once, by the answer or by the message that there is none
 
@@ -70,10 +65,7 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
         return  # both are set up, and it must not happen twice
     key = events.new_key()
     tell(write({**record, _KEY: key}))
-    try:
-        home = find_home(environ)
-    except LtmError:
-        home = ""  # a session whose home is unknown is kept all the same
+    home = _home(environ)
     keep(record, home, environ, key=key)
     tell("")
     if not home:
@@ -92,8 +84,7 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
 
 
 def give_up(environ: Mapping[str, str], told: str) -> None:
-    """What there is to say when time is up: a line in the log, and one to the person whose session
-    starts without memories."""
+    """Print that time is up to a person whose session starts, and leave a line in the log."""
     if read_object(told).get("event") == "SessionStart" and _printing.acquire(False):
         _print(OUT_OF_TIME)
     note_late(environ, told)
@@ -105,14 +96,11 @@ def note_late(environ: Mapping[str, str], told: str) -> None:
     hook_log.note(find_home(environ), event, TimeoutError("time was up before it was done"))
 
 
-def keep_told(environ: Mapping[str, str], told: str, *, outside: bool) -> None:
-    """Keep an event that `receive` told of and did not keep; `outside`, only where home is not."""
+def keep_told(environ: Mapping[str, str], told: str, *, outside: bool = False) -> None:
+    """Keep an event that `receive` passed to `tell` and did not keep; `outside` of home only."""
     record = read_object(told)
     key = str(record.pop(_KEY))
-    try:
-        home = find_home(environ)
-    except LtmError:
-        home = ""
+    home = _home(environ)
     if outside:
         events.put_outside(home, record, environ, key=key)
     else:
@@ -143,6 +131,13 @@ def answer(payload: dict[str, object], record: dict[str, object], home: str) -> 
         return ""
     output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
     return write(output) + "\n"
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    try:
+        return find_home(environ)
+    except LtmError:
+        return ""  # a session whose home is unknown is kept all the same
 
 
 def _is_plugins(event: str, record: dict[str, object], environ: Mapping[str, str]) -> bool:
@@ -181,34 +176,24 @@ def _text(chunks: list[bytes]) -> str:
 
 
 def _text_for(event: str, payload: dict[str, object], record: dict[str, object], home: str) -> str:
-    if event == "SessionStart":
-        from ltm.hook.answer import at_start
+    if event != "SessionStart" and not (event in _SWITCHES and _may_be_on(home, _SWITCHES[event])):
+        return ""
+    from ltm.hook import answer as answers
 
-        text = at_start(record)
-        if text and _may_be_on(home, _SWITCHES["UserPromptSubmit"]):
-            from ltm.hook.answer import note_start
-
-            note_start(home, str(record.get("session", "")), text)
-        return text
-    if event in _SWITCHES and _may_be_on(home, _SWITCHES[event]):
-        if event == "SubagentStart":
-            from ltm.hook.answer import at_subagent
-
-            return at_subagent(record)
-        from ltm.hook.answer import at_prompt
-
-        return at_prompt(record, str(payload.get("prompt", "")))
-    return ""
+    if event == "SubagentStart":
+        return answers.at_subagent(record)
+    if event == "UserPromptSubmit":
+        return answers.at_prompt(record, str(payload.get("prompt", "")))
+    text = answers.at_start(record)
+    if text and _may_be_on(home, _SWITCHES["UserPromptSubmit"]):
+        answers.note_start(home, str(record.get("session", "")), text)
+    return text
 
 
 def _notice(record: dict[str, object], home: str, environ: Mapping[str, str]) -> str:
     """What a person should know when a session begins: that the plugin is still being set up."""
     data = environ.get("CLAUDE_PLUGIN_DATA", "")
-    if record.get("source") != "startup" or not data:
-        return ""
-    from ltm.spool.hook_log import python, runtime
-
-    if python(runtime(home)):
+    if record.get("source") != "startup" or not data or python(runtime(home)):
         return ""
     try:
         state = read_object(read_plain(os.path.join(data, "environment.json")).decode())
@@ -236,11 +221,7 @@ def _is_due(event: str, home: str) -> bool:
     if event not in TOOL_EVENTS:
         return event in _DRAINED
     waiting = sum(events.count(home, each) for each in TOOL_EVENTS)
-    if waiting < 2:
-        return False
-    from ltm.spool.hook_log import runtime, save_interval
-
-    return waiting >= save_interval(runtime(home))
+    return waiting > 1 and waiting >= hook_log.save_interval(runtime(home))
 
 
 LOCK = "drain.lock"
@@ -251,14 +232,10 @@ def start_drain(home: str) -> bool:
     program = python(runtime(home))
     if not program or is_draining(home) or not hasattr(os, "posix_spawn"):
         return False
-    _keep_to_ourselves()
+    _share_no_handles()
     # `-I`: the folder a session runs in must not be able to bring its own `ltm` or `click`.
     command = [program, "-I", "-m", "ltm", "drain"]
-    nothing = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-    ]
+    nothing = [(os.POSIX_SPAWN_OPEN, each, os.devnull, os.O_RDWR, 0) for each in (0, 1, 2)]
     environ = {**os.environ, "LTM_HOME": home}
     # SIGHUP, SIGINT, SIGQUIT and SIGTERM, which the hook or its shell ignores for its short life.
     heard = [1, 2, 3, 15]
@@ -290,8 +267,8 @@ def is_draining(home: str) -> bool:
     return False
 
 
-def _keep_to_ourselves() -> None:
-    """What we inherited stays here: a pipe that a child keeps open makes its reader wait."""
+def _share_no_handles() -> None:
+    """Let no child inherit open files: a pipe that it keeps open makes its reader wait."""
     try:
         names = os.listdir("/dev/fd")
     except OSError:

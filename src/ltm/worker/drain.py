@@ -1,4 +1,4 @@
-"""The drain: every event that hooks left for later, in order, each step of it once.
+"""The drain: process every event that hooks left for later, in order, each step of it once.
 
 One drain is at work at a time. An event's file is deleted only when all that follows from it (see
 `steps`) is done. Runs detached, in a thread of the MCP server, or before a command.
@@ -57,12 +57,12 @@ def drain(
     settle: float = SETTLE,
     again: bool = True,
 ) -> Drained:
-    """Do what every waiting event asks for, then return; at once when another drain is at it.
+    """Process every waiting event, then return; at once when another drain is at work.
 
     What cannot be done now (a full disk, a locked database) stays where it is for the next time.
     So does what came meanwhile if the caller looks `again` anyway.
     """
-    done = Drained()
+    done, steps = Drained(), STEPS if steps is None else steps
     # A hook may have put an event between our last look and our letting go of the lock, seen
     # the lock, and left it to us: so look again without it.
     while events.is_waiting(home, environ):
@@ -73,7 +73,7 @@ def drain(
             if not lock.acquire(patience=_TURN):
                 return done
             try:
-                if not _empty(home, environ, STEPS if steps is None else steps, settle, done):
+                if not _empty(home, environ, steps, settle, done):
                     return done
             finally:
                 lock.release()
@@ -89,14 +89,14 @@ def drain(
 def _empty(
     home: str, environ: Mapping[str, str], steps: Sequence[Step], settle: float, done: Drained
 ) -> bool:
-    """Go through the events that wait; False when a writer was in the way of some of them."""
+    """Process the events that wait; False when a writer was in the way of some of them."""
     finished = Finished()
     with closing(SessionLog(os.path.join(home, STATE))) as log:
         projects = OpenProjects(home, environ, log)
         with closing(projects):
             log.relax()
             try:
-                stuck = _go_through(home, environ, steps, settle, projects, log, done, finished)
+                stuck = _process(home, environ, steps, settle, projects, log, done, finished)
                 log.prune(datetime.now(UTC))
             finally:
                 # What events told is on the disk before their files are gone. All at once, because
@@ -111,7 +111,7 @@ def _empty(
     return not stuck
 
 
-def _go_through(
+def _process(
     home: str,
     environ: Mapping[str, str],
     steps: Sequence[Step],
@@ -121,8 +121,7 @@ def _go_through(
     done: Drained,
     finished: Finished,
 ) -> set[str]:
-    """Do what waits, noting in `finished` what is done; the folders in which a writer was in the
-    way."""
+    """Process what waits, noting in `finished` what is done; the folders a writer kept locked."""
     stuck: set[str] = set()
     halted: set[str] = set()  # sessions of which an event waits for a better disk
     for spooled in in_order(home, environ):
@@ -144,17 +143,15 @@ def _go_through(
         try:
             begun, tries = (DONE, 0) if event.key in finished.keys else log.progress(event.key)
             is_done = begun >= DONE or _is_done(work, steps, begun, tries, done)
-        except Busy as error:
-            hook_log.note(home, "drain", error)
-            done.errors += 1
-            stuck.add(event.cwd)
-            continue
-        except _TROUBLE as error:
+        except (*_TROUBLE, Busy) as error:
             # Not the event's fault: when the disk is better, it goes on from here.
-            if not done.errors:
+            if isinstance(error, Busy):
+                stuck.add(event.cwd)
+            else:
+                halted.add(event.session)
+            if isinstance(error, Busy) or not done.errors:
                 hook_log.note(home, "drain", error)
             done.errors += 1
-            halted.add(event.session)
             continue
         if is_done:
             finished.add(spooled)
@@ -168,7 +165,7 @@ def _is_done(
     work: StepContext, steps: Sequence[Step], begun: int, tries: int, done: Drained
 ) -> bool:
     """Take an event's steps from where it stands; False when it must be tried again later, which
-    also goes for `Busy` and `_TROUBLE`.
+    also goes for `Busy` and `_TROUBLE`. A step that fails again and again is left out.
 
     Where it stands is noted with what is counted, which must not happen twice, and when a step
     fails. All other steps may be taken again after a crash: they know what they have done.
@@ -176,27 +173,19 @@ def _is_done(
     for number, step in enumerate((log_event, *steps)):
         if number < begun:
             continue
-        if not _is_taken(work, number, step, tries, done):
-            return False
+        try:
+            step(work)
+        except (*_TROUBLE, Busy):
+            work.projects.close()  # whatever was in the way, the next event opens its files again
+            raise
+        except Exception as error:
+            work.projects.close()
+            hook_log.note(work.home, f"drain, {getattr(step, '__name__', 'step')}", error)
+            done.errors += 1
+            if tries + 1 < TRIES:
+                work.log.note_progress(work.event.key, number, tries + 1)
+                return False
         tries = 0
-    return True
-
-
-def _is_taken(work: StepContext, number: int, step: Step, tries: int, done: Drained) -> bool:
-    """Take one step; one that fails again and again is left out."""
-    key, log = work.event.key, work.log
-    try:
-        step(work)
-    except (*_TROUBLE, Busy):
-        work.projects.close()  # whatever was in the way, the next event opens its files again
-        raise
-    except Exception as error:
-        work.projects.close()
-        hook_log.note(work.home, f"drain, {getattr(step, '__name__', 'step')}", error)
-        done.errors += 1
-        if tries + 1 < TRIES:
-            log.note_progress(key, number, tries + 1)
-            return False
     return True
 
 

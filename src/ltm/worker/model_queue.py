@@ -1,7 +1,7 @@
-"""The sessions that are due to be read by a model, if one is switched on, and the reading itself.
+"""Let the model, if one is switched on, read the sessions that are due.
 
-`ltm drain` reads what is due after everything else and under its own lock, so that a slow model
-delays no event and no memory. `ltm capture` reads with `hear_session`.
+`ltm drain` does it after everything else and under a lock of its own, so that a slow model delays
+no event and no memory. `ltm capture` reads with `hear_session`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from ltm.config.config import load
 from ltm.errors import LtmError
 from ltm.files.lock import Lock
 from ltm.hook.answer import compose_brief
-from ltm.inject.memory_md import write_views
 from ltm.llm.model import OFF, Model, open_model
 from ltm.project.layout import STATE
 from ltm.sessions.stats import is_there
 from ltm.spool import hook_log
 from ltm.state.model_log import ModelLog
 from ltm.state.session_log import Session, SessionLog
-from ltm.store.open import vaults_of
 from ltm.store.project import OpenProject
+from ltm.worker.steps import write_project_views
 
 LOCK = "llm.lock"
 
@@ -114,8 +113,8 @@ def _hear(
     again: bool = False,
 ) -> Captured:
     now = now.replace(microsecond=0)
-    store, log, where = project.store, project.log, project.places
+    store, log = project.store, project.log
     done = hear(store, log, models, model, session, now=now, again=again, replaceable=replaceable)
     if done.added or done.superseded:
-        write_views(store, vaults_of(where), where.project.root, now=now)
+        write_project_views(project, now)
     return done

@@ -1,8 +1,8 @@
-"""Everything that was put aside, heard or observed becomes memory: `ltm consolidate --all`.
+"""`ltm consolidate --all`: make memories of unread sessions, stashes, preferences and repetitions.
 
-Owns the order: unread parts of sessions, stashes, preferences, repetitions, views. Each stash is
-marked only after what it holds is on the disk, every count is set and not added to, and one such
-run is at work in a project at a time; so one that is killed can simply be started again.
+The order: unread parts of sessions, stashes, preferences, repetitions, views. Each stash is marked
+only after what it holds is on the disk, every count is set and not added to, and one such run is at
+work in a project at a time; so one that is killed can simply be started again.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from ltm.capture import preferences
 from ltm.capture.decide import Candidate, as_memory
@@ -21,7 +22,6 @@ from ltm.capture.provenance import Evidence
 from ltm.errors import LtmError, ModelFailed
 from ltm.files.atomic import make_folder
 from ltm.files.lock import Lock
-from ltm.inject.memory_md import write_views
 from ltm.kinds import Kinds
 from ltm.llm.model import Model, open_model
 from ltm.model import Source, Trust, iso
@@ -33,7 +33,6 @@ from ltm.sessions.stats import has_grown
 from ltm.state import corrections
 from ltm.state.model_log import ModelLog
 from ltm.state.session_log import SessionLog
-from ltm.store.open import vaults_of
 from ltm.store.project import OpenProject
 from ltm.store.store import Store
 from ltm.upkeep import plan
@@ -41,11 +40,12 @@ from ltm.upkeep.consolidate import ConsolidationStep, propose
 from ltm.upkeep.consolidate import apply as merge
 from ltm.upkeep.consolidate import plan as repetitions
 from ltm.upkeep.plan import let_through
-from ltm.worker.steps import begin, learn_from
+from ltm.worker.steps import begin, learn_from, write_project_views
 
 Tell = Callable[[int], object]
 """Called after each part with how many there are, for a progress bar."""
 
+_Answer = TypeVar("_Answer")
 _SESSIONS = 200
 _TRUST = {"written": Trust.ASSISTANT, "edited": Trust.ASSISTANT, "": Trust.TOOL}
 
@@ -90,7 +90,9 @@ def reflect(
     done = Reflected(dry_run)
     store, places = project.store, project.places
     make_folder(places.private)
-    with Lock(os.path.join(places.private, "reflect.lock")), _Asking(project, environ) as ai:
+    lock = Lock(os.path.join(places.private, "reflect.lock"))
+    with lock, closing(ModelLog(places.state_db)) as models:
+        ai = _Asking(open_model(project.config, places.home, models, environ))
         stashes = Stashes(places.project.root, places.private)
         waiting = [each for each in stashes.every() if not each.processed]
         done.problems += stashes.problems
@@ -114,12 +116,15 @@ def reflect(
         through, done.held = let_through(store, done.merged, consent=consent)
         if not dry_run:
             done.merged = merge(store, through)
-            through, held = let_through(store, ai.proposed(store), consent=consent)
+            proposed: list[ConsolidationStep] = ai.ask(lambda model: propose(store, model), [])
+            through, held = let_through(store, proposed, consent=consent)
             done.merged += merge(store, through)
             done.held += held
             plan.note_masses(project.log, places.project.id, plan.CONSOLIDATE, done.held)
             tell(parts)
-            _publish(store, places, done, now)
+            views = write_project_views(project, now)
+            done.written = views.written
+            done.problems += [(each.path, each.message) for each in views.problems]
         tell(parts)
         done.model = ai.trouble
     return done
@@ -196,48 +201,23 @@ def _count(
         done.problems.append((os.path.join(places.home, corrections.FILE), str(error)))
 
 
-def _publish(store: Store, places: Places, done: Reflected, now: datetime) -> None:
-    views = write_views(store, vaults_of(places), places.project.root, now=now)
-    done.written = views.written
-    done.problems += [(each.path, each.message) for each in views.problems]
-
-
 class _Asking:
     """The model, if one is switched on; the first failure ends the asking, and nothing else."""
 
-    def __init__(self, project: OpenProject, environ: Mapping[str, str]) -> None:
-        self._project = project
-        self._environ = environ
-        self._log: ModelLog | None = None
-        self.model: Model | None = None
+    def __init__(self, model: Model | None) -> None:
+        self.model = model
         self.trouble = ""
 
-    def __enter__(self) -> _Asking:
-        where = self._project.places
-        self._log = ModelLog(where.state_db)
-        self.model = open_model(self._project.config, where.home, self._log, self._environ)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._log is not None:
-            self._log.close()
-
     def reword(self, statements: Sequence[str]) -> str:
-        """A wording for what users said, or nothing."""
-        if self.model is None or self.trouble:
-            return ""
-        try:
-            return preference_in_words(statements, self.model)
-        except ModelFailed as error:
-            self.trouble = str(error)
-            return ""
+        """A wording for what users wrote, or nothing."""
+        return self.ask(lambda model: preference_in_words(statements, model), "")
 
-    def proposed(self, store: Store) -> list[ConsolidationStep]:
-        """What the model would merge and archive."""
+    def ask(self, question: Callable[[Model], _Answer], otherwise: _Answer) -> _Answer:
+        """The answer of the model; `otherwise` if there is none, or it failed."""
         if self.model is None or self.trouble:
-            return []
+            return otherwise
         try:
-            return propose(store, self.model)
+            return question(self.model)
         except ModelFailed as error:
             self.trouble = str(error)
-            return []
+            return otherwise

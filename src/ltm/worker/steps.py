@@ -1,10 +1,10 @@
-"""What follows from an event of a session: the steps of a drain.
+"""The steps of a drain: what follows from an event of a session.
 
-`STEPS` is where more work is added: a step gets a `StepContext` and is called once per event, after
-the session log knows of it. A session is learned from at the end of a turn when there is enough to
-read, at every so many tool calls of a long turn, before the context goes, at its end, and when a
-session begins after one that never ended. Each reader of a transcript keeps its own cursor; the
-lines are read once for all of them. `ltm capture` uses `begin` and `learn_from` too.
+A step gets a `StepContext` and is called once per event, after the session log knows of it. A
+session is learned from at the end of a turn when there is enough to read, at every so many tool
+calls of a long turn, before the context goes, at its end, and when a session begins after one that
+never ended. Each reader of a transcript keeps its own cursor; the lines are read once for all of
+them. `ltm capture` uses `begin` and `learn_from` too.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ltm.capture.pipeline import READER, Captured, capture
 from ltm.capture.remember import note_likely, settle_known
 from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import load
-from ltm.errors import Busy, LtmError, StorageFailed
+from ltm.errors import LtmError
 from ltm.history.ingest import keep_session, let_go, passages_of
 from ltm.hook.answer import settings_stamps
-from ltm.inject.memory_md import write_views
+from ltm.inject.memory_md import Published, write_views
 from ltm.llm.model import OFF
 from ltm.model import Status, utc
 from ltm.notes.session_notes import note_session, tidy_notes
@@ -200,8 +200,8 @@ def count(work: StepContext) -> None:
     Not at each call of a tool: those are counted as they come, and an agent makes hundreds before
     the figures are asked for.
     """
-    session = work.log.get(work.event.session) if work.event.event not in TOOL_EVENTS else None
-    if session is None:
+    session = work.log.get(work.event.session)
+    if session is None or work.event.event in TOOL_EVENTS:
         return
     others = work.log.unended(session) if work.event.event == "SessionStart" else ()
     for each in (session, *others):
@@ -214,35 +214,26 @@ def learn(work: StepContext) -> None:
     for session in sessions_to_read(work):
         if has_grown(work.log, session, READER, _LEAST_BYTES.get(event.event, 1)):
             learn_from(work.projects.open(session.cwd), session, work.at, lines=work.lines)
-        if event.event not in TOOL_EVENTS:  # within a turn no model is asked for anything
-            _note_due(work, session)
+        # A model reads on if one is switched on and it is worth it, but never within a turn.
+        has_model = work.projects.user.own("llm.backend") != OFF and event.event not in TOOL_EVENTS
+        least = _MODEL_BYTES.get(event.event, 1)
+        if has_model and has_grown(work.log, session, MODEL_READER, least):
+            work.log.models().note_unheard(session.id)
         if event.event == "SessionEnd" and session.cwd and os.path.isdir(session.cwd):
             _tidy_up(work.projects.open(session.cwd), work.at)
 
 
 def sessions_to_read(work: StepContext) -> list[Session]:
     """The sessions an event makes us read: its own, or when it begins those that never ended."""
-    reads = work.event.event in _LEARNING or _is_save(work)
-    session = work.log.get(work.event.session) if reads else None
+    event, log = work.event, work.log
+    reads = event.event in _LEARNING
+    if event.event in TOOL_EVENTS:  # every so many of them a long turn is saved
+        interval = int(work.projects.user.own("hooks.save_interval"))
+        reads = log.live_calls(event.session) % interval == 0
+    session = log.get(event.session) if reads else None
     if session is None:
         return []
-    return [session] if work.event.event != "SessionStart" else work.log.unended(session)
-
-
-def _is_save(work: StepContext) -> bool:
-    """Whether an event is one of the tool calls at which a long turn is saved."""
-    if work.event.event not in TOOL_EVENTS:
-        return False
-    interval = int(work.projects.user.own("hooks.save_interval"))
-    return work.log.live_calls(work.event.session) % interval == 0
-
-
-def _note_due(work: StepContext, session: Session) -> None:
-    """Note that a model is to read on in a session, if one is switched on and it is worth it."""
-    least = _MODEL_BYTES.get(work.event.event, 1)
-    is_on = work.projects.user.own("llm.backend") != OFF
-    if is_on and has_grown(work.log, session, MODEL_READER, least):
-        work.log.models().note_unheard(session.id)
+    return [session] if event.event != "SessionStart" else log.unended(session)
 
 
 def learn_from(
@@ -273,7 +264,7 @@ def learn_from(
         _, held = consolidate.run(store, now, least=consolidate.LEAST)
         plan.note_masses(log, project_id, plan.CONSOLIDATE, held)
     if done.added or done.superseded:
-        _write_views(project, now)
+        write_project_views(project, now)
     return done
 
 
@@ -330,23 +321,16 @@ def _tidy_up(project: OpenProject, now: datetime) -> None:
     store, log, project_id = project.store, project.log, project.places.project.id
     merged, held = consolidate.run(store, now, least=consolidate.LEAST)
     plan.note_masses(log, project_id, plan.CONSOLIDATE, held)
-    done = 0
-    try:
-        faded = plan.run(store, now=now, limits=plan.limits_of(project.config))
-        plan.note_masses(log, project_id, plan.UPKEEP, faded.held)
-        done = len(faded.done)
-    except (Busy, StorageFailed):
-        raise
-    except LtmError as error:
-        # Such as a plugged-in strategy that fails: a session's end does not wait for it.
-        hook_log.note(project.places.home, "upkeep", error)
-    if done or merged:
-        _write_views(project, now)
+    faded = plan.run(store, now=now, limits=plan.limits_of(project.config))
+    plan.note_masses(log, project_id, plan.UPKEEP, faded.held)
+    if faded.done or merged:
+        write_project_views(project, now)
 
 
-def _write_views(project: OpenProject, now: datetime) -> None:
+def write_project_views(project: OpenProject, now: datetime) -> Published:
+    """Bring MEMORY.md and the blocks in files of the project up to date."""
     where = project.places
-    write_views(project.store, vaults_of(where), where.project.root, now=now)
+    return write_views(project.store, vaults_of(where), where.project.root, now=now)
 
 
 def keep_said(work: StepContext) -> None:
