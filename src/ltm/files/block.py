@@ -11,7 +11,6 @@ it comes along with a clone, and two branches that both changed the block still 
 
 import os
 import re
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ltm.errors import Refused
@@ -68,7 +67,7 @@ class MarkedBlock(NamedTuple):
 
 def find_block(existing: bytes) -> MarkedBlock | None:
     """The block of a file; None where there are no marks, or none that make a pair."""
-    pair = _pair(list(_marks(existing)))
+    _, pair = _marks(existing)
     if pair is None:
         return None
     begin, end = pair
@@ -92,10 +91,9 @@ def with_block(existing: bytes, block: str) -> bytes | None:
 
     Marks that do not make a pair leave the file as it is; `problems` says what is wrong with them.
     """
-    marks = list(_marks(existing))
+    marks, pair = _marks(existing)
     if not marks:
         return None
-    pair = _pair(marks)
     if pair is None:
         return existing
     begin, end = pair
@@ -119,7 +117,7 @@ def place_block(existing: bytes, block: str) -> bytes:
 
 def without_block(existing: bytes) -> bytes:
     """The file without its block and marks: exactly what it was before `place_block`."""
-    pair = _pair(list(_marks(existing)))
+    _, pair = _marks(existing)
     if pair is None:
         return existing
     eol = _eol(existing)
@@ -129,17 +127,16 @@ def without_block(existing: bytes) -> bytes:
 
 def problems(existing: bytes, path: str) -> tuple[Problem, ...]:
     """What is wrong with the marks of a file, each with its line."""
-    marks = list(_marks(existing))
-    pair = _pair(marks)
-    if pair is None:
-        return tuple(
-            Problem(path, f"{_word(mark)} has no partner, so the block is not written", mark.line)
-            for mark in marks
-        )
+    marks, pair = _marks(existing)
+    wrong = (
+        "is one too many; only the first block is written"
+        if pair
+        else "has no partner, so the block is not written"
+    )
     return tuple(
-        Problem(path, f"{_word(mark)} is one too many; only the first block is written", mark.line)
+        Problem(path, f"{START if mark.opens else END} {wrong}", mark.line)
         for mark in marks
-        if mark not in pair
+        if mark not in (pair or ())
     )
 
 
@@ -158,45 +155,32 @@ def import_line(memory_md: str, target: str) -> str:
     return "@" + path.replace(os.sep, "/").replace(" ", "\\ ")
 
 
-def _marks(data: bytes) -> Iterator[_Mark]:
-    """The marks that stand alone on a line, outside code blocks, in their order."""
+def _marks(data: bytes) -> tuple[list[_Mark], tuple[_Mark, _Mark] | None]:
+    """The marks that stand alone on a line outside code blocks, and the first pair of them.
+
+    A pair is the first start and the end that follows it, unless another start is in between.
+    """
+    marks: list[_Mark] = []
     position = 0
-    code = b""
+    code = b""  # the fence of the code block that is open
     inside = False
     for number, line in enumerate(data.splitlines(keepends=True), start=1):
-        found = None if code else _MARK.match(line)
-        if found:
+        if found := None if code else _MARK.match(line):
             inside = found["word"] == b"START"
-            yield _Mark(
-                inside, number, position + found.start("mark"), position + found.end("mark")
-            )
-        elif not inside:  # what stands between the marks is replaced, so it opens no code block
-            code = _code_after(line, code)
+            begin, end = found.span("mark")
+            marks.append(_Mark(inside, number, position + begin, position + end))
+        elif not inside and (found := _CODE.match(line)):
+            # What stands between the marks is replaced, so it opens no code block.
+            fence, rest = found["fence"], found["rest"]
+            if not code:
+                code = b"" if fence[:1] == b"`" and b"`" in rest else fence
+            elif fence[:1] == code[:1] and len(fence) >= len(code) and not rest.strip():
+                code = b""
         position += len(line)
-
-
-def _code_after(line: bytes, code: bytes) -> bytes:
-    """The fence of the code block that is open after a line, or nothing."""
-    found = _CODE.match(line)
-    if not found:
-        return code
-    fence, rest = found["fence"], found["rest"]
-    if not code:
-        return b"" if fence[:1] == b"`" and b"`" in rest else fence
-    closes = fence[:1] == code[:1] and len(fence) >= len(code) and not rest.strip()
-    return b"" if closes else code
-
-
-def _pair(marks: Sequence[_Mark]) -> tuple[_Mark, _Mark] | None:
-    """The first start and the end that follows it, unless another start comes in between."""
-    for place, mark in enumerate(marks[:-1]):
-        if mark.opens:
-            return None if marks[place + 1].opens else (mark, marks[place + 1])
-    return None
-
-
-def _word(mark: _Mark) -> str:
-    return START if mark.opens else END
+    first = next((place for place, mark in enumerate(marks[:-1]) if mark.opens), None)
+    if first is None or marks[first + 1].opens:
+        return marks, None
+    return marks, (marks[first], marks[first + 1])
 
 
 def _encoded(block: str, existing: bytes) -> bytes:

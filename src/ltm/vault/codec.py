@@ -74,8 +74,47 @@ def decode(document: Document, path: str, kinds: Kinds, *, seen: datetime | None
     `seen` is the moment to assume for a hand-written file whose keys and id tell none, such as the
     file's modification time.
     """
+    values = DocumentValues(document, path)
+    if "topic" in document.fields and not document.fields.keys() & _OURS_ALONE:
+        values.bad(
+            "topic",
+            "is a memory of claude-ltm, which is read only when it is imported",
+            "take it in with 'ltm import' and move it away; if it is yours, write 'kind: fact'",
+        )
     sections = read_body(with_notes(document.body, document.alternates))
-    return MemoryReader(document, path, kinds).memory(sections, seen)
+    memory_id = values.text("id").strip()
+    if not memory_id:  # a file is named `<slug>.<id>.md`, so a deleted line loses nothing
+        memory_id = os.path.basename(path).removesuffix(".md").rpartition(".")[2]
+    if not is_id(memory_id):
+        hint = "write 'id: mem_' and letters or digits of your choice, in one word"
+        found = f"'{memory_id}' is not a memory's id" if values.text("id") else "'id' is missing"
+        values.bad("id", found, hint)
+    kind = values.text("kind")
+    try:
+        kind = kinds.parse(kind).name if kind.strip() else kinds.default.name
+    except WrongUsage as error:
+        values.bad("kind", error.message, error.hint)
+    # A title is one line; YAML lets a person wrap one, and that person means a space.
+    title = re.sub(r"[\r\n]+", " ", values.text("title"))
+    if not title.strip():
+        title = title_of(sections.content or sections.summary)
+    if not title:
+        hint = "write 'title:' and a few words, or a text below the keys"
+        values.bad("title", "'title' is missing", hint)
+    created = values.moment("created") or _id_moment(memory_id) or values.moment("updated") or seen
+    if created is None:
+        values.bad("created", "'created' is missing", "write 'created: 2026-11-15T16:22:00Z'")
+    return assembled(
+        values,
+        values,
+        trust=Trust.USER,
+        id=memory_id,
+        kind=kind,
+        title=title,
+        summary=sections.summary,
+        content=sections.content,
+        created=created.replace(microsecond=0),
+    )
 
 
 def encode(memory: Memory, base: Document | None = None, kinds: Kinds | None = None) -> Document:
@@ -83,12 +122,24 @@ def encode(memory: Memory, base: Document | None = None, kinds: Kinds | None = N
 
     Refused when a text cannot be kept in a file or the file would be too large to be read again.
     """
-    _refuse_unwritable(memory)
-    new = _values(memory)
+    if not is_id(memory.id):
+        raise Refused(f"'{memory.id}' is not a memory's id", hint="leave the id to ltm")
+    if not memory.title.strip():
+        raise Refused("a memory needs a title", hint="give it one with --title")
+    if "\n" in memory.title or "\r" in memory.title:
+        raise Refused("a title must be one line", hint="put the rest into the content")
+    for name, value in record_by_key(memory).items():
+        texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+        if not all(map(is_text, texts)):
+            raise Refused(
+                f"the {name} holds a character that no text file can keep",
+                hint="remove NUL characters and broken surrogates",
+            )
     if base is None:
-        document = Document().with_fields(new, write_body(memory.summary, memory.content))
+        body = write_body(memory.summary, memory.content)
+        document = Document().with_fields(_values(memory), body)
     else:
-        document = _onto(base, memory, new, kinds or Kinds())
+        document = _onto(base, memory, kinds or Kinds())
     if document.front_size > MAX_FRONT or len(document.to_bytes()) > MAX_FILE:
         raise Refused(
             f"'{memory.title[:60]}' is too long to be kept as one memory",
@@ -193,42 +244,20 @@ class Sections:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryReader:
-    """A document together with what is needed to understand it and to complain about it."""
+class DocumentValues:
+    """The values of a document's keys, read as a person may have typed them."""
 
     document: Document
     path: str
-    kinds: Kinds
 
-    def memory(self, sections: Sections, seen: datetime | None) -> Memory:
-        """The memory these keys and sections make."""
-        if "topic" in self.document.fields and not self.document.fields.keys() & _OURS_ALONE:
-            self._bad(
-                "topic",
-                "is a memory of claude-ltm, which is read only when it is imported",
-                "take it in with 'ltm import' and move it away; if it is yours, write 'kind: fact'",
-            )
-        found = self._id()
-        return assembled(
-            self,
-            self,
-            trust=Trust.USER,
-            id=found,
-            kind=self._kind(),
-            title=self._title(sections),
-            summary=sections.summary,
-            content=sections.content,
-            created=self._created(found, seen),
-        )
-
-    def _bad(self, key: str, message: str, hint: str) -> NoReturn:
+    def bad(self, key: str, message: str, hint: str) -> NoReturn:
         line = self.document.lines.get(key, 1)
         raise BadFile(message, path=self.path, line=line, hint=hint)
 
     def text(self, key: str) -> str:
         value = self.document.fields.get(key, "")
         if isinstance(value, tuple):
-            self._bad(key, f"'{key}' is a list", f"write '{key}:' and one text in double quotes")
+            self.bad(key, f"'{key}' is a list", f"write '{key}:' and one text in double quotes")
         return value
 
     def _word(self, key: str) -> str:
@@ -238,54 +267,22 @@ class MemoryReader:
     def texts(self, key: str) -> tuple[str, ...]:
         return items(self.document.fields.get(key))
 
-    def _id(self) -> str:
-        found = self.text("id").strip()
-        if not found:
-            # A file is named `<slug>.<id>.md`, so a deleted line loses nothing.
-            found = os.path.basename(self.path).removesuffix(".md").rpartition(".")[2]
-        if not is_id(found):
-            problem = f"'{found}' is not a memory's id" if self.text("id") else "'id' is missing"
-            self._bad(
-                "id", problem, "write 'id: mem_' and letters or digits of your choice, in one word"
-            )
-        return found
-
-    def _kind(self) -> str:
-        word = self.text("kind")
-        if not word.strip():
-            return self.kinds.default.name
-        try:
-            return self.kinds.parse(word).name
-        except WrongUsage as error:
-            self._bad("kind", error.message, error.hint)
-
-    def _title(self, sections: Sections) -> str:
-        # A title is one line; YAML lets a person wrap one, and that person means a space.
-        title = re.sub(r"[\r\n]+", " ", self.text("title"))
-        if title.strip():
-            return title
-        derived = title_of(sections.content or sections.summary)
-        if not derived:
-            hint = "write 'title:' and a few words, or a text below the keys"
-            self._bad("title", "'title' is missing", hint)
-        return derived
-
     def choice(self, key: str, default: _T) -> _T:
         try:
             return choice(type(default), self.text(key).strip() or default.value)
         except WrongUsage as error:
-            self._bad(key, f"'{key}': {error.message}", error.hint)
+            self.bad(key, f"'{key}': {error.message}", error.hint)
 
     def flag(self, key: str) -> bool:
         word = self._word(key).lower()
         if word not in _TRUE | _FALSE:
-            self._bad(key, f"'{key}' is neither true nor false", f"write '{key}: true'")
+            self.bad(key, f"'{key}' is neither true nor false", f"write '{key}: true'")
         return word in _TRUE
 
     def _number(self, key: str) -> float:
         value = number(self._word(key))
         if value is None:
-            self._bad(key, f"'{key}' is not a number", f"write '{key}: {BY_KEY[key].default}'")
+            self.bad(key, f"'{key}' is not a number", f"write '{key}: {BY_KEY[key].default}'")
         return value
 
     def share(self, key: str, default: float) -> float:
@@ -299,26 +296,15 @@ class MemoryReader:
     def phase(self) -> Phase:
         found = phase_of(self._word("phase"))
         if found is None:
-            self._bad("phase", "'phase' is not a phase", "write a number from 0 (full) to 3")
+            self.bad("phase", "'phase' is not a phase", "write a number from 0 (full) to 3")
         return Phase(found)
 
-    def _moment(self, key: str) -> datetime | None:
+    def moment(self, key: str, default: datetime | None = None) -> Any:
         text = self.text(key).strip()
-        if not text:
-            return None
-        found = moment(text)
-        if found is None:
-            self._bad(key, f"'{key}' is not a moment", f"write '{key}: 2026-11-15T16:22:00Z'")
+        found = moment(text) if text else default
+        if text and found is None:
+            self.bad(key, f"'{key}' is not a moment", f"write '{key}: 2026-11-15T16:22:00Z'")
         return found
-
-    def moment(self, key: str, default: datetime) -> datetime:
-        return self._moment(key) or default
-
-    def _created(self, memory_id: str, seen: datetime | None) -> datetime:
-        found = self._moment("created") or _id_moment(memory_id) or self._moment("updated") or seen
-        if found is None:
-            self._bad("created", "'created' is missing", "write 'created: 2026-11-15T16:22:00Z'")
-        return found.replace(microsecond=0)
 
 
 def _id_moment(memory_id: str) -> datetime | None:
@@ -336,19 +322,20 @@ def _id_moment(memory_id: str) -> datetime | None:
     return made if 2000 <= made.year < 2200 else None
 
 
-def _onto(base: Document, memory: Memory, new: dict[str, Value | None], kinds: Kinds) -> Document:
-    name = file_name(memory)  # a base without an id takes it from here
-    try:
-        before = decode(base, name, kinds, seen=memory.created)
-    except LtmError:  # a broken base has nothing to compare with: every known key is written
-        return base.with_fields(new, rewrite_body(base.body, memory.summary, memory.content))
-    if before == memory:
-        return base
-    old = _values(before)
-    due = {*base.repeated, *lacking(base)}
-    if memory.title != before.title:  # one that follows from the text may stand in an older file
-        due.add("title")
-    changes = {key: value for key, value in new.items() if value != old[key] or key in due}
+def _onto(base: Document, memory: Memory, kinds: Kinds) -> Document:
+    changes = _values(memory)
+    try:  # a base without an id takes it from the name
+        before = decode(base, file_name(memory), kinds, seen=memory.created)
+    except LtmError:
+        pass  # a broken base has nothing to compare with: every known key is written
+    else:
+        if before == memory:
+            return base
+        old = _values(before)
+        due = {*base.repeated, *lacking(base)}
+        if memory.title != before.title:  # one that follows from the text may be in an older file
+            due.add("title")
+        changes = {key: new for key, new in changes.items() if new != old[key] or key in due}
     # Words that lost in a union merge are in the memory's content by now, so they enter the body
     # as the repeated lines that held them go.
     return base.with_fields(changes, rewrite_body(base.body, memory.summary, memory.content))
@@ -372,22 +359,6 @@ def _values(memory: Memory) -> dict[str, Value | None]:
     left_out["title"] = title_of(memory.content or memory.summary)
     left_out["confirmed"] = values["created"]
     return {key: None if left_out.get(key) == value else value for key, value in values.items()}
-
-
-def _refuse_unwritable(memory: Memory) -> None:
-    if not is_id(memory.id):
-        raise Refused(f"'{memory.id}' is not a memory's id", hint="leave the id to ltm")
-    if not memory.title.strip():
-        raise Refused("a memory needs a title", hint="give it one with --title")
-    if "\n" in memory.title or "\r" in memory.title:
-        raise Refused("a title must be one line", hint="put the rest into the content")
-    for name, value in record_by_key(memory).items():
-        texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
-        if not all(map(is_text, texts)):
-            raise Refused(
-                f"the {name} holds a character that no text file can keep",
-                hint="remove NUL characters and broken surrogates",
-            )
 
 
 # -- the body --------------------------------------------------------------------------------------
@@ -420,15 +391,11 @@ def read_body(body: str) -> Sections:
 
 def write_body(summary: str, content: str) -> str:
     """The shortest body that says exactly this; nothing at all for a tombstone without words."""
-    plain = f"\n{_escape(content, 'content')}\n"
-    if content and _says(plain, summary, content):
-        return plain
-    parts: list[str] = []
-    if summary:
-        parts.append(f"## Summary\n\n{_escape(summary, 'summary')}\n")
-    if content:
-        parts.append(f"## Content\n\n{_escape(content, 'content')}\n")
-    return "".join(f"\n{part}" for part in parts)
+    text = _escape(content, "content")
+    if content and _says(f"\n{text}\n", summary, content):
+        return f"\n{text}\n"
+    above = f"\n## Summary\n\n{_escape(summary, 'summary')}\n" if summary else ""
+    return above + (f"\n## Content\n\n{text}\n" if content else "")
 
 
 def rewrite_body(body: str, summary: str, content: str) -> str:
@@ -443,12 +410,10 @@ def rewrite_body(body: str, summary: str, content: str) -> str:
     if not read_body(new).explicit:
         return new
     spliced = body
-    if content != old.content and old.content_span:
-        start, end = old.content_span
-        spliced = f"{spliced[:start]}{_escape(content, 'content')}{spliced[end:]}"
-    if summary != old.summary and old.summary_span:
-        start, end = old.summary_span
-        spliced = f"{spliced[:start]}{_escape(summary, 'summary')}{spliced[end:]}"
+    contents = ("content", content, old.content, old.content_span)  # stands behind the summary
+    for name, text, former, span in (contents, ("summary", summary, old.summary, old.summary_span)):
+        if text != former and span:
+            spliced = f"{spliced[: span[0]]}{_escape(text, name)}{spliced[span[1] :]}"
     # Where a section is missing, or stands in pieces, there is nothing to splice into.
     return spliced if _says(spliced, summary, content) else new
 

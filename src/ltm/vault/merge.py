@@ -169,10 +169,8 @@ def _text(base: Document | None, ours: Document, older: Document, newer: Documen
         return older.body
     pairs = ((older, newer), (newer, older))
     faded = [side for side, other in pairs if _has_faded(side, base or other)]
-    if faded == [older]:
-        return newer.body
-    if faded == [newer]:
-        return older.body
+    if len(faded) == 1:
+        return newer.body if faded == [older] else older.body
     if not (older.body.strip() and newer.body.strip()):  # one is a tombstone
         return older.body if older.body.strip() else newer.body
     if faded:

@@ -100,7 +100,8 @@ class Vault:
     def names(self) -> list[str]:
         """The names of all memory files."""
         try:
-            return [name for name in os.listdir(self.memories) if _is_memory_name(name)]
+            names = os.listdir(self.memories)
+            return [name for name in names if name.endswith(".md") and not name.startswith(".")]
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -269,10 +270,6 @@ class Vault:
         """Remove what dead writers left. Unfinished files are kept in the vault's own folder, which
         stays small, so that this costs next to nothing however many memories there are."""
         sweep(self.folder)
-
-
-def _is_memory_name(name: str) -> bool:
-    return name.endswith(".md") and not name.startswith(".")
 
 
 def _read_regular(path: str) -> bytes:
