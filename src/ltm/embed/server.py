@@ -109,13 +109,13 @@ def _vectors(data: bytes, count: int) -> Floats:
         places = [item.get("index", at) for at, item in enumerate(items)]
         vectors = np.array([item["embedding"] for item in items], dtype=np.float32)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError, OverflowError):
-        raise BadAnswer("what came back are no embeddings in OpenAI's form") from None
+        raise BadAnswer("the answer does not hold embeddings in OpenAI's form") from None
     if sorted(map(str, places)) != sorted(map(str, range(count))) or vectors.ndim != 2:
         raise BadAnswer(
             f"{counted(len(items), 'embedding')} came back for {counted(count, 'text')}"
         )
     if not 1 <= vectors.shape[1] <= MOST or not np.isfinite(vectors).all():
-        raise BadAnswer("what came back are numbers that are no embeddings")
+        raise BadAnswer("the numbers that came back are not embeddings")
     ordered: Floats = np.empty_like(vectors)
     ordered[[int(place) for place in places]] = vectors
     return ordered

@@ -47,7 +47,7 @@ _SESSION = (
     *("CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"),
     *("CLAUDE_ENV_FILE", "CLAUDE_JOB_DIR", "CLAUDE_CODE_SESSION_NAME", "AI_AGENT"),
 )
-"""What a client tells the programs it starts: LTM may be one, and this call is not the client's."""
+"""Variables that a client sets for the programs it starts: LTM may be one."""
 
 
 class Claude:
@@ -165,10 +165,10 @@ def _answer(printed: bytes, code: int, errors: bytes) -> Answer:
         result = json.loads(printed)
         said, failed = result["result"], result["is_error"]
     except (ValueError, RecursionError, KeyError, TypeError):
-        told = _short(errors.decode("utf-8", "replace"))
+        reason = _short(errors.decode("utf-8", "replace"))
         if code:
             raise ModelFailed(
-                f"claude ended with {code}{f': {told}' if told else ''}",
+                f"claude ended with {code}{f': {reason}' if reason else ''}",
                 hint="run 'claude --version': it must be 2.1.197 or newer",
             ) from None
         raise BadAnswer("the output of claude is not a result") from None

@@ -154,7 +154,7 @@ def taught(text: str, kinds: Kinds, source: Source, at: str) -> list[Candidate]:
 
 
 def episode(noted: Noted, kinds: Kinds, source: Source, at: str, name: str) -> Candidate | None:
-    """What happened, in three to five lines; None when there is nothing to tell."""
+    """What happened, in three to five lines; None when there is nothing to say."""
     decision, gotcha = kinds.parse("decisions"), kinds.parse("gotchas")
     labelled = {
         "Goal": noted.lines(GOAL)[:1],
@@ -163,19 +163,19 @@ def episode(noted: Noted, kinds: Kinds, source: Source, at: str, name: str) -> C
         "Lesson": noted.lines(_plural(gotcha), *gotcha.aliases)[:1],
         "Next": noted.lines(STEPS)[:1],
     }
-    told = [
-        f"{label}: {shortened(line, _LINE)}" for label, lines in labelled.items() for line in lines
+    lines = [
+        f"{label}: {shortened(line, _LINE)}" for label, found in labelled.items() for line in found
     ]
     least, most = EPISODE_LINES
     more = noted.lines(DONE, ASKED, COMMITS, "")
-    if not told and not more:  # it has other headings
+    if not lines and not more:  # it has other headings
         more = noted.lines(*noted.sections)
     for line in more:
-        if len(told) < least and not any(line in each for each in told):
-            told.append(shortened(line, _LINE))
-    if not told:
+        if len(lines) < least and not any(line in each for each in lines):
+            lines.append(shortened(line, _LINE))
+    if not lines:
         return None
-    text = "\n".join(f"- {line}" for line in told[:most])
+    text = "\n".join(f"- {line}" for line in lines[:most])
     title = shortened(one_line(name), 80)
     return Candidate("episode", redacted(text), 1.0, source, title=redacted(title), at=at)
 
@@ -300,12 +300,12 @@ def worded(outline: Outline, turns: Iterable[Turn], kinds: Kinds, model: Model) 
 
 def preference_in_words(statements: Sequence[str], model: Model) -> str:
     """One sentence for what a user said again and again; '' if it goes beyond their words."""
-    told = [redacted(one_line(each))[:_LONGEST] for each in statements][-_STATEMENTS:]
+    texts = [redacted(one_line(each))[:_LONGEST] for each in statements][-_STATEMENTS:]
     mark = secrets.token_hex(8)
-    lines = "\n".join(f"- {each}" for each in told)
+    lines = "\n".join(f"- {each}" for each in texts)
     prompt = f"[{mark} said]\n{lines}\n[{mark} end]\nThe JSON only."
     answer = object_in(model.ask(_PREFERENCE, prompt))
-    return _line(answer.get("preference"), tokens_of("\n".join(told)))
+    return _line(answer.get("preference"), tokens_of("\n".join(texts)))
 
 
 def _lines(answer: Mapping[str, object], name: str, said: frozenset[str]) -> list[str]:

@@ -101,9 +101,9 @@ class Outliner:
             self._note(turn)
 
     def outline(self) -> Outline:
-        """What the session was about, as far as it was heard."""
-        heard = [*self._found, *self._listener.candidates(at_end=True)]
-        taught = self._evidence.judged(each for each in heard if each.tier is Certainty.SURE)
+        """What the session was about so far."""
+        found = [*self._found, *self._listener.candidates(at_end=True)]
+        taught = self._evidence.judged(each for each in found if each.tier is Certainty.SURE)
         latest: dict[str, Candidate] = {
             each.kind: each
             for each in taught

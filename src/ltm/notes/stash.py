@@ -26,7 +26,7 @@ FOLDER = os.path.join(".claude", "stash")
 MANIFEST = "stashes.json"
 
 MANY = 5
-"""From how many waiting stashes on the user is told of them."""
+"""Waiting stashes from which on they are mentioned to the user."""
 
 LONGEST = 60
 """Letters of a name."""

@@ -81,7 +81,7 @@ _ONE_BLOCK = re.compile(r"\s*<([a-z]+[-_][a-z-_]+)[ >].*</\1>\s*\Z", re.DOTALL)
 
 
 def holds_nothing(line: bytes) -> bool:
-    """Whether a line tells by its type that it holds no turn, so that it need not be parsed.
+    """Whether a line is of a type that holds no turn, so that it need not be parsed.
 
     Half of the bytes of some transcripts: progress of tools, whole requests, snapshots of files.
     """

@@ -346,10 +346,10 @@ class Recent:
 
 
 class Unknown:
-    """Messages that are noted nowhere, by who can tell which of many are, and were not met here.
+    """Messages that a database does not know, and that were not met here.
 
-    A reading says which come next (`expect`), so that a database is asked once for some hundred of
-    them: one by one, its locks alone took a tenth of the time a transcript takes.
+    A reading says which come next (`expect`), so that the database is asked once for some hundred
+    of them: one by one, its locks alone took a tenth of the time a transcript takes.
     """
 
     def __init__(self, known: Callable[[Sequence[str]], set[str]]) -> None:
@@ -391,7 +391,7 @@ class TranscriptReader:
         self._calls: dict[str, ToolUse] = {}
         self._place: Place | None = None
         self.unreadable = 0
-        """Lines that are no JSON, or that are too long."""
+        """Lines that are not JSON, or that are too long."""
         self.repeated = 0
         """Messages that were read before, from here or from another transcript."""
 
@@ -470,8 +470,8 @@ def read(
 ) -> TranscriptReader:
     """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
 
-    A file that is missing, or not a plain file, has none. The cursor is told by the reading.
-    `only` is for who needs few turns: lines with none of these bytes in them are not parsed.
+    A file that is missing, or not a plain file, has none. With `only`, lines that have none of
+    these bytes in them are not parsed.
     """
     seen = Recent(IN_ONE) if seen is None else seen
     return TranscriptReader(lines(path, cursor), seen, only)
@@ -488,7 +488,7 @@ def _entry_in(line: bytes) -> dict[str, Any] | None:
 
 
 def committed(output: str) -> Iterator[tuple[str, str, str]]:
-    """Hash, branch and subject of each commit that the output of a command tells of."""
+    """Hash, branch and subject of each commit in the output of a command."""
     for found in _COMMITTED.finditer(output[:_HEAD_OF_RESULT]):
         yield found["hash"], found["branch"], found["subject"].strip()
 
@@ -523,7 +523,7 @@ _FIRST = 200
 
 @dataclass(frozen=True, slots=True)
 class SessionOrigin:
-    """What the first lines of a transcript tell."""
+    """What the first lines of a transcript say."""
 
     session: str
     cwd: str = ""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FOLDER = "spool"
 MOST = 5_000
-"""Files that may wait. A spool this full is not being drained; what more would tell is in
+"""Files that may wait. A spool this full is not being drained; what more events would say is in
 the transcripts anyway."""
 
 DAYS = 60
@@ -264,7 +264,7 @@ def remove(paths: Iterable[str]) -> None:
 
 
 def count(home: str, event: str) -> int:
-    """How many events of one name wait, as their files' names tell without opening them.
+    """How many events of one name wait, counted by the names of their files.
 
     Those that a server kept together are not among them: it does not leave them to others.
     """

@@ -201,7 +201,7 @@ def rule_of(
 def effect_of(rule: Rule, evidence: Sequence[RuleEvidence], started: Mapping[str, str]) -> Effect:
     """How often a rule was needed in conversations before it became a memory, and after.
 
-    A conversation that was under way when it did counts as before: it was not told.
+    A conversation that was under way when it did counts as before: it did not have it.
     """
     needed = {each.conversation for each in evidence}
     after = {name for name, began in started.items() if began > rule.since}
@@ -352,7 +352,7 @@ class Ledger:
                         "UPDATE rules SET statement = ? WHERE project = ? AND id = ?",
                         (most_typical(left), project, rule),
                     )
-        self._db.execute("VACUUM")  # SQLite keeps what was overwritten until told
+        self._db.execute("VACUUM")  # SQLite keeps what was overwritten until then
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return len(gone)
 
@@ -450,6 +450,6 @@ def _connect(path: str) -> sqlite3.Connection:
         raise StorageFailed(f"the ledger {error}", path=path, hint=error.hint) from error
     except (OSError, sqlite3.Error) as error:
         raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
-    # Where a transcript was read to is noted elsewhere: what it told must survive a power cut.
+    # Where a transcript was read to is noted elsewhere: what it said must survive a power cut.
     db.execute("PRAGMA synchronous = FULL")
     return db

@@ -21,7 +21,7 @@ PAUSES = (60, 300, 1_800, 7_200, 43_200)
 """Seconds to wait after each failure; after the last it is given up."""
 
 GIVEN_UP = len(PAUSES)
-"""Failures after which nothing is tried without being told to."""
+"""Failures after which nothing is tried unless the user asks for it."""
 
 _COLUMNS = "session, cursor, lines, tries, not_before, error"
 
@@ -57,7 +57,7 @@ class ModelLog:
     """The log in the state database at `path`. Used by one thread at a time."""
 
     def __init__(self, path: str, *, db: sqlite3.Connection | None = None) -> None:
-        """`db` is a connection of the caller's to use, who also closes it."""
+        """`db` is a connection to use, which the caller closes."""
         # A call that was made must be counted, also after a power cut.
         self._db = db or open_log(path)
         self._is_borrowed = db is not None

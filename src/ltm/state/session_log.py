@@ -27,7 +27,7 @@ _KEPT_DAYS = 60
 """Days after which a message is not expected again: clients delete transcripts sooner."""
 
 _KEPT_SECONDS = 3_600
-"""Seconds after which an event is not expected again: a hook tells it twice within one or two."""
+"""Seconds after which an event is not expected again: a hook repeats it within one or two."""
 
 _CAUGHT_UP = 20  # sessions among which those are looked for that died before they ended
 
@@ -152,7 +152,7 @@ class SessionLog:
         )
 
     def count(self, session: str, ok: int, failed: int, compactions: int) -> None:
-        """Add what a stretch of the transcript told."""
+        """Add what was counted in a stretch of the transcript."""
         self._db.execute(
             "UPDATE sessions SET ok = ok + ?, failed = failed + ?, compactions = compactions + ?"
             " WHERE id = ?",
@@ -160,7 +160,7 @@ class SessionLog:
         )
 
     def count_live(self, session: str, ok: int = 0, failed: int = 0, compactions: int = 0) -> None:
-        """Add what events told. They agree with the transcript, or stand in for a missing one."""
+        """Add what events say. They agree with the transcript, or stand in for a missing one."""
         self._db.execute(
             "UPDATE sessions SET live_ok = live_ok + ?, live_failed = live_failed + ?,"
             " live_compactions = live_compactions + ? WHERE id = ?",
@@ -168,7 +168,7 @@ class SessionLog:
         )
 
     def live_calls(self, session: str) -> int:
-        """How many tool calls of a session events told of."""
+        """How many tool calls of a session were in events."""
         row = self._db.execute(
             "SELECT live_ok + live_failed FROM sessions WHERE id = ?", (session,)
         ).fetchone()

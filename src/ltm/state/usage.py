@@ -41,7 +41,32 @@ from ltm.spool import session_text
 _LOOKED = "looked"
 """Under this name `cursors` has the session in which the memories of a project were last seen."""
 
-_TABLES = """
+_DAYS = """
+CREATE TABLE days(
+  number INTEGER PRIMARY KEY, project TEXT NOT NULL, day TEXT NOT NULL, UNIQUE(project, day));
+CREATE TABLE batches(
+  project TEXT NOT NULL, vault TEXT NOT NULL, session INTEGER NOT NULL,
+  PRIMARY KEY(project, vault)) WITHOUT ROWID;
+"""  # since schema 2
+
+_LOGS = """
+CREATE TABLE IF NOT EXISTS cursors(
+  session TEXT NOT NULL, reader TEXT NOT NULL, path TEXT NOT NULL, cursor TEXT NOT NULL,
+  PRIMARY KEY(session, reader, path)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS turns(turn INTEGER PRIMARY KEY, day INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS events(
+  key TEXT PRIMARY KEY, steps INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID;
+"""  # since schema 3: how far transcripts were read, which events are done
+
+_MODELS = """
+CREATE TABLE IF NOT EXISTS spend(
+  day INTEGER PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS unheard(
+  session TEXT NOT NULL, cursor TEXT NOT NULL, lines TEXT NOT NULL, tries INTEGER NOT NULL,
+  not_before INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY(session, cursor)) WITHOUT ROWID;
+"""  # since schema 5: what models cost, and what they have yet to read
+
+_TABLES = f"""
 CREATE TABLE usage(
   id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_session INTEGER NOT NULL, last_used TEXT,
   first_day INTEGER NOT NULL, idle_day INTEGER NOT NULL, uses_then INTEGER NOT NULL) WITHOUT ROWID;
@@ -53,23 +78,7 @@ CREATE TABLE sessions(
   compactions INTEGER NOT NULL DEFAULT 0, live_ok INTEGER NOT NULL DEFAULT 0,
   live_failed INTEGER NOT NULL DEFAULT 0, live_compactions INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX sessions_project ON sessions(project, number);
-CREATE TABLE days(
-  number INTEGER PRIMARY KEY, project TEXT NOT NULL, day TEXT NOT NULL, UNIQUE(project, day));
-CREATE TABLE batches(
-  project TEXT NOT NULL, vault TEXT NOT NULL, session INTEGER NOT NULL,
-  PRIMARY KEY(project, vault)) WITHOUT ROWID;
-CREATE TABLE cursors(
-  session TEXT NOT NULL, reader TEXT NOT NULL, path TEXT NOT NULL, cursor TEXT NOT NULL,
-  PRIMARY KEY(session, reader, path)) WITHOUT ROWID;
-CREATE TABLE turns(turn INTEGER PRIMARY KEY, day INTEGER NOT NULL);
-CREATE TABLE events(
-  key TEXT PRIMARY KEY, steps INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE spend(
-  day INTEGER PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL);
-CREATE TABLE unheard(
-  session TEXT NOT NULL, cursor TEXT NOT NULL, lines TEXT NOT NULL, tries INTEGER NOT NULL,
-  not_before INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY(session, cursor)) WITHOUT ROWID;
-"""
+{_DAYS}{_LOGS}{_MODELS}"""
 
 
 def _numbered(db: sqlite3.Connection) -> None:
@@ -78,7 +87,7 @@ def _numbered(db: sqlite3.Connection) -> None:
         return
     make(
         db,
-        """
+        f"""
 ALTER TABLE sessions RENAME TO former;
 DROP INDEX sessions_project;
 CREATE TABLE sessions(
@@ -88,13 +97,9 @@ CREATE INDEX sessions_project ON sessions(project, number);
 INSERT INTO sessions(id, project, started)
   SELECT id, project, started FROM former ORDER BY started, project, former.number;
 DROP TABLE former;
-CREATE TABLE days(
-  number INTEGER PRIMARY KEY, project TEXT NOT NULL, day TEXT NOT NULL, UNIQUE(project, day));
+{_DAYS}
 INSERT OR IGNORE INTO days(project, day)
   SELECT project, substr(started, 1, 10) FROM sessions ORDER BY number;
-CREATE TABLE batches(
-  project TEXT NOT NULL, vault TEXT NOT NULL, session INTEGER NOT NULL,
-  PRIMARY KEY(project, vault)) WITHOUT ROWID;
 ALTER TABLE usage ADD COLUMN first_day INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE usage ADD COLUMN idle_day INTEGER NOT NULL DEFAULT 0;
 UPDATE usage SET
@@ -112,17 +117,7 @@ def _logged(db: sqlite3.Connection) -> None:
     added = [f"{name} TEXT NOT NULL DEFAULT ''" for name in texts]
     added += [f"{name} INTEGER NOT NULL DEFAULT 0" for name in figures]
     add_columns(db, "sessions", *added)
-    make(
-        db,
-        """
-CREATE TABLE IF NOT EXISTS cursors(
-  session TEXT NOT NULL, reader TEXT NOT NULL, path TEXT NOT NULL, cursor TEXT NOT NULL,
-  PRIMARY KEY(session, reader, path)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS turns(turn INTEGER PRIMARY KEY, day INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS events(
-  key TEXT PRIMARY KEY, steps INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID
-""",
-    )
+    make(db, _LOGS)
 
 
 def _uses_in_phases(db: sqlite3.Connection) -> None:
@@ -133,21 +128,13 @@ def _uses_in_phases(db: sqlite3.Connection) -> None:
         db.execute("UPDATE usage SET uses_then = uses")
 
 
-_MODELS = """
-CREATE TABLE IF NOT EXISTS spend(
-  day INTEGER PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS unheard(
-  session TEXT NOT NULL, cursor TEXT NOT NULL, lines TEXT NOT NULL, tries INTEGER NOT NULL,
-  not_before INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY(session, cursor)) WITHOUT ROWID
-"""  # schema 5: what models cost, and what they have yet to read
-
 SCHEMA = Schema(5, _TABLES, (_numbered, _logged, _uses_in_phases, _MODELS))
 
 
 class State:
     """The local database of usage and sessions, opened when it is first needed.
 
-    `db` is a connection of the caller's to use, who also closes it.
+    `db` is a connection to use, which the caller closes.
     """
 
     def __init__(
@@ -307,7 +294,7 @@ class State:
         return int(rows[0][0]) if rows else 0
 
     def _ask(self, question: str, *values: str) -> list[Any]:
-        """The rows that answer a question; none where there is no database to be had."""
+        """The rows that answer a question; none where the database cannot be opened."""
         if not os.path.exists(self.path):
             return []
         try:

@@ -147,7 +147,7 @@ def _move_archives(source: Vault, target: Vault, stayed: list[str]) -> None:
 
 
 def as_refusal(error: Exception) -> LtmError | None:
-    """What a person is told of an error, if it is the machine that refused; else None."""
+    """The error to show for one with which the system refused; None for another."""
     if isinstance(error, OSError) and is_refusal(error):
         path = error.filename if isinstance(error.filename, str) else home()
         return failed(error, "finish", path)

@@ -103,7 +103,7 @@ def answer(home: str, found: Iterable[Foreign], *, ignored: bool = False) -> Non
 
 
 def databases(home: str) -> list[str]:
-    """The databases of LTM/Anima in a folder, whatever they are called: their tables tell."""
+    """The databases of LTM/Anima in a folder, known by their tables, whatever they are called."""
     try:
         names = sorted(name for name in os.listdir(home) if name.endswith(".db"))
         names = [name for name in names if name != STATE]  # LTM's own

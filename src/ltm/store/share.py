@@ -5,7 +5,7 @@ keeps the lines of both sides. Local, for this machine: `merge.ltm` in the repos
 marked block in its `info/attributes`, so that git merges memories with `ltm merge-driver`. The
 local part can be taken away again to the byte. Without git only the vault is made.
 
-What was made in this clone, its own log tells, which no clone and no pull brings along; names and
+What was made in this clone is in its reflog, which no clone and no pull brings along; names and
 addresses in commits are what their authors say they are. What git has let go of after months counts
 as another person's: then the user is asked.
 """
@@ -81,7 +81,7 @@ _BEGIN = "# >>> ltm"
 _END = "# <<< ltm"
 _NEW = " (this file is new)"
 _UNFINISHED = " (the line above had no end)"
-_FOLLOWING = 2.0  # seconds in which git may tell former names; a long history takes longer
+_FOLLOWING = 2.0  # seconds for git to find former names; a long history takes longer
 _MADE = ("commit", "rebase", "cherry-pick", "am:")
 _BLOCK = re.compile(rb"^# >>> ltm(?P<state>[^\r\n]*)\r?\n.*?^# <<< ltm\r?\n?", re.M | re.S)
 
@@ -158,7 +158,7 @@ def driver_installed(root: str) -> bool:
 
 
 def is_vault_ignored(root: str) -> bool:
-    """Whether git is told to leave out a memory that should be shared."""
+    """Whether git is to leave out a memory that should be shared."""
     return is_ignored(root, _PROBE)
 
 
@@ -299,7 +299,7 @@ def git(
 def former_names(folder: str, path: str) -> list[str]:
     """The paths a file had before it was renamed, newest first, as the repository has them.
 
-    What git cannot tell, or not soon, is left out.
+    What git does not find, or not soon, is left out.
     """
     form = ("--diff-filter=R", "--name-status", "--relative", "--format=", "-z")
     try:
