@@ -154,10 +154,35 @@ def test_fix_shows_a_memory_before_sessions_and_a_solved_case_before_an_open_one
 def test_fix_does_not_offer_another_error(ltm: Ltm) -> None:
     capture(ltm, a_solved_error(ltm))
     for other in ("SyntaxError: unexpected token", "error", "exit code 1"):
-        done = ltm.run("fix", other)
-        assert (done.returncode, done.stdout) == (0, ""), other
-        assert "This error is not known" in done.stderr
+        assert ltm.json("fix", other)["total"] == 0
+        assert "This error is not known" in ltm.run("fix", other).stderr
+    assert ltm.json("fix", "SyntaxError: unexpected token")["nearest"] == []
     assert ltm.run("fix", "-", stdin="\n").returncode == 2
+
+
+def test_fix_meets_errors_in_pasted_logs_and_in_output_of_commands_that_passed(ltm: Ltm) -> None:
+    pasted = session(ltm, "pasted-session")
+    pasted.user("prod says:\n12:01 INFO up\n12:02 ERROR worker: lease 77 expired for queue mails")
+    pasted.says("The lease is too short, I set it to ninety seconds in worker.toml.")
+    logged = session(ltm, "logged-session")
+    logged.user("why do the mails hang?")
+    runs(logged, "docker logs app", f"INFO up\n{REFUSED}", fails=False, call="l1")
+    capture(ltm, pasted, logged)
+    (case,) = ltm.json("fix", "ERROR worker: lease 12 expired for queue mails")["cases"]
+    assert case["session"] == "pasted-session"
+    assert "ninety seconds" in case["said"]["text"]
+    (case,) = ltm.json("fix", "connect ECONNREFUSED 10.0.0.9:5432")["cases"]
+    assert (case["session"], case["command"]["text"]) == ("logged-session", "$ docker logs app")
+
+
+def test_fix_lists_what_comes_nearest_to_an_error_that_is_not_known(ltm: Ltm) -> None:
+    ltm.ok("remember", "The mail worker needs a lease of ninety seconds", "--kind", "fact")
+    found = ltm.json("fix", "worker refused: lease too long for the mail loop")
+    assert (found["total"], len(found["nearest"])) == (0, 1)
+    done = ltm.run("fix", "worker refused: lease too long for the mail loop")
+    assert "not known" in done.stderr
+    assert done.stdout.startswith("Nearest:")
+    assert "ninety seconds" in done.stdout
 
 
 # -- timeline ------------------------------------------------------------------------------------

@@ -152,6 +152,35 @@ def test_a_failure_that_a_pipe_hides_is_a_failure(kept: Kept, transcript: Transc
     assert [each.errors != () for each in kept.all()] == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("printed", "errors"),
+    [
+        ("12 passed", ()),
+        (
+            "10:00:01 INFO up\n10:00:02 ERROR db: relation users is missing\n10:00:03 ERROR db:"
+            " relation users is missing\ncaused by java.sql.SQLException: no table",
+            (
+                "10:00:02 ERROR db: relation users is missing",
+                "caused by java.sql.SQLException: no table",
+            ),
+        ),
+        ("curl: (7) Connection refused", ("curl: (7) Connection refused",)),
+        (
+            'def f():\n    raise ValueError("x: y")\nsrc/a.py:3: except KeyError: x\n# Error: no',
+            (),
+        ),
+        ("Error: token ghp_" + "a1B2" * 9, ("Error: token [redacted:github-token]",)),
+    ],
+)
+def test_errors_that_a_command_printed_are_kept_though_it_ended_well(
+    kept: Kept, transcript: Transcript, printed: str, errors: tuple[str, ...]
+) -> None:
+    transcript.calls("Bash", "b1", command="docker logs app")
+    transcript.result(printed, "b1", error=False)
+    kept.keep(transcript)
+    assert [error for each in kept.all() for error in each.errors] == list(errors)
+
+
 def test_what_the_user_answers_to_a_question_is_kept(kept: Kept, transcript: Transcript) -> None:
     transcript.calls("AskUserQuestion", "q1", questions=[{"question": "Which database?"}])
     transcript.result('The user answered: "Which database?"="SQLite"', "q1")

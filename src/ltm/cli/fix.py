@@ -9,12 +9,14 @@ import click
 from ltm.capture.fixes import telling_line
 from ltm.cli import output
 from ltm.cli.command import Work, command, limit_option
-from ltm.cli.hits import MOST
+from ltm.cli.hits import MOST, hit_record, say_hits
 from ltm.cli.output import memory_record, say_memory, say_passage
 from ltm.errors import WrongUsage
 from ltm.history.passage import Passage
+from ltm.model import Filter, Hit
 from ltm.recall.fix_error import Case, solve
-from ltm.recall.passages import passage_record
+from ltm.recall.passages import Quote, passage_record
+from ltm.recall.search import recall
 from ltm.text.display import one_line
 from ltm.text.sentences import shortened
 
@@ -33,7 +35,7 @@ def fix_command(work: Work, error: tuple[str, ...], limit: int) -> None:
 
     Line numbers, addresses, times and folders are ignored. Lists memories about the error first,
     then sessions that had it: the command that failed, what was changed, and the command that
-    passed.
+    passed. For an error that is not known, the nearest memories and sessions are listed.
     """
     text = " ".join(error)
     if text == "-":
@@ -42,6 +44,9 @@ def fix_command(work: Work, error: tuple[str, ...], limit: int) -> None:
         raise WrongUsage("there is no error to look for", hint='type: ltm fix "ERROR TEXT"')
     asked = _telling(text)
     found = solve(work.store, work.said, asked, limit)
+    nearest: tuple[Hit | Quote, ...] = ()
+    if not found.total:
+        nearest = recall(work.store, asked, Filter(), limit, said=work.said).hits
     if work.as_json:
         output.emit(
             {
@@ -52,12 +57,16 @@ def fix_command(work: Work, error: tuple[str, ...], limit: int) -> None:
                 ],
                 "cases": [_record(each) for each in found.cases],
                 "total": found.total,
+                "nearest": [hit_record(hit) for hit in nearest],
             }
         )
         return
     if not found.total:
         shown = shortened(one_line(asked), 120)
-        output.note(f"This error is not known: {shown}. Search with: ltm recall WORDS")
+        output.note(f"This error is not known: {shown}")
+        if nearest:
+            output.say("Nearest:")
+            say_hits(work, nearest)
         return
     for known in found.memories:
         say_memory(work, known.stored)

@@ -8,6 +8,7 @@
   not what it merely looked at.
 - What went wrong: the text of a failure up to `ERROR` characters, its beginning and its end, where
   tools say what happened, and the line that says it best.
+- What a command printed of errors though it ended well: those lines.
 - What another agent or the user answered through a tool, up to three parts.
 
 All other output of tools is left out: it is most of a transcript's bytes and hardly any of what
@@ -33,6 +34,7 @@ from ltm.sessions.claude_code import without_insertions
 from ltm.sessions.transcript import committed
 from ltm.sessions.turns import AssistantText, Command, ToolResult, ToolUse, Turn, UserText
 from ltm.text.sentences import shortened
+from ltm.text.similarity import error_signs
 
 PART = 1_500
 LONGEST = 60_000
@@ -56,7 +58,18 @@ _NAMED_FILE = re.compile(
     r"(?<![\w/@:.~-])(?:(?:~|\.{0,2})/)?(?:[\w.@+-]{1,80}/){0,20}[\w@+-][\w.@+-]{0,80}?\."
     rf"(?:{'|'.join(_ENDINGS.split())})(?![\w/-])"
 )
-_PASTED_ERROR = re.compile(r"^.{0,200}?\b\w*(?:Error|Exception)\b ?[:(]", re.MULTILINE)
+_ERROR_LINE = re.compile(
+    r"\b[\w.]*(?:Error|Exception|Failure)(?:\[\w+\])?: ?\S"
+    r"|\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|(?:\A|\s)(?:error|fatal|panic)(?:\[\w+\])?: "
+    r"|\bE(?:CONN|ADDR|NOENT|ACCES|PERM|TIMED|XIST|PIPE|HOST)[A-Z]*\b|\bERR!|\bERR_[A-Z]"
+    r"|[Cc]onnection refused|[Pp]ermission denied|No such file or|command not found"
+    r"|[Ss]egmentation fault|[Oo]ut of memory|\A(?:FAILED|FAIL|--- FAIL|E  )"
+)
+_CODE_LINE = re.compile(
+    r"[\s\d:+|>-]*(?:[\w./-]+:\d+:\s*)?(?:#|//|\*|\"|'|`|(?:except|raise|throw|catch|class|def|return"
+    r"|import|from|if|elif|assert|print|logger|log|console)\b(?!:))"
+)
+_MOST_ERRORS = 5  # of one output or message
 
 
 class Cutter:
@@ -95,7 +108,7 @@ class Cutter:
         self._turn += 1
         self._part = 0
         for piece in parts(redacted(opening(sound(text), LONGEST))):
-            errors = _pasted_errors(piece) if role == USER else ()
+            errors = error_lines(piece) if role == USER else ()
             yield self._passage(turn, role, piece, files=self._files_in(piece), errors=errors)
 
     def _called(self, turn: ToolUse) -> Iterator[Passage]:
@@ -107,7 +120,7 @@ class Cutter:
         if turn.tool in _ANSWERING:
             self._note_call(turn.id, "answers")
         elif turn.tool in SHELLS:
-            commits = "commits" if "commit" in given else ""
+            commits = "commits" if "commit" in given else "runs"
             self._note_call(turn.id, "hides" if hides_failure(given) else commits)
         if not given or turn.tool in _LOOKING:
             return
@@ -133,7 +146,12 @@ class Cutter:
             text = without_insertions(sound(turn.text))
             for piece in parts(redacted(opening(text, 3 * PART))):
                 yield self._passage(turn, TOOL, piece, files=self._files_in(piece))
-        elif what in ("commits", "hides"):
+        elif what in ("runs", "commits", "hides"):
+            errors = error_lines(turn.text[:_OUTPUT])
+            if errors:
+                text = "\n".join(errors)
+                files = self._files_in(text)
+                yield self._passage(turn, TOOL, f"printed: {text}", files=files, errors=errors)
             for commit, _, subject in committed(turn.text):
                 text = redacted(f"committed {commit[:12]}: {shortened(sound(subject), PART)}")
                 yield self._passage(turn, TOOL, text)
@@ -230,11 +248,20 @@ def _border(text: str, start: int, end: int) -> int:
     return end
 
 
-def _pasted_errors(text: str) -> tuple[str, ...]:
-    if _PASTED_ERROR.search(text) or looks_failed(text):
+def error_lines(text: str) -> tuple[str, ...]:
+    """The lines of a log or an output that tell of an error, each once and without secrets; none of
+    them is code."""
+    found: dict[frozenset[str], str] = {}
+    for line in text.splitlines():
+        if _ERROR_LINE.search(line[:400]) and not _CODE_LINE.match(line):
+            found.setdefault(error_signs(line), " ".join(line[:400].split()))
+            if len(found) == _MOST_ERRORS:
+                break
+    found.pop(frozenset(), None)
+    if not found and looks_failed(text):
         best = telling_line(text)
-        return (best,) if best else ()
-    return ()
+        return (redacted(sound(best)),) if best else ()
+    return tuple(redacted(sound(each)) for each in found.values())
 
 
 def _given(values: Mapping[str, Any], key: str) -> str:

@@ -1,8 +1,9 @@
 """How an error was solved before: memories that tell of it, and the sessions that met it.
 
 This is what `ltm fix` tells. Errors are compared without what changes each time
-(`text.similarity`); after each that is the same it looks for what was changed, and which command
-then passed that had failed.
+(`text.similarity`), wherever they stand: in the output of a command that failed or passed, in a log
+that was pasted, in what was said of them. After each that is the same it looks for what was
+changed, and which command then passed that had failed.
 """
 
 from __future__ import annotations
@@ -84,14 +85,20 @@ def _memories(store: Store, words: str, asked: Sequence[frozenset[str]]) -> list
 def _cases(said: SessionSearch, words: str, asked: Sequence[frozenset[str]]) -> list[Case]:
     if not said.anything():
         return []
-    matches = said.passages.find_errors(query_terms(words), _PASSAGES)
+    terms = query_terms(words)
+    matches = said.passages.find_errors(terms, _PASSAGES).candidates
+    # An error also stands in what was said of it, and in logs that were not taken for one.
+    rows = dict.fromkeys(
+        each.row for each in (*matches, *said.passages.find(terms, _PASSAGES).candidates)
+    )
     found: dict[tuple[str, int], Case] = {}
-    for passage in said.shown(said.passages.read(each.row for each in matches.candidates)):
-        like = max((error_likeness(asked, text) for text in passage.errors), default=0.0)
+    for passage in said.shown(said.passages.read(rows)):
+        texts = (*passage.errors, passage.text.replace(". ", ".\n"))
+        like = max(error_likeness(asked, text) for text in texts)
         if like >= SAME_ERROR:
             case = _case(said, passage, like)
             # The same failure met again and again until it was solved is one case.
-            key = (passage.session, case.passed.row if case.passed else -passage.turn)
+            key = (passage.session, case.passed.row if case.passed else 0)
             former = found.get(key)
             if former is None or former.error.row > passage.row:
                 found[key] = case

@@ -58,7 +58,7 @@ WEAK = 0.4
 they are, half of the answers have and hardly any text about other things."""
 
 SILENT = 0.2
-"""Share of a question that the best hit must have; else nothing is found."""
+"""Share of a question that a hit must have, or be near in meaning; else nothing is found."""
 
 CLOSE = 0.6
 """Nearness in meaning from which a hit that has none of the words is not weak."""
@@ -287,7 +287,8 @@ def _blended(
 
     strong = strength(map(_evidence, memories[:_BEST]))
     told = strength(map(of_row, islice(ranking.scores, _BEST)))
-    if max(strong, told) < SILENT:
+    first = [*map(_evidence, memories), *map(of_row, islice(ranking.scores, _LOOKED_AT))]
+    if all(like < NEAR and share.of(words) < SILENT for words, like in first):
         return []
     best = max((each.score for each in memories), default=0.0) or 1.0
     top = max(ranking.scores.values(), default=0.0) or 1.0
