@@ -62,31 +62,24 @@ def helped(name: str) -> str:
     return named(name).get_help(context)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_says_what_it_does(name: str) -> None:
-    for option in named(name).params:
-        if isinstance(option, click.Option):
-            assert (option.help or "").endswith((".", "?", "]")), option.opts
+SHORT = {"--dry-run": "-n", "--yes": "-y", "--limit": "-n", "--kind": "-k", "--tag": "-t"}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_same_option_has_the_same_short_form_in_every_command(name: str) -> None:
-    short = {"--dry-run": "-n", "--yes": "-y", "--limit": "-n", "--kind": "-k", "--tag": "-t"}
-    for option in named(name).params:
-        for word in option.opts:
-            assert short.get(word, word) in option.opts
+def test_every_option_says_what_it_does_and_has_the_same_short_form_everywhere() -> None:
+    for name in COMMANDS:
+        for option in named(name).params:
+            if isinstance(option, click.Option):
+                assert (option.help or "").endswith((".", "?", "]")), (name, option.opts)
+            for word in option.opts:
+                assert SHORT.get(word, word) in option.opts, (name, word)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_that_takes_words_shows_how_it_is_typed(name: str) -> None:
-    if any(isinstance(each, click.Argument) for each in named(name).params):
-        assert re.search(rf"^  .*\bltm {name}\b", helped(name), re.M)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_fits_a_terminal_of_80_columns(name: str) -> None:
-    for line in helped(name).splitlines():
-        assert len(line) <= 80
+def test_the_help_fits_80_columns_and_shows_how_a_command_that_takes_words_is_typed() -> None:
+    for name in COMMANDS:
+        shown = helped(name)
+        assert max(map(len, shown.splitlines())) <= 80, name
+        if any(isinstance(each, click.Argument) for each in named(name).params):
+            assert re.search(rf"^  .*\bltm {name}\b", shown, re.M), name
 
 
 # -- ltm hook ------------------------------------------------------------------------------------

@@ -40,8 +40,10 @@ class Number(click.IntRange):
         try:
             return int(super().convert(value, param, context))
         except click.BadParameter:
-            bounds = f"at least {self.min}" if self.max is None else f"{self.min} to {self.max}"
-            self.fail(f"{value} is not a whole number, {bounds}", param, context)
+            bounds = f"of at least {self.min}"
+            if self.max is not None:
+                bounds = f"from {self.min} to {self.max}"
+            self.fail(f"'{value}' is not a whole number {bounds}", param, context)
 
 
 def command(name: str) -> Callable[[Callable[..., None]], click.Command]:

@@ -20,6 +20,7 @@ from ltm.recall.search import recall
 from ltm.sessions.transcript import read
 from ltm.sessions.turns import AssistantText, ToolUse, UserText
 from ltm.store.project import OpenProject
+from ltm.text.sentences import shortened
 
 _SESSION = "demo.jsonl"  # a session of the real client in a small made-up project
 _ASKED = "why did the retry test fail?"
@@ -48,11 +49,12 @@ def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
     for turn in read(transcript):
         match turn:
             case UserText(text=text):
-                say(f"   you:    {_line(text)}")
+                say(f"   you:    {_short(text)}")
             case AssistantText(text=text):
-                say(f"   agent:  {_line(text)}")
+                say(f"   agent:  {_short(text)}")
             case ToolUse(tool=tool, input=given):
-                say(f"   {tool.lower()}:{' ' * (7 - len(tool))}{_about(given)}")
+                file = os.path.basename(str(given.get("file_path", "")))
+                say(f"   {tool.lower()}:{' ' * (7 - len(tool))}{file or given.get('command', '')}")
     with OpenProject(project, environ=environ) as opened:
         store = opened.store
         done = capture(store, opened.log, "demo", transcript, now=now(), difficulty=0.3)
@@ -86,10 +88,5 @@ def _recorded(folder: str) -> str:
     return path
 
 
-def _line(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= 110 else f"{words[:109]}…"
-
-
-def _about(given: Any) -> str:
-    return os.path.basename(str(given.get("file_path", ""))) or str(given.get("command", ""))
+def _short(text: str) -> str:
+    return shortened(" ".join(text.split()), 110)

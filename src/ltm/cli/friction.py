@@ -28,7 +28,6 @@ from ltm.text.display import counted
 
 _AGO = re.compile(r"([0-9]{1,5})\s*([dwmy])\Z")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
-_BLOCKS = "▁▂▃▄▅▆▇█"
 _TREND = 30
 _SHOWN = 8
 
@@ -48,13 +47,7 @@ _SHOWN = 8
 @click.option("--dry-run", "-n", is_flag=True, help="Only show what would happen.")
 @click.option("--effect", is_flag=True, help="Show whether rules that became memories helped.")
 def friction_command(
-    work: Work,
-    paths: tuple[str, ...],
-    classic: bool,
-    since: str | None,
-    folder: str | None,
-    dry_run: bool,
-    effect: bool,
+    work: Work, paths: tuple[str, ...], folder: str | None, dry_run: bool, effect: bool, **how: Any
 ) -> None:
     """Find where sessions went wrong: what users had to correct, what failed, what was repeated.
 
@@ -69,13 +62,19 @@ def friction_command(
     weights are options: see `ltm config`.
     """
     if effect:
-        if paths or folder or classic or since:
+        if paths or folder or any(how.values()):
             raise WrongUsage(
                 "--effect goes with no other option", hint="try: ltm friction --effect"
             )
         _show_effect(work)
         return
-    found, rules, written = _run(work, paths, classic, since, folder, dry_run)
+    found = _analysed(work, paths, **how)
+    rules = _learn(work, found, dry_run=dry_run)
+    written: list[str] = []
+    if not dry_run:
+        root = "" if folder else work.places.project.root
+        target = os.path.abspath(folder) if folder else os.path.join(root, FOLDER)
+        written = write(found, target, rules, root)
     if work.as_json:
         output.emit({**found.summary, "written": written})
         return
@@ -88,35 +87,24 @@ def friction_command(
         output.note("These files quote what you typed: a .gitignore keeps them out of git.")
 
 
-def _run(
-    work: Work,
-    paths: tuple[str, ...],
-    classic: bool,
-    since: str | None,
-    folder: str | None,
-    dry_run: bool,
-) -> tuple[Analysis, list[Rule], list[str]]:
+def _analysed(work: Work, paths: tuple[str, ...], classic: bool, since: str | None) -> Analysis:
     start = _moment(since) if since else None
     files = _transcripts(work, paths, start)
     rules = rules_of(work.config, classic=classic)
-    with (
-        click.progressbar(
-            length=len(files), label="Reading sessions", file=sys.stderr, hidden=not _is_watched()
-        ) as bar,
-        closing(SessionLog(work.places.state_db)) as log,
-    ):
+    bar = click.progressbar(
+        length=len(files),
+        label="Reading sessions",
+        file=sys.stderr,
+        hidden=not sys.stderr.isatty(),
+    )
+    with bar, closing(SessionLog(work.places.state_db)) as log:
         sources = group(files)
         bar.update(len(sources.unreadable))
         unsaid = log.turns_read(UNSAID, now()).has
         found = analyse(sources, rules, now(), since=start, tick=bar.update, is_unsaid=unsaid)
     for path in found.unreadable:
         output.note(f"Could not read {path}")
-    kept = _learn(work, found, dry_run=dry_run)
-    if dry_run:
-        return found, kept, []
-    root = "" if folder else work.places.project.root
-    target = os.path.abspath(folder) if folder else os.path.join(root, FOLDER)
-    return found, kept, write(found, target, kept, root)
+    return found
 
 
 def _transcripts(work: Work, paths: tuple[str, ...], since: datetime | None) -> list[str]:
@@ -157,9 +145,6 @@ def _learn(work: Work, found: Analysis, *, dry_run: bool) -> list[Rule]:
         return ledger.rules(own, now())
 
 
-# -- what a person sees --------------------------------------------------------------------------
-
-
 def _show(found: Analysis, rules: list[Rule]) -> None:
     overall, given = found.summary["overall"], found.summary["input"]
     output.say(
@@ -167,9 +152,9 @@ def _show(found: Analysis, rules: list[Rule]) -> None:
         f" ({overall['bad_rate']:.0%}), {overall['avg_friction']:g} friction a session:"
         f" {health(found)}, {found.summary['verdict']['status']}"
     )
-    trend = _sparkline([day["avg_friction"] for day in found.summary["daily_stats"][-_TREND:]])
+    days = found.summary["daily_stats"][-_TREND:]
+    trend = _sparkline([day["avg_friction"] for day in days])
     if trend:
-        days = found.summary["daily_stats"][-_TREND:]
         output.say(f"{days[0]['date']} {trend} {days[-1]['date']}")
     counts = signal_counts(found.sessions)
     ranked = sorted(counts, key=lambda name: (-weigh(name, counts[name], found.rules), name))
@@ -200,7 +185,11 @@ def _sparkline(values: list[float]) -> str:
     """A small plot: one block for each day with sessions."""
     if len(values) < 2:
         return ""
-    blocks = _BLOCKS if _can_print(_BLOCKS) else "_.-=+*#@"
+    blocks = "▁▂▃▄▅▆▇█"
+    try:
+        blocks.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        blocks = "_.-=+*#@"
     most = max(values) or 1
     return "".join(blocks[round(value / most * (len(blocks) - 1))] for value in values)
 
@@ -239,6 +228,10 @@ def _show_effect(work: Work) -> None:
 
 def _record(effect: Effect) -> dict[str, Any]:
     rule = effect.rule
+    shares = {
+        name: {"seen": each.seen, "conversations": each.of, "rate": round(each.rate, 3)}
+        for name, each in (("before", effect.before), ("after", effect.after))
+    }
     return {
         "rule": rule.id,
         "statement": rule.statement,
@@ -247,14 +240,9 @@ def _record(effect: Effect) -> dict[str, Any]:
         "promoted_at": rule.since,
         "observations": rule.observations,
         "recurred_while_hot": rule.recurred_while_hot,
-        "before": _share(effect.before.seen, effect.before.of, effect.before.rate),
-        "after": _share(effect.after.seen, effect.after.of, effect.after.rate),
+        **shares,
         "verdict": effect.verdict,
     }
-
-
-def _share(seen: int, of: int, rate: float) -> dict[str, Any]:
-    return {"seen": seen, "conversations": of, "rate": round(rate, 3)}
 
 
 def _moment(text: str) -> datetime:
@@ -268,15 +256,3 @@ def _moment(text: str) -> datetime:
         raise WrongUsage(
             f"'{text}' is not a valid date", hint="try: --since 2026-11-01, or --since 2w"
         ) from None
-
-
-def _is_watched() -> bool:
-    return sys.stderr.isatty()
-
-
-def _can_print(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

@@ -11,7 +11,7 @@ from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.decisions import Revise
 from ltm.errors import NotFound, Refused, WrongUsage
-from ltm.model import Filter, Source, Status, Stored
+from ltm.model import Filter, Status, Stored
 from ltm.project import layout
 from ltm.project.identity import join
 from ltm.store.open import record_trust, waiting
@@ -95,17 +95,14 @@ def _show(memories: list[Stored]) -> None:
         output.note("Nothing waits for approval.")
         return
     for stored in memories:
-        memory = stored.memory
+        memory, source = stored.memory, stored.memory.source
         output.say(f"{output.shown_id(memory.id)}  {output.memory_headline(memory)}")
         output.say(f"    {shortened(one_line(memory.text), _LONG)}")
-        output.say(f"    from {_origin(memory.source)}")
+        tool = f" ({source.tool})" if source.tool else ""
+        session = f", session {source.session}" if source.session else ""
+        lines = f" lines {source.lines}" if source.lines else ""
+        output.say(f"    from {source.trust}{tool}{session}{lines}")
     output.note("Approve one with 'ltm approve ID', all with --all; refuse one with: ltm forget ID")
-
-
-def _origin(source: Source) -> str:
-    said = f"{source.trust}{f' ({source.tool})' if source.tool else ''}"
-    where = f", session {source.session}" if source.session else ""
-    return f"{said}{where}{f' lines {source.lines}' if source.lines else ''}"
 
 
 @command("trust")

@@ -27,7 +27,6 @@ from ltm.clients.clients import (
     server_entry,
     servers_file,
 )
-from ltm.clients.clients import servers_file as file_of
 from ltm.clients.diagnose import older_hooks
 from ltm.clients.settings import FileChange, SettingsEntry, carry_out, entering, leaving
 from ltm.clients.wire import PLUGIN, is_plugin_active
@@ -69,13 +68,15 @@ def setup_command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
     """
     client = find(name)
     root = work.places.project.root
-    plugin = _has_plugin(client, root)
+    plugin = client is CLAUDE_CODE and is_plugin_active(os.environ, root)
     # All is planned before anything is written: a file that cannot be read stops it all.
     changes = _planned(work, client, "" if for_user else root, plugin=plugin)
     if not dry_run:
         for change in changes:
             carry_out(change, work.places.home)
-        _note_runtime(work)
+        # Hooks need to know which Python can do what they leave for later.
+        make_folder(work.places.home)
+        note_runtime(work.places.home, __version__, work.config.own("hooks.save_interval"))
     if work.as_json:
         output.emit(
             {
@@ -102,16 +103,16 @@ def setup_command(work: Work, name: str, for_user: bool, dry_run: bool) -> None:
 
 
 def described(change: FileChange, *, whole: bool) -> list[str]:
-    """What happens to a file, entry by entry; `whole` to read it before it happens."""
+    """What happens to a file, entry by entry; `whole` shows the entries before they are written."""
 
-    def told(entry: SettingsEntry) -> str:
+    def shown(entry: SettingsEntry) -> str:
         return str(entry) if whole else ".".join(entry.steps)
 
     lines = [change.path]
     if not change.added and not change.removed:
         lines.append(f"  {'-' if change.after is None else '+'} the program that hooks run")
-    lines += [f"  - {told(entry)}" for entry in change.removed if entry not in change.added]
-    lines += [f"  + {told(entry)}" for entry in change.added if entry not in change.removed]
+    lines += [f"  - {shown(entry)}" for entry in change.removed if entry not in change.added]
+    lines += [f"  + {shown(entry)}" for entry in change.added if entry not in change.removed]
     return lines
 
 
@@ -131,41 +132,25 @@ def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Seque
     home = work.places.home
     planned: list[FileChange | None] = []
     hooks = hooks_file(client, project, os.environ)
-    servers_file = file_of(client, project, os.environ)
-    if project:
-        for file in (hooks, servers_file):
-            if file is not None:
-                _refuse_link_out(file.path, project)
+    servers = servers_file(client, project, os.environ)
+    for file in filter(None, (hooks, servers)):
+        # A clone can bring a link to a file of the person's own, which is not the project's.
+        if project and not is_inside(file.path, project):
+            raise Refused(
+                f"leads out of the project, to {os.path.realpath(file.path)}, so nothing was"
+                " written",
+                path=file.path,
+                hint="replace the link with a file, or use your own settings: ltm setup",
+            )
     if hooks is not None:
         entries = hook_entries(work.config, home, plugin=plugin, shared=shared)
         if entries and os.name != "nt":
             planned.append(new_launcher(home))
         planned.append(entering(hooks, entries, home))
-    # A path of this machine would be wrong for everybody else who reads a project's settings.
+    # A path of this machine would be wrong for everyone else who reads a project's settings.
     words = ("ltm", "mcp") if shared else (*this_command(), "mcp")
-    servers = [] if plugin else [server_entry(client, words)]
-    planned.append(entering(servers_file, servers, home))
+    planned.append(entering(servers, [] if plugin else [server_entry(client, words)], home))
     return [change for change in planned if change is not None]
-
-
-def _refuse_link_out(path: str, project: str) -> None:
-    """A clone can bring a link to a file of the person's own, which is not the project's."""
-    if not is_inside(path, project):
-        raise Refused(
-            f"leads out of the project, to {os.path.realpath(path)}, so nothing was written",
-            path=path,
-            hint="replace the link with a file, or use your own settings: ltm setup",
-        )
-
-
-def _has_plugin(client: Client, root: str) -> bool:
-    return client is CLAUDE_CODE and is_plugin_active(os.environ, root)
-
-
-def _note_runtime(work: Work) -> None:
-    """Hooks need to know which Python can do what they leave for later."""
-    make_folder(work.places.home)
-    note_runtime(work.places.home, __version__, work.config.own("hooks.save_interval"))
 
 
 # By name, never the folder as a whole: LTM_HOME may have been pointed at anything. Keys stay even
@@ -271,11 +256,8 @@ def _clear(home: str, names: tuple[str, ...]) -> None:
 
 
 def _purge(home: str) -> None:
-    databases = [
-        name
-        for name in (os.listdir(home) if os.path.isdir(home) else ())
-        if name.startswith((STATE, LEDGER))
-    ]
+    files = os.listdir(home) if os.path.isdir(home) else ()
+    databases = [name for name in files if name.startswith((STATE, LEDGER))]
     _clear(home, (*_MEMORIES, *databases))
     _remove_if_empty(home)
 

@@ -37,7 +37,8 @@ def why_command(work: Work, file: str, limit: int) -> None:
             "that is the whole project", hint="name a file in it, or see: ltm timeline"
         )
     folder = os.path.isdir(os.path.join(root, path)) or file.endswith(("/", os.sep))
-    former = _former(work, path) if not folder else []
+    in_git = bool(work.places.project.common_dir)
+    former = former_names(root, path) if in_git and not folder else []
     found = explain(work.store, work.said, [path, *former], limit, folder=folder)
     if work.as_json:
         output.emit(_record(path, former, found))
@@ -99,9 +100,3 @@ def _inside(root: str, file: str) -> str:
         if inside != os.pardir and not inside.startswith(os.pardir + os.sep):
             return inside
     return file.rstrip(os.sep)
-
-
-def _former(work: Work, path: str) -> list[str]:
-    """Names the file had before, where there is a repository to ask."""
-    project = work.places.project
-    return former_names(project.root, path) if project.common_dir else []

@@ -1,8 +1,7 @@
-"""The tools that find and open memories and what was said, and memories as resources.
+"""The tools that find and open memories and passages of sessions, and memories as resources.
 
-A list shows what opening a memory would cost and leaves the opening to `get_memory`. Every text is
-a quotation: of a memory it is said who vouches for it, of a passage who said it (a person, an agent
-or a tool, in that order of trust; what a tool printed is not verified).
+Lists show what opening an entry costs and leave the opening to `get_memory`. Every text is quoted
+with its source: a person, an agent or a tool, in that order of trust.
 """
 
 from __future__ import annotations
@@ -31,17 +30,9 @@ _LINE = 200
 _WEAK_SHOWN = 3  # weak matches of an answer
 
 
-def quoted_hit(quote: Quote, why: str = "", most: int = 280) -> str:
-    """A passage that answers a question: where it stands, who said it, and what it costs."""
-    told = "; ".join(each for each in (why, f"{counted(quote.tokens, 'token')} to open") if each)
-    lines = [f"  {role}: {shorten(harmless(text), most)}" for role, text in quote.exchange]
-    return "\n".join([passage_head(quote.passage), *lines, f"  {told}"])
-
-
-def quoted_line(passage: Passage, most: int = _LINE) -> str:
-    """A passage on one line."""
-    price = f"{counted(estimate(passage.text), 'token')} to open"
-    return f"{passage_head(passage)}: {shorten(harmless(passage.text[: most * 8]), most)} ({price})"
+def _quoted_line(passage: Passage) -> str:
+    text = shorten(harmless(passage.text[: _LINE * 8]), _LINE)
+    return f"{_head(passage)}: {text} ({counted(estimate(passage.text), 'token')} to open)"
 
 
 def memory_timeline(
@@ -93,11 +84,11 @@ def _event(call: Call, event: TimelineEvent) -> str:
         return f"{when} session {harmless(what.id)}: {title} ({counted(what.turns, 'turn')})"
     if isinstance(what, Stored):
         return f"{when} memory {_headline(call, what.memory)}"
-    return f"{when} {quoted_line(what)}"
+    return f"{when} {_quoted_line(what)}"
 
 
-def passage_head(passage: Passage) -> str:
-    """Where a passage stands, who said it, and when."""
+def _head(passage: Passage) -> str:
+    """Where a passage is, who said it, and when."""
     by = _BY.get(passage.role, passage.role)
     day = passage.at[:10] or "at an unknown time"
     return f"{harmless(passage.citation)} [session, {by}] {day}"
@@ -113,49 +104,49 @@ def _day(said: str, name: str) -> date | None:
 
 
 _OPEN = "get_memory(id) opens one."
+_EMPTY = "There are no memories yet. store_memory keeps the first."
 
 
 def recall(call: Call, query: str, limit: int | None = None, tokens: int | None = None) -> str:
     """The best hits with the beginning of each, why it is there and what it costs."""
     found = _found(call, query, Filter(), limit or call.config.get("recall.limit"))
-    if not found.hits:
-        return _nothing(query)
-
-    def last(shown: int) -> str:
-        return _more(found.total - shown, "ask with more precise words, or a higher limit") + _OPEN
-
-    return result.fitted(
-        _count_line(found, query),
-        _sections(found.hits, lambda hit: _shown(call, hit, f"why: {harmless(hit.why)}")),
-        last,
-        tokens,
-    )
-
-
-def _sections(hits: Sequence[Hit | Quote], shown: Callable[[Hit | Quote], str]) -> list[str]:
-    """Hits as blocks; the weak ones come last, a few of them, and the first says so."""
-    good = [shown(hit) for hit in hits if not hit.weak]
-    weak = [shown(hit) for hit in hits if hit.weak][:_WEAK_SHOWN]
-    if weak:
-        weak[0] = f"Weak matches, which may have nothing to do with it:\n{weak[0]}"
-    return good + weak
+    return _hits(found, query, lambda hit: _shown(call, hit, f"why: {harmless(hit.why)}"), tokens)
 
 
 def memory_search(call: Call, query: str, limit: int = 20) -> str:
     """Many hits, one line each; replaced ones too, because they are the history."""
-    wanted = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED))
-    found = _found(call, query, wanted, limit)
+    found = _found(call, query, Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED)), limit)
+
+    def line(hit: Hit | Quote) -> str:
+        if isinstance(hit, Quote):
+            return _quoted_line(hit.passage)
+        return _line(call, hit.stored.memory)
+
+    return _hits(found, query, line)
+
+
+def _found(call: Call, query: str, wanted: Filter, limit: int) -> Recalled:
+    if not query.strip():
+        raise WrongUsage("there is nothing to look for", hint="ask with some words")
+    return find(call.store, query, wanted, limit, said=call.said)
+
+
+def _hits(
+    found: Recalled, query: str, shown: Callable[[Hit | Quote], str], tokens: int | None = None
+) -> str:
+    """Hits as blocks; the weak ones come last, a few of them, and the first says so."""
     if not found.hits:
         return _nothing(query)
+    head = f"{counted(found.total, 'record')} found for '{_asked(query)}', best first."
+    good = [shown(hit) for hit in found.hits if not hit.weak]
+    weak = [shown(hit) for hit in found.hits if hit.weak][:_WEAK_SHOWN]
+    if weak:
+        weak[0] = f"Weak matches, which may have nothing to do with it:\n{weak[0]}"
 
-    def last(shown: int) -> str:
-        return _more(found.total - shown, "ask with more precise words, or a higher limit") + _OPEN
+    def last(count: int) -> str:
+        return _more(found.total - count, "ask with more precise words, or a higher limit") + _OPEN
 
-    return result.fitted(
-        _count_line(found, query),
-        _sections(found.hits, lambda hit: _short(call, hit)),
-        last,
-    )
+    return result.fitted(f"{head} {result.NOTICE}", good + weak, last, tokens)
 
 
 def memory_ask(call: Call, question: str) -> str:
@@ -230,7 +221,7 @@ def _beside(call: Call, citation: str, limit: int) -> str:
     question = " ".join(each.text for each in passages)[:1_000]
     for hit in find(call.store, question, Filter(), limit, said=call.said).hits:
         if isinstance(hit, Quote) and hit.passage.row not in rows:
-            blocks.append(f"{quoted_line(hit.passage)}\n  speaks of the same things")
+            blocks.append(f"{_quoted_line(hit.passage)}\n  speaks of the same things")
         elif not isinstance(hit, Quote) and hit.stored.memory.id not in known:
             blocks.append(f"{_line(call, hit.stored.memory)}\n  speaks of the same things")
     if not blocks:
@@ -254,7 +245,13 @@ def list_memories(
         tags=(tag.strip(),) if tag.strip() else (),
         phases=() if phase is None else (Phase(phase),),
     )
-    items, total = _listed(call, wanted, keyword.strip().casefold(), limit, offset)
+    word = keyword.strip().casefold()
+    if word:
+        listed = call.store.list(wanted).items
+        fitting = [each for each in listed if word in each.memory.title.casefold()]
+        items, total = tuple(fitting[offset : offset + limit]), len(fitting)
+    else:
+        items, total = call.store.list(wanted, limit, offset)
     if not total:
         return "No memories match." if wanted != Filter() or keyword else _EMPTY
     if not items:
@@ -269,28 +266,6 @@ def list_memories(
         [_line(call, each.memory) for each in items],
         last,
     )
-
-
-_EMPTY = "There are no memories yet. store_memory keeps the first."
-
-
-def _found(call: Call, query: str, wanted: Filter, limit: int) -> Recalled:
-    if not query.strip():
-        raise WrongUsage("there is nothing to look for", hint="ask with some words")
-    return find(call.store, query, wanted, limit, said=call.said)
-
-
-def _listed(
-    call: Call, wanted: Filter, keyword: str, limit: int, offset: int
-) -> tuple[Sequence[Stored], int]:
-    """A stretch of the memories that fit, and how many fit in all."""
-    if not keyword:
-        listing = call.store.list(wanted, limit, offset)
-        return listing.items, listing.total
-    fitting = [
-        each for each in call.store.list(wanted).items if keyword in each.memory.title.casefold()
-    ]
-    return fitting[offset : offset + limit], len(fitting)
 
 
 def _with_any(call: Call, tags: Sequence[str], kind: str) -> list[tuple[Stored, str]]:
@@ -309,23 +284,16 @@ def _with_any(call: Call, tags: Sequence[str], kind: str) -> list[tuple[Stored, 
 
 def _shown(call: Call, hit: Hit | Quote, why: str, most: int = 280) -> str:
     if isinstance(hit, Quote):
-        return quoted_hit(hit, why, most)
-    return _entry(call, hit.stored.memory, why, most)
-
-
-def _short(call: Call, hit: Hit | Quote) -> str:
-    if isinstance(hit, Quote):
-        return quoted_line(hit.passage)
-    return _line(call, hit.stored.memory)
-
-
-def _entry(call: Call, memory: Memory, why: str, most: int = 280) -> str:
-    parts = [_headline(call, memory)]
-    said = result.excerpt(memory, most)
-    if said and said != harmless(memory.title):
-        parts.append(f"  {said}")
-    parts.append("  " + "; ".join(each for each in (why, memory.day, result.price(memory)) if each))
-    return "\n".join(parts)
+        lines = [f"{role}: {shorten(harmless(text), most)}" for role, text in hit.exchange]
+        notes = [why, f"{counted(hit.tokens, 'token')} to open"]
+        head = _head(hit.passage)
+    else:
+        memory = hit.stored.memory
+        said = result.excerpt(memory, most)
+        lines = [said] if said and said != harmless(memory.title) else []
+        notes = [why, memory.day, result.price(memory)]
+        head = _headline(call, memory)
+    return "\n  ".join([head, *lines, "; ".join(filter(None, notes))])
 
 
 def _headline(call: Call, memory: Memory) -> str:
@@ -336,11 +304,6 @@ def _line(call: Call, memory: Memory) -> str:
     tags = f" #{' #'.join(shorten(harmless(tag), 30) for tag in memory.tags[:5])}"
     told = f"{memory.day}; {result.price(memory)}"
     return f"{_headline(call, memory)}{tags if memory.tags else ''} ({told})"
-
-
-def _count_line(found: Recalled, query: str) -> str:
-    count = counted(found.total, "record")
-    return f"{count} found for '{_asked(query)}', best first. {result.NOTICE}"
 
 
 def _asked(text: str) -> str:
@@ -417,7 +380,7 @@ def _passage(call: Call, name: str, offset: int) -> str:
     """What stands at a citation, word for word; a long text in parts."""
     passages = cited(call.store, call.said, name)
     first = passages[0]
-    lines = [passage_head(first)]
+    lines = [_head(first)]
     if any(each.role == TOOL for each in passages):
         lines.append(_UNVOUCHED)
     files = dict.fromkeys(path for each in passages for path in each.files)
