@@ -164,7 +164,7 @@ class Stored(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something wrong with a file, told instead of raised, so that it never hides the others."""
+    """Something wrong with a file; reported and not raised, so that it hides no other."""
 
     path: str
     message: str

@@ -47,7 +47,7 @@ class Work(OpenProject):
 
     @property
     def said(self) -> SessionSearch:
-        """What was said in the project's sessions."""
+        """The search over the project's sessions."""
         from ltm.recall.passages import session_search
 
         return self.part("said", lambda: session_search(self.places, self.config))

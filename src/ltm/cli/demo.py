@@ -63,8 +63,8 @@ def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
         for memory in kept:
             say(f"   {memory.kind:12} {memory.impact:9} {memory.title}")
         say("\n3. The next session starts with:\n")
-        told = tell(store, opened.places, opened.config, now())
-        say("\n".join(f"   {line}" for line in told.text.splitlines()))
+        start = tell(store, opened.places, opened.config, now())
+        say("\n".join(f"   {line}" for line in start.text.splitlines()))
         say(f"\n4. Later, a question: {_ASKED}\n")
         found = recall(store, _ASKED, Filter(), 1)
         for hit in found.memories:
@@ -72,7 +72,7 @@ def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:
             say(f"   (why: {hit.why})")
         return {
             "remembered": [memory.id for memory in kept],
-            "told": {"text": told.text, "tokens": told.tokens},
+            "told": {"text": start.text, "tokens": start.tokens},
             "asked": _ASKED,
             "answer": [hit.stored.memory.text for hit in found.memories],
         }

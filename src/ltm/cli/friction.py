@@ -129,7 +129,7 @@ def _written(path: str) -> datetime:
     try:
         return datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
     except OSError:
-        return datetime.max.replace(tzinfo=UTC)  # to be told as unreadable
+        return datetime.max.replace(tzinfo=UTC)  # to be reported as unreadable
 
 
 def _learn(work: Work, found: Analysis, *, dry_run: bool) -> list[Rule]:

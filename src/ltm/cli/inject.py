@@ -21,20 +21,20 @@ def inject_command(work: Work, format_: str | None, budget: int | None) -> None:
     ltm inject
     ltm inject --format markdown --budget 2000
     """
-    told = tell(work.store, work.places, work.config, now(), style=format_, budget=budget)
+    injection = tell(work.store, work.places, work.config, now(), style=format_, budget=budget)
     if work.as_json:
         output.emit(
             {
-                "text": told.text,
-                "tokens": told.tokens,
-                "shown": list(told.shown),
-                "left_out": told.left_out,
+                "text": injection.text,
+                "tokens": injection.tokens,
+                "shown": list(injection.shown),
+                "left_out": injection.left_out,
             }
         )
-    elif told.text:
-        output.say(told.text)
-    elif told.left_out:
-        left_out = counted(told.left_out, "memory")
+    elif injection.text:
+        output.say(injection.text)
+    elif injection.left_out:
+        left_out = counted(injection.left_out, "memory")
         output.note(f"The budget is too small: {left_out} left out. Try: --budget 2000")
     else:
         output.note('Nothing to print yet. Keep something with: ltm remember "some text"')

@@ -89,8 +89,8 @@ def serve_command(
     def ready(server: Running) -> None:
         hook = str(files("ltm.http").joinpath("ltm-hook.sh"))
         if as_json:
-            told = {"host": server.host, "port": server.port, "pid": server.pid}
-            output.emit({**told, "started_at": server.started_at, "hook": hook})
+            address = {"host": server.host, "port": server.port, "pid": server.pid}
+            output.emit({**address, "started_at": server.started_at, "hook": hook})
         else:
             output.note(f"Listening on {server.url} (MCP: {server.url}/mcp). Ctrl-C ends it.")
             output.note(f"Hook for clients: {hook}")

@@ -214,7 +214,7 @@ def _whole_id(work: Work, name: str) -> str:
 @command("sessions")
 @limit_option(20)
 @click.option("--all", "everything", is_flag=True, help="Sessions of all projects.")
-@click.option("--purge", metavar="ID", help="Erase what was said in this session.")
+@click.option("--purge", metavar="ID", help="Erase the text of this session.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before purging; --json never asks.")
 def listing(work: Work, limit: int, everything: bool, purge: str | None, yes: bool) -> None:
     """List sessions, newest first: how hard they were and how many memories came from them.
@@ -278,7 +278,7 @@ def listing(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
 def _purge(work: Work, name: str, *, yes: bool) -> None:
     session = _whole_id(work, name)
     if not yes and not work.as_json:
-        confirm(f"Erase what was said in session '{session}'?")
+        confirm(f"Erase the text of session '{session}'?")
     passages, transcript = purge_session_traces(session, work.places)
     if work.as_json:
         output.emit({"id": session, "status": "purged", "passages": passages})

@@ -22,7 +22,7 @@ def keygen_command(work: Work) -> None:
     """Create the key that memories are signed with from now on. An existing key is kept.
 
     It is one file under LTM_HOME that only you can read. It is never in a repository or an export.
-    Whoever has it can sign in your name.
+    Anyone who has it can sign in your name.
     """
     key = signing.make(work.places.home)
     path = key_file.path_in(work.places.home)

@@ -54,9 +54,9 @@ def timeline_command(
     if first and last and last < first:
         raise WrongUsage("--until is before --since", hint="swap the two")
     if hit:
-        told = around(work.store, work.said, hit)
+        found = around(work.store, work.said, hit)
     else:
-        told = retell(
+        found = retell(
             work.store,
             work.said,
             limit,
@@ -66,15 +66,15 @@ def timeline_command(
             session=session or "",
         )
     if work.as_json:
-        output.emit({"events": [_record(each) for each in told.events], "total": told.total})
+        output.emit({"events": [_record(each) for each in found.events], "total": found.total})
         return
-    if not told.events:
+    if not found.events:
         output.note("Nothing found. For everything, type: ltm timeline")
         return
-    if told.total > len(told.events):
-        earlier = told.total - len(told.events)
-        output.note(f"{earlier} earlier; see all with --limit {told.total}")
-    output.table(("when", "what", "id", "about"), [_row(each) for each in told.events])
+    if found.total > len(found.events):
+        earlier = found.total - len(found.events)
+        output.note(f"{earlier} earlier; see all with --limit {found.total}")
+    output.table(("when", "what", "id", "about"), [_row(each) for each in found.events])
 
 
 def _day(said: str) -> DateSpan:

@@ -234,9 +234,9 @@ def drain_command(work: Work) -> None:
     if hasattr(os, "nice"):
         os.nice(10)  # the user is working on this machine
     done = drain(folder)
-    heard = hear_due(folder)  # last: a model may take minutes
+    learned = hear_due(folder)  # last: a model may take minutes
     if work.as_json:
-        output.emit({"events": done.events, "errors": done.errors, "llm_calls": heard.llm_calls})
+        output.emit({"events": done.events, "errors": done.errors, "llm_calls": learned.llm_calls})
     else:
         output.note(f"{counted(done.events, 'event')}, {counted(done.errors, 'error')}")
 

@@ -1,4 +1,4 @@
-"""The HTTP server of `ltm serve`: twins of the hooks and MCP, for a client in another container.
+"""The HTTP server of `ltm serve`: hooks and MCP for clients in containers.
 
 It listens on loopback unless a person says otherwise, and answers nothing without the token of
 `server.json`.

@@ -1,18 +1,15 @@
-"""The application of `ltm serve`: every route there is, behind the guard.
+"""The application of `ltm serve`: its routes, behind one guard.
 
-The guard wraps the whole application, so a route added later is behind it, too. A refusal is a bare
-status and says nothing. Each check is there for an attack that a token alone, or a header alone,
-does not stop: Host against names that were made to lead here, Origin and Content-Type against pages
-that post without asking first.
+The guard wraps the whole application, later routes included. A refusal is a bare status. Each check
+stops an attack that a token alone does not: Host against DNS rebinding, Origin and Content-Type
+against pages that post without a preflight.
 
-Each hook has a twin: a client's message as a POST, answered with what the hook would print. The
-event is in the spool before the answer is on its way, and events that come while others are being
-written are written together after them. A hook that waits for the server gives up within a second
-and then keeps its event itself, under the key it sent along: so an event that comes too late is
-left to its hook.
+Each hook event has a route: the client's message as a POST, answered with what the hook would
+print. The event is in the spool before the answer is sent; events that arrive while others are
+written are written together. A hook gives up after a second and then keeps its event itself, under
+the key it sent, so an event that arrives too late is left to its hook.
 
-MCP is the SDK's, without sessions: each request stands for itself, so nothing piles up in a server
-that runs for weeks.
+MCP is the SDK's, without sessions, so nothing accumulates in a server that runs for weeks.
 """
 
 from __future__ import annotations

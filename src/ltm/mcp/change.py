@@ -1,8 +1,8 @@
 """The tools that change memories (store, update, forget, restore) and those that check the store.
 
-What is stored names the agent's session as far as the hooks know it. A client tells a server the id
-of the session that started it, and says nothing when a new one takes its place (`/clear`); the
-session log knows. A session that cannot be found keeps no memory from being stored.
+A stored memory names the agent's session. A server gets the id of the session that started it, but
+not of one that takes its place (`/clear`): the session log has that. Without a session, memories
+are stored all the same.
 """
 
 from __future__ import annotations

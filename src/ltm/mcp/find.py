@@ -22,7 +22,7 @@ from ltm.recall.related import related
 from ltm.recall.search import Recalled
 from ltm.recall.search import recall as find
 from ltm.recall.timeline import TimelineEvent, cited, is_citation, retell
-from ltm.recall.timeline import around as told_around
+from ltm.recall.timeline import around as nearby
 from ltm.text.display import counted, estimate, visible
 
 _BY = {USER: "typed by the user", ASSISTANT: "written by the agent", TOOL: "printed by a tool"}
@@ -43,14 +43,14 @@ def memory_timeline(
     until: str = "",
     limit: int = 30,
 ) -> str:
-    """What was said around a hit, or what happened when, in the order of time."""
+    """The text around a hit, or sessions and memories by date."""
     if around.strip() and query.strip():
         raise WrongUsage("memory_timeline takes around or query", hint="give one of them")
     if around.strip():
-        told = told_around(call.store, call.said, around.strip())
+        found = nearby(call.store, call.said, around.strip())
         about = f"Around {shorten(harmless(around), 80)}"
     else:
-        told = retell(
+        found = retell(
             call.store,
             call.said,
             limit,
@@ -59,19 +59,19 @@ def memory_timeline(
             until=_day(until, "until"),
         )
         about = "Sessions and memories"
-    if not told.events:
+    if not found.events:
         return "Nothing is known of that time. Without arguments the newest is shown."
-    left = told.total - len(told.events)
+    left = found.total - len(found.events)
 
     def last(shown: int) -> str:
-        unseen = len(told.events) - shown
+        unseen = len(found.events) - shown
         more = f"{unseen} later did not fit; ask with since. " if unseen else ""
         earlier = f"{left} earlier: ask with until, or a higher limit. " if left else ""
         return f"{more}{earlier}get_memory(id) opens one."
 
     return result.fitted(
         f"{about}, in the order of time. {result.NOTICE}",
-        [_event(call, each) for each in told.events],
+        [_event(call, each) for each in found.events],
         last,
     )
 
@@ -301,9 +301,8 @@ def _headline(call: Call, memory: Memory) -> str:
 
 
 def _line(call: Call, memory: Memory) -> str:
-    tags = f" #{' #'.join(shorten(harmless(tag), 30) for tag in memory.tags[:5])}"
-    told = f"{memory.day}; {result.price(memory)}"
-    return f"{_headline(call, memory)}{tags if memory.tags else ''} ({told})"
+    tags = "".join(f" #{shorten(harmless(tag), 30)}" for tag in memory.tags[:5])
+    return f"{_headline(call, memory)}{tags} ({memory.day}; {result.price(memory)})"
 
 
 def _asked(text: str) -> str:

@@ -85,7 +85,7 @@ def _marked(text: str) -> str:
 def fitted(
     head: str, blocks: Sequence[str], tail: Callable[[int], str], tokens: int | None = None
 ) -> str:
-    """The head, as many blocks as fit, and the last line, which is told how many blocks are shown.
+    """The head, as many blocks as fit, and the last line, made for the number of blocks shown.
 
     `tokens` is what the reader wants to spend. At least one block is shown: each is short by
     itself.

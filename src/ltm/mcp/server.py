@@ -1,13 +1,13 @@
-"""The MCP server: protocol by the SDK, answers by the table of tools, until the client is gone.
+"""The MCP server: the SDK's protocol, the table of tools, and the lifetime of the process.
 
-The event loop only carries messages. Work on a store happens in worker threads, one call at a time
-in each lane, so that a slow disk delays no message and a model that is asked delays no recall.
-Whatever a tool raises becomes a tool error, which the agent reads and can act on.
+The event loop only carries messages. Calls run in worker threads, one at a time in each lane, so
+that a slow disk delays no message and a slow model no recall. What a tool raises becomes a tool
+error, which the agent can act on.
 
 The process ends when its client closes the input, sends a signal, or is no longer the parent: a
-process the client started may still hold the pipe. Leaving at any moment is safe, since every
-change of the store is whole or not made. What hooks left to do is done in a background thread that
-waits while a call is at work, and loads nothing as long as nothing waits.
+process the client started may still hold the pipe. It can end at any moment, since every change of
+the store is whole or not made. Events of hooks are drained in a background thread while no call
+runs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ from ltm.mcp.tools import (
     TOOLS,
     Call,
     Tool,
-    ToolEffect,
     checked,
     later,
     tools,
@@ -54,21 +53,6 @@ from ltm.spool import events, hook_log
 from ltm.text.display import visible
 
 _READING = {RESOURCES, *(tool.name for tool in TOOLS if tool.effect.reads_only)}
-
-
-class Lanes:
-    """Whose turn it is among the calls of one server."""
-
-    def __init__(self) -> None:
-        self._reading = anyio.CapacityLimiter(1)
-        self._writing = anyio.CapacityLimiter(1)
-        self._slow = anyio.CapacityLimiter(1)
-
-    def of(self, tool: str) -> anyio.CapacityLimiter:
-        """The lane of a tool; those of other packages may write, as far as we know."""
-        if tool in SLOW:
-            return self._slow
-        return self._reading if tool in _READING else self._writing
 
 
 PATIENCE = 2.0
@@ -129,7 +113,7 @@ def _here() -> str:
 
 
 GRACE = 1.0
-"""Seconds calls at work may take to finish when we are told to end."""
+"""Seconds that running calls have to finish when the process is to end."""
 
 _INTERVAL = 1.0
 
@@ -330,7 +314,7 @@ class Answers:
         self.where = Whereabouts(project)
         self._lifetime = lifetime
         self.background = Background(lifetime)
-        self._lanes = Lanes()
+        self._lanes = {name: anyio.CapacityLimiter(1) for name in ("read", "write", "slow")}
 
     async def initialized(self, context: _Context, params: types.NotificationParams) -> None:
         """The client is served: what can wait may begin."""
@@ -360,7 +344,7 @@ class Answers:
     async def list_resources(
         self, context: _Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """The newest memories; none rather than an error, since a client asks unbidden."""
+        """The newest memories; none rather than an error, since clients ask on their own."""
         try:
             entries = await self._work(context, RESOURCES, later("find", "listed"))
         except LtmError as error:
@@ -436,27 +420,28 @@ class Answers:
             with self._lifetime.at_work(), Call(tool, folder) as call:
                 return function(call)
 
-        return await anyio.to_thread.run_sync(work, limiter=self._lanes.of(tool))
+        # Tools of other packages may write, as far as we know.
+        lane = "slow" if tool in SLOW else "read" if tool in _READING else "write"
+        return await anyio.to_thread.run_sync(work, limiter=self._lanes[lane])
 
 
 def _described(tool: Tool) -> types.Tool:
+    """A tool as the protocol has it. Annotations cost tokens, so only those that differ from the
+    defaults: whether a tool destroys or can be repeated means nothing for one that only reads."""
+    effect = tool.effect
+    if effect.reads_only:
+        hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    else:
+        hints = types.ToolAnnotations(
+            destructive_hint=effect.destroys,
+            idempotent_hint=effect.repeatable or None,
+            open_world_hint=False,
+        )
     return types.Tool(
         name=tool.name,
         description=tool.description,
         input_schema=tool.schema,
-        annotations=_hints(tool.effect),
-    )
-
-
-def _hints(effect: ToolEffect) -> types.ToolAnnotations:
-    """Only what differs from the protocol's defaults and means something, since each costs tokens:
-    whether a tool destroys or can be repeated says nothing about one that only reads."""
-    if effect.reads_only:
-        return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    return types.ToolAnnotations(
-        destructive_hint=effect.destroys,
-        idempotent_hint=effect.repeatable or None,
-        open_world_hint=False,
+        annotations=hints,
     )
 
 

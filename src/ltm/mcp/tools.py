@@ -56,7 +56,7 @@ class Call(OpenProject):
 
     @property
     def said(self) -> SessionSearch:
-        """What was said in the project's sessions."""
+        """The search over the project's sessions."""
         from ltm.recall.passages import session_search
 
         return self.part("said", lambda: session_search(self.places, self.config))
@@ -103,7 +103,7 @@ class Tool:
     description: str
     function: Callable[..., str]
     """Gets a `Call` and the arguments by name; its text is the result. An `LtmError` it raises is
-    told to the agent as a tool error."""
+    shown to the agent as a tool error."""
     properties: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Its arguments in JSON Schema; `type`, `enum`, `minimum`, `maximum` and the type of an array's
     `items` are checked before the function is called."""
@@ -375,7 +375,7 @@ class Tools:
 
 @cache
 def tools() -> Tools:
-    """The built-in tools and those other packages offer; a bad one is told and left out."""
+    """The built-in tools and those other packages offer; a bad one is reported and left out."""
     found = {tool.name: tool for tool in TOOLS}
     problems: list[str] = []
     for name in extension_names(GROUP):
