@@ -83,23 +83,21 @@ class EmbeddingsApi:
     def _ask(self, texts: Sequence[str]) -> Floats:
         if self._failed and self._clock() < self._failed[0] + PAUSE:
             raise self._failed[1]
+        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        post, seconds = self._server.post, self._timeout
         try:
-            return self._answer(texts)
+            data = post(
+                "/v1/embeddings",
+                body,
+                self._headers,
+                timeout=seconds,
+                largest=LARGEST,
+                hints=_HINTS,
+            )
+            return _vectors(data, len(texts))
         except ModelFailed as error:
             self._failed = self._clock(), error
             raise
-
-    def _answer(self, texts: Sequence[str]) -> Floats:
-        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
-        data = self._server.post(
-            "/v1/embeddings",
-            body,
-            self._headers,
-            timeout=self._timeout,
-            largest=LARGEST,
-            hints=_HINTS,
-        )
-        return _vectors(data, len(texts))
 
 
 def _vectors(data: bytes, count: int) -> Floats:

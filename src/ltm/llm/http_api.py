@@ -208,7 +208,10 @@ class Server:
                 return data
         except urllib.error.HTTPError as error:
             with error:
-                said = self._safe(_error_in(error.read(4_096)))
+                try:
+                    said = self._safe(str(json.loads(error.read(4_096))["error"]["message"]))
+                except (ValueError, RecursionError, KeyError, TypeError):
+                    said = ""
             failure = ModelBusy if error.code in _BUSY or error.code >= 500 else ModelFailed
             raise failure(
                 f"{self.host} refused with {error.code}{f': {said}' if said else ''}",
@@ -242,11 +245,3 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 _OPENER = urllib.request.build_opener(_NoRedirects)
 _DIRECT = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler({}))
-
-
-def _error_in(body: bytes) -> str:
-    try:
-        said = json.loads(body)["error"]["message"]
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return ""
-    return said if isinstance(said, str) else ""

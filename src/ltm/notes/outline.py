@@ -111,7 +111,12 @@ class Outliner:
         }
         # A task list not ticked off says less than the agent's word that all is done.
         done, steps = ((), ()) if self._complete else _steps(each.text for each in latest.values())
-        states = reversed(self._states)
+        # What the agent only repeats from a page or a file is not its word.
+        states = (
+            " ".join(each for each in sentences if not self._evidence.holds(each))
+            for sentences in reversed(self._states)
+        )
+        state = next(filter(None, (one_line(_MARKUP.sub("", each)) for each in states)), "")
         return Outline(
             session=self._session,
             started=self._first,
@@ -119,8 +124,7 @@ class Outliner:
             turns=self._turns,
             lines=f"{self._lines[0]}-{self._lines[1]}" if self._turns else "",
             asked=tuple(filter(None, (self._asked_in(*each) for each in self._asked))),
-            # What the agent only repeats from a page or a file is not its word.
-            state=next(filter(None, map(self._own_words, states)), ""),
+            state=shortened(state, _STATE),
             done=done,
             steps=steps,
             failing=tuple(
@@ -137,10 +141,6 @@ class Outliner:
                 if not self._kinds[each.kind].single and each.source.trust is not Trust.TOOL
             ),
         )
-
-    def _own_words(self, sentences: Sequence[str]) -> str:
-        own = [each for each in sentences if not self._evidence.holds(each)]
-        return shortened(one_line(_MARKUP.sub("", " ".join(own))), _STATE)
 
     def _note(self, turn: Turn) -> None:
         match turn:

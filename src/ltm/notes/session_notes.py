@@ -259,24 +259,20 @@ class SessionNotes:
         with self._lock():
             top = max(cleared)
             for folder, _, names in os.walk(top):
+                where = os.path.relpath(folder, top)
                 for name in names:
-                    self._take_back(os.path.join(folder, name), os.path.relpath(folder, top))
+                    path, stem = os.path.join(folder, name), name.removesuffix(".md")
+                    here = os.path.join(self.folder, where, name)
+                    if not os.path.lexists(here):
+                        os.rename(path, here)
+                    elif where == ARCHIVE:
+                        self._fold(stem, list(notes_in(path)))
+                    elif name != SUMMARY_FILE:  # which is made again from the notes
+                        begun = _NAME.match(stem)
+                        os.rename(path, self._path(self._free(begun[1] if begun else stem)))
                     count += name.endswith(".md") and name != SUMMARY_FILE
             shutil.rmtree(top, ignore_errors=True)
         return count
-
-    def _take_back(self, path: str, where: str) -> None:
-        """Put a cleared file back next to what has taken its name since."""
-        name = os.path.basename(path)
-        stem = name.removesuffix(".md")
-        here = os.path.join(self.folder, where, name)
-        if not os.path.lexists(here):
-            os.rename(path, here)
-        elif where == ARCHIVE:
-            self._fold(stem, list(notes_in(path)))
-        elif name != SUMMARY_FILE:  # which is made again from the notes
-            begun = _NAME.match(stem)
-            os.rename(path, self._path(self._free(begun[1] if begun else stem)))
 
     def purge(self, session: str) -> int:
         """Delete for good the note of a session, wherever it is; how many there were.

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Literal
@@ -184,15 +184,25 @@ def rule_of(
         for each in attempts
         if each.memory
     )
+    first, last = (times[0], times[-1]) if times else ("", "")
+    status: RuleStatus = "observing"
+    if any(each.outcome == "rejected" for each in attempts):
+        status = "rejected"
+    elif failed >= WORDINGS:
+        status = "escalated"
+    elif present:
+        status = "hot"
+    elif last and utc(last) + EXPIRES < now:
+        status = "expired"
     return Rule(
         id=name,
         statement=statement,
-        status=_status(attempts, failed, times[-1] if times else "", now),
+        status=status,
         observations=len(conversations),
         messages=len({each.message for each in evidence}),
         sessions=tuple(sorted({each.session for each in evidence})),
-        first_seen=times[0] if times else "",
-        last_seen=times[-1] if times else "",
+        first_seen=first,
+        last_seen=last,
         attempts=tuple(attempts),
         recurred_while_hot=recurred,
     )
@@ -208,16 +218,6 @@ def effect_of(rule: Rule, evidence: Sequence[RuleEvidence], started: Mapping[str
     before = set(started) - after
     shares = (Share(len(needed & each), len(each)) for each in (before, after))
     return Effect(rule, *shares)
-
-
-def _status(attempts: Sequence[Attempt], failed: int, last_seen: str, now: datetime) -> RuleStatus:
-    if any(each.outcome == "rejected" for each in attempts):
-        return "rejected"
-    if failed >= WORDINGS:
-        return "escalated"
-    if attempts and not attempts[-1].ended:
-        return "hot"
-    return "expired" if last_seen and utc(last_seen) + EXPIRES < now else "observing"
 
 
 def _began_after(
@@ -251,14 +251,9 @@ CREATE TABLE attempts(
 SCHEMA = Schema(1, _TABLES)
 
 
-@contextmanager
-def opened(home: str) -> Iterator[Ledger]:
+def opened(home: str) -> AbstractContextManager[Ledger]:
     """The ledger of the user whose files are in `home`, for as long as it is needed."""
-    ledger = Ledger(os.path.join(home, FILE))
-    try:
-        yield ledger
-    finally:
-        ledger.close()
+    return closing(Ledger(os.path.join(home, FILE)))
 
 
 class Ledger:
@@ -267,7 +262,14 @@ class Ledger:
     def __init__(self, path: str) -> None:
         make_folder(os.path.dirname(path))
         self.path = path
-        self._db = _connect(path)
+        try:
+            self._db, _ = keep(path, SCHEMA)  # one that is broken is put aside first
+        except Incompatible as error:
+            raise StorageFailed(f"the ledger {error}", path=path, hint=error.hint) from error
+        except (OSError, sqlite3.Error) as error:
+            raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
+        # Where a transcript was read to is noted elsewhere: what it said must survive a power cut.
+        self._db.execute("PRAGMA synchronous = FULL")
 
     def close(self) -> None:
         """Give the file back."""
@@ -440,16 +442,3 @@ class Ledger:
             " WHERE project = ? AND rule = ? AND ended = ''",
             (iso(at), outcome, project, rule),
         )
-
-
-def _connect(path: str) -> sqlite3.Connection:
-    """The database at `path`; one that is broken is put aside first."""
-    try:
-        db, _ = keep(path, SCHEMA)
-    except Incompatible as error:
-        raise StorageFailed(f"the ledger {error}", path=path, hint=error.hint) from error
-    except (OSError, sqlite3.Error) as error:
-        raise StorageFailed(f"the ledger cannot be opened: {error}", path=path) from error
-    # Where a transcript was read to is noted elsewhere: what it said must survive a power cut.
-    db.execute("PRAGMA synchronous = FULL")
-    return db

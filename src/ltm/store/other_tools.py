@@ -11,7 +11,7 @@ import shlex
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.files.atomic import is_inside, read_plain
@@ -75,7 +75,7 @@ class Foreign(NamedTuple):
 
 def foreign(places: "Places") -> list[Foreign]:
     """Everything of other tools in the places of a project."""
-    found = [*_blocks(places), *_views(places)]
+    found = [each for each in _in_files(places) if each is not None]
     folder = places.claude_ltm
     if folder:
         what = "is the store of claude-ltm, so ltm neither uses nor changes it"
@@ -137,28 +137,19 @@ def foreign_memory_md(existing: bytes, path: str) -> Foreign | None:
     return Foreign(path, 0, what, path, _TAKE_OVER, f"{crc32(existing):08x}")
 
 
-def _blocks(places: "Places") -> Iterator[Foreign]:
+def _in_files(places: "Places") -> Iterator[Foreign | None]:
+    """Blocks in files of the project, and MEMORY.md in vaults."""
     root = places.project.root
     views = [os.path.join(folder, MEMORY_MD) for folder in (places.shared, places.private)]
     for path in dict.fromkeys(os.path.realpath(os.path.join(root, name)) for name in TARGETS):
-        try:
-            found = foreign_block(read_plain(path), path, root, views)
-        except OSError:
-            continue
-        if found is not None and is_inside(path, root):
-            yield found
-
-
-def _views(places: "Places") -> Iterator[Foreign]:
+        if is_inside(path, root):
+            with suppress(OSError):
+                yield foreign_block(read_plain(path), path, root, views)
     shared = (places.shared,) if places.shares else ()
     for folder in (*shared, places.private, places.agent_folder):
         path = os.path.join(folder, MEMORY_MD)
-        try:
-            found = foreign_memory_md(read_plain(path, follow=False), path)
-        except OSError:
-            continue
-        if found is not None:
-            yield found
+        with suppress(OSError):
+            yield foreign_memory_md(read_plain(path, follow=False), path)
 
 
 def _columns(path: str) -> frozenset[str]:
