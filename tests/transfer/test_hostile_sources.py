@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ltm.errors import LtmError, Refused
 from ltm.kinds import Kinds
+from ltm.transfer.export import checked
 from ltm.transfer.importer import IMPORTERS, named
 from ltm.transfer.item import as_copy, clean
-from ltm.transfer.own_format import checked
 from ltm.transfer.source import USUAL, Origin
 from ltm.vault import codec
 from tests.vault.strategies import texts

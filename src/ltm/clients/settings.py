@@ -12,7 +12,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,7 +149,7 @@ class _Note:
 def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) -> FileChange | None:
     """The change that leaves exactly these of our entries in a file; None if it has them."""
     text = _read(file.path)
-    with _reading(file):
+    try:
         there = list(our_entries(text or "", file))
         if sorted(map(str, there)) == sorted(map(str, entries)):
             return None
@@ -169,6 +169,13 @@ def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) ->
             put = settings_text.append if entry.listed else settings_text.insert
             after, pieces = put(after, entry.steps, entry.value, file.syntax)
             inserted += pieces
+    except Unreadable as error:
+        raise Refused(
+            f"cannot be read as {file.syntax.upper()}: {error}",
+            path=file.path,
+            line=error.line,
+            hint="mend the file by hand; it was left as it is",
+        ) from None
     return FileChange(
         file.path,
         before=text,
@@ -183,15 +190,7 @@ def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) ->
 
 def leaving(file: SettingsFile, home: str) -> FileChange | None:
     """The change that removes our entries from a file; None if it has none."""
-    text = _read(file.path)
-    if text is None:
-        return None
-    with _reading(file):
-        there = tuple(our_entries(text, file))
-        if not there:
-            return None
-        after = _without(text, file, _note_of(file.path, home))
-    return FileChange(file.path, before=text, after=after, removed=there)
+    return entering(file, (), home)
 
 
 def carry_out(change: FileChange, home: str) -> None:
@@ -202,26 +201,33 @@ def carry_out(change: FileChange, home: str) -> None:
     note = _note_path(change.path, home)
     old = _note_of(change.path, home)
     if change.inserted:
-        folders = old.folders or tuple(_missing_folders(os.path.dirname(path)))
-        assert change.after is not None
+        missing, folder = [], os.path.dirname(path)
+        while folder and not os.path.isdir(folder):
+            missing.append(folder)
+            folder = os.path.dirname(folder)
         record = {
             "path": change.path,
-            "digest": _digest(change.after),
+            "digest": _digest(change.after or ""),
             "new": change.before is None or old.new,
             "inserted": change.inserted,
             "made": change.made,
-            "folders": folders,
+            "folders": old.folders or missing,
         }
         make_folder(os.path.dirname(note))
         write_file(note, json.dumps(record).encode())
     if change.after is not None:
         make_folder(os.path.dirname(path), 0o755 if change.mode == 0o644 else 0o700)
-        write_file(path, change.after.encode("utf-8", "surrogateescape"), mode=_mode(path, change))
+        mode = change.mode
+        with suppress(OSError):
+            mode = os.stat(path).st_mode & 0o777 | change.mode & 0o111
+        write_file(path, change.after.encode("utf-8", "surrogateescape"), mode=mode)
     elif change.before is not None:
         remove_file(path)
     if not change.inserted:
         remove_file(note)
-        _remove_folders(old.folders)
+        with suppress(OSError):  # a folder that is not empty stays, and those above it
+            for folder in old.folders:
+                os.rmdir(folder)
 
 
 def _without(text: str | None, file: SettingsFile, note: _Note) -> str | None:
@@ -258,20 +264,6 @@ def _without_hooks(text: str, steps: tuple[str, ...], syntax: str) -> str:
     return text
 
 
-@contextmanager
-def _reading(file: SettingsFile) -> Iterator[None]:
-    """Name the file whose text could not be read."""
-    try:
-        yield
-    except Unreadable as error:
-        raise Refused(
-            f"cannot be read as {file.syntax.upper()}: {error}",
-            path=file.path,
-            line=error.line,
-            hint="mend the file by hand; it was left as it is",
-        ) from None
-
-
 def _read(path: str) -> str | None:
     try:
         return read_plain(path, limit=_LIMIT).decode("utf-8")
@@ -281,13 +273,6 @@ def _read(path: str) -> str | None:
         raise Refused("is not UTF-8 text, so it was left as it is", path=path) from None
     except OSError as error:
         raise Refused(f"cannot be read: {error.strerror}", path=path) from error
-
-
-def _mode(path: str, change: FileChange) -> int:
-    try:
-        return os.stat(path).st_mode & 0o777 | change.mode & 0o111
-    except OSError:
-        return change.mode
 
 
 def _digest(text: str) -> str:
@@ -311,18 +296,3 @@ def _note_of(path: str, home: str) -> _Note:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return _Note()
-
-
-def _missing_folders(folder: str) -> Iterator[str]:
-    """Folders that are not there yet, the innermost first."""
-    while folder and not os.path.isdir(folder):
-        yield folder
-        folder = os.path.dirname(folder)
-
-
-def _remove_folders(folders: Sequence[str]) -> None:
-    for folder in folders:
-        try:
-            os.rmdir(folder)
-        except OSError:
-            return  # the folder is not empty

@@ -34,11 +34,10 @@ from ltm.store.share import CameAlong
 from ltm.store.store import Store
 from ltm.text.display import counted
 from ltm.text.sameness import Sameness, judge
-from ltm.transfer import own_format
+from ltm.transfer.export import NAME, Export, VaultFolder, cleaned, is_export, is_vault
 from ltm.transfer.importer import IMPORTERS, Importer, detect, named
 from ltm.transfer.importers import claude_ltm
 from ltm.transfer.item import Item, as_copy, born, clean
-from ltm.transfer.own_format import Export, VaultFolder
 from ltm.transfer.source import LARGE, USUAL, Origin
 from ltm.vault import key_file
 from ltm.vault.vault import MAX_FILE
@@ -149,23 +148,10 @@ def import_memories(
         else:
             for importer in [named(wish.source)] if wish.source else detect(origin):
                 _import_foreign(run, importer)
+        run.finish()
         report.problems[:0] = origin.problems
         report.problems += targets.left_out()
     return report
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One import: what is read, where it goes, and how."""
-
-    wish: ImportRequest
-    origin: Origin
-    targets: _Targets
-    kinds: Kinds
-    report: ImportReport
-    progress: Progress
-    is_held_back: HeldBack
-    at: datetime
 
 
 def _held_back(wish: ImportRequest, where: Places) -> HeldBack:
@@ -191,8 +177,8 @@ def _held_back(wish: ImportRequest, where: Places) -> HeldBack:
 
 
 def _is_ours(origin: Origin, source: str) -> bool:
-    found = own_format.is_export(origin) or own_format.is_vault(origin)
-    if source.strip().lower() != own_format.NAME:
+    found = is_export(origin) or is_vault(origin)
+    if source.strip().lower() != NAME:
         # claude-ltm uses the same folder: what it left there is taken first.
         return not source and found and not claude_ltm.finds(origin)
     if not found:
@@ -358,7 +344,7 @@ def _import_ours(run: _Run) -> None:
     """
     export = VaultFolder(run.origin) if run.origin.is_folder else Export(run.origin)
     path = run.origin.shown(run.origin.path)
-    run.report.sources.append(own_format.NAME)
+    run.report.sources.append(NAME)
     new, same, other, too_many = _compared(run, export)
     if not run.wish.merge and (other or (same and not new)):
         raise Refused(
@@ -372,21 +358,20 @@ def _import_ours(run: _Run) -> None:
             path=path,
             hint="they are forgotten or archived in it; if that is right, add --yes",
         )
-    writer = _Writer(run, new + same + other)
+    run.total += new + same + other
     for line, there in export.entries(run.kinds, reporting=False):
         target, held = _counterpart(run, export, there.memory)
         if held is not None and there.memory.updated <= held.memory.updated:
-            writer.skip(held.memory.id)
+            run.skip(held.memory.id)
             continue
         if held is not None and held.memory.scope is not there.memory.scope:
             run.origin.problem(run.origin.path, f"{held.memory.id} is here in another scope", line)
             continue
-        copy, had_secrets = own_format.cleaned(there)
+        copy, had_secrets = cleaned(there)
         run.report.redacted += had_secrets
-        run.report.mapped[own_format.NAME, copy.memory.kind, copy.memory.kind] += 1
+        run.report.mapped[NAME, copy.memory.kind, copy.memory.kind] += 1
         over = "" if held is None else held.etag
-        writer.take(_Waiting(target, replace(copy, over=over), path, line))
-    writer.finish()
+        run.take(_Waiting(target, replace(copy, over=over), path, line))
 
 
 def _compared(run: _Run, export: Export | VaultFolder) -> tuple[int, int, int, tuple[Mass, ...]]:
@@ -404,7 +389,7 @@ def _compared(run: _Run, export: Export | VaultFolder) -> tuple[int, int, int, t
         if is_active(here) and not is_active(copy.memory):
             leaving[here.scope] += copy.memory.updated > here.updated
             active[here.scope] = target.active[here.scope]
-        is_same = held.digest == _digest(as_record(own_format.cleaned(copy)[0].memory))
+        is_same = held.digest == _digest(as_record(cleaned(copy)[0].memory))
         same += is_same
         other += not is_same
     return new, same, other, masses(leaving, active)
@@ -442,7 +427,7 @@ def _import_foreign(run: _Run, importer: Importer) -> None:
     run.report.sources.append(importer.name)
     ids: dict[str, str] = {}
     plans = sorted(_planned(run, importer, ids), key=lambda plan: born(plan.item, run.at))
-    writer = _Writer(run, len(plans))
+    run.total += len(plans)
     newest: dict[tuple[str, str, str], str] = {}
     for plan in plans:
         item, held = plan.item, plan.held
@@ -455,7 +440,7 @@ def _import_foreign(run: _Run, importer: Importer) -> None:
             newest[key] = memory.id
         if held is not None:
             if not run.wish.merge or plan.same_text or not _is_newer(memory, held, plan.target):
-                writer.skip(held.memory.id)
+                run.skip(held.memory.id)
                 continue
             here = held.memory
             memory = memory._replace(
@@ -465,8 +450,7 @@ def _import_foreign(run: _Run, importer: Importer) -> None:
         run.report.redacted += plan.had_secrets
         run.report.mapped[importer.name, item.word, memory.kind] += 1
         path = run.origin.shown(item.path)
-        writer.take(_Waiting(plan.target, copy, path, item.line, item.uses))
-    writer.finish()
+        run.take(_Waiting(plan.target, copy, path, item.line, item.uses))
 
 
 def _planned(run: _Run, importer: Importer, ids: dict[str, str]) -> Iterator[_Plan]:
@@ -533,26 +517,33 @@ class _Waiting(NamedTuple):
     uses: int = 0
 
 
-class _Writer:
-    """Writes what an import decided, a batch at a time, and counts what was really written."""
+@dataclass(slots=True)
+class _Run:
+    """One import: what is read, where it goes, and how. It writes what was decided, a batch at a
+    time, and counts what was really written."""
 
-    def __init__(self, run: _Run, total: int) -> None:
-        self._run = run
-        self._report = run.report
-        self._total = total
-        self._done = 0
-        self._waiting: list[_Waiting] = []
-        self._added: list[_Waiting] = []
-        self._met: set[str] = set()
-        """Every id of the source: what lay side by side there is no news to each other here."""
+    wish: ImportRequest
+    origin: Origin
+    targets: _Targets
+    kinds: Kinds
+    report: ImportReport
+    progress: Progress
+    is_held_back: HeldBack
+    at: datetime
+    total: int = 0
+    _done: int = 0
+    _waiting: list[_Waiting] = field(default_factory=list)
+    _added: list[_Waiting] = field(default_factory=list)
+    _met: set[str] = field(default_factory=set)
+    """Every id of the source: what lay side by side there is no news to each other here."""
 
     def take(self, each: _Waiting) -> None:
         """Have a copy written: a new memory, or one in the place of what it names."""
         memory = each.copy.memory
-        if memory.status is Status.ACTIVE and self._run.is_held_back(memory, each.path):
+        if memory.status is Status.ACTIVE and self.is_held_back(memory, each.path):
             memory = memory._replace(status=Status.QUARANTINED)
             each = each._replace(copy=replace(each.copy, memory=memory))
-            self._report.quarantined += 1
+            self.report.quarantined += 1
         self._met.add(memory.id)
         self._waiting.append(each)
         if len(self._waiting) >= _BATCH:
@@ -561,7 +552,7 @@ class _Writer:
     def skip(self, memory_id: str) -> None:
         """Leave a memory out, because it is here."""
         self._met.add(memory_id)
-        self._report.skipped += 1
+        self.report.skipped += 1
         self._advance(1)
 
     def finish(self) -> None:
@@ -573,8 +564,8 @@ class _Writer:
         for each in self._added:
             rivals = self._rivals(each)
             if rivals:
-                self._report.conflicts += 1
-            if rivals and not self._report.dry_run:
+                self.report.conflicts += 1
+            if rivals and not self.report.dry_run:
                 with suppress(Conflict, NotFound, Refused):  # changed by others in this moment
                     each.target.store.apply(Contradict(rivals, each.copy.memory))
 
@@ -605,10 +596,10 @@ class _Writer:
 
     def _advance(self, count: int) -> None:
         self._done += count
-        self._run.progress(self._done, self._total)
+        self.progress(self._done, self.total)
 
     def _write(self, store: Store, batch: list[_Waiting]) -> None:
-        if self._report.dry_run:
+        if self.report.dry_run:
             self._count(batch)
             return
         try:
@@ -620,12 +611,12 @@ class _Writer:
                     self._write(store, [each])
                 return
             problem = f"was not taken in: {error.message}"
-            self._report.problems.append(Problem(batch[0].path, problem, batch[0].line))
+            self.report.problems.append(Problem(batch[0].path, problem, batch[0].line))
             return
         except (StorageFailed, Busy) as error:
             raise type(error)(
                 f"{error.message}; taken in before:"
-                f" {counted(self._report.added + self._report.updated, 'memory')},"
+                f" {counted(self.report.added + self.report.updated, 'memory')},"
                 " and perhaps a few more",
                 path=error.path,
                 hint=f"{error.hint or 'look into it'}; running the import again finishes it",
@@ -639,10 +630,10 @@ class _Writer:
     def _count(self, batch: list[_Waiting]) -> None:
         for each in batch:
             if each.copy.over:
-                self._report.updated += 1
+                self.report.updated += 1
             else:
-                self._report.added += 1
+                self.report.added += 1
                 if each.copy.memory.status is Status.ACTIVE and not each.target.was_empty:
                     self._added.append(each)
             if each.target.whose:
-                self._report.elsewhere[each.target.whose] += 1
+                self.report.elsewhere[each.target.whose] += 1

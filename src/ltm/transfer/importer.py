@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ltm.errors import Refused, WrongUsage
 from ltm.kinds import Kinds
-from ltm.transfer import own_format
+from ltm.transfer.export import NAME
 from ltm.transfer.importers import (
     anima,
     basic_memory,
@@ -71,7 +71,7 @@ IMPORTERS: tuple[Importer, ...] = (
     Importer("markdown", "any Markdown file, or a folder of them", markdown_files, broad=True),
 )
 
-NAMES = (own_format.NAME, *(importer.name for importer in IMPORTERS))
+NAMES = (NAME, *(importer.name for importer in IMPORTERS))
 """What `--from` accepts; the first is our own export."""
 
 
