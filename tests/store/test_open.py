@@ -12,16 +12,18 @@ import pytest
 
 from ltm import decisions
 from ltm.config.config import load
-from ltm.decisions import Decision
+from ltm.decisions import Add, Decision
 from ltm.errors import NotFound
 from ltm.files.atomic import TEMP_SUFFIX
-from ltm.model import Filter, Memory, Scope
+from ltm.model import Filter, Memory, Scope, Status
 from ltm.project.identity import identify
 from ltm.project.layout import Places, places
 from ltm.store.file_store import FileStore
-from ltm.store.open import open_files, vaults_of
+from ltm.store.open import Waiting, open_files, record_trust, vaults_of, waiting
 from ltm.store.share import init_shared
-from tests.stores import make
+from ltm.vault import codec
+from tests.project.repos import make_repo
+from tests.stores import file_store, make
 
 
 @pytest.fixture
@@ -160,3 +162,27 @@ def test_a_question_while_somebody_holds_the_index_is_not_taken_for_damage(
             index.get(kept.memory.id)
     assert os.path.samefile(index.path, f"{index.path}.same")
     assert index.get(kept.memory.id) is not None
+
+
+def test_both_are_counted_and_only_as_long_as_they_wait(user_home: Path, tmp_path: Path) -> None:
+    repo = make_repo(user_home / "app")
+
+    def here() -> Places:
+        return places(str(repo), environ={"HOME": str(user_home)})
+
+    store = file_store(tmp_path)
+    assert waiting(store, here()) == Waiting(0, 0)
+    store.apply(Add(make("in use")))
+    for number in range(2):
+        store.apply(Add(make(f"doubtful {number}", status=Status.QUARANTINED)))
+    assert waiting(store, here()) == Waiting(quarantined=2, untrusted=0)
+    memories = os.path.join(here().shared, "memories")
+    os.makedirs(memories)
+    for number in range(3):
+        brought = make(f"brought {number}")
+        Path(memories, f"{brought.id}.md").write_bytes(codec.to_bytes(brought))
+    assert waiting(store, here()) == Waiting(quarantined=2, untrusted=3)
+    for said, left in ((True, 0), (None, 3), (False, 0)):
+        record_trust(here().private, here().project, here().shared, said)
+        assert waiting(store, here()).untrusted == left
+    store.close()

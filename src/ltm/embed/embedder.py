@@ -32,12 +32,10 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The model and its version: vectors of two names are never compared."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """How many numbers a vector has."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """One row of unit length per text; a row of zeros where a text has nothing to embed.
@@ -45,7 +43,6 @@ class Embedder(Protocol):
         `ModelFailed`, here or of `dimensions`, when the model is not available now: the caller
         goes on without vectors.
         """
-        ...
 
 
 class Package(NamedTuple):

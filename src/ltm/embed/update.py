@@ -41,7 +41,6 @@ class HasVectors(Protocol):
 
     def vectors(self, model: str, dimensions: int) -> Iterable[MemoryVectors]:
         """The vectors a model made of each vault's memories."""
-        ...
 
 
 def keep_memories(store: object, embedder: Embedder, seconds: float = PATIENT) -> bool:

@@ -40,7 +40,6 @@ class Backend(Protocol):
 
     def ask(self, system: str, prompt: str, *, most: int, timeout: float) -> Answer:
         """The answer to a prompt, of at most so many tokens, within so many seconds."""
-        ...
 
 
 def array_in(answer: str) -> list[object]:

@@ -324,7 +324,6 @@ class MessageHistory(Protocol):
 
     def is_new(self, uuid: str) -> bool:
         """Whether this message is met for the first time; from now on it is not."""
-        ...
 
 
 class Recent:
