@@ -124,18 +124,15 @@ def wanted(
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
     if status:
         statuses = tuple(Status) if status.lower() == "all" else (choice(Status, status),)
+    state = (state or "").strip().lower()
+    states = dict.fromkeys(each for kind in work.config.kinds for each in kind.states)
+    if state and state not in states:
+        raise WrongUsage(f"'{state}' is not a state", hint=f"use one of: {', '.join(states)}")
     return Filter(
         kinds=tuple(work.config.kinds.parse(kind).name for kind in kinds),
         tags=tuple(tags),
         phases=() if phase is None else (Phase(phase),),
         statuses=statuses,
         scopes=(choice(Scope, scope),) if scope else (),
-        state=_state(work, state) if state else "",
+        state=state,
     )
-
-
-def _state(work: Work, word: str) -> str:
-    states = dict.fromkeys(state for kind in work.config.kinds for state in kind.states)
-    if word.strip().lower() in states:
-        return word.strip().lower()
-    raise WrongUsage(f"'{word}' is not a state", hint=f"use one of: {', '.join(states)}")

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -157,7 +158,10 @@ def settle_command(work: Work, memory_id: str | None, others: tuple[str, ...], b
         _list_conflicts(work)
         return
     kept = work.store.read(memory_id)
-    rivals = [work.store.read(each).memory.id for each in others] or _rivals(work, kept)
+    rivals = [work.store.read(each).memory.id for each in others]
+    if not others:
+        group = next((each for each in _conflicts(work) if kept.memory.id in _ids(each)), ())
+        rivals = [each for each in _ids(group) if each != kept.memory.id]
     if not rivals:
         raise Refused(
             f"{kept.memory.id} has no conflict",
@@ -184,17 +188,16 @@ def settle_command(work: Work, memory_id: str | None, others: tuple[str, ...], b
         output.say(f"  replaced: {each} (bring it back with: ltm restore {each})")
 
 
-def _rivals(work: Work, kept: Stored) -> list[str]:
-    """The memories in force that one is in conflict with."""
-    for group in disputes(work.store.list(Filter()).items).values():
-        ids = [each.memory.id for each in group]
-        if kept.memory.id in ids:
-            return [each for each in ids if each != kept.memory.id]
-    return []
+def _ids(group: Sequence[Stored]) -> list[str]:
+    return [each.memory.id for each in group]
+
+
+def _conflicts(work: Work) -> list[Sequence[Stored]]:
+    return list(disputes(work.store.list(Filter()).items).values())
 
 
 def _list_conflicts(work: Work) -> None:
-    groups = list(disputes(work.store.list(Filter()).items).values())
+    groups = _conflicts(work)
     if work.as_json:
         output.emit({"conflicts": [[output.record(each) for each in group] for group in groups]})
         return
@@ -208,5 +211,5 @@ def _list_conflicts(work: Work) -> None:
         output.say("")
     count = counted(len(groups), "conflict")
     output.note(
-        f"{count}. Keep one with: ltm settle ID. Keep all of them with: ltm settle ID --both"
+        f"{count}. Keep one with: ltm settle ID; keep all with: ltm settle ID --both"
     )

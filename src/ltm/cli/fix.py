@@ -42,7 +42,9 @@ def fix_command(work: Work, error: tuple[str, ...], limit: int) -> None:
         text = sys.stdin.buffer.read(_MOST).decode("utf-8", "replace")
     if not text.strip():
         raise WrongUsage("there is no error to look for", hint='type: ltm fix "ERROR TEXT"')
-    asked = _telling(text)
+    lines = [line for line in text.splitlines() if line.strip()]
+    # What an output says went wrong is its best line; a single line is asked for as it is.
+    asked = lines[0].strip() if len(lines) == 1 else telling_line(text) or "\n".join(lines[-3:])
     found = solve(work.store, work.said, asked, limit)
     nearest: tuple[Hit | Quote, ...] = ()
     if not found.total:
@@ -75,12 +77,6 @@ def fix_command(work: Work, error: tuple[str, ...], limit: int) -> None:
     left = found.total - len(found.memories) - len(found.cases)
     if left:
         output.note(f"{left} more; see more with --limit {min(limit + left, MOST)}")
-
-
-def _telling(text: str) -> str:
-    """What an output says went wrong: its best line, or all of a text that is one line anyway."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[0].strip() if len(lines) == 1 else telling_line(text) or "\n".join(lines[-3:])
 
 
 def _say(case: Case) -> None:

@@ -30,7 +30,7 @@ def _main() -> None:
 
         open_streams()
         sys.exit(merge(sys.argv[2:]))
-    if sys.argv[1:2] == ["hook"] and not _asks_for_help(sys.argv[2:]):
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv[2:]):
         # The program behind `ltm-hook`: a session waits for it, so nothing else is loaded.
         del sys.argv[1]
         from ltm.hook.main import main as hook
@@ -44,10 +44,6 @@ def _main() -> None:
     from ltm.cli.app import run
 
     run()
-
-
-def _asks_for_help(words: list[str]) -> bool:
-    return "--help" in words or "-h" in words
 
 
 def _plain_question(words: list[str]) -> str:

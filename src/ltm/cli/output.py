@@ -101,14 +101,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console.print(shown)
 
 
-def short(memory_id: str) -> str:
-    """The end of an id: enough to type, accepted wherever an id is."""
-    return memory_id[-8:]
-
-
 def shown_id(memory_id: str) -> str:
-    """An id as this reader wants it: short at a terminal, whole in a pipe."""
-    return short(memory_id) if sys.stdout.isatty() else memory_id
+    """An id as this reader wants it: at a terminal its end, which every command accepts."""
+    return memory_id[-8:] if sys.stdout.isatty() else memory_id
 
 
 def record(stored: Stored) -> dict[str, Any]:

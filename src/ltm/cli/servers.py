@@ -16,6 +16,8 @@ from click.shell_completion import get_completion_class
 from ltm.cli import output
 from ltm.cli.app import ltm
 from ltm.cli.command import Number
+from ltm.clients.wire import is_plugin_active
+from ltm.plugin.stand_in import serve_nothing
 
 if TYPE_CHECKING:
     from ltm.http.address import Running
@@ -40,12 +42,8 @@ def mcp_command(project: str | None, unless_plugin: bool) -> None:
     (CLAUDE_PROJECT_DIR, or its roots), else that of the current folder. It ends with the client.
     """
     if unless_plugin:
-        from ltm.clients.wire import is_plugin_active
-
         folder = project or os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
         if is_plugin_active(os.environ, folder):
-            from ltm.plugin.stand_in import serve_nothing
-
             serve_nothing()
             return
     # The SDK's thousands of functions and classes all stay: collecting garbage while they load

@@ -8,7 +8,7 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
-from ltm.model import Status, Stored, Usage
+from ltm.model import Status, Usage
 from ltm.recall.timeline import SourceLines, evidence
 from ltm.store.apply import state_of
 from ltm.text.display import counted, estimate
@@ -29,7 +29,8 @@ def show_command(work: Work, memory_id: str) -> None:
         work.store.used([memory.id])
     usage = work.store.usage([memory.id]).get(memory.id, Usage())
     versions = work.store.versions(memory.id)
-    state = _signed(work, stored)
+    key = key_file.load(work.places.home)
+    state = "" if key is None else str(state_of(key, stored, work.store))
     behind = evidence(memory.source, work.places)
     if work.as_json:
         output.emit(
@@ -105,9 +106,3 @@ def _tell(behind: SourceLines) -> None:
     if behind.more:
         left = counted(behind.more, "more line")
         output.say(f"  … {left} in {behind.transcript or 'what was kept'}")
-
-
-def _signed(work: Work, stored: Stored) -> str:
-    """How the memory stands to the key that is set; nothing without one."""
-    key = key_file.load(work.places.home)
-    return "" if key is None else str(state_of(key, stored, work.store))

@@ -68,7 +68,8 @@ def stash_command(
     )
     if done.stash.name != done.wanted:
         output.note(f"The name {done.wanted} is taken, so it is {done.stash.name}.")
-    if _is_shared(work, done.stash.path):
+    project = work.places.project
+    if project.common_dir and not is_ignored(project.root, done.stash.path):
         output.note("git does not ignore it: see .claude/stash/.gitignore before you commit.")
     if done.model not in ("none", "worded"):
         output.note(f"The model did not help: {done.model}")
@@ -116,12 +117,6 @@ def _list(work: Work) -> None:
         ],
     )
     nudge(sum(not each.processed for each in found))
-
-
-def _is_shared(work: Work, path: str) -> bool:
-    """Whether git would take a stash along, because the user's own rules say so."""
-    project = work.places.project
-    return bool(project.common_dir) and not is_ignored(project.root, path)
 
 
 def _stashes(work: Work) -> Stashes:

@@ -332,7 +332,8 @@ def _current(log: SessionLog, named: str, project: str) -> Current:
         return Current(named)
     if session.ended:
         session = _successor(log, session, project)
-    if _size(session.transcript) <= LONGEST:
+    exists = os.path.exists(session.transcript)
+    if not exists or os.path.getsize(session.transcript) <= LONGEST:
         stats.update(log, session, now())
         session = log.get(session.id) or session
     return Current(session.id, session.difficulty, session.transcript, session.cwd)
@@ -343,10 +344,3 @@ def _successor(log: SessionLog, ended: Session, project: str) -> Session:
     going_on = [each for each in log.sessions(project, _RECENT) if not each.ended]
     later = [each for each in going_on if each.started >= ended.ended]
     return min(later, key=lambda each: each.started) if later else ended
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except OSError:
-        return 0

@@ -154,8 +154,7 @@ def _number(least: int, most: int, description: str = "") -> Mapping[str, Any]:
     return schema | ({"description": description} if description else {})
 
 
-_TAGS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
-_IDS = _TAGS
+_WORDS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
 _KIND = _text(f"One of: {', '.join(kind.name for kind in Kinds())}")
 _ID = _text("Whole id, or its end")
 _NAMED = {"memory_id": "id"}
@@ -180,7 +179,7 @@ TOOLS: tuple[Tool, ...] = (
                 "enum": [str(each) for each in Scope],
                 "description": "agent: holds in all projects",
             },
-            "tags": _TAGS,
+            "tags": _WORDS,
             "auto_tag": {"type": "boolean"},
             "difficulty": {
                 "type": "number",
@@ -208,7 +207,7 @@ TOOLS: tuple[Tool, ...] = (
             "title": _text(),
             "kind": _text(),
             "impact": _text(),
-            "tags": _TAGS,
+            "tags": _WORDS,
             "pinned": {"type": "boolean"},
             "reason": _text(),
             "state": _text(),
@@ -279,13 +278,13 @@ TOOLS: tuple[Tool, ...] = (
             "What belongs to a memory (replaces, follows, links, same subject), or has these tags."
         ),
         function=later("find", "memory_related"),
-        properties={"id": _ID, "tags": _TAGS, "kind": _text(), "limit": _number(1, 50)},
+        properties={"id": _ID, "tags": _WORDS, "kind": _text(), "limit": _number(1, 50)},
         aliases=_NAMED | {"type": "kind"},
         effect=READS,
     ),
     Tool(
         name="memory_timeline",
-        description=("What was said before and after a hit (around), or what happened when."),
+        description="What was said before and after a hit (around), or what happened when.",
         function=later("find", "memory_timeline"),
         properties={
             "around": _text("A hit's id"),
@@ -315,7 +314,7 @@ TOOLS: tuple[Tool, ...] = (
             "Keep or drop unconfirmed statements of earlier sessions; without ids, list them."
         ),
         function=later("change", "review_candidates"),
-        properties={"keep": _IDS, "drop": _IDS},
+        properties={"keep": _WORDS, "drop": _WORDS},
         effect=MENDS,
     ),
     Tool(
@@ -445,7 +444,11 @@ def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     wanted = schema.get("type")
     if wanted == "integer" and isinstance(value, float) and value.is_integer():
         value = int(value)
-    if wanted in _TYPES and not _is(value, wanted):
+    # Only Python takes true for a number.
+    is_typed = wanted not in _TYPES or (
+        wanted == "boolean" if isinstance(value, bool) else isinstance(value, _TYPES[wanted][0])
+    )
+    if not is_typed:
         raise _wrong(name, value, schema)
     if "enum" in schema:
         for option in schema["enum"]:
@@ -473,12 +476,6 @@ def _has_half_characters(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def _is(value: Any, wanted: str) -> bool:
-    if isinstance(value, bool):
-        return wanted == "boolean"  # only Python takes true for a number
-    return isinstance(value, _TYPES[wanted][0])
 
 
 def _wrong(name: str, value: Any, schema: Mapping[str, Any]) -> WrongUsage:
