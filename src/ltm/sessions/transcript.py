@@ -76,7 +76,6 @@ class _Line:
     """Bytes up to its end."""
     number: int
     is_too_long: bool = False
-    is_ended: bool = True
     parsed: tuple[list[Turn] | None] | None = None
 
 
@@ -189,14 +188,14 @@ class Transcripts:
 
 
 class _HeldFile:
-    """A file, and its lines by the place each begins at, up to a number of bytes."""
+    """A file, and its lines by the bytes before each, up to a number of bytes."""
 
     def __init__(self, path: str, file: BinaryIO, most: int) -> None:
         self.path = path
         self.file = file
         self.size = 0
         self._most = most
-        self._lines: dict[Place, _Line] = {}
+        self._lines: dict[int, _Line] = {}
         self._end: Place = (0, 0)
         self._mark = Cursor()
 
@@ -212,22 +211,24 @@ class _HeldFile:
     def lines(self, place: Place) -> Iterator[_Line]:
         """The lines after a place: those that are held, and those of the file."""
         unheld: Iterator[_Line] | None = None
+        offset, number = place
         try:
             while True:
-                line = self._lines.get(place)
-                if line is not None:
-                    unheld = None
-                else:
-                    unheld = unheld or _scan(self.file, *place)
+                line = self._lines.get(offset)
+                if line is None:
+                    unheld = unheld or _scan(self.file, offset, number)
                     line = next(unheld, None)
                     if line is None:
                         return
+                    size = len(line.data)
                     # One without its end may have more the next time.
-                    if line.is_ended and self.size + len(line.data) <= self._most:
-                        self._lines[place] = line
+                    if line.end - offset > size and self.size + size <= self._most:
+                        self._lines[offset] = line
+                        self.size += size
                         self._end = max(self._end, (line.end, line.number))
-                        self.size += len(line.data)
-                place = line.end, line.number
+                else:
+                    unheld = None
+                offset, number = line.end, line.number
                 yield line
         finally:
             if not self.file.closed:
@@ -268,7 +269,7 @@ def _scan(file: BinaryIO, offset: int, number: int) -> Iterator[_Line]:
             rest, passed = b"", len(rest)
     # The last line may be whole without its end: no beginning of an object is an object.
     if rest and _entry_in(rest):
-        yield _Line(rest, offset + len(rest), number + 1, is_ended=False)
+        yield _Line(rest, offset + len(rest), number + 1)
 
 
 def _open_plain(path: str) -> BinaryIO | None:
@@ -480,9 +481,12 @@ def _entry_in(line: bytes) -> dict[str, Any] | None:
     """The JSON object of a line, an empty one for another value; None when it cannot be read."""
     try:
         # A broken character costs that character and not the line.
-        value = _DECODER.decode(line.decode("utf-8", "replace"))
+        text = line.strip().decode("utf-8", "replace")
+        value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
+    if end < len(text):
+        return None  # more than one value
     return value if isinstance(value, dict) else {}
 
 
