@@ -37,7 +37,7 @@ _MARK = f'"{PLUGIN}@'.encode()
 _LIMIT = 4 * 1024 * 1024
 _LONGEST = 4096  # what a path may have; names and ids are far shorter
 _PATHS = ("transcript", "cwd", "agent_transcript")
-# A reason is one word of the client's; a sentence could hold anything, also a secret.
+# A reason is one word, such as `prompt_input_exit`: a sentence could hold a secret.
 _LONGEST_REASON = 40
 
 # Our name of a field to the client's. `*` holds for all events of the client.
@@ -73,14 +73,21 @@ def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[st
         value = payload.get(theirs)
         if not isinstance(value, str) or not _makes_sense(value, is_path=ours in _PATHS):
             continue
-        if ours != "reason" or _is_word(value):
+        letters = value.replace("_", "")
+        is_word = letters.isascii() and letters.isalpha() and letters.islower()
+        if ours != "reason" or (is_word and len(value) <= _LONGEST_REASON):
             record[ours] = value
     if "session" not in record:
         return None
     if event == "SubagentStop" and "agent_type" not in record:
         return None  # the client's own summariser at work, not a sub-agent
     if event in TOOL_EVENTS:
-        record["ok"] = event == "PostToolUse" and not _says_failed(payload.get("tool_response"))
+        # A tool's answer may say by itself, in a field and not in its words, that it failed.
+        response = payload.get("tool_response")
+        answer = response if isinstance(response, dict) else {}
+        says_error = answer.get("isError") is True or answer.get("is_error") is True
+        failed = says_error or answer.get("success") is False
+        record["ok"] = event == "PostToolUse" and not failed
     return record
 
 
@@ -91,28 +98,6 @@ def _makes_sense(value: str, *, is_path: bool) -> bool:
     except UnicodeEncodeError:
         return False
     return 0 < len(value) <= _LONGEST and "\0" not in value
-
-
-def _is_word(value: str) -> bool:
-    """Whether this is one word of small letters, such as `prompt_input_exit`."""
-    letters = value.replace("_", "")
-    return (
-        len(value) <= _LONGEST_REASON
-        and letters.isascii()
-        and letters.isalpha()
-        and letters.islower()
-    )
-
-
-def _says_failed(response: object) -> bool:
-    """Whether a tool's answer says by itself, in a field and not in its words, that it failed."""
-    if not isinstance(response, dict):
-        return False
-    return (
-        response.get("success") is False
-        or response.get("isError") is True
-        or response.get("is_error") is True
-    )
 
 
 def is_plugin_active(environ: Mapping[str, str], project: str) -> bool:

@@ -61,8 +61,10 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
     if record is None:
         return
     event = str(record["event"])
-    if "--unless-plugin" in sys.argv and _is_plugins(event, record, environ):
-        return  # both are set up, and it must not happen twice
+    if "--unless-plugin" in sys.argv and event in PLUGIN_EVENTS:
+        project = environ.get("CLAUDE_PROJECT_DIR") or str(record.get("cwd", ""))
+        if is_plugin_active(environ, project):
+            return  # this event also reaches a hook of our plugin, and must not happen twice
     key = events.new_key()
     tell(write({**record, _KEY: key}))
     home = _home(environ)
@@ -138,12 +140,6 @@ def _home(environ: Mapping[str, str]) -> str:
         return find_home(environ)
     except LtmError:
         return ""  # a session whose home is unknown is kept all the same
-
-
-def _is_plugins(event: str, record: dict[str, object], environ: Mapping[str, str]) -> bool:
-    """Whether this event also reaches a hook of our plugin."""
-    project = environ.get("CLAUDE_PROJECT_DIR") or str(record.get("cwd", ""))
-    return event in PLUGIN_EVENTS and is_plugin_active(environ, project)
 
 
 def _read(handle: int) -> str:

@@ -22,8 +22,9 @@ _TASKS = frozenset({"x", "X", "-", " "})
 
 def finds(origin: Origin) -> bool:
     """Whether notes with a permalink are there, among the first that are looked at."""
-    paths = _paths(origin)[:_LOOKED_AT]
-    return any(_PERMALINK.search(_front_of(origin.head(path))) for path in paths)
+    heads = (origin.head(path) for path in _paths(origin)[:_LOOKED_AT])
+    fronts = (head.split(b"\n---", 1)[0] for head in heads if head.startswith(b"---"))
+    return any(map(_PERMALINK.search, fronts))
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
@@ -38,13 +39,10 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
         if not text:
             origin.problem(path, "is empty")
             continue
-        observations = [
-            (category, note_text)
-            for category, note_text in _OBSERVATION.findall(text)
-            if category not in _TASKS
-        ]
+        observations = [each for each in _OBSERVATION.findall(text) if each[0] not in _TASKS]
         named = (link.strip() for link in _LINK.findall(text))
         links = (link if link in permalinks else by_title.get(link.lower(), "") for link in named)
+        tags = (tag for _, line in observations for tag in _TAG.findall(line))
         at = origin.modified(path)
         word = note.text("type")
         most = [name for name, _ in Counter(name for name, _ in observations).most_common(1)]
@@ -58,14 +56,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
             legacy_id=_permalink(origin, path, note),
             created=day(note.text("created", "created_at", "date")) or at,
             updated=day(note.text("modified", "updated", "updated_at")) or at,
-            tags=tuple(
-                dict.fromkeys(
-                    (
-                        *note.many("tags"),
-                        *(tag for _, line in observations for tag in _TAG.findall(line)),
-                    )
-                )
-            ),
+            tags=tuple(dict.fromkeys((*note.many("tags"), *tags))),
             links=tuple(dict.fromkeys(link for link in links if link)),
         )
 
@@ -82,7 +73,3 @@ def _paths(origin: Origin) -> list[str]:
     if origin.is_folder:
         return origin.files(origin.path, ".md", deep=True)
     return [origin.path] if origin.path.endswith(".md") else []
-
-
-def _front_of(head: bytes) -> bytes:
-    return head.split(b"\n---", 1)[0] if head.startswith(b"---") else b""

@@ -74,7 +74,8 @@ def _item(
     if note is None:
         return
     known = mapping(index.get(memory_id))
-    phase = Phase.ARCHIVED if gone else _phase(known.get("phase"), note.text("phase"))
+    step = number(text_of(known.get("phase")) or note.text("phase")) or 0
+    phase = Phase.ARCHIVED if gone else Phase(int(min(3, max(0, step))))
     whole = note
     if phase is not Phase.FULL and not gone:
         whole = (_note(origin, archive) if archive else None) or note
@@ -116,14 +117,6 @@ def _entries(origin: Origin, root: str, name: str) -> Mapping[str, Any]:
 def _note(origin: Origin, path: str) -> Front | None:
     text = origin.text(path)
     return None if text is None else front(text)
-
-
-def _phase(*values: Any) -> Phase:
-    for value in values:
-        found = number(text_of(value))
-        if found is not None:
-            return Phase(int(min(3, max(0, found))))
-    return Phase.FULL
 
 
 def _without_marks(text: str) -> str:

@@ -106,6 +106,11 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
     parts = sections(text)
     heading = next((part.heading for part in parts if part.level == 1), "")
     at = day(heading) or day(os.path.basename(path)) or origin.modified(path)
+    summaries = (
+        part.text.strip()
+        for part in parts
+        if part.heading.lower() == "summary" and not _PLACEHOLDER.match(part.text)
+    )
     kind, depth = "", 0
     for part in parts:
         named = kind_by_heading(part.heading, kinds) if part.heading.lower() in _LISTS else ""
@@ -122,7 +127,7 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
         kind="episode",
         word="a session note",
         title=f"Session {heading.removeprefix('Session').strip() or at.date().isoformat()}",
-        summary=_summary(text),
+        summary=next(iter(summaries), ""),
         legacy_id=f"session/{at:%Y-%m-%d_%H%M}",
         created=at,
     )
@@ -144,13 +149,6 @@ def _listed(said: str, kind: str, kinds: Kinds, path: str, line: int, at: dateti
         reason=reason,
         state=state[1].lower() if state else "",
     )
-
-
-def _summary(text: str) -> str:
-    for part in sections(text):
-        if part.heading.lower() == "summary" and not _PLACEHOLDER.match(part.text):
-            return part.text.strip()
-    return ""
 
 
 def _rolled(origin: Origin, path: str) -> Iterator[Item]:
@@ -179,9 +177,7 @@ def _facts(origin: Origin) -> str | None:
     if path is None:
         return None
     head = origin.head(path, 65_536)
-    return (
-        path if b'"_meta"' in head or any(f'"{name}"'.encode() in head for name in _LISTS) else None
-    )
+    return path if any(f'"{name}"'.encode() in head for name in ("_meta", *_LISTS)) else None
 
 
 def _sessions(origin: Origin) -> str | None:
