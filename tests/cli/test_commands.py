@@ -113,8 +113,8 @@ def test_recall_gives_hits_with_reasons_prices_and_origin(ltm: Ltm) -> None:
     found = ltm.json("recall", "how do retries back off?", "--limit", "5")
     assert found["total"] == 1
     (hit,) = found["hits"]
-    fields = {"id", "title", "kind", "score", "why", "text", "tokens", "quarantined", "source"}
-    assert set(hit) == fields
+    fields = {"id", "title", "kind", "created", "score", "weak", "why", "text", "tokens"}
+    assert set(hit) == fields | {"quarantined", "source"}
     assert hit["id"] == made["id"]
     assert hit["score"] > 0
     assert "retries" in hit["why"]

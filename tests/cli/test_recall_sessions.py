@@ -31,10 +31,10 @@ def talked(ltm: Ltm) -> Ltm:
 def test_a_hit_from_a_session_has_the_fields_of_any_hit(talked: Ltm) -> None:
     kept = talked.json("remember", "The uploader retries with a pause that doubles")
     found = talked.json("recall", "uploader retries")
-    assert [hit["id"] for hit in found["hits"]] == [kept["id"], "3f2a:2", "3f2a:1"]
+    assert [hit["id"] for hit in found["hits"]] == [kept["id"], "3f2a:2"]
     hit = found["hits"][1]
-    fields = {"id", "title", "kind", "score", "why", "text", "tokens", "quarantined", "source"}
-    assert set(hit) == fields
+    fields = {"id", "title", "kind", "exchange", "score", "weak", "why", "text", "tokens"}
+    assert set(hit) == fields | {"quarantined", "source"}
     assert (hit["kind"], hit["title"]) == ("session", "assistant, 2026-03-10")
     assert hit["source"]["lines"] == "2"
     assert "said: uploader, retries" in hit["why"]
@@ -58,7 +58,7 @@ def test_as_of_a_day_nothing_later_is_shown(talked: Ltm) -> None:
 
 def test_without_a_model_asking_shows_what_was_said_as_evidence(talked: Ltm) -> None:
     found = talked.json("ask", "how many uploader retries")
-    assert {each["id"] for each in found["evidence"]} == {"3f2a:1", "3f2a:2"}
+    assert {each["id"] for each in found["evidence"]} == {"3f2a:2"}
     assert found["answer"] is None
     assert "3f2a:2" in talked.ok("ask", "how many uploader retries")
 

@@ -210,6 +210,4 @@ def _list_conflicts(work: Work) -> None:
             output.say(f"{memory.id}  {memory.created:%Y-%m-%d}  {one_line(memory.text)}")
         output.say("")
     count = counted(len(groups), "conflict")
-    output.note(
-        f"{count}. Keep one with: ltm settle ID; keep all with: ltm settle ID --both"
-    )
+    output.note(f"{count}. Keep one with: ltm settle ID; keep all with: ltm settle ID --both")

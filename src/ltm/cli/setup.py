@@ -157,6 +157,7 @@ def _planned(work: Work, client: Client, project: str, *, plugin: bool) -> Seque
 # when memories go: they cannot be made again.
 _LOCKS = (".lock", "drain.lock", "import.lock", "llm.lock", "server.lock")
 _OURS = (*_LOCKS, "briefs", "told", "hook.log", "hook.log.1", "runtime.json", "setup")
+_DATABASES = (STATE, LEDGER)
 _MEMORIES = ("agents", "config.toml", "foreign.json", "projects", "spool")
 
 
@@ -179,21 +180,24 @@ def uninstall_command(
     if name and purge_memories:
         raise WrongUsage("--purge-memories goes without --client", hint="leave --client out")
     clients = [find(name)] if name else list(CLIENTS)
+    home = work.places.home
     changes, troubles = _planned_removal(work, clients)
-    launcher = None if name else no_launcher(work.places.home)
+    launcher = None if name else no_launcher(home)
     changes += [launcher] if launcher else []
     merge: list[str] = []
     if purge_memories and not dry_run:
-        _ask(work.places.home, yes)
+        _ask(home, yes)
     if not dry_run:
         for change in changes:
-            carry_out(change, work.places.home)
+            carry_out(change, home)
         if not name:
             merge = remove_local(work.places.project.root)
-            _clear(work.places.home, _OURS)
-            _remove_if_empty(os.path.dirname(launcher_path(work.places.home)))
+            _clear(home, _OURS)
+            _remove_if_empty(os.path.dirname(launcher_path(home)))
         if purge_memories:
-            _purge(work.places.home)
+            files = os.listdir(home) if os.path.isdir(home) else ()
+            _clear(home, (*_MEMORIES, *(each for each in files if each.startswith(_DATABASES))))
+            _remove_if_empty(home)
     if work.as_json:
         output.emit(
             {
@@ -253,13 +257,6 @@ def _clear(home: str, names: tuple[str, ...]) -> None:
             shutil.rmtree(path, ignore_errors=True)
         elif os.path.lexists(path):
             os.unlink(path)
-
-
-def _purge(home: str) -> None:
-    files = os.listdir(home) if os.path.isdir(home) else ()
-    databases = [name for name in files if name.startswith((STATE, LEDGER))]
-    _clear(home, (*_MEMORIES, *databases))
-    _remove_if_empty(home)
 
 
 def _remove_if_empty(folder: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import closing
 from itertools import zip_longest
 from typing import Any
 
@@ -90,17 +91,10 @@ def figures(work: Work) -> dict[str, Any]:
 
 def _said(path: str) -> dict[str, int | str]:
     """How much of this project's sessions is kept word for word."""
-    passages = Passages(path, readonly=True)
-    try:
+    with closing(Passages(path, readonly=True)) as passages:
         size = passages.size()
-    finally:
-        passages.close()
-    return {
-        "path": path,
-        "sessions": size.sessions,
-        "passages": size.passages,
-        "bytes": size.bytes,
-    }
+    found = {"sessions": size.sessions, "passages": size.passages, "bytes": size.bytes}
+    return {"path": path, **found}
 
 
 def _size(folder: str) -> dict[str, int]:
@@ -145,17 +139,18 @@ def status_command(work: Work) -> None:
     hint = f" (better with: {vectors['hint']})" if vectors["hint"] else ""
     output.say(f"vectors   {vectors['said']}{hint}")
     waiting = value["waiting"]
-    if waiting["quarantined"]:
-        count = counted(waiting["quarantined"], "memory")
-        output.note(f"{count} waiting for approval: look with 'ltm approve'")
-    if waiting["candidates"]:
-        count = counted(waiting["candidates"], "candidate")
-        output.note(f"{count} from sessions to keep or drop: look with 'ltm review'")
-    if waiting["untrusted"]:
-        output.note(
-            f"{counted(waiting['untrusted'], 'memory')} came with this repository, not used until"
-            " you trust it: look with 'ltm list', then type: ltm trust"
-        )
+    for name, what, hint in (
+        ("quarantined", "memory", "waiting for approval: look with 'ltm approve'"),
+        ("candidates", "candidate", "from sessions to keep or drop: look with 'ltm review'"),
+        (
+            "untrusted",
+            "memory",
+            "came with this repository, not used until you trust it: look"
+            " with 'ltm list', then type: ltm trust",
+        ),
+    ):
+        if waiting[name]:
+            output.note(f"{counted(waiting[name], what)} {hint}")
     for each in value["unproven"]:
         output.note(output.problem(Problem(each["path"], each["message"], ill=False)))
     for each in value["foreign"]:
@@ -181,16 +176,9 @@ def stats_command(work: Work) -> None:
         for group in ("by_kind", "by_status", "by_phase", "by_scope")
         for name, count in value[group].items()
     ]
-    rows += [
-        ("model", "calls today", f"{value['llm']['calls_today']} of {value['llm']['cap']}"),
-        (
-            "model",
-            "tokens today",
-            f"{value['llm']['tokens_today']} of {value['llm']['tokens_cap']}",
-        ),
-    ]
-    rows += [
-        ("said", name, f"{value['said'][name]:,}") for name in ("sessions", "passages", "bytes")
-    ]
+    llm, said = value["llm"], value["said"]
+    rows.append(("model", "calls today", f"{llm['calls_today']} of {llm['cap']}"))
+    rows.append(("model", "tokens today", f"{llm['tokens_today']} of {llm['tokens_cap']}"))
+    rows += [("said", name, f"{said[name]:,}") for name in ("sessions", "passages", "bytes")]
     rows += [("storage", vault["name"], f"{vault['bytes']:,} bytes") for vault in value["vaults"]]
     output.table(("count", "of", "how many"), rows)

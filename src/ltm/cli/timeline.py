@@ -104,15 +104,8 @@ def _row(event: TimelineEvent) -> tuple[str, str, str, str]:
 def _record(event: TimelineEvent) -> dict[str, object]:
     what = event.what
     if isinstance(what, Header):
-        return {
-            "at": event.at,
-            "what": "session",
-            "id": what.id,
-            "title": what.title,
-            "started": what.started,
-            "ended": what.ended,
-            "turns": what.turns,
-        }
+        names = ("id", "title", "started", "ended", "turns")
+        return {"at": event.at, "what": "session"} | {name: getattr(what, name) for name in names}
     if isinstance(what, Stored):
         return {"at": event.at, "what": "memory", **memory_record(what)}
     return {"what": "said", **passage_record(what)}
