@@ -98,9 +98,9 @@ class Index(Lookups):
         """The file up to which this process looked at a large vault."""
         self._listed = 0
         """The mark of the index when the names in the folder were last counted."""
-        self._in_vain = False
-        """Whether this process waited for a writer for nothing: one that hangs is not waited for
-        at every question."""
+        self._gave_up = False
+        """Whether this process waited too long for a writer: one that hangs is not waited for at
+        every question."""
         self._db = look(self.path, SCHEMA) if readonly else self._connect()
 
     def close(self) -> None:
@@ -210,8 +210,8 @@ class Index(Lookups):
 
     @contextmanager
     def _locked(self, patience: float) -> Iterator[bool]:
-        """The vault's write lock, if it is to be had in that time. Where the disk cannot even hold
-        a lock no one writes, so there is no one to wait for."""
+        """The vault's write lock, if it is free in that time. A disk that cannot hold a lock has no
+        writers to wait for."""
         lock = self._vault.lock
         try:
             held = lock.acquire(patience)
@@ -286,11 +286,11 @@ class Index(Lookups):
         # A long writer keeps the index up to date itself; but one that was never filled would
         # answer that there is nothing.
         filled = self._db.execute("SELECT count(*) FROM meta").fetchone()[0]
-        patience = 0.0 if self._in_vain else _SHORT_WAIT
+        patience = 0.0 if self._gave_up else _SHORT_WAIT
         with self._locked(patience if filled and not rebuild else PATIENCE) as held:
             if not held and (rebuild or not filled):
                 raise self._vault.lock.busy()
-            self._in_vain = not held
+            self._gave_up = not held
             # The last holder of the lock may have done the work.
             if held and (rebuild or not filled or not self._unchanged()):
                 self._take_in(rebuild)

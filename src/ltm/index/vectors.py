@@ -170,7 +170,7 @@ class Vectors:
         return self._made_by == f"{model} {dimensions} {source}"
 
     def close(self) -> None:
-        """Give the file back; what was read of it stays loaded for the next who asks."""
+        """Close the file; the blocks that were read stay loaded in this process."""
         self._db.close()
 
     # -- changing --------------------------------------------------------------------------------

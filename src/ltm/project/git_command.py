@@ -57,9 +57,11 @@ def run(
 
     `OSError` when git cannot be started, `subprocess.TimeoutExpired` after so many seconds.
     """
+    # Git's own variables name programs, and in a git hook another repository.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return subprocess.run(
         ["git", "-C", folder, *_OPTIONS, command, *_COMMANDS[command], *words],
-        env=_environment(),
+        env=kept | _ENVIRONMENT,
         stdin=subprocess.DEVNULL,  # a client may speak to ltm on it, not to git
         capture_output=True,
         check=False,
@@ -67,15 +69,8 @@ def run(
     )
 
 
-def _environment() -> dict[str, str]:
-    """That of this process without git's variables: they name programs, and in a git hook another
-    repository."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | _ENVIRONMENT
-
-
 def is_ignored(root: str, path: str) -> bool:
-    """Whether git is told to leave a path out."""
+    """Whether git ignores a path."""
     try:
         return run(root, "check-ignore", "-q", "--", path).returncode == 0
     except OSError:

@@ -33,7 +33,7 @@ SHARED = os.path.join(".claude", "ltm")
 """The shared vault's folder inside a repository."""
 
 SESSIONS = "sessions.db"
-"""What was said in a project's sessions, in the project's own folder outside the repository."""
+"""A project's sessions word for word, in the project's own folder outside the repository."""
 
 STATE = "state.db"
 """Usage and sessions of this machine, in the home folder."""
@@ -81,7 +81,7 @@ class Places(NamedTuple):
 
     @property
     def sessions_db(self) -> str:
-        """What was said in this project's sessions: a file per project, never shared."""
+        """This project's sessions word for word: a file per project, never shared."""
         return os.path.join(self.private, SESSIONS)
 
     @property

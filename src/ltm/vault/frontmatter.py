@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,6 @@ from ltm.vault.fields import BY_KEY, ORDER, Value, settle
 from ltm.vault.vault import MAX_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from yaml.events import Event
 
 
@@ -127,8 +125,14 @@ class Document:
                 if value is not None:
                     entries.append(self._entry(entry.key, value, entry.remark))
         for key, value in changes.items():
-            if key not in done and value is not None:
-                entries.insert(_place(entries, key), self._entry(key, value))
+            if key in done or value is None:
+                continue
+            place = len(entries)
+            if (rank := ORDER.get(key)) is not None:
+                known = [i for i, entry in enumerate(entries) if entry.key in ORDER]
+                before = [i for i in known if ORDER[entries[i].key] < rank]
+                place = before[-1] + 1 if before else known[0] if known else place
+            entries.insert(place, self._entry(key, value))
         return self.with_entries(entries, body)
 
     def with_entries(
@@ -253,18 +257,6 @@ def _entries(front: str, items: Sequence[YamlKey]) -> tuple[FrontMatterEntry, ..
     if done < len(front):
         entries.append(FrontMatterEntry("", front[done:]))
     return tuple(entries)
-
-
-def _place(entries: Sequence[FrontMatterEntry], key: str) -> int:
-    """Where a new key belongs among the entries."""
-    rank = ORDER.get(key)
-    if rank is not None:
-        before = [i for i, e in enumerate(entries) if ORDER.get(e.key, len(ORDER)) < rank]
-        if before:
-            return before[-1] + 1
-        if any(e.key in ORDER for e in entries):
-            return next(i for i, e in enumerate(entries) if e.key in ORDER)
-    return len(entries)
 
 
 # -- reading YAML ----------------------------------------------------------------------------------

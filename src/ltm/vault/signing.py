@@ -5,7 +5,7 @@ Each memory carries two, both HMAC-SHA256 over canonical JSON (sorted keys, mome
 - `signature` covers what never changes by itself (the `signed` rows of `fields.FIELDS`) and the
   original text, which is in the archive when the file holds less of it;
 - `shown_signature` covers everything in the file as it is now, the first signature included: this
-  is the text that is really told, and whatever decides whether and how it is told.
+  is the text that is really injected, and whatever decides whether and how it is injected.
 
 The key is one file under LTM_HOME, readable by its owner only. A change through the store signs
 again if what it changed was signed; what was changed elsewhere stays visible until a person

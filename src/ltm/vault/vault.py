@@ -58,8 +58,8 @@ class Vault:
     """One folder with `memories/` and `archives/` in it."""
 
     def __init__(self, name: str, folder: str, *, shared: bool = False, aside: str = "") -> None:
-        """`aside` makes it one that is not trusted yet: nothing is written into it, and what
-        it brought along for us to read is not read; index and lock are in the folder `aside`."""
+        """With `aside` it is not trusted yet: nothing is written into it, and an index in it is
+        not read; index and lock are in the folder `aside`."""
         self.name = name
         self.folder = folder
         self.shared = shared
