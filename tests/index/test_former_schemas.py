@@ -189,6 +189,24 @@ def test_what_was_said_is_found_again(form: str, readonly: bool, tmp_path: Path)
     without_former(path)
 
 
+def test_words_that_got_stems_of_their_own_are_found_by_them(tmp_path: Path) -> None:
+    path = built("sessions-2", tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            "UPDATE texts SET text = 'A projection went wrong' WHERE row = 4;"
+            "UPDATE words SET text = 'a project go wrong' WHERE rowid = 4;"
+            "INSERT INTO views(views, rowid, user, rest)"
+            " VALUES('delete', 2, 'which port does stage use', '');"
+            "INSERT INTO views(rowid, user, rest) VALUES(2, 'a project go wrong', '');"
+        )
+    with closing(Passages(str(path), readonly=True)) as said:
+        for question, rows in (("projection", [4]), ("went", [4]), ("project", []), ("Go", [])):
+            found = said.find(query_terms(question), 5).candidates
+            assert [each.row for each in found] == rows, question
+            views = said.find_views(query_terms(question), 5)
+            assert [each.session for each in views] == ["two" for _ in rows], question
+
+
 @pytest.mark.parametrize("form", of_kind("friction"))
 def test_what_users_corrected_is_found_again(form: str, tmp_path: Path) -> None:
     path = built(form, tmp_path)

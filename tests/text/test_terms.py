@@ -148,6 +148,12 @@ def test_forms_of_an_english_word_meet_on_one_term(forms: str) -> None:
         ("key", "monkey"),
         ("sing", "s"),
         ("note", "not"),
+        ("went gone going", "Go"),
+        ("projection projections", "project projects"),
+        ("production", "product"),
+        ("authorization authorize", "author authority"),
+        ("important", "import"),
+        ("experiments", "experience"),
     ],
 )
 def test_words_that_only_look_alike_stay_apart(one: str, other: str) -> None:

@@ -19,8 +19,9 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 
 from ltm.history.passage import USER, Header, Passage
+from ltm.index.full_text import any_of
 from ltm.index.sqlite import TOKENIZER, Schema, add_columns, columns
-from ltm.text.terms import terms
+from ltm.text.terms import SEPARATE, porter, terms
 
 STRETCH = 60_000
 """Characters of a stretch. A session of 30 exchanges fits; what has more is about many things, and
@@ -83,7 +84,34 @@ def _counted(db: sqlite3.Connection) -> None:
     db.execute("DROP INDEX IF EXISTS passages_time")
 
 
-SCHEMA = Schema(2, _TABLES, (_counted,))
+def _stemmed(db: sqlite3.Connection) -> None:
+    """Schema 3: words that had the stem of a word with another meaning have their own."""
+    former = {"go", *map(porter, SEPARATE)}
+    rows = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (any_of(sorted(former)),))
+    by_stretch: dict[int, list[int]] = {}
+    for (row,) in rows.fetchall():
+        found = db.execute("SELECT stretch FROM passages WHERE row = ?", (row,)).fetchone()
+        by_stretch.setdefault(found[0], []).append(row)
+    for stretch, changed in by_stretch.items():
+        before = _stretch_words(db, stretch)
+        for row in changed:
+            text, named = db.execute(
+                "SELECT text, named FROM texts WHERE row = ?", (row,)
+            ).fetchone()
+            errors = json.loads(named)[2] if named else ()
+            db.execute(
+                "UPDATE words SET text = ?, errors = ? WHERE rowid = ?",
+                (*_words(text, errors), row),
+            )
+        _replace_view(db, stretch, before, _stretch_words(db, stretch))
+
+
+def _words(text: str, errors: Iterable[str]) -> tuple[str, str]:
+    """The terms of a passage's text and of its errors, as `words` holds them."""
+    return " ".join(terms(text)), " ".join(terms("\n".join(errors)))
+
+
+SCHEMA = Schema(3, _TABLES, (_counted, _stemmed))
 
 
 class PassageRows:

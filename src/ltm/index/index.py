@@ -64,7 +64,7 @@ CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZ
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 """
 
-SCHEMA = Schema(6, _TABLES, derived=True)
+SCHEMA = Schema(7, _TABLES, derived=True)
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
 VECTORS_FILE = "vectors.db"

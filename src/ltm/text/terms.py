@@ -157,7 +157,8 @@ def _normal(word: str) -> str:
 # -- English endings -------------------------------------------------------------------------------
 #
 # Porter's algorithm of 1980, which full-text engines use, and before it a short list of forms that
-# no suffix rule can join ("chose") or that Porter's rules would tear apart ("added").
+# no suffix rule can join ("chose") or that Porter's rules would tear apart ("added"), and of words
+# that they would join with others ("projection" with "project").
 
 _IRREGULAR = {
     form: base
@@ -182,7 +183,6 @@ _IRREGULAR = {
         "freeze": "froze frozen",
         "get": "got gotten",
         "give": "gave given",
-        "go": "went gone goes",
         "grow": "grew grown",
         "hide": "hid hidden",
         "hold": "held",
@@ -221,6 +221,27 @@ _IRREGULAR = {
 }
 
 
+_SEPARATE = (
+    "went gone goes going|animation animations animate animated animating|authority authorities"
+    "|authorize authorizes authorized authorizing authorization authorise authorised authorisation"
+    "|commitment commitments|community communities|container containers containerized"
+    "|conversation conversations conversational|customer customers|department departments"
+    "|digital digitally|direction directions|engineer engineers engineering engineered"
+    "|evening evenings|exception exceptions|executive executives"
+    "|experiment experiments experimental experimenting|expression expressions|general generally"
+    "|generic generics generically|identity identities|important importance importantly|integrity"
+    "|internal internals internally|international|locale locales|marketing|news"
+    "|objective objectives|organize organizes organized organizing organization organizations"
+    " organizational organise organised organisation|paste pastes pasted pasting"
+    "|personal personally|position positions positioned positioning|production productions"
+    "|projection projections|publication publications|rational|terminal terminals"
+    "|universal universally|universe|university universities"
+)
+SEPARATE = {form: forms.split()[0] for forms in _SEPARATE.split("|") for form in forms.split()}
+"""Words whose stem would be that of a word with another meaning, in their forms, and their own
+stems: what went somewhere is not written in Go, and a projection is not a project."""
+
+
 def _suffixes(table: str) -> tuple[tuple[str, str], ...]:
     rows = (row.partition(":") for row in table.split())
     return tuple((suffix, new) for suffix, _, new in rows)
@@ -241,6 +262,8 @@ _STEP_4 = (
 
 def stem(word: str) -> str:
     """The stem of a lower-case ASCII word: `running`, `runs`, `ran` and `run` become `run`."""
+    if word in SEPARATE:
+        return SEPARATE[word]
     word = _IRREGULAR.get(word, word)
     found = porter(word)
     if len(found) > 2:
