@@ -27,7 +27,7 @@ from ltm.capture.pipeline import Captured, keep
 from ltm.capture.provenance import Evidence
 from ltm.decisions import Restore
 from ltm.inject.render import units
-from ltm.inject.session_start import MAX_CHARS, Injection, compose
+from ltm.inject.session_start import MAX_CHARS, Injection, StartContext, compose
 from ltm.kinds import Kinds
 from ltm.model import Filter, Impact, Phase, Scope, Source, Trust
 from ltm.policy import Limits
@@ -135,9 +135,7 @@ def _session(
     diary.steps.update(step.action for step in outcome.done)
     diary.steps.update(step.action for step in merged)
     diary.steps.update(added=len(done.added), again=len(done.reinforced))
-    told = compose(
-        store, agent="a", project="p", now=now, sessions=store.sessions(), budget_tokens=BUDGET
-    )
+    told = compose(store, StartContext("a", "p", now, budget_tokens=BUDGET))
     return done, told
 
 

@@ -22,8 +22,7 @@ from typing import Any
 from benchmarks.capture.script import FRESH, LATER, SCRIPTS, read_all
 from benchmarks.capture.writing import Transcript
 from benchmarks.report import table
-from ltm.friction.analysis import Analysis, analyse
-from ltm.friction.learn import learn
+from ltm.friction.analysis import Analysis, analyse, learn
 from ltm.friction.signals import rules
 from ltm.friction.sources import find, group
 from ltm.sessions.transcript import read, unpacked

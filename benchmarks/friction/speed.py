@@ -38,8 +38,7 @@ def measure(how: str, folder: str) -> None:
     else:
         from datetime import UTC, datetime
 
-        from ltm.friction.analysis import analyse
-        from ltm.friction.learn import learn
+        from ltm.friction.analysis import analyse, learn
         from ltm.friction.report import write as write_files
         from ltm.friction.signals import rules
         from ltm.friction.sources import find, group

@@ -19,7 +19,7 @@ class Kind(NamedTuple):
     heading: str
     """Section heading in the views."""
     lines: int
-    """Share of lines in the CLAUDE.md block."""
+    """Share of the CLAUDE.md block, and of what a session is told behind rules and recent work."""
     aliases: tuple[str, ...] = ()
     """Other words accepted on input: every word the united designs used for it."""
     fades_days: float = 0.0
@@ -38,6 +38,10 @@ class Kind(NamedTuple):
     """Each is about one occasion: one read in a session never contradicts or replaces another."""
     duplicate: float = 0.6
     """Word overlap (Jaccard) from which a project's memory is held against one of the agent."""
+    rule: bool = False
+    """What a person stated of this kind is a rule: told before all else, and it never fades."""
+    dated_after: int = 30
+    """Days after which a line about a memory shows its date; 0 = at once, below 0 = never."""
     explains: int = 0
     """Place among the answers to why something is as it is, lowest first; 0 = after all others."""
 
@@ -62,8 +66,19 @@ _TABLE: tuple[Kind, ...] = (
         "Working Together",
         10,
         ("emotional", "emot", "emotion", "relationships"),
+        rule=True,
+        dated_after=-1,
     ),
-    Kind("preference", "PREF", "Preferences", 15, ("preferences", "pref"), tiers=(3, 5)),
+    Kind(
+        "preference",
+        "PREF",
+        "Preferences",
+        15,
+        ("preferences", "pref"),
+        tiers=(3, 5),
+        rule=True,
+        dated_after=-1,
+    ),
     Kind("architecture", "ARCH", "Architecture", 25, ("architectural", "arch"), explains=3),
     Kind("decision", "DECI", "Key Decisions", 25, ("decisions", "deci"), explains=1),
     Kind(
@@ -82,24 +97,26 @@ _TABLE: tuple[Kind, ...] = (
         ("gotchas", "learning", "learnings", "learn", "pitfall", "lesson"),
         explains=2,
     ),
-    Kind("fact", "FACT", "Facts", 15, ("facts",)),
+    Kind("fact", "FACT", "Facts", 15, ("facts",), dated_after=7),
     Kind(
         "progress",
         "PROG",
         "Current Progress",
         30,
         ("prog",),
+        dated_after=0,
         fades_days=7.0,
         single=True,
         event=True,
     ),
-    Kind("context", "CTX", "Context", 15, ("ctx",), fades_days=30.0),
+    Kind("context", "CTX", "Context", 15, ("ctx",), fades_days=30.0, dated_after=0),
     Kind(
         "episode",
         "EPIS",
         "Recent Episodes",
         10,
         ("episodes", "epis", "session", "sessions"),
+        dated_after=0,
         newest=5,
         event=True,
         duplicate=1.0,
@@ -110,11 +127,20 @@ _TABLE: tuple[Kind, ...] = (
         "Open Issues",
         10,
         ("issues", "issu"),
+        dated_after=0,
         resolved_days=14.0,
         event=True,
         states=("open", "resolved"),
     ),
-    Kind("achievement", "ACHV", "Achievements", 5, ("achievements", "achv"), event=True),
+    Kind(
+        "achievement",
+        "ACHV",
+        "Achievements",
+        5,
+        ("achievements", "achv"),
+        event=True,
+        dated_after=-1,
+    ),
 )
 
 DEFAULT_KIND = "fact"

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltm.model import Impact, Memory, Phase, Scope, Status
+from ltm.model import Impact, Memory, Phase, Scope, Status, Trust
 
 if TYPE_CHECKING:
     from ltm.kinds import Kind
@@ -99,6 +99,16 @@ def idle_allowance(impact: Impact, config: Limits) -> int | None:
 def is_spared(memory: Memory) -> bool:
     """Whether a memory never fades and never gives way."""
     return memory.pinned or memory.impact is Impact.CRITICAL
+
+
+def is_rule(memory: Memory, kind: "Kind") -> bool:
+    """Whether a person stated a memory, of a kind that is about how they want things done."""
+    return kind.rule and memory.source.trust is Trust.USER
+
+
+def is_lasting(memory: Memory, kind: "Kind") -> bool:
+    """Whether a memory is kept whole however long it is not used: a rule, critical or pinned."""
+    return is_spared(memory) or is_rule(memory, kind)
 
 
 def is_active(memory: Memory) -> bool:

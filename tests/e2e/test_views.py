@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from ltm.files.block import END, START, import_block, import_line, place_block
+from ltm.inject.instruction_files import loaded_text
 from ltm.inject.memory_md import block, memory_md
-from ltm.inject.session_start import loaded_text
 from ltm.kinds import Kinds
 from ltm.model import Memory, Stored
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.friction.learn import learn, project_finder
+from ltm.friction.analysis import learn, project_finder
 from ltm.friction.signals import rules
 from ltm.state.corrections import Ledger, Rule, opened
 from tests.friction.samples import NOW, Talk, heard, talk

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from ltm.inject.session_start import Injection, composed
+from ltm.inject.session_start import Injection, StartContext, composed
 from ltm.kinds import Kinds
 from ltm.model import Impact, Memory, Phase, Scope, Status, Stored
 
@@ -38,19 +38,9 @@ def stored(text: str = "Use uv for installs", **changes: object) -> Stored:
 
 def inject(memories: Iterable[Stored], **wanted: object) -> Injection:
     """What a session is told about these memories."""
-    values: dict[str, object] = {
-        "agent": "claude",
-        "project": "shop",
-        "now": NOW,
-        "sessions": 0,
-        "format": "dsl",
-        "budget_tokens": 20_000,
-        "max_chars": 9_800,
-        "claude_md_text": "",
-        "is_tampered": None,
-    }
     usage = wanted.pop("usage", {})
-    return composed(list(memories), usage, KINDS, **(values | wanted))  # type: ignore[arg-type]
+    context = StartContext("claude", "shop", NOW, budget_tokens=20_000)
+    return composed(list(memories), usage, KINDS, context._replace(**wanted))  # type: ignore[arg-type]
 
 
 def body_of(text: str) -> list[str]:

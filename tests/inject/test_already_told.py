@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 from ltm.files.block import place_block
+from ltm.inject.instruction_files import carried
 from ltm.inject.memory_md import block, memory_md
-from ltm.inject.session_start import carried
 from ltm.model import Impact, Stored
 from tests.effort import examples
 from tests.inject.samples import KINDS, NOW, any_stored, stored

@@ -27,7 +27,7 @@ def said(memory: Memory, **changes: object) -> MemoryLine:
 def test_a_full_memory_says_everything() -> None:
     """traps 2.1 #2: the content is told, not only its name."""
     assert said(LONG) == MemoryLine(
-        "Parser: The parser is strict. It refuses aliases. ⏎ It was written by hand. ⏎ On purpose."
+        "The parser is strict. It refuses aliases. ⏎ It was written by hand. ⏎ On purpose."
         " ⏎ The reason is an alias bomb.",
         whole=True,
     )
@@ -35,15 +35,13 @@ def test_a_full_memory_says_everything() -> None:
 
 def test_a_hint_says_the_summary_and_the_first_paragraph() -> None:
     assert said(LONG, phase=Phase.HINT) == MemoryLine(
-        "Parser: The parser is strict. It refuses aliases. ⏎ It was written by hand. ⏎ On purpose.",
+        "The parser is strict. It refuses aliases. ⏎ It was written by hand. ⏎ On purpose.",
         whole=False,
     )
 
 
 def test_an_abstract_says_the_first_sentence() -> None:
-    assert said(LONG, phase=Phase.ABSTRACT) == MemoryLine(
-        "Parser: The parser is strict.", whole=False
-    )
+    assert said(LONG, phase=Phase.ABSTRACT) == MemoryLine("The parser is strict.", whole=False)
 
 
 @pytest.mark.parametrize(

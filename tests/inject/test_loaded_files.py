@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.inject.session_start import loaded_text
+from ltm.inject.instruction_files import loaded_text
 
 
 def test_the_files_of_the_folder_and_of_those_above_are_read(tmp_path: Path) -> None:

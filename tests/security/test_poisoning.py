@@ -15,7 +15,7 @@ import pytest
 
 from ltm.inject.memory_md import block, memory_md
 from ltm.inject.render import FORMATS
-from ltm.inject.session_start import composed
+from ltm.inject.session_start import StartContext, composed
 from ltm.kinds import Kinds
 from ltm.model import Impact, Stored, as_record
 from tests.cli.runner import Ltm
@@ -272,15 +272,7 @@ def test_no_payload_leaves_the_fence_even_when_it_is_approved(style: str) -> Non
             [stored],
             {},
             Kinds(),
-            agent=line,
-            project=payload.text,
-            now=START,
-            sessions=0,
-            format=style,
-            budget_tokens=10_000,
-            max_chars=9_800,
-            claude_md_text="",
-            is_tampered=None,
+            StartContext(line, payload.text, START, format=style, budget_tokens=10_000),
         )
         lines = told.text.split("\n")
         heading = 1 if style == "markdown" else 0

@@ -14,8 +14,7 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.errors import NotFound, WrongUsage
-from ltm.friction.analysis import Analysis, analyse
-from ltm.friction.learn import learn, project_finder
+from ltm.friction.analysis import Analysis, analyse, learn, project_finder
 from ltm.friction.report import FOLDER, health, write
 from ltm.friction.score import signal_counts, weigh
 from ltm.friction.signals import rules as rules_of

@@ -18,8 +18,7 @@ from ltm.config.options import SIGNALS
 from ltm.errors import Refused
 from ltm.files.atomic import is_inside, make_folder, remove_file, write_file
 from ltm.friction.analysis import Analysis
-from ltm.friction.antigens import Cluster
-from ltm.friction.score import QUALITIES, signal_counts, weigh
+from ltm.friction.score import QUALITIES, Cluster, signal_counts, weigh
 from ltm.state.corrections import Rule
 from ltm.text.display import counted, one_line, visible
 

@@ -17,11 +17,8 @@ from ltm.spool.session_text import mark_of, note_told, told
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
+    from collections.abc import Iterator, Mapping
 
-    from ltm.config.config import Config
-    from ltm.model import Memory, Stored
     from ltm.project.layout import Places
     from ltm.store.project import OpenProject
 
@@ -63,7 +60,8 @@ def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.en
 
 def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str]) -> str:
     """Compose the text for sessions in a folder of a project, and keep it if it is up to date."""
-    from ltm.inject.session_start import has_agents_md, tell
+    from ltm.inject.instruction_files import has_agents_md
+    from ltm.inject.session_start import tell
     from ltm.model import now
     from ltm.store.file_store import FileStore
 
@@ -76,11 +74,14 @@ def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str])
     assert isinstance(store, FileStore)
     if not project.readonly:
         store.check()
-    text = tell(store, where, config, now()).text
-    current = store.is_current()
+    files: dict[str, bool] = {}
+    told = tell(store, where, config, now(), files=files)
+    text, current = told.text, store.is_current()
     if current:
         client = _client(environ) if has_agents_md(where.project.root) else ""
-        session_text.save(where.home, folder, environ, text, watched, client)
+        session_text.save(
+            where.home, folder, environ, text, watched, client, files=files, shown=told.shown
+        )
     if text or current or not project.readonly:
         return text
     return _first_look(where.home, folder)
@@ -177,7 +178,10 @@ def _settings(places: Places, folder: str) -> Iterator[str]:
 def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
     from ltm.files.block import TARGETS
-    from ltm.inject.session_start import AGENTS, FILES, client_folder, has_agents_md, settings_files
+    from ltm.inject.instruction_files import AGENTS, FILES, has_agents_md, settings_files
+    from ltm.inject.session_start import client_folder
+    from ltm.inject.session_start import watched as watched_work
+    from ltm.model import now
     from ltm.notes import stash
     from ltm.state.candidates import CANDIDATES_FILE
     from ltm.store import other_tools
@@ -197,6 +201,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
     yield os.path.join(places.project.root, stash.FOLDER)
     yield os.path.join(places.private, stash.MANIFEST)
     yield os.path.join(places.private, CANDIDATES_FILE)
+    yield from watched_work(places, now())
     if client_folder():
         yield os.path.join(client_folder(), FILES[0])
     if has_agents_md(places.project.root):
@@ -276,28 +281,19 @@ def at_prompt(
         fit = fitting(project.store, prompt, at.date(), known)
     if not fit:
         return ""  # as mostly: what composes a text is not loaded then
-    from ltm.inject.session_start import SHORT_TOKENS, client_folder, composed, doubt, loaded_text
+    from ltm.inject.render import find_format
+    from ltm.inject.session_start import SHORT_TOKENS, composed, context_of
 
-    tampered = doubt(found)
-    fresh = [each for each in fit if mark_of(_line(each, config, at, tampered)) not in known]
+    context = context_of(found, config, at)._replace(budget_tokens=SHORT_TOKENS, max_chars=_CHARS)
+    write = find_format(context.format).line
+    fresh = [
+        each
+        for each in fit
+        if mark_of(write(context.item(each.memory, config.kinds[each.memory.kind]))) not in known
+    ]
     if not fresh:
         return ""
-    injection = composed(
-        fresh,
-        {},
-        config.kinds,
-        agent=found.agent,
-        project=found.project.name,
-        now=at,
-        sessions=0,
-        format=config.get("inject.format"),
-        budget_tokens=SHORT_TOKENS,
-        max_chars=_CHARS,
-        claude_md_text=loaded_text(
-            found.project.root, client_folder(), agents_md=loads_agents_md(environ)
-        ),
-        is_tampered=tampered,
-    )
+    injection = composed(fresh, {}, config.kinds, context)
     if not injection.shown:
         return ""
     if session:
@@ -309,16 +305,3 @@ def note_start(home: str, session: str, text: str) -> None:
     """Note what a session is told at its start."""
     if session and text:
         note_told(home, session, map(mark_of, text.split("\n")))
-
-
-def _line(
-    stored: Stored, config: Config, at: datetime, tampered: Callable[[Memory], bool] | None
-) -> str:
-    """A memory as the start of a session tells it."""
-    from ltm import policy
-    from ltm.inject.render import InjectionItem, find_format
-
-    memory, kind = stored.memory, config.kinds[stored.memory.kind]
-    doubtful = tampered is not None and tampered(memory)
-    item = InjectionItem(memory, kind, policy.confidence(memory, kind, at), doubtful)
-    return find_format(config.get("inject.format")).line(item)

@@ -42,9 +42,9 @@ from ltm.files import block as markers
 from ltm.files.atomic import is_inside, make_folder, read_plain, write_file
 from ltm.files.block import END, MEMORY_MD, NOTE, START, TARGETS
 from ltm.files.fastjson import read_object, write
+from ltm.inject.instruction_files import TAGGED, is_current
 from ltm.inject.render import FULL, harmless_in_file, say, say_disputed, short_id, shorten
 from ltm.inject.select import disputes, importance, showable
-from ltm.inject.session_start import TAGGED, is_current
 from ltm.kinds import Kind, Kinds
 from ltm.model import Filter, Memory, Problem, Stored, Trust
 from ltm.store.other_tools import foreign_block, foreign_memory_md

@@ -1,34 +1,71 @@
-"""Which memories the next session is told, and in what order. Pure.
+"""Which memories the next session is told, why, and in what order. Pure.
 
-Owns what may be shown at all (in force, still believed, not archived), the order, the rule that a
-project's memory beats the agent's, and the filling of a budget. Imports core and `said`.
+The user's rules come first, then where the work stands, then what names the files and branches of
+the last days, then the rest by value per token with a share for every kind. A section takes a part
+of the room at the most while others want theirs; what is left over goes to what was passed over.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
-from math import ceil
+from enum import IntEnum
+from math import ceil, inf
 from typing import NamedTuple
 
 from ltm import policy
-from ltm.inject.render import at_least, units
+from ltm.inject.render import FULL, at_least, units
 from ltm.kinds import Kinds
 from ltm.model import Impact, Memory, Phase, Scope, Status, Stored, Usage
-from ltm.text.display import estimate
+from ltm.notes.recent import RecentWork
+from ltm.text.display import estimate, names_file
 from ltm.text.similarity import jaccard, tokens_of
-
-Writer = Callable[[Stored, bool], str]
-"""A memory as it will be written; told whether it is the first of its kind, which may need a
-heading."""
 
 LEAST = 12
 """Characters without which no memory can be told; with less room left, nothing more is tried."""
 
 
-class Selection(NamedTuple):
-    """What is shown, most important first, and what the reader can still ask for."""
+class StartSection(IntEnum):
+    """The parts of a session-start text, in their order."""
 
-    shown: tuple[Stored, ...]
+    RULES = 0
+    WORK = 1
+    RECENT = 2
+    REST = 3
+
+
+PARTS = {
+    StartSection.RULES: 0.45,
+    StartSection.WORK: 0.2,
+    StartSection.RECENT: 0.2,
+    StartSection.REST: 0.15,
+}
+"""The part of the room that a section takes at the most before every kind has its share; of the
+last section that is what is pinned or critical."""
+
+_WEIGHTS = (1.0, 2.0, 4.0, 8.0)  # of an impact
+_FRESH_DAYS = 30
+_OVERHEAD = 12  # tokens of every line, so that three words are not worth more than a sentence
+_NO_WORK = RecentWork()
+_USUAL_BRANCHES = frozenset({"main", "master", "trunk", "develop", "dev"})
+_NAMES = 6  # letters of a branch's last part that is more than an accident in a text
+
+
+class Pick(NamedTuple):
+    """A memory that is told, where, and why."""
+
+    stored: Stored
+    section: StartSection
+    reason: str
+
+
+Writer = Callable[[Pick], tuple[str, str]]
+"""The heading under which a memory will be written ('' = none), and its line."""
+
+
+class Selection(NamedTuple):
+    """What is shown, in the order of the text, and what the reader can still ask for."""
+
+    shown: tuple[Pick, ...]
     left_out: tuple[Stored, ...]
     """All other active memories the reader does not know: a search finds them."""
 
@@ -39,38 +76,157 @@ def select(
     *,
     kinds: Kinds,
     now: datetime,
-    sessions: int,
     budget_tokens: int,
     max_chars: int,
     written: Writer,
+    work: RecentWork = _NO_WORK,
     already_shown: Container[str] = frozenset(),
 ) -> Selection:
-    """The most important memories that fit; one that does not fit is passed over for the next.
+    """The memories that fit; one that does not fit is passed over for the next.
 
     `already_shown` are ids the reader has before its eyes anyway: they are neither shown nor left
     out, but a project's memory among them still beats the agent's.
     """
     active = {each.memory.id: each for each in memories if _in_force(each.memory, kinds)}
     candidates = showable(active.values(), kinds, now)
-    beats = Precedence(candidates, kinds).overrules
     new = [each for each in candidates if each.memory.id not in already_shown]
-    shown: dict[str, Stored] = {}
-    begun: set[str] = set()
-    for each in sorted(new, key=lambda each: _order(each.memory, usage, kinds, sessions)):
-        if budget_tokens < 1 or max_chars < LEAST:
-            break
-        if at_least(each.memory) > max_chars:
+    values = {each.memory.id: _value(each.memory, usage, kinds, now) for each in new}
+
+    def worth(each: Stored) -> tuple[float, float, str]:
+        memory = each.memory
+        return -values[memory.id] / _cost(memory), -_seen(memory).timestamp(), memory.id
+
+    beats = Precedence(candidates, kinds).overrules
+    room = _Room(budget_tokens, max_chars, written, beats, kinds)
+    rest: list[Pick] = []
+    before: dict[StartSection, list[Pick]] = {section: [] for section in PARTS}
+    touches = _Touching(work)
+    for each in sorted(new, key=worth):
+        memory, kind = each.memory, kinds[each.memory.kind]
+        if policy.is_rule(memory, kind):
+            pick = Pick(each, StartSection.RULES, "a rule the user stated")
+        elif kind.single:
+            pick = Pick(each, StartSection.WORK, "where the work stands")
+        elif reason := touches.reason(memory):
+            pick = Pick(each, StartSection.RECENT, reason)
+        elif policy.is_spared(memory):
+            pick = Pick(each, StartSection.REST, "pinned" if memory.pinned else "critical")
+        else:
+            reason = f"{memory.impact} {kind.name}, value {-100 * worth(each)[0]:.0f} in 100 tokens"
+            rest.append(Pick(each, StartSection.REST, reason))
             continue
-        text = written(each, each.memory.kind not in begun)
-        chars = units(text)
-        if chars > max_chars or (tokens := estimate(text)) > budget_tokens or beats(each.memory):
-            continue
-        max_chars -= chars
-        budget_tokens -= tokens
-        begun.add(each.memory.kind)
-        shown[each.memory.id] = each
+        before[pick.section].append(pick)
+    for section in (StartSection.RULES, StartSection.REST):
+        before[section].sort(key=_by_weight)
+    for section, picks in before.items():
+        room.share_out(picks, PARTS[section])
+    room.share_out(rest)
+    for picks in before.values():
+        room.share_out(picks)
+    shown = room.shown
     left = [each for name, each in active.items() if not (name in shown or name in already_shown)]
-    return Selection(tuple(shown.values()), tuple(left))
+    in_order = sorted(shown.values(), key=lambda pick: _place(pick, kinds))
+    return Selection(tuple(in_order), tuple(left))
+
+
+def _place(pick: Pick, kinds: Kinds) -> tuple[int, ...]:
+    """Where a memory stands in the text: rules by their weight, the rest by kind."""
+    if pick.section is StartSection.RULES:
+        return pick.section, *_by_weight(pick)
+    kind = kinds.order(pick.stored.memory.kind)
+    return pick.section, kind if pick.section is StartSection.REST else 0
+
+
+def _by_weight(pick: Pick) -> tuple[bool, int]:
+    return not pick.stored.memory.pinned, -importance(pick.stored.memory)
+
+
+class _Room:
+    """The budget, and what was taken into it."""
+
+    def __init__(
+        self,
+        tokens: int,
+        chars: int,
+        written: Writer,
+        beats: Callable[[Memory], bool],
+        kinds: Kinds,
+    ) -> None:
+        self.shown: dict[str, Pick] = {}
+        self._tokens, self._chars = tokens, chars
+        self._all = (tokens, chars)
+        self._written, self._beats, self._kinds = written, beats, kinds
+        self._begun = {""}
+        self._spent: defaultdict[StartSection | str, list[int]] = defaultdict(lambda: [0, 0])
+
+    def share_out(self, picks: Sequence[Pick], part: float = 1.0) -> None:
+        """Take in what fits, the best of each kind first, each kind as its share allows."""
+        queues: dict[str, list[Pick]] = {}
+        for pick in reversed(picks):
+            queues.setdefault(pick.stored.memory.kind, []).append(pick)
+        while queues and self._is_open():
+            name = min(queues, key=self._had)
+            self._take(queues[name].pop(), part)
+            if not queues[name]:
+                del queues[name]
+
+    def _is_open(self) -> bool:
+        return self._tokens >= 1 and self._chars >= LEAST
+
+    def _had(self, kind: str) -> tuple[float, int]:
+        """What a kind has of the room, in relation to its share."""
+        share = self._kinds[kind].lines
+        return self._spent[kind][1] / share if share else inf, self._kinds.order(kind)
+
+    def _take(self, pick: Pick, part: float) -> None:
+        """Take a memory in if it fits, and its section into its `part` of all the room."""
+        memory = pick.stored.memory
+        if memory.id in self.shown or at_least(memory) > self._chars:
+            return
+        heading, line = self._written(pick)
+        text = f"{line}\n" if heading in self._begun else f"{heading}\n{line}\n"
+        chars = units(text)
+        if chars > self._chars or (tokens := estimate(text)) > self._tokens:
+            return
+        for spent, cost, most in zip(
+            self._spent[pick.section], (tokens, chars), self._all, strict=True
+        ):
+            if part < 1.0 and spent + cost > part * most:
+                return
+        if self._beats(memory):
+            return
+        self._tokens -= tokens
+        self._chars -= chars
+        for name in (pick.section, memory.kind):
+            self._spent[name][0] += tokens
+            self._spent[name][1] += chars
+        self._begun.add(heading)
+        self.shown[memory.id] = pick
+
+
+class _Touching:
+    """Which memories name a file or a branch of the last days."""
+
+    def __init__(self, work: RecentWork) -> None:
+        self._files = [(path.rpartition("/")[2], path) for path in work.files]
+        self._branches: list[tuple[str, str]] = []
+        for branch in work.branches:
+            last = branch.rpartition("/")[2].lower()
+            if branch not in _USUAL_BRANCHES and len(last) >= _NAMES:
+                self._branches.append((last, branch))
+
+    def reason(self, memory: Memory) -> str:
+        """Why a memory belongs to the work of the last days; '' if it does not."""
+        text = f"{memory.title} {memory.summary} {memory.content}"
+        for name, path in self._files:
+            if name in text and names_file(text, path):
+                return f"names {path}, changed in the last days"
+        if self._branches:
+            text = text.lower()
+            for last, branch in self._branches:
+                if last in text:
+                    return f"names the branch {branch}"
+        return ""
 
 
 def showable(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[Stored]:
@@ -182,15 +338,21 @@ def _newest_first(memory: Memory) -> tuple[float, str]:
     return -memory.created.timestamp(), memory.id
 
 
-def _order(
-    memory: Memory, usage: Mapping[str, Usage], kinds: Kinds, sessions: int
-) -> tuple[int, int, float, float, str]:
+def _seen(memory: Memory) -> datetime:
+    return max(memory.created, memory.confirmed)
+
+
+def _value(memory: Memory, usage: Mapping[str, Usage], kinds: Kinds, now: datetime) -> float:
+    """What a memory is worth to a session: its impact, and up to three times that for what was
+    hard to learn, often used, or lately said."""
     used = usage.get(memory.id)
-    since, uses = (0, 0) if used is None else (sessions - used.last_session, used.uses)
-    return (
-        -importance(memory),
-        kinds.order(memory.kind),
-        -policy.priority(memory.difficulty, since, uses),
-        -max(memory.created, memory.confirmed).timestamp(),
-        memory.id,
-    )
+    days = max(0.0, (now - _seen(memory)).total_seconds() / 86_400)
+    more = memory.difficulty + policy.frequency(used.uses if used else 0)
+    more += _FRESH_DAYS / (_FRESH_DAYS + days)
+    believed = policy.confidence(memory, kinds[memory.kind], now)
+    return _WEIGHTS[importance(memory)] * (1 + more) * believed
+
+
+def _cost(memory: Memory) -> float:
+    """About what its line costs in tokens, without writing it."""
+    return _OVERHEAD + min(FULL, max(len(memory.summary), len(memory.content))) / 4

@@ -1,57 +1,38 @@
-"""Session-start text of a project.
+"""The text a session is told at its start: selected, rendered, and never over its limits.
 
-The instruction files a client loads by itself, read as it reads them, to see what they tell.
-
-Owns which files those are and how `@path` imports are followed. Only plain files of moderate size
-inside the project are read; whatever cannot be read tells nothing. Imports the standard library and
-`storage.plainfile`, because hooks use it.
-
-Which memories the client's own instruction files already tell, so that they are not told twice.
-
-A memory is carried when a line of those files that ends in its short id still says what we would
-write today (a stale line does not count), or when every sentence of it stands there. Pure; imports
-core and this package.
-
-The text the next session is told about a store: selected, rendered, and never over its limits.
-
-Owns the budget: what the fence costs, what each line costs, and the last check on the whole text.
-Reads the store and never counts that as a use. Imports core, the store's port and this package, so
-that a hook can afford it.
-
-What a session in this project is told now: the composer with the project's own settings.
-
-Owns the budget that follows from the options, where the client's own instructions are, and the line
-that says what is kept back. The hook, `ltm inject` and the demo all tell the same through here.
+`tell` composes it with a project's own settings, for hooks, `ltm inject` and the demo alike; the
+same memories, notes, files and settings give the same text. Reading is not a use of a memory: the
+drain notes what was told. Hooks run this.
 """
 
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltm import policy
-from ltm.files.atomic import is_inside, read_plain
+from ltm.files.atomic import is_inside
+from ltm.inject.instruction_files import carried, loaded_text
 from ltm.inject.render import (
-    DATE,
-    SHORT_ID,
+    LEGEND,
+    Frame,
     InjectionItem,
-    body,
     find_format,
-    frame,
-    harmless_in_file,
+    harmless,
     offer_lines,
-    say,
-    short_id,
+    shorten,
     units,
-    words_of,
 )
-from ltm.inject.select import disputes, select
-from ltm.kinds import Kinds
+from ltm.inject.select import PARTS, Pick, StartSection, disputes, select, showable
+from ltm.kinds import Kind, Kinds
 from ltm.model import Filter, Memory, Phase, Stored, Usage
+from ltm.notes import recent
+from ltm.notes.recent import RecentWork, SessionSummary, recent_work
 from ltm.notes.stash import MANY, Stashes
+from ltm.project import git
 from ltm.project.home import loads_agents_md
 from ltm.state.candidates import Candidates
 from ltm.store.open import waiting
@@ -64,186 +45,71 @@ if TYPE_CHECKING:
     from ltm.project.layout import Places
     from ltm.store.store import Store
 
-
-FILES = ("CLAUDE.md", os.path.join(".claude", "CLAUDE.md"), "CLAUDE.local.md")
-"""What is loaded from a folder and from every folder above it."""
-
-AGENTS = ("AGENTS.md", os.path.join(".claude", "AGENTS.md"))
-"""What some clients load from there instead, where none of those has any text."""
-
-_SETTINGS = ("settings.json", "settings.local.json")
-_CHOICE = b"agents-md"  # in settings that say which of them are loaded
-
-_LIMIT = 256 * 1024
-_DEPTH = 5
-# Compiled where they are used: most files import nothing.
-_CODE = r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|(`+)[^`].*?\2"
-_IMPORT = r"(?:^|(?<=\s))@((?:\\ |\S)+)"
-
-
-def loaded_text(folder: str, user_folder: str = "", *, agents_md: bool = False) -> str:
-    """What the client loads for a session in `folder`, as one text.
-
-    `user_folder` is the client's own configuration folder, with a CLAUDE.md for all projects.
-    `agents_md` says that this client loads AGENTS.md where there is no CLAUDE.md.
-    """
-    seen: set[str] = set()
-    parts: list[str] = []
-    if user_folder:
-        parts += _read(os.path.join(user_folder, FILES[0]), "", seen, 0)
-    places = list(_upwards(os.path.abspath(folder)))
-    instead = (
-        agents_md
-        and all(map(_is_empty, _named(places, FILES)))
-        and not any(map(_is_chosen, settings_files(folder, user_folder)))
-    )
-    for place in places:
-        for name in AGENTS if instead else FILES:
-            parts += _read(os.path.join(place, name), place, seen, 0)
-    return "\n\n".join(parts)
-
-
-def has_agents_md(folder: str) -> bool:
-    """Whether it makes a difference in `folder` that a client loads AGENTS.md."""
-    return any(map(os.path.exists, _named(_upwards(os.path.abspath(folder)), AGENTS)))
-
-
-def settings_files(folder: str, user_folder: str) -> list[str]:
-    """Where a person can choose which of these files the client loads."""
-    folders = [os.path.join(folder, ".claude"), *([user_folder] if user_folder else [])]
-    return list(_named(folders, _SETTINGS))
-
-
-def _named(folders: Iterable[str], names: Iterable[str]) -> Iterator[str]:
-    return (os.path.join(folder, name) for folder in folders for name in names)
-
-
-def _is_empty(path: str) -> bool:
-    """Whether a file says nothing, or is not there; one that cannot be read may say anything."""
-    try:
-        return not read_plain(path, limit=_LIMIT).strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except (OSError, ValueError):
-        return False
-
-
-def _is_chosen(path: str) -> bool:
-    """Whether settings have a choice of files in them, or cannot be read."""
-    try:
-        return _CHOICE in read_plain(path, limit=_LIMIT)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):
-        return True
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return
-        folder = above
-
-
-def _read(path: str, top: str, seen: set[str], depth: int) -> Iterator[str]:
-    """The text of a file, and of the files inside `top` that it imports."""
-    if path in seen:
-        return
-    seen.add(path)
-    try:
-        text = read_plain(path, limit=_LIMIT).decode("utf-8-sig", errors="replace")
-    except (OSError, ValueError):
-        return
-    yield text
-    if not top or depth >= _DEPTH or "@" not in text:
-        return
-    for found in re.finditer(_IMPORT, re.sub(_CODE, "", text)):
-        name = found[1].replace("\\ ", " ")
-        imported = os.path.normpath(os.path.join(os.path.dirname(path), name))
-        # A client asks before it loads anything from outside; the answer is unknown.
-        if is_inside(imported, top):
-            yield from _read(imported, top, seen, depth + 1)
-
-
-TAGGED = re.compile(
-    rf"^\s*[-*+] (?:{DATE}: )?(?P<text>.*?)(?P<disputed> \({DATE}\) — .*)?"
-    rf" \[(?:\? )?(?P<id>[0-9a-z_-]{{1,{SHORT_ID}}})(?: [0-9a-z_-]+)*\]\s*$",
-    re.MULTILINE,
-)
-"""A line of a view: the words of a memory, and the end of its id."""
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
-_BULLET = re.compile(r"^[\s>#*+-]*(?:\d+[.)]\s+)?")
-_DECORATION = re.compile(r"[*_`\"'“”‘’]+")
-_ENDS = " \t.,;:!?。！？…"
-
-_LONG = 200  # two words are hardly longer
-
-LEAST = 12
-"""Characters below which a sentence is too common to prove that it is ours."""
-
-
-def carried(text: str, memories: Iterable[Stored], kinds: Kinds) -> frozenset[str]:
-    """Ids of the memories that `text`, as the client loads it, already tells."""
-    if not text.strip():
-        return frozenset()
-    tagged = {found["id"]: found["text"] for found in TAGGED.finditer(text)}
-    sentences = _sentences_of(text)
-    openings = frozenset(map(_opening, sentences))
-    return frozenset(
-        each.memory.id
-        for each in memories
-        if is_current(tagged.get(short_id(each.memory), ""), each.memory, kinds)
-        or _stands_in(words_of(each.memory) or each.memory.title, sentences, openings)
-    )
-
-
-def is_current(line: str, memory: Memory, kinds: Kinds) -> bool:
-    """Whether a line of a view says what the memory says now, as far as the line goes."""
-    if not line or memory.kind not in kinds:
-        return False
-    now = say(memory, kinds[memory.kind], harmless_in_file).text
-    return line == now or (line.endswith("…") and now.startswith(line[:-1].rstrip()))
-
-
-def _sentences_of(text: str) -> frozenset[str]:
-    """Every line and every sentence, sentences also where a paragraph is wrapped."""
-    found: set[str] = set()
-    for paragraph in re.split(r"\n\s*\n", text):
-        lines = [_BULLET.sub("", line) for line in paragraph.split("\n")]
-        for line in (*lines, " ".join(lines)):
-            found.add(_plain(line))
-            found.update(_plain(sentence) for sentence in _SENTENCE.split(line))
-    return frozenset(found)
-
-
-def _stands_in(words: str, sentences: frozenset[str], openings: frozenset[str]) -> bool:
-    """Whether every sentence of a memory is among those of the file."""
-    if _opening(words) not in openings:  # rules out nearly every memory at little cost
-        return False
-    wanted = [_plain(each) for each in _SENTENCE.split(" ".join(words.split()))]
-    return len(max(wanted, key=len)) >= LEAST and all(each in sentences for each in wanted if each)
-
-
-def _opening(text: str) -> str:
-    """The first two words of a sentence."""
-    return _plain(" ".join(text[:_LONG].split(None, 2)[:2]))
-
-
-def _plain(text: str) -> str:
-    """A sentence without its decoration, so that only the words are compared."""
-    return " ".join(_DECORATION.sub("", text).split()).strip(_ENDS).casefold()
-
-
 MAX_CHARS = 9_800
 """Characters one injection may take: a client hides what is longer than 10,000."""
 
 SHORT_TOKENS, SHORT_CHARS = 600, 2_400
 """The limits for a sub-agent, which has one task and little room."""
 
+HEADINGS = {
+    StartSection.RULES: "## Rules: what the user asked for",
+    StartSection.WORK: "## Where the last session stopped",
+    StartSection.RECENT: "## About the files and branches of the last days",
+    StartSection.REST: "## Also known",
+}
+
 _WANTED = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
+_PATH = re.compile(r"(?<![\w./\\@:~-])(?:[\w.-]+/)+[\w-][\w.-]*\.[A-Za-z]\w{0,4}(?![\w/])")
+_ASKED, _STATE = 200, 400
+_LABELLED = re.compile(r"[A-Z][a-z ]{2,14}: ")
+
+
+class StartContext(NamedTuple):
+    """Everything a session-start text depends on, but for the memories and their use."""
+
+    agent: str
+    project: str
+    now: datetime
+    format: str = "dsl"
+    budget_tokens: int = sys.maxsize
+    max_chars: int = MAX_CHARS
+    claude_md_text: str = ""
+    """What the client loads by itself, and so need not be told again."""
+    is_tampered: Callable[[Memory], bool] | None = None
+    is_gone: Callable[[str], bool] | None = None
+    """Whether a file was in the project, as far as its path can say, and is not there now."""
+    notice: str = ""
+    """A line to be added in any case."""
+    offers: Sequence[str] = ()
+    """Lines behind the memories, where a quarter of the limits has room for them."""
+    work: RecentWork = RecentWork()
+
+    def item(self, memory: Memory, kind: Kind, rivals: Sequence[Memory] = ()) -> InjectionItem:
+        """A memory with what is known about it now."""
+        days = (self.now - max(memory.created, memory.confirmed)).days
+        gone: tuple[str, ...] = ()
+        if self.is_gone is not None and "/" in memory.text:
+            named = dict.fromkeys(_PATH.findall(memory.text))
+            gone = tuple(path for path in named if self.is_gone(path))
+        return InjectionItem(
+            memory,
+            kind,
+            policy.confidence(memory, kind, self.now),
+            self.is_tampered is not None and self.is_tampered(memory),
+            tuple(rivals),
+            0 <= kind.dated_after <= days,
+            gone[:2],
+        )
+
+
+class InjectedLine(NamedTuple):
+    """A line of the text, and why it is there."""
+
+    text: str
+    reason: str
+    tokens: int
+    ids: tuple[str, ...] = ()
+    """The memories it is about."""
 
 
 class Injection(NamedTuple):
@@ -253,123 +119,151 @@ class Injection(NamedTuple):
     tokens: int = 0
     shown: tuple[str, ...] = ()
     left_out: int = 0
+    lines: tuple[InjectedLine, ...] = ()
 
 
-def compose(
-    store: "Store",
-    *,
-    agent: str,
-    project: str,
-    now: datetime,
-    sessions: int = 0,
-    format: str = "dsl",  # noqa: A002 - the word of the option
-    budget_tokens: int | None = None,
-    max_chars: int = MAX_CHARS,
-    claude_md_text: str = "",
-    is_tampered: Callable[[Memory], bool] | None = None,
-    notice: str = "",
-    offers: Sequence[str] = (),
-) -> Injection:
-    """The most important memories of a store as one text within both limits, fence included.
+def compose(store: "Store", context: StartContext) -> Injection:
+    """The text about a store's memories within both limits, fence included.
 
-    `sessions` is how many the project has had, `claude_md_text` what the client loads by itself and
-    so need not be told again, `notice` a line to be added in any case, `offers` are lines behind
-    the memories where a quarter of the limits has room for them. The same store and arguments give
-    the same text. A store with nothing to tell, or limits too small for the fence,
-    give an empty one.
+    A store with nothing to tell, or limits too small for the fence, give an empty one.
     """
     memories = store.list(_WANTED).items
-    return composed(
-        memories,
-        store.usage(each.memory.id for each in memories) if memories else {},
-        store.kinds,
-        agent=agent,
-        project=project,
-        now=now,
-        sessions=sessions,
-        format=format,
-        budget_tokens=sys.maxsize if budget_tokens is None else budget_tokens,
-        max_chars=max_chars,
-        claude_md_text=claude_md_text,
-        is_tampered=is_tampered,
-        notice=notice,
-        offers=offers,
-    )
+    used = store.usage(each.memory.id for each in memories) if memories else {}
+    return composed(memories, used, store.kinds, context)
 
 
 def composed(
-    memories: Sequence[Stored],
-    usage: Mapping[str, Usage],
-    kinds: Kinds,
-    *,
-    agent: str,
-    project: str,
-    now: datetime,
-    sessions: int,
-    format: str,  # noqa: A002 - the word of the option
-    budget_tokens: int,
-    max_chars: int,
-    claude_md_text: str,
-    is_tampered: Callable[[Memory], bool] | None,
-    notice: str = "",
-    offers: Sequence[str] = (),
+    memories: Sequence[Stored], usage: Mapping[str, Usage], kinds: Kinds, context: StartContext
 ) -> Injection:
-    """The same from memories already read; pure."""
-    block = "\n".join(offers)
-    if 4 * estimate(block) > budget_tokens or 4 * units(block) > max_chars:
-        offers = ()
-    style = find_format(format)
-    lines: dict[str, str] = {}
+    """The same from memories already read."""
+    most_tokens, most_chars = context.budget_tokens, context.max_chars
+    block = "\n".join(context.offers)
+    crowded = 4 * estimate(block) > most_tokens or 4 * units(block) > most_chars
+    offers = () if crowded else tuple(context.offers)
+    style = find_format(context.format)
+    frame = Frame(context.agent, context.project, context.notice)
     groups = disputes(memories)
-    told_with = {each.memory.id for group in groups.values() for each in group[1:]}
+    items: dict[str, InjectionItem] = {}
+    lines: dict[str, str] = {}
+    stopped = _stopped(memories, kinds, context)
 
-    def line(stored: Stored) -> str:
-        memory = stored.memory
+    def written(pick: Pick) -> tuple[str, str]:
+        memory = pick.stored.memory
         if memory.id not in lines:
-            kind = kinds[memory.kind]
-            tampered = is_tampered is not None and is_tampered(memory)
-            rivals = tuple(each.memory for each in groups.get(memory.id, ()))
-            item = InjectionItem(
-                memory, kind, policy.confidence(memory, kind, now), tampered, rivals
-            )
-            lines[memory.id] = style.line(item)
-        return lines[memory.id]
+            rivals = [each.memory for each in groups.get(memory.id, ())]
+            items[memory.id] = context.item(memory, kinds[memory.kind], rivals)
+            lines[memory.id] = style.line(items[memory.id])
+        heading = HEADINGS[pick.section]
+        if pick.section is StartSection.REST and style.by_kind:
+            heading = f"## {harmless(kinds[memory.kind].heading)}"
+        elif pick.section is StartSection.WORK and stopped:
+            heading = stopped[0]
+        return heading, lines[memory.id]
 
-    def written(stored: Stored, first: bool) -> str:
-        heading = style.heading(kinds[stored.memory.kind]) if first else ""
-        return f"{heading}\n{line(stored)}\n" if heading else f"{line(stored)}\n"
+    def told(shown: Sequence[Pick]) -> list[InjectedLine]:
+        """The lines between the introduction and the closing mark."""
+        found: list[InjectedLine] = []
+        begun = ""
+        notes = [InjectedLine(each, "the last session's note", 0) for each in stopped]
+        notes[:1] = [each._replace(reason="") for each in notes[:1]]
+        is_alone = all(pick.section is StartSection.REST for pick in shown) and not notes
+        for pick in shown:
+            if notes and pick.section > StartSection.RULES:
+                found, notes, begun = [*found, *notes], [], stopped[0]
+            heading, line = written(pick)
+            if heading != begun and not (is_alone and heading == HEADINGS[StartSection.REST]):
+                found.append(InjectedLine(heading, "", 0))
+            begun = heading
+            memory = pick.stored.memory
+            ids = tuple(each.memory.id for each in groups.get(memory.id, (pick.stored,)))
+            found.append(InjectedLine(line, pick.reason, 0, ids))
+        found += [*notes, *(InjectedLine(each, "unconfirmed", 0) for each in offers)]
+        return found
 
-    def text_of(shown: Sequence[Stored], left_out: int) -> str:
-        told = [(kinds[each.memory.kind], line(each)) for each in shown]
-        lines_told = [*body(told, style, kinds), *offers]
-        return frame(lines_told, agent, project, left_out, notice)
+    def text_of(shown: Sequence[Pick], left_out: int) -> str:
+        marks = {mark for pick in shown for mark in items[pick.stored.memory.id].marks}
+        rules = any(pick.section is StartSection.RULES for pick in shown)
+        return frame.around([each.text for each in told(shown)], left_out, marks, rules=rules)
 
-    around = text_of((), len(memories))
+    longest = [*stopped, *offers]
+    around = frame.around(longest, len(memories), LEGEND, rules=True)
+    told_with = {each.memory.id for group in groups.values() for each in group[1:]}
     selection = select(
         memories,
         usage,
         kinds=kinds,
-        now=now,
-        sessions=sessions,
-        budget_tokens=budget_tokens - estimate(around),
-        max_chars=max_chars - units(around) - 1,
+        now=context.now,
+        budget_tokens=most_tokens - estimate(around),
+        max_chars=most_chars - units(around) - 1,
         written=written,
-        already_shown=carried(claude_md_text, memories, kinds) | told_with,
+        work=context.work,
+        already_shown=carried(context.claude_md_text, memories, kinds) | told_with,
     )
     shown, left_out = list(selection.shown), len(selection.left_out)
-    ids = {each.memory.id for each in shown}
+    ids = {each.stored.memory.id for each in shown}
     left_out += sum(len(group) - 1 for name, group in groups.items() if name not in ids)
-    while shown or left_out or notice or offers:
+    while shown or left_out or context.notice or longest:
         text = text_of(shown, left_out)
         tokens = estimate(text)
-        if tokens <= budget_tokens and units(text) <= max_chars:
-            names = [one.memory.id for each in shown for one in groups.get(each.memory.id, (each,))]
-            return Injection(text, tokens, tuple(names), left_out)
-        if not shown:
+        if tokens <= most_tokens and units(text) <= most_chars:
+            final = [each._replace(tokens=estimate(f"{each.text}\n")) for each in told(shown)]
+            names = tuple(name for each in final for name in each.ids)
+            return Injection(text, tokens, names, left_out, tuple(final))
+        if not shown and not stopped:
             break
-        # An estimate of a whole is not quite the sum of its parts: give up the least important.
-        left_out += len(groups.get(shown.pop().memory.id, (None,)))
+        if shown:
+            # An estimate of a whole is not quite the sum of its parts: give up the least important.
+            left_out += len(groups.get(shown.pop().stored.memory.id, (None,)))
+        else:
+            stopped = []
     return Injection(left_out=left_out)
+
+
+def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) -> list[str]:
+    """The lines about where the last sessions stopped, without what a memory says about it."""
+    known = "".join(
+        _letters(each.memory.text)
+        for each in showable(memories, kinds, context.now)
+        if kinds[each.memory.kind].single
+    )
+    lines: list[str] = []
+    for number, summary in enumerate(context.work.latest):
+        said = [
+            each for each in _labelled(summary) if _letters(each.partition(": ")[2]) not in known
+        ]
+        if not said:
+            continue
+        on = f", branch {harmless(summary.branch)}" if summary.branch else ""
+        if not number:
+            lines.append(f"{HEADINGS[StartSection.WORK]} ({summary.began:%Y-%m-%d}{on})")
+            lines += [f"- {each}" for each in said]
+        elif lines:
+            lines.append(f"- On this branch, {summary.began:%Y-%m-%d}: {' '.join(said)}")
+    part = PARTS[StartSection.WORK]
+    while lines and (
+        units("\n".join(lines)) > part * context.max_chars
+        or estimate("\n".join(lines)) > part * context.budget_tokens
+    ):
+        lines.pop()
+    return lines if len(lines) > 1 else []
+
+
+def _labelled(summary: SessionSummary) -> list[str]:
+    """The lines of a note's summary, each with a word that says what it is."""
+    plain = [each for each in summary.lines if not _LABELLED.match(each)]
+    labels = ("Asked", "State") if len(plain) > 1 else ("About",)
+    named = dict(zip(plain, labels, strict=False))
+    return [
+        shorten(
+            harmless(f"{named[each]}: {each}" if each in named else each),
+            _ASKED if named.get(each) == "Asked" else _STATE,
+        )
+        for each in summary.lines
+    ]
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def tell(
@@ -381,29 +275,61 @@ def tell(
     style: str | None = None,
     budget: int | None = None,
     short: bool = False,
+    files: dict[str, bool] | None = None,
 ) -> Injection:
-    """The text for a session's start; `short` is for a sub-agent."""
+    """The text for a session's start; `short` is for a sub-agent.
+
+    Into `files` goes every file that was looked for, and whether it was there.
+    """
     percent = config.get("inject.budget_percent") / 100
     tokens = int(config.get("inject.context_window") * percent) if budget is None else budget
     chars = config.get("inject.max_chars")
-    return compose(
-        store,
-        agent=places.agent,
-        project=places.project.name,
-        now=now,
-        sessions=store.sessions(),
-        format=style or config.get("inject.format"),
+    offers = Candidates(places.private).offers(config.get("capture.offer")) if not short else ()
+    context = context_of(places, config, now, files)._replace(
         budget_tokens=min(tokens, SHORT_TOKENS) if short else tokens,
         max_chars=min(chars, SHORT_CHARS) if short else chars,
-        claude_md_text=loaded_text(
-            places.project.root, client_folder(), agents_md=loads_agents_md()
-        ),
-        is_tampered=doubt(places),
         notice="" if short else notice(store, places),
-        offers=()
-        if short
-        else offer_lines(Candidates(places.private).offers(config.get("capture.offer"))),
+        offers=offer_lines(list(offers)),
+        work=RecentWork() if short else work_in(places, now),
     )
+    return compose(store, context._replace(format=style or context.format))
+
+
+def context_of(
+    places: "Places", config: "Config", now: datetime, files: dict[str, bool] | None = None
+) -> StartContext:
+    """What a project's settings and files say about any text for its sessions."""
+    root = places.project.root
+
+    def is_gone(path: str) -> bool:
+        full = os.path.join(root, path)
+        top = os.path.join(root, path.partition("/")[0])
+        there = {each: os.path.lexists(each) for each in (full, top)}
+        if files is not None:
+            files.update(there)
+        return there[top] and not there[full]
+
+    return StartContext(
+        places.agent,
+        places.project.name,
+        now,
+        format=config.get("inject.format"),
+        claude_md_text=loaded_text(root, client_folder(), agents_md=loads_agents_md()),
+        is_tampered=doubt(places),
+        is_gone=is_gone,
+    )
+
+
+def work_in(places: "Places", now: datetime) -> RecentWork:
+    """The work of the last days in a project, from its session notes and git's own files."""
+    since = (now - timedelta(days=recent.DAYS)).timestamp()
+    return recent_work(places.private, git.recent_branches(places.project.root, since), now)
+
+
+def watched(places: "Places", now: datetime) -> list[str]:
+    """The files that have a say in `work_in`."""
+    head = git.head_file(places.project.root)
+    return [*recent.watched(places.private, now), *([head] if head else [])]
 
 
 def doubt(places: "Places") -> Callable[[Memory], bool] | None:

@@ -25,6 +25,7 @@ from ltm.llm.backend import object_in
 from ltm.llm.model import Model
 from ltm.model import Impact, Source, Trust, iso
 from ltm.notes.outline import Outline
+from ltm.notes.recent import BRANCH, FILES, SUMMARY
 from ltm.redact.redact import redacted
 from ltm.sessions.digest import digest
 from ltm.sessions.turns import Turn
@@ -34,7 +35,7 @@ from ltm.text.sentences import shortened
 from ltm.text.similarity import tokens_of
 
 GOAL, ASKED, STATE, DONE, STEPS = "Goal", "Also asked", "State", "Done", "Next steps"
-OPEN, PLAN, FILES, COMMITS, SUMMARY = "Open ends", "Plan", "Files", "Commits", "Summary"
+OPEN, PLAN, COMMITS = "Open ends", "Plan", "Commits"
 
 EPISODE_LINES = (3, 5)
 """Lines an episode has, where there is enough to say, and at most."""
@@ -101,15 +102,20 @@ def stash_text(
 def note_text(outline: Outline, kinds: Kinds, *, name: str) -> str:
     """An outline as a session note: what was done, decided, found to hold, and left open."""
     summary = [*outline.asked[:1], outline.state]
+    if outline.failing:
+        summary.append(f"Still failing: {'; '.join(outline.failing)}.")
     if outline.commits:
         summary.append(f"Commits: {'; '.join(outline.commits)}.")
     if outline.steps:
         summary.append(f"Next: {'; '.join(outline.steps)}.")
+    if outline.branch:
+        summary.append(f"{BRANCH}{outline.branch}")
     always = {section.capitalize(): "" for section in _NOTED}
     taught = {**always, **dict(_taught(outline.found, kinds))}
     text = "\n".join(f"- {one_line(each)}" for each in summary if each) or "- Nothing was said."
     parts = [(SUMMARY, text), *taught.items()]
-    return redacted(f"# Session {name}\n{_sections(parts, empty=True)}")
+    changed = _sections([(FILES, _bullets(outline.files))])
+    return redacted(f"# Session {name}\n{_sections(parts, empty=True)}{changed}")
 
 
 def read(text: str) -> Noted:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from ltm.capture.commands import EDITORS
@@ -35,6 +35,8 @@ _ASKED, _FILES, _COMMITS, _FAILING = 8, 20, 10, 5
 _FEWEST = 3  # words from which a message asks for something
 _PLACE = re.compile(r"\A(?:cd \S+ (?:&&|;) )+")
 _MARKUP = re.compile(r"\*\*|__")
+_BRANCH = re.compile(rb'"gitBranch":\s?"([^"\\]+)"')
+_END = 64 * 1024
 _FILE_KEYS = ("file_path", "path", "notebook_path")
 
 
@@ -61,6 +63,8 @@ class Outline:
     files: tuple[str, ...] = ()
     """Files that were changed, the latest last."""
     commits: tuple[str, ...] = ()
+    branch: str = ""
+    """The git branch at its end, as the transcript says."""
     found: tuple[Candidate, ...] = field(default=())
     """What it taught, without where the work stands."""
 
@@ -212,7 +216,20 @@ def outline_in(
 ) -> Outline:
     """The outline of a session from its transcript, without what was purged since."""
     reading = read(path, seen=Unpurged(log, datetime.now(UTC)), lines=lines)
-    return outline_of(reading.messages(), session, kinds, origin(path, lines).cwd, path)
+    outline = outline_of(reading.messages(), session, kinds, origin(path, lines).cwd, path)
+    return replace(outline, branch=_branch_at_end(path))
+
+
+def _branch_at_end(path: str) -> str:
+    """The branch that the last lines of a transcript name; '' if they name none."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _END))
+            found = _BRANCH.findall(file.read(_END))
+    except OSError:
+        return ""
+    name = found[-1].decode("utf-8", "replace") if found else ""
+    return redacted(one_line(name))[:_LINE] if name != "HEAD" else ""
 
 
 def _opening_of(text: str, fewest: int) -> list[str]:

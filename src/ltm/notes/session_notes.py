@@ -30,8 +30,9 @@ from ltm.files.atomic import failed, make_folder, read_plain, remove_file, write
 from ltm.files.lock import Lock
 from ltm.history.ingest import passages_of
 from ltm.model import Source, Trust, iso, utc
-from ltm.notes.markdown import SUMMARY, note_text, read, taught
+from ltm.notes.markdown import note_text, read, taught
 from ltm.notes.outline import outline_in
+from ltm.notes.recent import FOLDER, SUMMARY
 from ltm.project.layout import Places
 from ltm.sessions.transcript import Lines, LineSource
 from ltm.state.session_log import Session
@@ -40,7 +41,7 @@ from ltm.store.store import Store
 from ltm.text.sentences import shortened
 from ltm.text.terms import query_terms, terms
 
-FOLDER, ARCHIVE, TRASH = "sessions", "archive", "sessions-trash"
+ARCHIVE, TRASH = "archive", "sessions-trash"
 SUMMARY_FILE = "summary.md"
 
 LARGEST = 64 * 1024 * 1024

@@ -124,9 +124,7 @@ def at(folder: str) -> Repository | None:
             return _seen_from(folder, dot_git)
     elif os.path.lexists(dot_git):
         # A `.git` file that leads nowhere still marks a top: git does not look further up either.
-        text = _text(dot_git, 64 * 1024)
-        is_link = text.startswith("gitdir: ") and "\0" not in text
-        target = os.path.join(folder, text[len("gitdir: ") :].rstrip("\r\n")) if is_link else ""
+        target = _target(folder, dot_git)
         return _seen_from(folder, target) if _is_git_dir(target) else Repository(folder, "")
     if _is_git_dir(folder):
         common_dir = _common_dir(folder)
@@ -134,6 +132,13 @@ def at(folder: str) -> Repository | None:
             inside = os.path.basename(common_dir) == ".git"
             return Repository(os.path.dirname(common_dir) if inside else "", common_dir)
     return None
+
+
+def _target(folder: str, dot_git: str) -> str:
+    """The git folder that a `.git` file names; '' if it names none."""
+    text = _text(dot_git, 64 * 1024)
+    is_link = text.startswith("gitdir: ") and "\0" not in text
+    return os.path.join(folder, text[len("gitdir: ") :].rstrip("\r\n")) if is_link else ""
 
 
 def find(start: str) -> Repository | None:
@@ -174,6 +179,50 @@ def _is_open_to_all(folder: str) -> bool:
         return os.stat(folder).st_mode & 0o1002 == 0o1002
     except OSError:
         return False
+
+
+def head_file(folder: str) -> str:
+    """The file that names the branch checked out in a work tree; '' without git."""
+    dot_git = os.path.join(folder, ".git")
+    git_dir = dot_git if os.path.isdir(dot_git) else _target(folder, dot_git)
+    return os.path.join(git_dir, "HEAD") if git_dir else ""
+
+
+def recent_branches(folder: str, since: float) -> tuple[str, ...]:
+    """The branch checked out in a work tree, then those it had since a moment, the latest first.
+
+    Git's own log of checkouts is read as far as its last `_LOG` bytes go.
+    """
+    head = head_file(folder)
+    names: dict[str, None] = {}
+    text = _text(head) if head else ""
+    log = _tail(os.path.join(os.path.dirname(head), "logs", "HEAD")) if text else ""
+    if text.startswith(_ON_BRANCH):
+        names[text[len(_ON_BRANCH) :].strip()] = None
+    for line in reversed(log.split("\n")):
+        moved = _CHECKOUT.search(line)
+        if moved and float(moved[1]) >= since:
+            names |= dict.fromkeys((moved[3], moved[2]))
+    return tuple(each for each in names if not _is_hash(each))
+
+
+_ON_BRANCH = "ref: refs/heads/"
+_CHECKOUT = re.compile(r"> (\d+) [+-]\d{4}\tcheckout: moving from (\S+) to (\S+)\Z")
+_LOG = 32 * 1024
+
+
+def _tail(path: str) -> str:
+    """The end of a file; nothing where there is none."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG))
+            return os.fsdecode(file.read(_LOG))
+    except OSError:
+        return ""
+
+
+def _is_hash(name: str) -> bool:
+    return len(name) >= 7 and not name.strip("0123456789abcdef")
 
 
 def settings(common_dir: str) -> list[tuple[str, str, str]]:

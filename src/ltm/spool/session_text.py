@@ -50,7 +50,21 @@ def load(home: str, folder: str, environ: Mapping[str, str], client: str = "") -
         return None
     if kept.get("for") != _situation(folder, environ) or not 0 <= time.time() - made < HOLDS:
         return None
+    files = kept.get("files")
+    if not isinstance(files, dict) or any(
+        os.path.lexists(each) is not files[each] for each in files
+    ):
+        return None
     return text if all(stamp(path) == seen for path, seen in watched.items()) else None
+
+
+def shown(home: str, folder: str) -> list[str]:
+    """The ids of the memories in the text that is kept for a folder, whether it still holds."""
+    try:
+        ids = read_object(read_plain(_text_path(home, folder)).decode("ascii")).get("shown")
+    except (OSError, ValueError):
+        return []
+    return ids.split() if isinstance(ids, str) else []
 
 
 def save(
@@ -60,9 +74,13 @@ def save(
     text: str,
     watched: Mapping[str, str],
     client: str = "",
+    *,
+    files: Mapping[str, bool] | None = None,
+    shown: Iterable[str] = (),
 ) -> None:
     """Keep a text, with the stamps that what it depends on had before it was made, and the client
-    it was made for, unless it is the same for all.
+    it was made for, unless it is the same for all. It also holds as long as `files` are there or
+    not as they were, and has the ids of the memories that are `shown` in it.
 
     Never raises: without it the next session waits a little longer.
     """
@@ -72,6 +90,8 @@ def save(
         "client": client,
         "made": int(time.time()),
         "watched": dict(watched),
+        "files": dict(files or {}),
+        "shown": " ".join(shown),
         "text": text,
     }
     temporary = f"{path}.{os.urandom(6).hex()}.tmp"

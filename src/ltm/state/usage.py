@@ -201,6 +201,18 @@ class State:
         )
         self._note(ids, 1, iso(moment), change)
 
+    def shown(self, ids: Iterable[str]) -> None:
+        """Note that memories were told to the current session: what is told does not fade.
+
+        That is not counted as a use: telling must not be the reason to tell again.
+        """
+        self._note(
+            ids,
+            0,
+            None,
+            "DO UPDATE SET last_session = excluded.last_session, idle_day = excluded.idle_day",
+        )
+
     def seen(self, ids: Iterable[str], project: str = "") -> None:
         """Note the first sight of memories in a project; those that are known stay as they are.
 

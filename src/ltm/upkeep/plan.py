@@ -14,8 +14,8 @@ one step for a memory in one run:
    priorities of them all goes one phase on, once in a session. A member of the batch that fades
    anyway in this run takes that one step; one that revives does not give way in this session.
 
-Critical and pinned memories are spared by 2 to 4, though they count for the size of the vault.
-Nothing here counts as a use of a memory.
+Rules a person stated, critical and pinned memories are spared by 2 to 4, though they count for the
+size of the vault. Nothing here counts as a use of a memory.
 
 Without a person's consent no mass of memories leaves the active set at once: what was held back is
 noted in the session log, one note a command and project, for `ltm status` and the commands to show.
@@ -35,6 +35,7 @@ from typing import Any, Protocol, TypeVar
 from ltm.config.config import Config
 from ltm.decisions import Reduce
 from ltm.errors import Conflict, NotFound, Refused, StorageFailed
+from ltm.kinds import Kinds
 from ltm.model import Filter, Phase, Scope, Status, Stored, Usage
 from ltm.policy import (
     FEW,
@@ -42,8 +43,8 @@ from ltm.policy import (
     Limits,
     Mass,
     idle_allowance,
+    is_lasting,
     is_over,
-    is_spared,
     masses,
     priority,
 )
@@ -165,7 +166,7 @@ def plan(
             and (steps[each.memory.id].to_phase if each.memory.id in steps else each.memory.phase)
             is not Phase.ARCHIVED
         ]
-        for step in _batch(staying, usage, bounds, steps):
+        for step in _batch(staying, usage, bounds, steps, store.kinds):
             fading = steps.pop(step.id, None)
             reason = step.reason if fading is None else f"{fading.reason}; {step.reason}"
             steps[step.id] = replace(step, reason=reason)
@@ -197,7 +198,10 @@ def _reconsidered(store: Store) -> list[Stored]:
     is most of what there is."""
     again = Filter(phases=(Phase.ARCHIVED,), ids=tuple(store.used_again()))
     spared = Filter(phases=(Phase.ARCHIVED,), spared=True)
-    found = (store.list(wanted).items for wanted in (ACTIVE, again, spared))
+    rules = Filter(
+        phases=(Phase.ARCHIVED,), kinds=tuple(kind.name for kind in store.kinds if kind.rule)
+    )
+    found = (store.list(wanted).items for wanted in (ACTIVE, again, spared, rules))
     return list({each.memory.id: each for items in found for each in items}.values())
 
 
@@ -206,11 +210,12 @@ def _due(
 ) -> Action | None:
     """The step that rules 1 to 3 ask of a memory."""
     memory = stored.memory
-    if memory.phase is not Phase.FULL and (usage.uses_since > 0 or is_spared(memory)):
+    lasting = is_lasting(memory, store.kinds[memory.kind])
+    if memory.phase is not Phase.FULL and (usage.uses_since > 0 or lasting):
         used = f"used {counted(usage.uses_since, 'time')} since it was shortened"
-        reason = "critical and pinned memories are kept whole" if is_spared(memory) else used
+        reason = "rules, critical and pinned memories are kept whole" if lasting else used
         return _step(stored, REVIVE, Phase.FULL, reason)
-    if memory.phase is Phase.ARCHIVED or is_spared(memory):
+    if memory.phase is Phase.ARCHIVED or lasting:
         return None
     return _ended(store, stored, now) or _faded(store, stored, usage, bounds[memory.scope])
 
@@ -242,6 +247,7 @@ def _batch(
     usage: Mapping[str, Usage],
     bounds: Mapping[Scope, Limits],
     steps: Mapping[str, Action],
+    kinds: Kinds,
 ) -> list[Action]:
     """The steps of a vault's batch, lowest priority first."""
     if not staying:
@@ -253,7 +259,7 @@ def _batch(
     for each in staying:
         memory = each.memory
         step = steps.get(memory.id)
-        if not is_spared(memory) and not (step and step.action == REVIVE):
+        if not is_lasting(memory, kinds[memory.kind]) and not (step and step.action == REVIVE):
             used = usage.get(memory.id, Usage())
             worth = priority(memory.difficulty, used.sessions_since, used.uses)
             lowest.append((worth, memory.created, memory.id, each))

@@ -79,12 +79,12 @@ def purge_session_traces(session: str, where: Places) -> tuple[int, str]:
     How many passages there were, and the client's own transcript, which is not ours to change.
     """
     gone, transcript, database = purge_session(session, where)
-    if Candidates(os.path.dirname(database)).purge(lambda each: each.session == session):
-        session_text.clear(where.home)
+    Candidates(os.path.dirname(database)).purge(lambda each: each.session == session)
     notes = SessionNotes(os.path.dirname(database))
     notes.purge(session)
     if os.path.isdir(notes.folder):
         notes.summarise()
+    session_text.clear(where.home)  # they say where the last session stopped
     return gone, transcript
 
 

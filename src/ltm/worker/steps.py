@@ -32,7 +32,7 @@ from ltm.project.identity import identify
 from ltm.sessions import stats
 from ltm.sessions.stats import has_grown
 from ltm.sessions.transcript import Lines, LineSource, Transcripts, origin
-from ltm.spool import hook_log
+from ltm.spool import hook_log, session_text
 from ltm.state.candidates import Candidates
 from ltm.state.session_log import Session, SessionLog
 from ltm.store.open import vaults_of
@@ -282,6 +282,19 @@ def offer(work: StepContext) -> None:
         candidates.note_offered(event.at, int(project.config.get("capture.offer")))
 
 
+def note_shown(work: StepContext) -> None:
+    """When a session begins, note which memories it was told: they do not fade.
+
+    The hook writes nothing; the text kept for its folder is what it told.
+    """
+    event = work.event
+    if event.event == "SessionStart" and event.source != "resume":
+        ids = session_text.shown(work.home, event.cwd)
+        if ids:
+            work.log.usage().shown(ids)
+            session_text.note_told(work.home, event.session, ids)
+
+
 def _is_time(project: OpenProject) -> bool:
     """Whether a capture is the tenth since the last time, or there are many memories."""
     log, project_id = project.log, project.places.project.id
@@ -370,5 +383,5 @@ def note(work: StepContext) -> None:
             work.log.keep_cursor(session.id, _NOTED, session.transcript, size)
 
 
-STEPS: tuple[Step, ...] = (count, learn, offer, keep_said, note)
+STEPS: tuple[Step, ...] = (count, note_shown, learn, offer, keep_said, note)
 """What follows from every event, in this order."""
