@@ -53,10 +53,10 @@ def with_notes(listing: click.Command) -> click.Group:
 @command("note")
 @click.argument("session", default="", metavar="[ID]")
 def note(work: Work, session: str) -> None:
-    """Write the note of a session: summary, decisions, patterns, issues. Without ID, the last one.
+    """Write the note of a session; without ID, of the last one.
 
-    Notes are written automatically at the end of sessions. They are private, and one that you edit
-    is not overwritten.
+    It holds a summary, decisions, patterns and issues. Notes are written automatically at the end
+    of sessions. They are private, and one that you edit is not overwritten.
     """
     meant = _whole_id(work, session) if session else ""
     known = [each for each in _sessions(work) if meant in ("", each.id)]
@@ -124,9 +124,9 @@ def search(work: Work, words: tuple[str, ...], limit: int) -> None:
 @command("facts")
 @click.argument("names", nargs=-1, metavar="[NOTE]...")
 def facts(work: Work, names: tuple[str, ...]) -> None:
-    """Make memories of the decisions, patterns and issues in notes that you wrote or edited.
+    """Make memories of notes that you wrote or edited.
 
-    Repeating it adds nothing. The form:
+    Decisions, patterns and issues are read; repeating it adds nothing. The form:
 
     \b
     ## Decisions        - what: why
