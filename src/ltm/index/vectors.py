@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -36,6 +36,7 @@ from ltm.index.sqlite import (
     empty,
     is_busy,
     is_unwritable,
+    snapshot,
     transaction,
 )
 from ltm.model import Filter, Stored
@@ -229,11 +230,8 @@ class Vectors:
 
     def _add(self, added: Block) -> None:
         self._drop(added.rows.tolist())
-        self._append(added)
         last = max(int(self._meta("last") or 0), int(added.rows.max()))
         self._set_meta("last", str(last))
-
-    def _append(self, added: Block) -> None:
         found = self._db.execute("SELECT max(number) FROM blocks").fetchone()[0]
         number = 0 if found is None else found + 1
         if found is not None:
@@ -314,24 +312,20 @@ class Vectors:
     def _blocks(self) -> list[Block]:
         """Every block, those read from the file that this process has not read before."""
         known = _LOADED.pop(self.path, {})
-        self._db.execute("BEGIN")  # one state of the file, whatever is written meanwhile
-        try:
-            blocks = self._read(known) if self._is_ours() else {}
-        finally:
-            self._db.execute("ROLLBACK")
+        blocks: dict[int, Block] = {}
+        with snapshot(self._db):
+            numbers = (
+                self._db.execute("SELECT number, stamp FROM blocks") if self._is_ours() else ()
+            )
+            for number, stamp in list(numbers):
+                block = known.get(number)
+                if block is None or block.stamp != stamp:
+                    block = self._block(number)
+                blocks[number] = block
         _LOADED[self.path] = blocks
         while len(_LOADED) > _KEPT:
             _LOADED.pop(next(iter(_LOADED)), None)  # another thread may have been quicker
         return list(blocks.values())
-
-    def _read(self, known: Mapping[int, Block]) -> dict[int, Block]:
-        blocks: dict[int, Block] = {}
-        for number, stamp in self._db.execute("SELECT number, stamp FROM blocks").fetchall():
-            block = known.get(number)
-            if block is None or block.stamp != stamp:
-                block = self._block(number)
-            blocks[number] = block
-        return blocks
 
     def _block(self, number: int) -> Block:
         """A block as it is in the file; `ValueError` when that is damaged."""
