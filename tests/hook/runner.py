@@ -48,7 +48,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Running:
-    """A hook that has begun, and whose input stays open until somebody closes it."""
+    """A hook that has begun, and whose input stays open until it is closed."""
 
     process: subprocess.Popen[bytes]
 
@@ -62,7 +62,7 @@ class Running:
         self.process.stdin.close()
 
     def answer(self) -> Ran:
-        """What it says until its end; whoever else holds one of its pipes makes us wait."""
+        """What it prints until its end; another holder of one of its pipes makes us wait."""
         assert self.process.stdout
         assert self.process.stderr
         out, err = self.process.stdout.read(), self.process.stderr.read()
@@ -155,12 +155,12 @@ class Hooks:
         return ran
 
     def waiting(self) -> list[dict[str, object]]:
-        """The events that wait for a drain, oldest first, each once whoever kept it."""
+        """The events that wait for a drain, oldest first, each once."""
         found = in_order(str(self.home), self.environ)
         return list({each.key: dict(each.record) for each in found}.values())
 
     def ltm(self, *words: str, umask: int = -1) -> subprocess.CompletedProcess[str]:
-        """Run `ltm` in the project, as somebody who is not asked anything."""
+        """Run `ltm` in the project, without a terminal."""
         return forking.run(
             words,
             cwd=self.project,
@@ -175,5 +175,5 @@ class Hooks:
         """Keep memories in the project, as a person would."""
         for text in texts:
             assert self.ltm("remember", text).returncode == 0
-        # Whoever has a Python noted starts drains; a test says so if it wants that.
+        # A home with a Python noted starts drains; a test says so if it wants that.
         (self.home / "runtime.json").unlink(missing_ok=True)

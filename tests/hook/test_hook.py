@@ -121,7 +121,7 @@ def test_every_way_to_begin_tells_the_same(hooks: Hooks, source: str) -> None:
 
 def test_the_second_session_is_told_from_what_is_kept_ready(hooks: Hooks) -> None:
     hooks.remember("Use port 8082")
-    with nobody_drains(hooks):  # a drain composes it anew
+    with nobody_drains(hooks):  # a drain composes it again
         first = start(hooks)
         (kept,) = (hooks.home / "briefs").iterdir()
         kept.write_text(kept.read_text().replace("8082", "9999"))
@@ -375,7 +375,7 @@ def test_a_session_with_a_text_kept_ready_loads_two_modules_more(hooks: Hooks) -
     assert not loaded & {"json", "re", "sqlite3", "dataclasses", "typing", "subprocess"}
 
 
-def test_a_session_whose_text_is_made_anew_loads_nothing_slow(hooks: Hooks) -> None:
+def test_a_session_whose_text_is_composed_again_loads_nothing_slow(hooks: Hooks) -> None:
     hooks.remember("Use port 8082")
     loaded = modules(hooks, "SessionStart", source="startup")
     assert "ltm.inject.session_start" in loaded
@@ -383,7 +383,7 @@ def test_a_session_whose_text_is_made_anew_loads_nothing_slow(hooks: Hooks) -> N
     assert not loaded & (slow | {"ltm.decisions", "ltm.text.terms", "ltm.store.store"})
 
 
-def test_no_annotation_is_compiled_for_a_session_whose_text_is_made_anew(hooks: Hooks) -> None:
+def test_no_annotation_is_compiled_for_a_session_whose_text_is_composed_again(hooks: Hooks) -> None:
     """A named tuple compiles annotations that are texts, which takes a start twice as long as
     `typing` itself; so the modules it loads do not import them from the future."""
     hooks.remember("Use port 8082")
@@ -614,7 +614,7 @@ def test_two_pythons_that_are_too_old_do_not_hand_over_for_ever(old_hooks: Hooks
 
 
 class _draining:
-    """Somebody holds the lock of the drain, so that no hook starts one."""
+    """Hold the lock of the drain, so that no hook starts one."""
 
     def __init__(self, home: Path) -> None:
         from ltm.files.lock import Lock

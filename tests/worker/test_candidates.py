@@ -24,7 +24,7 @@ SECRET = "ghp_" + "a1B2" * 9
 
 
 class Person(Desk):
-    """Somebody who has one session after another in a project."""
+    """A person who has one session after another in a project."""
 
     @property
     def candidates(self) -> Candidates:

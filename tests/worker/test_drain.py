@@ -230,7 +230,7 @@ def test_what_the_transcript_did_not_show_at_stop_is_counted_later(desk: Desk) -
     assert desk.figures() == (1, 1, 0)
 
 
-def test_a_transcript_that_is_written_anew_is_not_counted_twice(desk: Desk) -> None:
+def test_a_transcript_that_is_rewritten_is_not_counted_twice(desk: Desk) -> None:
     transcript = desk.transcript("s1")
     for number in range(3):
         transcript.result("x", f"t{number}", error=number == 0)
@@ -429,7 +429,7 @@ def test_a_sick_disk_costs_no_event_however_long_it_lasts(desk: Desk) -> None:
 
 
 def test_no_event_overtakes_one_of_its_session_that_waits_for_the_disk(desk: Desk) -> None:
-    """Reliability R4: the end of a session nobody knows yet would be the end of none."""
+    """Reliability R4: the end of a session that is not known yet would be the end of none."""
     desk.tell("SessionStart")
     desk.tell("SessionEnd")
     sick, seen = [True], []
@@ -646,7 +646,7 @@ def test_it_notes_the_python_it_runs_on(desk: Desk, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_hook_starts_the_drain_and_the_drain_ends_by_itself(desk: Desk) -> None:
-    """The whole way with real processes: hook, detached drain, empty spool, nobody left."""
+    """The whole way with real processes: hook, detached drain, empty spool, no process left."""
     desk.transcript("session-1").result("no", error=True)
     hooks = desk.hooks
     hooks.home.mkdir()

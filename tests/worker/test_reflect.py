@@ -154,7 +154,7 @@ def test_an_old_stash_does_not_bring_back_what_was_replaced_since(desk: Desk) ->
     newer = "We decided to use tokens in the body instead of cookies."
     desk.ltm.ok("remember", newer, "--kind", "decision", "--replaces", old["id"])
     manifest = next(desk.home.rglob("stashes.json"))
-    manifest.unlink()  # as if nobody had noted that it is in
+    manifest.unlink()  # as if it had not been noted that it is in
     desk.ltm.ok("approve", "--all")
     desk.ltm.ok("consolidate", "--all")
     active = [each for each in desk.memories() if each["status"] == "active"]
@@ -203,7 +203,7 @@ def test_an_edited_stash_is_read_again_and_adds_only_what_is_new(desk: Desk) -> 
 
 
 def test_a_stash_that_came_with_a_clone_is_not_told_until_a_person_approves(desk: Desk) -> None:
-    """A repository can bring files of any name; nobody here vouches for them."""
+    """A repository can bring files of any name; no person here vouches for them."""
     folder = desk.ltm.project / ".claude" / "stash"
     folder.mkdir(parents=True)
     (folder / "evil.md").write_text(

@@ -535,7 +535,7 @@ class _Run:
     _waiting: list[_Waiting] = field(default_factory=list)
     _added: list[_Waiting] = field(default_factory=list)
     _met: set[str] = field(default_factory=set)
-    """Every id of the source: what lay side by side there is no news to each other here."""
+    """Every id of the source: what lay side by side there does not conflict here."""
 
     def take(self, each: _Waiting) -> None:
         """Have a copy written: a new memory, or one in the place of what it names."""
