@@ -285,12 +285,9 @@ def at_prompt(
     from ltm.inject.session_start import SHORT_TOKENS, composed, context_of
 
     context = context_of(found, config, at)._replace(budget_tokens=SHORT_TOKENS, max_chars=_CHARS)
+    items = {each: context.item(each.memory, config.kinds[each.memory.kind]) for each in fit}
     write = find_format(context.format).line
-    fresh = [
-        each
-        for each in fit
-        if mark_of(write(context.item(each.memory, config.kinds[each.memory.kind]))) not in known
-    ]
+    fresh = [each for each, item in items.items() if mark_of(write(item, item.said)) not in known]
     if not fresh:
         return ""
     injection = composed(fresh, {}, config.kinds, context)

@@ -240,30 +240,29 @@ class InjectionItem(NamedTuple):
         """The sign of a failed signature, or nothing."""
         return "⚠" if self.tampered else ""
 
-    @property
-    def marks(self) -> set[str]:
+    def marks(self, said: MemoryLine) -> set[str]:
         """The marks its line has and a reader may not know."""
         found = {self.warning, "?" if self.level.endswith("?") or self.gone else ""}
-        return (found | {"" if self.said.whole else "[id]"}) - {""}
+        return (found | {"" if said.whole else "[id]"}) - {""}
 
 
 class Format(NamedTuple):
     """How memories are written."""
 
-    line: Callable[[InjectionItem], str]
+    line: Callable[[InjectionItem, MemoryLine], str]
+    """A memory, and what is said of it, as a line."""
     by_kind: bool
     """Whether memories that belong to no other section stand under the headings of their kinds."""
 
 
-def _dsl_line(item: InjectionItem) -> str:
-    said = item.said
+def _dsl_line(item: InjectionItem, said: MemoryLine) -> str:
     # An id costs tokens, so it is given only where there is more to ask for, or to settle.
     more = "" if said.whole and not item.disputed else f" [{item.ids}]"
     return f"{item.warning}~{item.kind.dsl}:{item.level}| {said.text}{more}"
 
 
-def _markdown_line(item: InjectionItem) -> str:
-    return f"- {item.warning}{item.said.text} [{item.level} {item.ids}]"
+def _markdown_line(item: InjectionItem, said: MemoryLine) -> str:
+    return f"- {item.warning}{said.text} [{item.level} {item.ids}]"
 
 
 FORMATS: Mapping[str, Format] = {

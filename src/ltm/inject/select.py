@@ -46,6 +46,7 @@ _WEIGHTS = (1.0, 2.0, 4.0, 8.0)  # of an impact
 _FRESH_DAYS = 30
 _OVERHEAD = 12  # tokens of every line, so that three words are not worth more than a sentence
 _NO_WORK = RecentWork()
+_BY_VALUE = "by value"
 _USUAL_BRANCHES = frozenset({"main", "master", "trunk", "develop", "dev"})
 _NAMES = 6  # letters of a branch's last part that is more than an accident in a text
 
@@ -91,17 +92,13 @@ def select(
     candidates = showable(active.values(), kinds, now)
     new = [each for each in candidates if each.memory.id not in already_shown]
     values = {each.memory.id: _value(each.memory, usage, kinds, now) for each in new}
-
-    def worth(each: Stored) -> tuple[float, float, str]:
-        memory = each.memory
-        return -values[memory.id] / _cost(memory), -_seen(memory).timestamp(), memory.id
-
+    new.sort(key=lambda each: (-values[each.memory.id], -_seen(each.memory), each.memory.id))
     beats = Precedence(candidates, kinds).overrules
     room = _Room(budget_tokens, max_chars, written, beats, kinds)
     rest: list[Pick] = []
     before: dict[StartSection, list[Pick]] = {section: [] for section in PARTS}
     touches = _Touching(work)
-    for each in sorted(new, key=worth):
+    for each in new:
         memory, kind = each.memory, kinds[each.memory.kind]
         if policy.is_rule(memory, kind):
             pick = Pick(each, StartSection.RULES, "a rule the user stated")
@@ -112,8 +109,7 @@ def select(
         elif policy.is_spared(memory):
             pick = Pick(each, StartSection.REST, "pinned" if memory.pinned else "critical")
         else:
-            reason = f"{memory.impact} {kind.name}, value {-100 * worth(each)[0]:.0f} in 100 tokens"
-            rest.append(Pick(each, StartSection.REST, reason))
+            rest.append(Pick(each, StartSection.REST, _BY_VALUE))
             continue
         before[pick.section].append(pick)
     for section in (StartSection.RULES, StartSection.REST):
@@ -125,6 +121,11 @@ def select(
         room.share_out(picks)
     shown = room.shown
     left = [each for name, each in active.items() if not (name in shown or name in already_shown)]
+    for name, pick in shown.items():
+        if pick.reason is _BY_VALUE:
+            memory = pick.stored.memory
+            worth = f"{memory.impact} {memory.kind}, value {100 * values[name]:.0f} in 100 tokens"
+            shown[name] = pick._replace(reason=worth)
     in_order = sorted(shown.values(), key=lambda pick: _place(pick, kinds))
     return Selection(tuple(in_order), tuple(left))
 
@@ -164,37 +165,36 @@ class _Room:
         queues: dict[str, list[Pick]] = {}
         for pick in reversed(picks):
             queues.setdefault(pick.stored.memory.kind, []).append(pick)
-        while queues and self._is_open():
-            name = min(queues, key=self._had)
-            self._take(queues[name].pop(), part)
+        # What each kind has of the room in relation to its share; of equals the first in the table.
+        had = {name: self._had(name) for name in sorted(queues, key=self._kinds.order)}
+        while had and self._tokens >= 1 and self._chars >= LEAST:
+            name = min(had, key=had.__getitem__)
+            if self._take(queues[name].pop(), part):
+                had[name] = self._had(name)
             if not queues[name]:
-                del queues[name]
+                del had[name]
 
-    def _is_open(self) -> bool:
-        return self._tokens >= 1 and self._chars >= LEAST
-
-    def _had(self, kind: str) -> tuple[float, int]:
-        """What a kind has of the room, in relation to its share."""
+    def _had(self, kind: str) -> float:
         share = self._kinds[kind].lines
-        return self._spent[kind][1] / share if share else inf, self._kinds.order(kind)
+        return self._spent[kind][1] / share if share else inf
 
-    def _take(self, pick: Pick, part: float) -> None:
-        """Take a memory in if it fits, and its section into its `part` of all the room."""
+    def _take(self, pick: Pick, part: float) -> bool:
+        """Take a memory in if it fits, and its section into its `part` of the room."""
         memory = pick.stored.memory
-        if memory.id in self.shown or at_least(memory) > self._chars:
-            return
+        if memory.id in self.shown:
+            return False
+        tokens_left, chars_left = self._tokens, self._chars
+        if part < 1.0:
+            spent = self._spent[pick.section]
+            tokens_left = min(tokens_left, int(part * self._all[0]) - spent[0])
+            chars_left = min(chars_left, int(part * self._all[1]) - spent[1])
+        if tokens_left < 1 or at_least(memory) > chars_left:
+            return False
         heading, line = self._written(pick)
         text = f"{line}\n" if heading in self._begun else f"{heading}\n{line}\n"
         chars = units(text)
-        if chars > self._chars or (tokens := estimate(text)) > self._tokens:
-            return
-        for spent, cost, most in zip(
-            self._spent[pick.section], (tokens, chars), self._all, strict=True
-        ):
-            if part < 1.0 and spent + cost > part * most:
-                return
-        if self._beats(memory):
-            return
+        if chars > chars_left or (tokens := estimate(text)) > tokens_left or self._beats(memory):
+            return False
         self._tokens -= tokens
         self._chars -= chars
         for name in (pick.section, memory.kind):
@@ -202,6 +202,7 @@ class _Room:
             self._spent[name][1] += chars
         self._begun.add(heading)
         self.shown[memory.id] = pick
+        return True
 
 
 class _Touching:
@@ -338,21 +339,17 @@ def _newest_first(memory: Memory) -> tuple[float, str]:
     return -memory.created.timestamp(), memory.id
 
 
-def _seen(memory: Memory) -> datetime:
-    return max(memory.created, memory.confirmed)
+def _seen(memory: Memory) -> float:
+    return max(memory.created, memory.confirmed).timestamp()
 
 
 def _value(memory: Memory, usage: Mapping[str, Usage], kinds: Kinds, now: datetime) -> float:
-    """What a memory is worth to a session: its impact, and up to three times that for what was
-    hard to learn, often used, or lately said."""
+    """What a token of a memory is worth to a session: its impact, and up to four times that for
+    what was hard to learn, often used and lately said, by about what its line costs."""
     used = usage.get(memory.id)
-    days = max(0.0, (now - _seen(memory)).total_seconds() / 86_400)
+    days = max(0.0, (now.timestamp() - _seen(memory)) / 86_400)
     more = memory.difficulty + policy.frequency(used.uses if used else 0)
     more += _FRESH_DAYS / (_FRESH_DAYS + days)
     believed = policy.confidence(memory, kinds[memory.kind], now)
-    return _WEIGHTS[importance(memory)] * (1 + more) * believed
-
-
-def _cost(memory: Memory) -> float:
-    """About what its line costs in tokens, without writing it."""
-    return _OVERHEAD + min(FULL, max(len(memory.summary), len(memory.content))) / 4
+    cost = _OVERHEAD + min(FULL, max(len(memory.summary), len(memory.content))) / 4
+    return _WEIGHTS[importance(memory)] * (1 + more) * believed / cost

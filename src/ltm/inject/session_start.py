@@ -143,22 +143,22 @@ def composed(
     style = find_format(context.format)
     frame = Frame(context.agent, context.project, context.notice)
     groups = disputes(memories)
-    items: dict[str, InjectionItem] = {}
-    lines: dict[str, str] = {}
+    lines: dict[str, tuple[str, set[str]]] = {}
     stopped = _stopped(memories, kinds, context)
 
     def written(pick: Pick) -> tuple[str, str]:
         memory = pick.stored.memory
         if memory.id not in lines:
             rivals = [each.memory for each in groups.get(memory.id, ())]
-            items[memory.id] = context.item(memory, kinds[memory.kind], rivals)
-            lines[memory.id] = style.line(items[memory.id])
+            item = context.item(memory, kinds[memory.kind], rivals)
+            said = item.said
+            lines[memory.id] = style.line(item, said), item.marks(said)
         heading = HEADINGS[pick.section]
         if pick.section is StartSection.REST and style.by_kind:
             heading = f"## {harmless(kinds[memory.kind].heading)}"
         elif pick.section is StartSection.WORK and stopped:
             heading = stopped[0]
-        return heading, lines[memory.id]
+        return heading, lines[memory.id][0]
 
     def told(shown: Sequence[Pick]) -> list[InjectedLine]:
         """The lines between the introduction and the closing mark."""
@@ -181,7 +181,7 @@ def composed(
         return found
 
     def text_of(shown: Sequence[Pick], left_out: int) -> str:
-        marks = {mark for pick in shown for mark in items[pick.stored.memory.id].marks}
+        marks = {mark for pick in shown for mark in lines[pick.stored.memory.id][1]}
         rules = any(pick.section is StartSection.RULES for pick in shown)
         return frame.around([each.text for each in told(shown)], left_out, marks, rules=rules)
 
@@ -221,11 +221,11 @@ def composed(
 
 def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) -> list[str]:
     """The lines about where the last sessions stopped, without what a memory says about it."""
-    known = "".join(
-        _letters(each.memory.text)
-        for each in showable(memories, kinds, context.now)
-        if kinds[each.memory.kind].single
-    )
+    if not context.work.latest:
+        return []
+    names = {kind.name for kind in kinds if kind.single}
+    single = [each for each in memories if each.memory.kind in names]
+    known = "".join(_letters(each.memory.text) for each in showable(single, kinds, context.now))
     lines: list[str] = []
     for number, summary in enumerate(context.work.latest):
         said = [
