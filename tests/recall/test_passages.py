@@ -293,3 +293,21 @@ def test_of_two_sessions_about_the_same_the_newer_is_first_unless_a_time_is_name
     cited = desk.cited("what is the deploy timeout in seconds")
     assert cited.index("new:1") < cited.index("old:1")
     assert desk.cited("what was the deploy timeout in seconds in March")[0] == "old:1"
+
+
+def test_a_question_that_names_nothing_but_a_time_is_answered_by_the_sessions_of_that_time(
+    desk: Desk,
+) -> None:
+    desk.keep("september", "Please fix the uploader", day="2026-09-10")
+    desk.keep("october", "The dashboard is slow", "A view makes it quick.", day="2026-10-10")
+    hits = desk.ask("what did we do in October?").hits
+    assert [(cited_as(hit), hit.weak) for hit in hits] == [("october:1", False)]
+    assert hits[0].why.startswith("october: 2026-10-10")
+
+
+def test_words_that_fit_any_work_and_words_that_ask_how_many_do_not_make_a_match(
+    desk: Desk,
+) -> None:
+    desk.keep("s1", "use the lock and run it", "carts expire after two weeks")
+    assert not desk.ask("how long do carts live").hits[0].weak
+    assert all(hit.weak for hit in desk.ask("which kafka broker should we use or run").hits)

@@ -235,6 +235,18 @@ class PassageLookups(ABC):
         )
 
     @mending
+    def openings(self, since: str, until: str, limit: int) -> list[int]:
+        """The rows of what the user said first in each session of a span, the newest first."""
+        span = _span(since, until)
+        rows = self._db.execute(
+            "SELECT (SELECT row FROM passages WHERE session = s.number AND role = 'user'"
+            " AND at >= ? AND at < ? ORDER BY turn, part LIMIT 1) FROM sessions s"
+            " WHERE s.ended >= ? AND s.started < ? ORDER BY s.ended DESC LIMIT ?",
+            (*span, *span, limit),
+        )
+        return [row for (row,) in rows if row]
+
+    @mending
     def saying(self, text: str) -> list[int]:
         """The rows of passages that have every word of a text."""
         words = query_terms(text)

@@ -1,7 +1,7 @@
 """Which memories fit a prompt so well that they are told without being asked for; mostly none.
 
 A person who typed a prompt did not ask for memories, so a memory has to earn its place: by words of
-the prompt that are about something (`USUAL` ones are not), in the memory's title or tags rather
+the prompt that are about something (the usual ones are not), in the memory's title or tags rather
 than in passing, and by more of them the longer the prompt is, since a long text has some words in
 common with anything. A hook loads this.
 """
@@ -13,7 +13,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ltm.model import Filter, Stored
-from ltm.recall.rank import Question, understood
+from ltm.recall.rank import Question, understood, usual_words
 from ltm.store.store import Match, Store
 from ltm.text.terms import terms
 
@@ -32,32 +32,6 @@ _COMMON = 0.5  # what such a word counts
 _NAME = 0.5  # what a name, a path or a code counts more than a word
 _SHORT, _USUALLY, _GROWTH = 0.8, 2.0, 0.12
 _WHEN_LONG = 8.0  # words from which on more is needed
-
-_WORDS = (
-    "add adjust after again all also always another app apply approach around ask back bad base"
-    " basic before best better big bit branch break bug build bunch call case change check clean"
-    " clear code come command comment commit complete confirm continue copy correct could create"
-    " current data debug default delete describe design detail different directory do doc document"
-    " does done edit else empty end ensure error even ever every everything example exist expect"
-    " explain extend extra fail far fast feature feel figure file fill final find fine finish"
-    " first fix folder follow form format found full function general generate get give go good"
-    " got great guess happen hard hello help hey hi idea implement import improve include input"
-    " inside instead issue item job keep kind know large last later latest least leave left let"
-    " lets like line list little live local log long look lot main make many maybe mean message"
-    " method mind minor miss module more most move much name need never new next nice nothing now"
-    " number off ok okay old once one only open option order other output own page part pass path"
-    " perfect piece place plan please point possible prepare previous print probably problem"
-    " proceed process program project proper propose provide pull push put question quick quickly"
-    " ran read ready real really refactor remember remove rename repeat replace report request"
-    " require rest result return review rewrite right root run safe same save say script second"
-    " see seem send set setup short show side simple simplify since single small something sort"
-    " source start state status step still stop string style such suggest sum sure take talk task"
-    " tell test text thank thanks that thing think time today together tomorrow try turn two type"
-    " under understand unit until up update upgrade use used user using value variable version via"
-    " view wait want way well work working works worth write wrong yes yesterday yet"
-)
-USUAL = frozenset(terms(_WORDS))
-"""Words people type to an agent whatever the work is about."""
 
 
 class Fit(NamedTuple):
@@ -81,7 +55,8 @@ def fitting(
 def fits(store: Store, prompt: str, day: date) -> list[Fit]:
     """The memories nearest to a prompt and how well each fits it, best first."""
     question = understood(prompt[:_LONG], day)
-    words = {word: weight for word, weight in question.weights.items() if word not in USUAL}
+    usual = usual_words()
+    words = {word: weight for word, weight in question.weights.items() if word not in usual}
     if not words:
         return []
     typed = [word for word in prompt[:_LONG].split() if not words.keys().isdisjoint(terms(word))]

@@ -54,6 +54,9 @@ answer often has none of the words its question was asked with."""
 BY_NAME = 50
 """Passages that name a file, or have an error, of the question."""
 
+BY_TIME = 20
+"""Sessions of a time that the question names."""
+
 EXCERPT = 280
 """Characters of a passage that a list shows."""
 
@@ -63,8 +66,8 @@ _FILLERS = (
     " fine for go going good got great have hello hey hi hm hmm i i'm in indeed is it it's just"
     " keep let let's lgtm like looks love make makes me morning much my nice no nope now of oh ok"
     " okay on one perfect please proceed really right see sense so sounds sure thank thanks that"
-    " that's the then there this to too up very we well will with wonderful works wow yeah yep yes"
-    " you your"
+    " that's the then there this to too up very we well will with welcome wonderful works wow yeah"
+    " yep yes you you're your"
 )
 _WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _SMALL = frozenset(_FILLERS.split())
@@ -138,7 +141,12 @@ class SessionSearch:
         }
         failed = passages.find_errors(words, BY_NAME).candidates if question.failing else ()
         errors = {each.row: -each.cost for each in failed}
-        candidates = self._candidates(matches, near, [*files, *errors], end)
+        of_time = [
+            row
+            for span in (() if question.has_content() else question.spans)
+            for row in passages.openings(span.start.isoformat(), span.end.isoformat(), BY_TIME)
+        ]
+        candidates = self._candidates(matches, near, [*files, *errors, *of_time], end)
         likeness = dict(near)
         if vectors is not None and vector is not None:
             likeness |= vectors.likeness(vector, candidates.keys() - near.keys())

@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ltm.history.passage import ASSISTANT, USER
@@ -71,6 +72,37 @@ _NUMBERS = (
 _OF_USER = re.compile(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
 
 
+_USUAL = (
+    "add adjust after again all also always another app apply approach around ask back bad base"
+    " basic before best better big bit branch break bug build bunch call case change check clean"
+    " clear code come command comment commit complete confirm continue copy correct could create"
+    " current data debug default delete describe design detail different directory do doc document"
+    " does done edit else empty end ensure error even ever every everything example exist expect"
+    " explain extend extra fail far fast feature feel figure file fill final find fine finish"
+    " first fix folder follow form format found full function general generate get give go good"
+    " got great guess happen hard hello help hey hi idea implement import improve include input"
+    " inside instead issue item job keep kind know large last later latest least leave left let"
+    " lets like line list little live local log long look lot main make many maybe mean message"
+    " method mind minor miss module more most move much name need never new next nice nothing now"
+    " number off ok okay old once one only open option order other output own page part pass path"
+    " perfect piece place plan please point possible prepare previous print probably problem"
+    " proceed process program project proper propose provide pull push put question quick quickly"
+    " ran read ready real really refactor remember remove rename repeat replace report request"
+    " require rest result return review rewrite right root run safe same save say script second"
+    " see seem send set setup short show side simple simplify since single small something sort"
+    " source start state status step still stop string style such suggest sum sure take talk task"
+    " tell test text thank thanks that thing think time today together tomorrow try turn two type"
+    " under understand unit until up update upgrade use used user using value variable version via"
+    " view wait want way well work working works worth write wrong yes yesterday yet"
+)
+
+
+@cache
+def usual_words() -> frozenset[str]:
+    """Terms that people type to an agent whatever the work is about."""
+    return frozenset(terms(_USUAL))
+
+
 class Question(NamedTuple):
     """A question as ranking sees it."""
 
@@ -89,6 +121,12 @@ class Question(NamedTuple):
     answer: re.Pattern[str] | None = None
     """What the terms of an answer have: a time where it asks when, a number where it asks how many;
     None where it asks for neither."""
+
+    def has_content(self) -> bool:
+        """Whether it has words besides those of a time and those that people type whatever it is
+        about: "what did we do in October?" has none."""
+        times = {term for span in self.spans for term in terms(span.phrase)}
+        return not (usual_words() | times).issuperset(self.weights)
 
     def wholes(self, known: Callable[[str], bool]) -> list[str]:
         """Its terms without the parts of compounds whose whole is known.

@@ -19,7 +19,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ltm.history.passage import USER, Passage, line_range
 from ltm.model import Filter, Hit, Memory, Status, Stored, now
 from ltm.recall.passages import Quote, excerpt, is_small_talk, leave_out
-from ltm.recall.rank import FADING, LIKENESS, NEAR, RECENT, TIME, Question, understood
+from ltm.recall.rank import (
+    FADING,
+    LIKENESS,
+    NEAR,
+    RECENT,
+    TIME,
+    Question,
+    understood,
+    usual_words,
+)
 from ltm.store.store import Matches, Store
 from ltm.text.bm25 import Matched
 from ltm.text.dates import closeness
@@ -67,6 +76,8 @@ _LOOKED_AT = 10  # hits that are put in the order of time where one says what an
 _BEST = 3  # of each layer, among which the best answer is looked for
 _LONG = 8  # words of a question, of which an answer can be expected to have all
 _ASIDE = 160  # characters of the other side of an exchange
+_USUAL = 0.5  # what a word counts that is about nothing in particular
+_HOW = frozenset(terms("long many much often old big large far day date week month year"))
 _MARKS = "?!.,;:\"'()"
 _CLEAR = 0.5  # a share from which on a signal is worth telling
 
@@ -239,16 +250,20 @@ def _alike(
 class _Share:
     """How much of a question a text has, from 0 to 1: by its words, each weighed by how rare it is.
 
-    The words that name a time do not count, and of a long question those of `_LONG` words suffice.
+    The words that name a time or ask how many do not count, and those that people type whatever it
+    is about count little. Of a long question `_LONG` words suffice.
     """
 
     def __init__(self, question: Question, rarities: Mapping[str, float] | None = None) -> None:
-        times = {term for span in question.spans for term in terms(span.phrase)}
+        empty = {term for span in question.spans for term in terms(span.phrase)}
+        if question.answer is not None:
+            empty.update(_HOW)
         known = rarities or {}
+        usual = usual_words()
         self._weights = {
-            word: weight * known.get(word, 1.0)
+            word: weight * known.get(word, 1.0) * (_USUAL if word in usual else 1.0)
             for word, weight in question.weights.items()
-            if word not in times
+            if word not in empty
         }
         self._whole = sum(sorted(self._weights.values(), reverse=True)[:_LONG])
 
@@ -277,9 +292,11 @@ def _blended(
     """The best of memories and passages, best first, one of each exchange."""
     ranking = quoted.ranking
     share = _Share(question, ranking.rarities)
+    in_time = bool(question.spans) and not question.has_content()
 
     def of_row(row: int) -> tuple[set[str], float]:
-        words = question.weights if row in ranking.files else chain(*ranking.words(row))
+        whole = row in ranking.files or (in_time and ranking.signals(row)["time"] == 1.0)
+        words = question.weights if whole else chain(*ranking.words(row))
         return {*words}, quoted.likeness.get(row, 0.0)
 
     def strength(evidence: Iterable[tuple[set[str], float]]) -> float:
@@ -321,7 +338,7 @@ def _blended(
             hits.append(_hit(question, each._replace(score=score), is_weak, where))
             continue
         lines = [(each.role, excerpt(each.text, question.weights))]
-        for other in exchange[each.row]:
+        for other in reversed(exchange[each.row]):
             side = (other.role, shortened(" ".join(other.text[: 2 * _ASIDE].split()), _ASIDE))
             lines.insert(0 if other.row < each.row else len(lines), side)
         why = _why(question, ranking, each.row)
