@@ -8,6 +8,9 @@ it for a leak otherwise. `secret_contexts.jsonl` has what people put around such
 from __future__ import annotations
 
 import json
+import random
+import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +18,16 @@ from typing import Any
 
 WINDOW = 12
 """As many characters of a secret in a row may not be left of it."""
+ALPHABETS = {
+    "a": string.ascii_letters + string.digits,
+    "b": string.ascii_letters + string.digits + "+/",
+    "d": string.digits,
+    "h": "0123456789abcdef",
+    "t": string.ascii_letters,
+    "u": string.ascii_uppercase + string.digits,
+    "w": string.ascii_letters + string.digits + "-_",
+}
+BLANK = re.compile(r"\{([a-z])(\d+)\}")
 _HERE = Path(__file__).parent
 _LINE_STARTS = {"diff": "+", "quote": "> ", "indent": "    "}
 
@@ -91,3 +104,20 @@ def lookalikes() -> list[str]:
 
 def _rows(name: str) -> Iterator[Any]:
     return map(json.loads, (_HERE / name).read_text(encoding="utf-8").splitlines())
+
+
+def fill(template: str, seed: int = 0) -> str:
+    """A sample of the tables with its blanks filled."""
+    return filled(template, seed)[0]
+
+
+def filled(template: str, seed: int) -> tuple[str, str]:
+    """A sample with its blanks filled, and what stands in the longest of them: the secret."""
+    rng = random.Random(f"{template} {seed}")
+    parts = [""]
+
+    def written(blank: re.Match[str]) -> str:
+        parts.append("".join(rng.choices(ALPHABETS[blank[1]], k=int(blank[2]))))
+        return parts[-1]
+
+    return BLANK.sub(written, template), max(parts, key=len)

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import pytest
 
-from ltm.redact.assignments import assigned
+from ltm.redact.assignments import assigned, names_in
+from ltm.redact.redact import redacted
 
 RANDOM = "x9Kq2Lm8Pz4R7tVb"  # sixteen characters
 HEX = "ab12cd34ef56ab12"
 
 
+def secrets(text: str) -> list[tuple[int, int, str]]:
+    return list(assigned(text, names_in(text)))
+
+
 def kinds(text: str) -> list[str]:
-    return [kind for _, _, kind in assigned(text)]
+    return [kind for _, _, kind in secrets(text)]
 
 
 def check(way: str, taken: list[str], left: list[str]) -> None:
     for value in taken:
         text = way.replace("{}", value)
-        (found,) = assigned(text)
+        (found,) = secrets(text)
         assert text[found[0] : found[1]] == value, text
     for value in left:
         assert kinds(way.replace("{}", value)) == [], (way, value)
@@ -30,11 +35,11 @@ def check(way: str, taken: list[str], left: list[str]) -> None:
 @pytest.mark.parametrize(
     "way",
     [
-        *("the secret is {}", "staging,CLIENT_SECRET,{},2024-01-01", "### CLIENT_SECRET\n{}"),
-        *('setSecret("{}")', "client_secret → {}", "I used {} as the secret", "{} is our secret"),
+        *("staging,CLIENT_SECRET,{},2024-01-01", "### CLIENT_SECRET\n{}"),
+        *('setSecret("{}")', "client_secret → {}"),
     ],
 )
-def test_in_speech_or_in_the_next_cell_only_sixteen_random_characters_are_a_secret(
+def test_in_the_next_cell_only_sixteen_random_characters_are_a_secret(
     way: str,
 ) -> None:
     check(way, [RANDOM], [RANDOM[:15], RANDOM[:8], "words-without-any"])
@@ -104,17 +109,7 @@ def test_in_a_program_or_a_sentence_a_mere_word_after_a_mark_is_none(way: str) -
     check(way, [RANDOM], [*NONE, "hunter", "other"])
 
 
-@pytest.mark.parametrize(
-    "way", ["the password is {}", "my pw is {}, ok?", "das Passwort lautet {}."]
-)
-def test_what_a_password_is_said_to_be_may_be_a_word_but_nothing_that_is_said_of_one(
-    way: str,
-) -> None:
-    taken = ["hunter2", "hunter", "swordfish", "Sommerregen", "treehouse!"]
-    check(way, taken, ["wrong", "expired", "empty", "in", "hashed", "falsch", "too", "12"])
-
-
-@pytest.mark.parametrize("way", ["password {}", "the password for staging {}"])
+@pytest.mark.parametrize("way", ["password {}"])
 def test_a_word_that_only_follows_must_look_made_up(way: str) -> None:
     check(way, ["hunter2", "hunte2"], ["hunt2", "hunter", "12345678"])
 
@@ -135,37 +130,6 @@ def test_a_password_of_several_words_is_no_sentence_and_no_label() -> None:
     check("password = {}", ["correct pony stapler lamp"], ["see the vault"])
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        *("the password of that old box is still {}", "use {} as the password", "login: root / {}"),
-        *("he changed the pw from {}", "creds are root:{}"),
-    ],
-)
-def test_in_a_sentence_about_a_password_what_looks_made_up_is_one(way: str) -> None:
-    check(
-        way, ["Regen-Rinne48", "kyo-2214-Scan", "cobalt_Yak_Sledge"], ["AES-256", "utf-8", "user"]
-    )
-
-
-@pytest.mark.parametrize(
-    "way",
-    [
-        *(
-            "creds: me / {}",
-            "login with (me, {})",
-            "log in as root / {}",
-            "log in with me:{} please",
-        ),
-        *("the password changed. The new one is {}", "it's {} by the way, the db password"),
-        *("we set the pw to {} and left", "{} is the password", "me (password {})"),
-        *("пароль от базы {}", "la clave del wifi es {}", "パスワードは{}です", "hasło to {}"),
-    ],
-)
-def test_a_login_and_the_words_around_it_tell_what_is_meant(way: str) -> None:
-    check(way, ["Arsenal4eva", "medved2008", "hunter22"], ["<password>", "$PASS", "required"])
-
-
 def test_a_type_an_address_and_an_argument_are_no_values() -> None:
     assert kinds(f'"AWS::IAM::AccessKey": "{HEX}"') == []
     assert kinds(f"arn:aws:us-west:secret:{RANDOM}") == []
@@ -177,11 +141,9 @@ def test_a_type_an_address_and_an_argument_are_no_values() -> None:
 
 def test_several_on_one_line_are_all_found_and_none_twice() -> None:
     text = f"TOKEN={RANDOM} PASSWORD=hunter2 and token token"
-    assert [text[start:end] for start, end, _ in assigned(text)] == [RANDOM, "hunter2"]
+    assert [text[start:end] for start, end, _ in secrets(text)] == [RANDOM, "hunter2"]
 
 
 def test_a_closing_mark_is_no_part_of_a_value() -> None:
     for end in (".", ",", ";", ")", "]", "}", "**", "),", ").", ") or so"):
-        text = f"(password: hunter2{end}"
-        ((start, stop, _),) = assigned(text)
-        assert text[start:stop] == "hunter2", end
+        assert redacted(f"(password: hunter2{end}") == f"(password: [redacted:password]{end}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import random
 import re
-import string
 import subprocess
 import sys
 import textwrap
@@ -19,40 +18,14 @@ from hypothesis import strategies as st
 from ltm.redact.key_names import FAMILIES, promise
 from ltm.redact.patterns import SHAPES, Shape
 from ltm.redact.redact import Redacted, redact, redacted
+from tests.redact.secret_set import fill, filled
 
-ALPHABETS = {
-    "a": string.ascii_letters + string.digits,
-    "b": string.ascii_letters + string.digits + "+/",
-    "d": string.digits,
-    "h": "0123456789abcdef",
-    "t": string.ascii_letters,
-    "u": string.ascii_uppercase + string.digits,
-    "w": string.ascii_letters + string.digits + "-_",
-}
-BLANK = re.compile(r"\{([a-z])(\d+)\}")
 MARK = re.compile(r"\[redacted:[a-z0-9-]+\]")
 FIND = [(shape.kind, sample) for shape in SHAPES for sample in shape.finds]
 LEAVE = [sample for shape in SHAPES for sample in shape.leaves]
 FIND_NAMED = [(family.kind, sample) for family in FAMILIES for sample in family.finds]
 LEAVE_NAMED = [sample for family in FAMILIES for sample in family.leaves]
 SEEDS = range(5)
-
-
-def fill(template: str, seed: int = 0) -> str:
-    """A sample of the tables with its blanks filled."""
-    return filled(template, seed)[0]
-
-
-def filled(template: str, seed: int) -> tuple[str, str]:
-    """A sample with its blanks filled, and what stands in the longest of them: the secret."""
-    rng = random.Random(f"{template} {seed}")
-    parts = [""]
-
-    def written(blank: re.Match[str]) -> str:
-        parts.append("".join(rng.choices(ALPHABETS[blank[1]], k=int(blank[2]))))
-        return parts[-1]
-
-    return BLANK.sub(written, template), max(parts, key=len)
 
 
 def survives(secret: str, text: str) -> bool:

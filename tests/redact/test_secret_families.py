@@ -11,7 +11,7 @@ import base64
 import pytest
 
 from ltm.redact.redact import redact, redacted
-from tests.redact.test_redact import fill
+from tests.redact.secret_set import fill
 
 PASSWORDS = ("Sommer?2025!", "k7Fq2LpzX9", "Tr0ub4dor-3")
 WAYS = {

@@ -16,16 +16,18 @@ MISSED = {
     **{row: {"c-23"} for row in ("k-311", "k-312", "k-541", "k-542", "k-543", "k-544")},
     **{row: {"c-23"} for row in ("t-068", "t-069", "u-075", "u-076")},
     # What ends a thought, or a colour, is written differently inside of JSON.
-    **{row: {"c-22", "c-23"} for row in ("t-161", "u-198", "u-263")},
+    **{row: {"c-22", "c-23"} for row in ("t-161", "t-174", "u-198", "u-263")},
+    # Words around it that make it less plain what it is.
+    **{row: {"c-03", "c-14", "c-15", "c-19"} for row in ("u-068", "u-165", "u-180", "u-219")},
 }
 """Contexts in which a kind is not found."""
 ALONE = {
     # No word for a password, or only one that means many other things.
-    *("t-166", "t-198", "t-214", "u-165", "u-180", "u-206", "u-207", "u-214", "u-220", "u-283"),
+    *("t-162", "t-214", "u-206", "u-283"),
     # Words that could be any other: a phrase, a file, a checksum, what a placeholder begins with.
-    *("t-084", "t-106", "t-174", "t-215", "t-280", "t-286", "t-306", "u-200", "u-219", "u-262"),
+    *("t-106", "t-215", "t-306"),
     # Quotes and escapes that are read in one program only.
-    *("t-279", "u-068", "u-079", "u-224", "u-230", "u-277", "u-284", "u-289"),
+    *("t-279", "u-079", "u-224"),
 }
 """Kinds that are not found at all."""
 

@@ -1,20 +1,20 @@
-"""Secrets that only the place gives away: next to a name that promises one, or in a login.
+"""Secrets that a mark ties to a name: `password = …`, `--token …`, a column headed "password".
 
-A name (`password`, `--token`, `API_KEY`, `пароль`) is tied to its value by a mark, by the words of
-a sentence, or by heading its column. How sure the place is decides how much the value itself must
-look made up: where nothing but a password can stand, any word is one. Every step is bounded, so
-that time grows with the text and no faster. Imports `core.keynames` and `core.looks`.
+How sure the place is decides how much the value itself must look made up: where nothing but a
+password can stand, any word is one. Sentences are the matter of `prose`. Every step is bounded, so
+that time grows with the text and no faster.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from ltm.redact.key_names import Promise, any_of, is_label, names, promise, spoken_promise
+from ltm.redact.prose import NamePlace
 from ltm.redact.values import (
     has_digit,
     is_field,
@@ -28,7 +28,6 @@ from ltm.redact.values import (
     is_reference,
     is_wordy,
     oddness,
-    words,
 )
 
 _FAR, _NEAR, _SAID, _SURE = range(4)
@@ -37,7 +36,6 @@ _LONGEST_NAME = 64
 _LONGEST_LOOK = 256
 _LONGEST_SENTENCE = 120
 _LONGEST_HEADING = 30
-_MOST_WORDS = 10
 _SHORTEST = 4
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]*")
 _NAME_AFTER = re.compile(r"[A-Za-z0-9_-]*")
@@ -146,6 +144,7 @@ _UNCLOSED = re.compile(r"[bBrRuUfFNLE@$]{0,2}\\{0,15}[\"'`](?=[\w!@#$^*?~-])")
 _FOREIGN = rf"“”»{_CHARACTERS}\u3000-\u303f\uff00-\uffef"
 _UNQUOTED = rf"[^\s\"'`<>&|,;\\{_FOREIGN}]{{0,2048}}"
 _PLAIN = re.compile(_UNQUOTED + r"(?:\\(?![nrtu\"'\\])" + _UNQUOTED + "){0,4}")
+_ELEMENT = re.compile(r"[^<>\n]{4,512}?(?=</|\]\]>)")
 _CLOSING = re.compile(r"\)(?=[.,;)\]}\s]|\Z)")
 _TRAIL = ".,:;)]}*"
 _CELL_ENDS = ("", "\n", "\r", ",", "`")
@@ -211,7 +210,6 @@ _SETTERS = {
 }
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+[?!]?[(\[]?")
 _DOTTED_WORDS = re.compile(r"[^\W_]+(?:[._-][^\W_]+)+\Z")
-_CHANGED = re.compile(r"(?i:\b(?:re)?set|chang|updat|switch|änder|cambi)")
 # A sentence about passwords as such.
 _ABOUT = re.compile(
     r"(?i:\b(?:forg[oe]t\w{0,4}|wrong|invalid|incorrect|bad|missing|no|without|empty|expired|failed"
@@ -222,106 +220,6 @@ _ABOUT = re.compile(
 
 # -- sentences -----------------------------------------------------------------------------------
 
-_LINKS = {
-    **dict.fromkeys(
-        words(
-            "is was it's it’s that's 's ’s ist lautet lauten heißt est c'est c’est es é è это"
-            " = : ： — – -> → =>"
-        ),
-        _SURE,
-    ),
-    **dict.fromkeys(
-        words(
-            "use try enter type to its are be sarebbe serait sería seria war était era son är er on"
-            " je jest este"
-            " είναι هي היא là adalah คือ şu yra ir - / |"
-        ),
-        _SAID,
-    ),
-    **dict.fromkeys(
-        words(
-            "with using then from as and mit auf und dann avec en et con com y e"
-            " med och og met z с и pass key code schlüssel clave clé"
-        ),
-        _NEAR,
-    ),
-}
-"""Words and marks before what something is, and how sure they make it."""
-_STILL = words(
-    "now still currently again actually just simply nu jetzt trouwens übrigens « ‹ „ set changed"
-    " updated been has got"
-)
-_OF = words(
-    "for of on in at fürs beim aufs für von vom zum zur de du da do del des della sul sur dans para"
-    " pour к на в w na от для до voor för till til på di"
-    " per k do la der den dem le the i"
-)
-"""Words before that to which a password belongs."""
-_EQUALS = re.compile("[ ]{0,4}=")
-_MARK = re.compile(r"[\"'`*]{0,3}[ ]{0,4}[:=]")
-_LATER = re.compile(rf"[^\s\"`,{_FOREIGN}]+")
-_AROUND = "\"'`*„“”«»‹›「」『』()"
-_SENTENCE = ("", " ", ":", "'", "’", ")", '"', ",", "`", "*", "?")
-_CODE = re.compile(r"[={}<>\\|\[\]]|::|//")
-_CALL = re.compile(r"\w\(")
-# What no sentence of mere words has.
-_MADE_UP = re.compile(r"\d|[!#$%^&*~+]|[a-z][-_][A-Z]")
-_NAMES = words(
-    "password passwords passwd pwd pw token tokens secret secrets passwort fingerprint fingerprints"
-    " id ids identifier hash hashes type file files path"
-)
-"""Words after which a sentence is about something else."""
-_BELOW = re.compile(r"[ \t]{0,8}(?:\r?\n[ \t]{0,8}){1,2}(\S{4,128})[ \t]{0,8}(?=\r?\n|\Z)")
-# Where a thought ends, or something else begins.
-_ENDS = re.compile(
-    r"[\"'`*”»)\]]{0,3}(?:[.!?,;]{0,2}(?:[ \t]{0,8}(?:\r?\n|\Z))|[.,;!?)](?=\s)"
-    r"|[ ]\*/|[\"'\\]|[ ](?:[(—–-]|"
-    r"(?:btw|fyi|atm|ok|pls|please|thx|thanks|and|but|if|in case|bitte|und|por|et|и)"
-    r"(?!\w)))"
-)
-_LOGINS = ("login", "credential")
-# `root / …`, `(me, …)`, `me:…`
-_PAIR = re.compile(
-    r"(?<![\w./@-])(?P<user>[\w.@+-]{2,40})[\"'`]?"
-    r"(?:[ ]/[ ]|[/:](?!/)|[ ]?\|[ ]|,[ ](?=[^()\n]{4,64}\)))"
-    r"[\"'`]?(?P<value>[^\s\"'`,;/]{4,64})(?!/)"
-)
-_JOINED = re.compile(r"[ ][/|][ ]|\w[\"'`]?[/:](?!/)\S|\(\w")
-_JOINT = re.compile(r"[:/]")
-_USERS = words("admin root guest sa postgres administrator pi operator beheerder ubuntu")
-_AGAIN = re.compile(
-    r"[\"'`*]{0,2}(?:,?[ ](?:to|or|and|now|then|oder|und|auf|ou|et|o|y|e|или|и)"
-    r"|[,;.]?[ ](?:(?:and|but)[ ])?(?:the[ ]|my[ ])?[\w-]{1,16}[ ]one"
-    r"(?:['’]s|[ ]is|[ ]was|[ ]to)(?:[ ]now)?:?)"
-    r"[ ][\"'`*]{0,2}([^\s\"'`,;()*]{5,63}[^\s\"'`,;()*.:?!])"
-)
-_OF_WHICH = re.compile(
-    r"(?:[\"'`*]{0,2} (?:as|is|was|als|comme|como|come) |[\"'`*]{0,2},? \()"
-    r"(?:(?:the|my|our|your|its|a|an|das|le|la|el|il|new|old) ){0,2}(?:[\w-]{1,20} ){0,3}?\Z"
-)
-_BEFORE_NAME = (" as ", " is ", " was ", " (", " als ", " com")
-_LONGEST_TITLE = 60
-# `it's … for the password`, `it's … by the way, the password`
-_FOR_WHICH = re.compile(
-    r"\b(?:[Ii]t(?:['’]?s| is)|[Uu]se|[Tt]ry|[Tt]ype|[Ee]nter) ([^\s\"'`,;:]{6,64})"
-    r"(?: for |(?: [a-z ]{2,16})?, | when (?:it |you )?[a-z ]{2,20} for )"
-    r"(?:(?:the|my|our|your|a) )?(?:[\w-]{1,20} ){0,2}\Z"
-)
-_STOP = re.compile("[.!?,][ ]")
-# The next sentence says it: `I changed the password. The new one is …`
-_THEN = re.compile(
-    r"(?:[ ][^\s.!?]{1,20}){0,4}[.!?][ ](?P<subject>(?:[^\s.!?\"]{1,16}[ ]){0,5}?)"
-    r"(?i:try|use|is|it['’]?s|was|c['’]est|es|è|é|est|ist|lautet|он|она|agora|är|er|on|je|—)"
-    r"(?:[ ](?:now|det))?:?[ ][\"'`„“«]?(?P<value>[^\s\"'`,;„“«»]{4,64})"
-)
-_NOW = (
-    r"(?i:now|maintenant|ahora|agora|ora|теперь|тепер|jetzt|nu|uusi|nové|nye|nov[aáo]|новий|sekarang"
-    r"|most|yenisi|이제|quella|it|one|new|nuova)"
-)
-_SUBJECTS = re.compile(rf"(?:\S+[ ])?{_NOW}\b|\Z")
-_THEN_NOW = re.compile(
-    r"(?:[ ][^\s.!?]{1,20}){0,4}[.!?,][ ](?P<subject>" + _NOW + r"[ ])(?P<value>[^\s\"'`,;]{4,64})"
-)
 
 # -- looks ---------------------------------------------------------------------------------------
 
@@ -349,6 +247,11 @@ _ENTRY = re.compile(r"([ \t]*)([\"']?[\w.-]{1,128}[\"']?:[ \t]{1,8})?([^\r\n]*)\
 _JSON_DATA = re.compile(r"\"(?:data|stringData)\"\s{0,8}:\s{0,8}\{([^{}]*)\}")
 _JSON_ENTRY = re.compile(r"\"[\w.-]{1,128}\"\s{0,8}:\s{0,8}\"([^\"\n]*)\"")
 
+_INSERT = re.compile(
+    r"(?i:insert\s+into)\s+[\w.`\"]{1,60}\s?\(([^()]{1,400})\)\s?(?i:values)\s?\(([^()]{1,2000})\)"
+)
+_SQL_VALUE = re.compile(r"'((?:[^'\n]|''){1,512})'|[^,\s']{1,64}")
+
 ValueSpan = tuple[int, int]
 
 
@@ -360,12 +263,12 @@ class _Name:
     start: int
     end: int
     held: Promise
-    spoken: bool
+    foreign: bool
     """Whether it is a word of another language than English."""
     lowered: str
     """The text in small letters."""
 
-    def is_beside_user(self) -> bool:
+    def follows_user(self) -> bool:
         """Whether the name of a user stands right before it."""
         since = max(0, self.start - _FAR_FROM_USER)
         ends = [user.end() for user in _USER.finditer(self.lowered, since, self.start)]
@@ -394,29 +297,25 @@ class _Name:
         setter = _SETTERS.get(way)
         if setter and setter.search(text, max(0, start - 24), end):
             return True
-        return self.is_beside_user()
+        return self.follows_user()
 
     def is_about(self) -> bool:
         """Whether the sentence is one about passwords as such."""
         since = max(0, self.start - 60)
         return _ABOUT.search(self.text[since : self.start].rpartition("\n")[2]) is not None
 
-    def until(self) -> int:
-        """Where the sentence after it ends at the latest."""
-        until = self.text.find("\n", self.end, self.end + _LONGEST_SENTENCE)
-        return until if until >= 0 else self.end + _LONGEST_SENTENCE
 
-
-def assigned(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and kind of every secret that stands by its name."""
+def names_in(text: str) -> list[NamePlace]:
+    """Every name in a text that promises a secret."""
     lowered = _lowered(text)
+    places: list[NamePlace] = []
     done = 0
     for found in names(lowered):
         if found.start() < done:
             continue
         held: Promise | None
-        if said := spoken_promise(lowered, found):
-            start, (done, held) = found.start(), said
+        if foreign := spoken_promise(lowered, found):
+            start, (done, held) = found.start(), foreign
         else:
             start, done = _name_around(text, found.start(), found.end())
             before = _WORD_BEFORE.match(text[max(0, start - 24) : start][::-1])
@@ -427,16 +326,23 @@ def assigned(text: str) -> Iterator[tuple[int, int, str]]:
             continue  # `AWS::IAM::AccessKey` is a type, and a line of dashes ends no name
         if _BETWEEN_COLONS.match(text[max(0, start - 2) : start] + text[done : done + 2]):
             continue  # `arn:aws:…:secret:name`
-        name = _Name(text, start, done, held, said is not None, lowered)
-        kind = "password" if held.kind == "login" else held.kind
+        places.append(NamePlace(start, done, held, foreign is not None))
+    return places
+
+
+def assigned(text: str, places: Iterable[NamePlace]) -> Iterator[tuple[int, int, str]]:
+    """Start, end and kind of every secret that a mark or a sentence ties to its name."""
+    lowered = _lowered(text)
+    done = 0
+    for start, end, held, foreign in places:
+        if start < done:
+            continue
+        done = end
+        name = _Name(text, start, end, held, foreign, lowered)
         value = _tied(name) if held.kind != "login" else None
-        if value is None:
-            value = _told(name)
-            kind = "password" if held.kind == "credential" else kind
-        while value:
-            yield (*value, kind)
+        if value:
+            yield (*value, held.kind)
             done = value[1]
-            value = _again(text, done) if kind == "password" else None
 
 
 def _tied(name: _Name) -> ValueSpan | None:
@@ -458,7 +364,7 @@ def _tied(name: _Name) -> ValueSpan | None:
         return None
     if way in _PROMOTED and (name.is_flag() or name.is_set(way)):
         place = _SURE
-    if way == "quoted" and (name.spoken or " " in quoted[2]) and not name.is_about():
+    if way == "quoted" and (name.foreign or " " in quoted[2]) and not name.is_about():
         place = _SURE
     held = _firm(name, way, tied, text_follows=True) if place == _SURE else name.held
     return quoted.span(2) if _is_secret(quoted[2], held, place, quoted=True) else None
@@ -469,8 +375,8 @@ def _tied_bare(name: _Name, found: re.Match[str], way: str) -> ValueSpan | None:
     text, start, tied, place = name.text, name.start, found[0], _TIES[way].place
     opened = _UNCLOSED.match(text, found.end())
     at = opened.end() if opened else found.end()
-    plain = _PLAIN.match(text, at)
-    value = _trimmed(plain[0]) if plain else ""
+    plain = (_ELEMENT if way == "element" else _PLAIN).match(text, at)
+    value = plain[0].strip() if plain and way == "element" else _trimmed(plain[0]) if plain else ""
     until = at + len(value)
     several = _SEVERAL.match(text, at) if text[until : until + 1] == " " else None
     if not (several or _is_value(value)):
@@ -512,7 +418,7 @@ def _is_own_line(name: _Name, tied: str) -> bool:
     before = name.text[max(0, name.start - 1) : name.start]
     key = before in ("", "\n", " ") and "_" in name.text[name.start : name.end]
     first = "=" in tied and (tied != "=" or before in ("", "\n"))
-    return key or first or name.is_beside_user()
+    return key or first or name.follows_user()
 
 
 def _firm(name: _Name, way: str, tied: str, *, text_follows: bool) -> Promise:
@@ -545,191 +451,6 @@ def _place(name: _Name, tied: str, value: str, until: int) -> int:
         if key or (not setting and _PROGRAM.search(text, max(0, line - 160), until + 80)):
             return _SAID
     return _SAID if not tight and name.is_about() else _SURE
-
-
-def _pair(name: _Name) -> ValueSpan | None:
-    """Where the password stands in what a word for a login is about: `admin / …`."""
-    text, start, end = name.text, name.start, name.end
-    marked = text[end : end + 1] in (":", "=")
-    if name.held.kind not in _LOGINS or not name.held.weak:
-        return None
-    if text[start:end].lower().startswith("auth") and not marked:
-        return None
-    until = name.until()
-    pair = _PAIR.search(text, end, until) if _JOINED.search(text, end, until) else None
-    after = pair is not None
-    if pair is None and name.held.kind == "login":
-        line = max(text.rfind("\n", 0, start) + 1, start - _LONGEST_TITLE)
-        pair = _PAIR.search(text, line, start) if _JOINED.search(text, line, start) else None
-    if pair is None or _CODE.search(pair[0]):
-        return None
-    value = _trimmed(pair["value"])
-    at = pair.start("value")
-    known = pair["user"].lower() in _USERS
-    alone = _ENDS.match(text, at + len(value)) is not None
-    sure = after and ((known and is_plain(value)) or (alone and (known or marked)))
-    place = _SURE if sure else _NEAR + (alone or known)
-    if not (value.isdigit() or is_plain(value) or oddness(value)):
-        return None
-    return (at, at + len(value)) if _is_secret(value, _PASSWORD, place, quoted=False) else None
-
-
-def _told(name: _Name) -> ValueSpan | None:
-    """Where the value stands that a sentence tells."""
-    value = None
-    if _EQUALS.match(name.text, name.end):
-        return None
-    if name.text[name.end : name.end + 1] in _SENTENCE:
-        value = _pair(name) or _told_after(name)
-    return value or _told_then(name) or _told_before(name)
-
-
-def _told_after(name: _Name) -> ValueSpan | None:
-    """Where the value stands in a sentence that goes on after the name."""
-    text, end, held = name.text, name.end, name.held
-    if held.kind == "login" and not _MADE_UP.search(text, end, name.until()):
-        return None
-    less = _MARK.match(text, end) is not None
-    link = _NEAR if held.weak else _SAID
-    of = said = compound = changed = spread = False
-    for word in islice(_LATER.finditer(text, end, name.until()), _MOST_WORDS):
-        known = word[0].lower()
-        if known[:-1] in _LINKS and known[-1] in ":：":
-            below = _BELOW.match(text, word.end())
-            if below and _is_secret(_trimmed(below[1]), held, _SAID, quoted=False):
-                return below.start(1), below.start(1) + len(_trimmed(below[1]))
-            known = ":"
-        if known == "=" and not held.chosen:
-            return None
-        if known in _STILL:
-            changed = changed or known in ("set", "changed", "updated")
-            continue
-        if known in _LINKS:
-            link, said = _LINKS[known], True
-            if known == "to" and (changed or _CHANGED.search(text, max(0, name.start - 30), end)):
-                link = _SURE
-            link = min(link, _SAID) if held.weak and held.chosen else link
-            continue
-        if known in _OF:
-            of, link = True, _FAR
-            continue
-        if known.rstrip(":") in _NAMES:
-            return None
-        if link < _SURE and word[0].isalpha():  # a mere word, which nothing says it is
-            compound = compound or not (of or said or link < _SAID or name.spoken)
-            link, of, said = _SAID if of or (name.spoken and link) else _FAR, False, False
-            spread = spread or name.spoken
-            continue
-        if _CALL.search(word[0]):
-            return None
-        at = word.start()
-        if held.chosen and link == _SURE and said:
-            quoted = _quoted(text, at - (2 if text.endswith("``", 0, at) else 1))
-            if quoted and _is_secret(quoted[2], held, link, quoted=True):
-                return quoted.span(2)
-            several = _SEVERAL.match(text, at) if held.kind == "passphrase" else None
-            if several and is_phrase(several[0], bare=True):
-                return several.span()
-        value = _trimmed(word[0].strip(_AROUND)).strip(_AROUND)
-        if value:
-            begin = text.index(value, at)
-            ends = said and not compound and _ENDS.match(text, begin + len(value)) is not None
-            trust = link - less if held.chosen else link
-            if spread and not said and not _ENDS.match(text, begin + len(value)):
-                trust = _FAR
-            if _is_told(value, held, trust, ends=ends) and (
-                not name.is_about() or _is_told(value, held, trust - 1, ends=ends)
-            ):
-                return begin, begin + len(value)
-        if word[0][-1] in ".!;。" or _CODE.search(word[0]):
-            return None
-        compound = compound or not (of or said or link < _SAID or name.spoken)
-        said = word[0][-1] in ":：="
-        sure = _SAID if held.weak and held.chosen else _SURE
-        link = sure if said else _SAID if of and word[0].isalpha() else _FAR
-        of = False
-    return None
-
-
-def _told_then(name: _Name) -> ValueSpan | None:
-    """Where the value stands that the next sentence tells: `… password. The new one is …`."""
-    if name.held.kind != "password" or name.held.weak:
-        return None
-    if not _STOP.search(name.text, name.end, name.end + _LONGEST_SENTENCE):
-        return None
-    found = _THEN.match(name.text, name.end)
-    place = _SURE if found and _SUBJECTS.match(found["subject"]) else _SAID
-    if found is None and name.spoken:
-        found, place = _THEN_NOW.match(name.text, name.end), _SAID
-    if found is None:
-        return None
-    value, at = _trimmed(found["value"]), found.start("value")
-    ends = place == _SURE and _ENDS.match(name.text, at + len(value)) is not None
-    return (at, at + len(value)) if _is_told(value, name.held, place, ends=ends) else None
-
-
-@lru_cache(maxsize=1024)
-def _is_told(value: str, held: Promise, link: int, *, ends: bool) -> bool:
-    """Whether this is what a sentence about a password or a login is about."""
-    odd = oddness(value)
-    if is_label(value) or is_reference(value, quoted=ends and link == _SURE):
-        return False
-    if held.kind in _LOGINS:
-        return (
-            odd > 1
-            and not _JOINT.search(value)
-            and (link >= _SAID or (link == _NEAR and has_digit(value)))
-        )
-    if held.kind in ("password", "passphrase"):
-        if link <= _FAR:
-            return odd == 3 and not value.isalnum() and not held.weak
-        if odd == 0:
-            return link == _SURE and ends and not held.weak and is_plain(value)
-        return odd + link - held.weak >= 3 and len(value) >= 6
-    if held.weak:
-        return link >= _SAID and len(value) >= 24 and _is_secret(value, held, _SURE, quoted=False)
-    if link < _SAID:
-        return False
-    made_up = link == _SURE and odd > 1 and has_digit(value) and len(value) >= 8
-    return made_up or _is_secret(value, held, _SAID, quoted=False)
-
-
-def _told_before(name: _Name) -> ValueSpan | None:
-    """Where the value stands in `… is the password`."""
-    text, start, held = name.text, name.start, name.held
-    if text[max(0, start - 1) : start] not in (" ", "("):
-        return None
-    since = max(0, start - _LONGEST_LOOK)
-    before = text[since:start]
-    if held.kind == "password" and (" for " in before[-40:] or ", " in before[-40:]):
-        said = _FOR_WHICH.search(before, max(0, len(before) - 140))
-        if said and has_digit(said[1]) and _is_secret(said[1], held, _SAID, quoted=False):
-            return since + said.start(1), since + said.end(1)
-    title = max(0, len(before) - _LONGEST_TITLE)
-    last = max([before.rfind(mark, title) for mark in _BEFORE_NAME])
-    if last < 0:
-        return None
-    between = _OF_WHICH.search(before, max(0, last - 3))
-    if between is None:
-        return None
-    value = before[: between.start()].rpartition(" ")[2].rpartition("\n")[2].strip("\"'`(),:")
-    sure = "(" not in between[0] and _ENDS.match(text, name.end) is not None
-    quoted = sure and before[between.start() : between.start() + 1] in ("'", '"', "`")
-    told = held.chosen and not held.weak and oddness(value) + sure + quoted > 1
-    if not (told or (is_random(value) and _is_secret(value, held, _SAID, quoted=True))):
-        return None
-    if not value or is_placeholder(value) or is_label(value):
-        return None
-    begin = since + before.rindex(value)
-    return begin, begin + len(value)
-
-
-def _again(text: str, at: int) -> ValueSpan | None:
-    """Where the next value stands in `from … to …` and `was …, the new one is …`."""
-    found = _AGAIN.match(text, at)
-    if found is None:
-        return None
-    return found.span(1) if _is_secret(found[1], _PASSWORD, _SAID, quoted=False) else None
 
 
 def _lowered(text: str) -> str:
@@ -833,6 +554,12 @@ def in_columns(text: str) -> Iterator[tuple[int, int, str]]:
                 done = yield from _cells(text, heading.end(), mark, len(cells), columns)
     if "Secret" in text and _MANIFEST.search(text):
         yield from _manifests(text)
+    for insert in _INSERT.finditer(text):
+        columns = _columns(insert[1].split(","), "|")
+        values = list(_SQL_VALUE.finditer(text, *insert.span(2)))
+        for n, held in columns.items():
+            if n < len(values) and _is_value(values[n][1] or ""):
+                yield (*values[n].span(1), held.kind)
 
 
 def _mark(line: str) -> str:

@@ -3,8 +3,7 @@
 A name is read by its words, not its letters: a `tokenizer` is not a token, a `password_file` is a
 file, and a `primary_key` opens nothing. Words of other languages are known by how they begin:
 `contraseña`, `şifresi`. One row a family of names; each carries texts in which a
-secret must be found and texts to leave, as templates like those of `core.secrets`. Imports
-`core.looks`; no I/O.
+secret must be found and texts to leave, as templates like those of `patterns`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,21 @@ from functools import cache, lru_cache
 from ltm.redact.values import words
 
 _NAMED = (
-    *("pass", "pw", "secret", "token", "key", "auth", "cred", "cookie", "sess", "mnemonic", "seed"),
+    *(
+        "pass",
+        "pasw",
+        "paso",
+        "pw",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "cred",
+        "cookie",
+        "sess",
+        "mnemonic",
+        "seed",
+    ),
     *("signature", "psk", "pepper"),
 )
 """What every such name in English has in it, in small letters."""
@@ -30,6 +43,13 @@ _SPOKEN = {
         "|κωδικ"
         "|كلمة المرور|كلمة السر|סיסמ|รหัสผ่าน|mdp|clave|lozink|geslo|slaptažod|лозинк"
         "|sifre|lösen"
+        "|contrasena|contaseñ|haslo|mot de pase|kenwort|пасс |парль|パス |باسور|باسوور|كلمة سر"
+        "|verification code|backup code|recovery code|recovery phrase|seed phrase"
+        "|secret question|magic word|secret phrase|pass phrase|palabra de paso|συνθηματικ"
+        "|συνθημ|κωδ|رمز عبور|رمز المرور|كلمة مرور|পাসওয়ার্ড|พาส|解压码|合言葉|kelmet el"
+        "|phrase secrète|фраза|jelmondat|salalause|kodesætning|lösenfras|wachtzin"
+        "|security question|security code|türcode|code wifi|door code|ww|katasandi"
+        "|parola d'ordine|palabra clave|暗証番号|passcode"
         "|contrasenya|pasahitz|lykilorð|parool|parole ir|adgangskod|koden|kodeord|pääsykood|sandi"
     ),
     "key": (
@@ -41,7 +61,7 @@ _SPOKEN = {
         "login|log in|logga in|log på|logge inn|přihlas|lépj be|đăng nhập|intră cu|giriş"
         "|melde dich|einlogg|entra con|accedi con|inicia sesión|zaloguj|зайди|войди"
         "|connecte-toi|ログイン|登录|로그인|logged in|sign in|ssh in|zugang|anmeld"
-        "|identifiant|credenzial|credencial|wifi|wi-fi|wlan|wachtwoorden|логин|вход|учётн"
+        "|zugangsdaten|creds|identifiant|credenzial|credencial|wifi|wi-fi|wlan|wachtwoorden|логин|вход|учётн"
         "|учетн|dane logowania|inlogg|tunnukse"
     ),
 }
@@ -78,7 +98,7 @@ _WHOLE = frozenset(
     (
         *("koden", "kodeord", "sandi", "parole ir", "parool", "login", "log in", "sign in"),
         *("clave", "mdp", "clé", "clef", "parol", "hesl", "senha", "chave", "avain", "geslo"),
-        *("kulcs", "hasel", "kunci"),
+        *("kulcs", "hasel", "kunci", "ww", "haslo", "باسور"),
     )
 )
 _INSIDE = re.compile(r"[^\W_]|[+/]")
@@ -88,6 +108,7 @@ _SECRET = re.compile(r"api|se[cg]r[eè]t|geheim|priva|секрет")
 _SECRET_KEY = re.compile(r"[ _-](?:se[cg]r[eè]t\w{0,2}|priva\w{1,3})\b")
 _WIRELESS = re.compile(r"wlan|wi-?fi|wpa|wep\b|hotspot")
 
+_MISTYPED = re.compile(r"pas+[owr]{1,4}[dt]\Z")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 
@@ -389,7 +410,7 @@ def promise(name: str, word_before: str = "") -> Promise | None:
         parts.pop()
     if not parts:
         return None
-    last = parts[-1]
+    last = "password" if _MISTYPED.match(parts[-1]) else parts[-1]
     if last in ("hash", "hashed", "digest") and _PASSWORDS.intersection(parts):
         return Promise("password-hash", weak=True)
     before = parts[-2] if len(parts) > 1 else word_before.lower() if len(last) < 6 else ""

@@ -4,7 +4,7 @@ Each row carries texts it must find and texts it must leave, as templates: `{a36
 letters and digits, `{h}` hex, `{d}` digits, `{u}` capitals and digits, `{w}` also `-` and `_`,
 `{b}` base64, `{t}` letters. The check of the table fills them in, so no secret, not even a
 made-up one, stands in this file. Secrets that only the name next to them gives away are found by
-`core.assigned`. Standard library only; no I/O.
+`assignments` and `prose`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a value looks like: random, a placeholder, or a reference to one.
-
-Standard library only; no I/O.
-"""
+"""What a value looks like: random, a placeholder, or a reference to one."""
 
 from __future__ import annotations
 

@@ -1,0 +1,60 @@
+"""Passwords in sentences go, and what is only said about passwords stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from ltm.redact.assignments import names_in
+from ltm.redact.prose import described
+from ltm.redact.redact import redacted
+
+MARK = "[redacted:password]"
+VALUES = ("Arsenal4eva", "medved2008", "Regen-Rinne48")
+WAYS = [
+    *("the password is {}", "my pw is {}, ok?", "das Passwort lautet {}.", "{} is the password"),
+    *("use {} as the password", "the password of that old box is still {}", "hasło to {}"),
+    *("login: root / {}", "log in as root / {}", "log in with me:{} please", "creds: me / {}"),
+    *("the password changed. The new one is {}", "we set the pw to {} and left"),
+    *("it's {} by the way, the db password", "me (password {})", "пароль от базы {}"),
+    *("la clave del wifi es {}", "パスワードは{}です", "le mot de passe est {}", "senha: {}"),
+    *("teh pasword is {}", "my passwrod is {}", "wachtwoord is {}", "密码是{}"),
+]
+WORDS = [
+    ("the password is swordfish", "swordfish"),
+    ("Das Passwort: Sommerregen", "Sommerregen"),
+    ("if it asks for a password type mushroom", "mushroom"),
+    ("Lösenordet är solros", "solros"),
+    ("passphrase: purple monkey dishwasher", "purple monkey dishwasher"),
+]
+ABOUT = [
+    *("the password is wrong", "the password is expired", "das Passwort ist falsch", "a token"),
+    *("I forgot my password", "the password must have 12 characters", "rotate the password"),
+    *("the key is to keep it simple", "le mot de passe est obligatoire", "is that the password?"),
+    *("the login page / signup2 page", "login with Google / GitHub", "max tokens: 4096"),
+    *("the password for the vault is in 1Password, ask bob", "my password manager is Bitwarden"),
+    *("the password is <password>", "the password is $PASS", "password is ${DB_PASSWORD}"),
+    *("fix the password reset in auth2.py", "the token count is 1532", "change the password field"),
+    *("we never log passwords", "test_password_reset2 passes", "key bindings: ctrl+shift+p"),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_sentence_calls_a_password_goes_and_the_sentence_stays(way: str) -> None:
+    found = [redacted(way.replace("{}", value)) for value in VALUES]
+    assert found == [way.replace("{}", MARK)] * len(VALUES)
+
+
+@pytest.mark.parametrize(("text", "secret"), WORDS)
+def test_a_password_of_plain_words_goes(text: str, secret: str) -> None:
+    assert secret not in redacted(text)
+
+
+@pytest.mark.parametrize("text", ABOUT)
+def test_a_sentence_about_passwords_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_a_token_is_described_for_few_names_however_many_there_are() -> None:
+    text = "password a1b2 " * 200
+    described_tokens = list(described(text, names_in(text)))
+    assert len(described_tokens) <= 3 * 200
