@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ltm.embed.embedder import Embedder, open_embedder
 from ltm.errors import ModelFailed
-from ltm.history.ingest import passages_of
+from ltm.history.db import passages_of
 from ltm.model import Memory
-from ltm.store.project import OpenProject
 
 if TYPE_CHECKING:
     from ltm.history.db import Passages
     from ltm.index.vectors import MemoryVectors, Vectors
+    from ltm.store.project import OpenProject
 
 
 PATIENT = 60.0

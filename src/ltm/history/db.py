@@ -14,6 +14,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ltm.errors import Conflict, StorageFailed
 from ltm.files.atomic import make_folder
@@ -36,6 +37,9 @@ from ltm.index.sqlite import (
 )
 from ltm.model import Problem
 from ltm.project.identity import inode
+
+if TYPE_CHECKING:
+    from ltm.store.project import OpenProject
 
 _PRUNED = 0.9  # of what may be kept: pruning to less than the limit makes it rare
 _PURGED = "purged"
@@ -239,3 +243,14 @@ class Passages(PassageLookups):
             f"was damaged and is begun again; what it held is in {aside}"
             " (fill it again with: ltm capture --all)",
         )
+
+
+def passages_of(project: OpenProject, *, readonly: bool = False) -> Passages:
+    """What was said in a project's sessions, open until the project is closed.
+
+    With `readonly` no file is made where there is none.
+    """
+    path = project.places.sessions_db
+    if readonly and not project.has("passages"):
+        return project.part("passages to read", lambda: Passages(path, readonly=True))
+    return project.part("passages", lambda: Passages(path))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ltm.capture.model_extract import READER as MODEL
 from ltm.capture.pipeline import READER as RULES
 from ltm.errors import Conflict, NotFound
-from ltm.history.db import Passages
+from ltm.history.db import Passages, passages_of
 from ltm.history.passage import Header, Passage, line_range
 from ltm.history.split import Cutter, sound
 from ltm.model import Memory, iso
@@ -171,17 +171,6 @@ def let_go(project: OpenProject, now: datetime) -> int:
     if not (before or most) or not os.path.exists(project.places.sessions_db):
         return 0
     return passages_of(project).prune(before=before, most=most)
-
-
-def passages_of(project: OpenProject, *, readonly: bool = False) -> Passages:
-    """What was said in a project's sessions, open until the project is closed.
-
-    With `readonly` no file is made where there is none.
-    """
-    path = project.places.sessions_db
-    if readonly and not project.has("passages"):
-        return project.part("passages to read", lambda: Passages(path, readonly=True))
-    return project.part("passages", lambda: Passages(path))
 
 
 def purge_session(name: str, where: Places) -> tuple[int, str, str]:

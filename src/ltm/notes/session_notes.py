@@ -28,7 +28,7 @@ from ltm.capture.provenance import Evidence
 from ltm.errors import NotFound
 from ltm.files.atomic import failed, make_folder, read_plain, remove_file, write_file
 from ltm.files.lock import Lock
-from ltm.history.ingest import passages_of
+from ltm.history.db import passages_of
 from ltm.model import Source, Trust, iso, utc
 from ltm.notes.markdown import note_text, read, taught
 from ltm.notes.outline import outline_in

@@ -22,7 +22,8 @@ from ltm.capture.remember import note_likely, settle_known
 from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import load
 from ltm.errors import LtmError
-from ltm.history.ingest import keep_session, let_go, passages_of
+from ltm.history.db import passages_of
+from ltm.history.ingest import keep_session, let_go
 from ltm.hook.answer import settings_stamps
 from ltm.inject.memory_md import Published, write_views
 from ltm.llm.model import OFF
