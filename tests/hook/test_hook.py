@@ -19,9 +19,11 @@ import pytest
 
 from ltm.config.config import load
 from ltm.hook import main
+from ltm.model import Memory, Source, Trust, new_id, now
 from ltm.project.layout import places
 from ltm.spool import events, hook_log
 from ltm.store.open import open_files
+from ltm.store.project import OpenProject
 from tests.figures import count, worst
 from tests.hook.runner import PATIENCE, PROGRAM, Hooks, Ran
 from tests.http.runner import nobody_drains
@@ -271,6 +273,31 @@ def test_no_memory_is_told_twice_in_a_session(hooks: Hooks) -> None:
     assert "8082" in hooks.fire("SessionStart", source="startup", **other).told
     assert hooks.fire("UserPromptSubmit", prompt=asked, **other).out == ""
     assert "8082" in hooks.fire("UserPromptSubmit", prompt=asked, session_id="session-3").told
+
+
+def learn(hooks: Hooks, text: str, session: str) -> None:
+    """Keep a memory that a session taught."""
+    with OpenProject(str(hooks.project), environ=hooks.environ) as project:
+        at = now()
+        source = Source(Trust.USER, session)
+        memory = Memory(new_id(at), "fact", text, text, text, at, at, at, source=source)
+        project.store.create(memory)
+
+
+def test_a_prompt_is_told_what_another_session_learned_meanwhile_if_that_is_wanted(
+    hooks: Hooks,
+) -> None:
+    hooks.remember("Use port 8082")
+    configure(hooks, "[inject]\nnews_per_prompt = true\n")
+    start(hooks)
+    assert hooks.fire("UserPromptSubmit", prompt="go on").out == ""
+    learn(hooks, "Staging moved to Oslo", "session-2")
+    learn(hooks, "Said here", "session-1")
+    assert "Oslo" in hooks.fire("UserPromptSubmit", prompt="go on").told
+    assert hooks.fire("UserPromptSubmit", prompt="and on").out == ""
+    configure(hooks, "")
+    learn(hooks, "Staging moved to Rome", "session-2")
+    assert hooks.fire("UserPromptSubmit", prompt="go on").out == ""
 
 
 def test_what_a_session_was_told_is_noted_without_its_words(hooks: Hooks) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ltm.config.config import load
 from ltm.decisions import Reduce, Reinforce, Restore
-from ltm.model import Filter, Impact, Memory, Phase, Scope, Status
+from ltm.model import Filter, Impact, Memory, Phase, Scope, Source, Status, Trust
 from ltm.policy import Limits, priority
 from ltm.upkeep.plan import ACTIVE, Action, apply, due, limits_of, plan, run
 from tests.upkeep.conftest import World
@@ -480,3 +480,32 @@ def test_a_season_leaves_what_is_needed_whole_and_loses_nothing(world: World) ->
             memory.summary,
             memory.content,
         )
+
+
+def test_a_rule_a_person_stated_is_kept_whole_and_so_is_what_sessions_are_told(
+    world: World,
+) -> None:
+    rule = world.remember("Use pnpm", kind="preference", impact=Impact.LOW).id
+    seen = world.remember(
+        "Prefers short names",
+        kind="preference",
+        impact=Impact.LOW,
+        source=Source(Trust.ASSISTANT),
+    ).id
+    told = world.remember("Port 80", impact=Impact.LOW).id
+    for _ in range(6):
+        world.session(3)
+        world.state.shown([told])
+        run(world.store, now=world.now)
+    phases = {name: world.store.read(name).memory.phase for name in (rule, seen, told)}
+    assert phases[rule] is phases[told] is Phase.FULL
+    assert phases[seen] is Phase.ABSTRACT
+    assert world.store.usage([told])[told].uses == 0
+
+
+def test_a_rule_that_was_archived_comes_back_whole(world: World) -> None:
+    rule = world.remember("Use pnpm", kind="preference", impact=Impact.LOW).id
+    world.store.apply(Reduce(rule, Phase.ARCHIVED))
+    world.session(1)
+    run(world.store, now=world.now)
+    assert world.store.read(rule).memory.phase is Phase.FULL

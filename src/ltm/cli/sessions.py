@@ -16,6 +16,8 @@ from ltm.model import Filter, Status, now
 from ltm.notes.session_notes import SessionNotes, facts_from, line_of, note_session, tidy_notes
 from ltm.notes.session_notes import search as look
 from ltm.recall.timeline import headers_of
+from ltm.sessions.transcript import hook_texts
+from ltm.spool.session_text import told as given
 from ltm.state.session_log import Session
 from ltm.text.display import counted
 from ltm.text.sentences import shortened
@@ -42,7 +44,7 @@ def with_notes(listing: click.Command) -> click.Group:
 
     return click.Group(
         listing.name,
-        commands=[note, summary, search, facts, compress, clear],
+        commands=[note, told, summary, search, facts, compress, clear],
         params=listing.params,
         callback=call,
         help=listing.help,
@@ -79,6 +81,34 @@ def note(work: Work, session: str) -> None:
         output.note(f"You edited {there.path}, so it was not changed.")
     else:
         output.note("This session has nothing to note, or its note was archived.")
+
+
+@command("told")
+@click.argument("session", metavar="ID")
+def told(work: Work, session: str) -> None:
+    """Print the memories that session ID was given, at its start and with its prompts.
+
+    Word for word as long as the client keeps the transcript; then the memories as they are now.
+    """
+    found = work.log.get(_whole_id(work, session)) if os.path.exists(work.places.state_db) else None
+    if found is None:
+        raise NotFound(f"no session {session} is known", hint="see them with: ltm sessions")
+    texts = list(hook_texts(found.transcript, "[LTM:")) if found.transcript else []
+    ids = sorted(name for name in given(work.places.home, found.id) if name.startswith("mem_"))
+    if work.as_json:
+        records = [{"event": event, "at": at, "text": text} for event, at, text in texts]
+        output.emit({"session": found.id, "texts": records, "memories": ids})
+        return
+    for event, at, text in texts:
+        output.note(f"{event}, {at[:16].replace('T', ' ')}")
+        output.say(text)
+    if not texts and ids:
+        output.note("Its transcript is gone. The memories it was given, as they are now:")
+        there = work.store.list(Filter(ids=tuple(ids), statuses=tuple(Status))).items
+        titles = {each.memory.id: each.memory.title for each in there}
+        output.table(("memory", "title"), [(name, titles.get(name, "gone")) for name in ids])
+    if not texts and not ids:
+        output.note("Nothing is known of what it was given.")
 
 
 @command("summary")

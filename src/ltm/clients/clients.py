@@ -24,6 +24,7 @@ from ltm.project.home import client_folder
 
 WANTED = (
     ("recall.per_prompt", "UserPromptSubmit"),
+    ("inject.news_per_prompt", "UserPromptSubmit"),
     ("inject.subagents", "SubagentStart"),
     ("hooks.tools", "PostToolUse"),
     ("hooks.tools", "PostToolUseFailure"),
@@ -199,7 +200,7 @@ def hook_entries(config: Config, home: str, *, plugin: bool, shared: bool) -> li
     `shared` is for a file that others read too: it names no path of this machine.
     """
     events = [] if plugin else list(PLUGIN_EVENTS)
-    events += [event for option, event in WANTED if config.own(option)]
+    events += dict.fromkeys(event for option, event in WANTED if config.own(option))
     return [
         SettingsEntry(("hooks", event), {"hooks": [_hook(event, home, shared)]}, listed=True)
         for event in events

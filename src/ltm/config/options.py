@@ -240,6 +240,9 @@ OPTIONS: tuple[Option, ...] = (
            doc="Characters that memories may take; clients cut off a hook's output at 10,000."),
     Option("inject.subagents", False,
            doc="Whether sub-agents are told a short selection of memories too."),
+    Option("inject.news_per_prompt", False,
+           doc="Whether a prompt is told what other open sessions of the project learned since "
+               "this one began."),
     Option("capture.offer", 3, repo=True, most=10,
            doc="Unconfirmed statements of earlier sessions that a session is offered at its start, "
                "each once; 0 offers none."),

@@ -9,6 +9,7 @@ events that are answered; what most of these do not need is imported where it is
 from __future__ import annotations
 
 import os
+import time
 
 from ltm.project.home import home as find_home
 from ltm.project.home import loads_agents_md
@@ -19,6 +20,7 @@ TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its tim
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ltm.model import Stored
     from ltm.project.layout import Places
     from ltm.store.project import OpenProject
 
@@ -258,27 +260,41 @@ def _was_told(transcript: str) -> bool:
 
 
 _CHARS = 1_500
+_NEWS = 20  # memories, the newest, that are looked at
+_BEGAN = "began-"
 _NO_PROMPT = ("/", "<", "!")  # how commands, notices of the client and shell lines begin
 
 
 def at_prompt(
     record: Mapping[str, object], prompt: str, environ: Mapping[str, str] = os.environ
 ) -> str:
-    """The memories that fit a prompt and were not told yet; mostly none."""
+    """The memories that fit a prompt, or that another session learned meanwhile, and were not told
+    yet; mostly none."""
     if not prompt.strip() or prompt.lstrip().startswith(_NO_PROMPT):
         return ""
-    from ltm.model import now
-    from ltm.recall.for_prompt import fitting
+    from ltm.model import Filter, now
     from ltm.store.project import OpenProject
 
     with OpenProject(folder_of(record), environ=environ, readonly=True) as project:
         found, config = project.places, project.config
-        if not config.get("recall.per_prompt") or not project.is_built_in:
+        recalls, news = config.get("recall.per_prompt"), config.get("inject.news_per_prompt")
+        if not (recalls or news) or not project.is_built_in:
             return ""
         session = str(record.get("session", ""))
         known = told(found.home, session) if session else set()
         at = now()
-        fit = fitting(project.store, prompt, at.date(), known)
+        fit: list[Stored] = []
+        if recalls:
+            from ltm.recall.for_prompt import fitting
+
+            fit += fitting(project.store, prompt, at.date(), known)
+        if news and (began := _began(known)):
+            fit += [
+                each
+                for each in project.store.list(Filter(), _NEWS).items
+                if each.memory.created.timestamp() >= began and each not in fit
+                if each.memory.source.session not in ("", session) and each.memory.id not in known
+            ]
     if not fit:
         return ""  # as mostly: what composes a text is not loaded then
     from ltm.inject.render import find_format
@@ -301,4 +317,11 @@ def at_prompt(
 def note_start(home: str, session: str, text: str) -> None:
     """Note what a session is told at its start."""
     if session and text:
-        note_told(home, session, map(mark_of, text.split("\n")))
+        began = f"{_BEGAN}{int(time.time())}"
+        note_told(home, session, [began, *map(mark_of, text.split("\n"))])
+
+
+def _began(noted: set[str]) -> int:
+    """When a session began, by what was noted then; 0 if that is not known."""
+    moments = [each[len(_BEGAN) :] for each in noted if each.startswith(_BEGAN)]
+    return min(map(int, moments), default=0)

@@ -546,6 +546,20 @@ def origin(path: str, lines: LineSource = Lines) -> SessionOrigin:
     return SessionOrigin(session, cwd, started)
 
 
+def hook_texts(path: str, mark: str) -> Iterator[tuple[str, str, str]]:
+    """The texts with this mark in them that hooks added to a session: event, moment and text."""
+    for line in Lines(path):
+        if b'"hook_additional_context"' not in line or mark.encode() not in line:
+            continue
+        try:
+            entry = json.loads(line)
+            added = entry["attachment"]
+            text = "\n".join(map(_text, added["content"]))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            continue
+        yield _text(added.get("hookEvent")), _text(entry.get("timestamp")), text
+
+
 def projects_folder(environ: Mapping[str, str] = os.environ) -> str:
     """The folder in which the client keeps a folder of transcripts for each project.
 

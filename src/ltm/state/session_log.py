@@ -191,6 +191,14 @@ class SessionLog:
             (session, reader, _kept(path), cursor),
         )
 
+    def drop_cursors(self, session: str, reader: str) -> None:
+        """Forget what a reader noted of a session; no byte of it stays in the file."""
+        with self.transaction():
+            self._db.execute(
+                "DELETE FROM cursors WHERE session = ? AND reader = ?", (session, reader)
+            )
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def turns_read(self, reader: str, at: datetime) -> TurnsRead:
         """The messages a reader has read, in all transcripts."""
         return TurnsRead(self._db, reader, at.toordinal())

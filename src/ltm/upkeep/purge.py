@@ -11,6 +11,7 @@ import os
 from contextlib import closing
 from datetime import UTC, datetime
 
+from ltm.capture.pipeline import STATE
 from ltm.friction import report
 from ltm.history.db import Passages
 from ltm.history.ingest import (
@@ -51,7 +52,10 @@ def purge_traces(memory: Memory, where: Places) -> tuple[int, str]:
                 each.id: each for each in (*sessions, *filter(None, [source]))
             }.values():
                 if transcript_of(session):
-                    messages += messages_quoting(memory, session.id, session.transcript)
+                    quoted = messages_quoting(memory, session.id, session.transcript)
+                    messages += quoted
+                    if quoted:
+                        log.drop_cursors(session.id, STATE)
             note_unsaid(log, messages, datetime.now(UTC))
     gone = 0
     paths = [where.sessions_db, *([file_of(where.home, source.project)] if source else ())]
@@ -85,6 +89,9 @@ def purge_session_traces(session: str, where: Places) -> tuple[int, str]:
     if os.path.isdir(notes.folder):
         notes.summarise()
     session_text.clear(where.home)  # they say where the last session stopped
+    if os.path.exists(where.state_db):
+        with closing(SessionLog(where.state_db)) as log:
+            log.drop_cursors(session, STATE)
     return gone, transcript
 
 
