@@ -160,66 +160,18 @@ def _normal(word: str) -> str:
 # no suffix rule can join ("chose") or that Porter's rules would tear apart ("added"), and of words
 # that they would join with others ("projection" with "project").
 
-_IRREGULAR = {
-    form: base
-    for base, forms in {
-        "add": "added adding",
-        "begin": "began begun",
-        "break": "broke broken",
-        "bring": "brought",
-        "build": "built",
-        "buy": "bought",
-        "catch": "caught",
-        "child": "children",
-        "choose": "chose chosen choice choices",
-        "db": "dbs",
-        "decide": "decision decisions decisive",
-        "draw": "drew drawn",
-        "drive": "drove driven",
-        "eat": "ate eaten",
-        "fall": "fell fallen",
-        "find": "found",
-        "forget": "forgot forgotten",
-        "freeze": "froze frozen",
-        "get": "got gotten",
-        "give": "gave given",
-        "grow": "grew grown",
-        "hide": "hid hidden",
-        "hold": "held",
-        "id": "ids",
-        "index": "indices indexes",
-        "ip": "ips",
-        "keep": "kept",
-        "know": "knew known",
-        "lead": "led",
-        "leave": "left",
-        "lose": "lost",
-        "make": "made making",
-        "meet": "met",
-        "pay": "paid",
-        "pr": "prs",
-        "query": "queries",
-        "rebuild": "rebuilt",
-        "run": "ran",
-        "see": "saw seen",
-        "sell": "sold",
-        "send": "sent",
-        "speak": "spoke spoken",
-        "spend": "spent",
-        "take": "took taken",
-        "teach": "taught",
-        "tell": "told",
-        "think": "thought",
-        "throw": "threw thrown",
-        "understand": "understood",
-        "use": "used using",
-        "vm": "vms",
-        "win": "won",
-        "write": "wrote written",
-    }.items()
-    for form in forms.split()
-}
-
+_FORMS = (
+    "add added adding|begin began begun|break broke broken|bring brought|build built|buy bought"
+    "|catch caught|child children|choose chose chosen choice choices|db dbs"
+    "|decide decision decisions decisive|draw drew drawn|drive drove driven|eat ate eaten"
+    "|fall fell fallen|find found|forget forgot forgotten|freeze froze frozen|get got gotten"
+    "|give gave given|grow grew grown|hide hid hidden|hold held|id ids|index indices indexes"
+    "|ip ips|keep kept|know knew known|lead led|leave left|lose lost|make made making|meet met"
+    "|pay paid|pr prs|query queries|rebuild rebuilt|run ran|see saw seen|sell sold|send sent"
+    "|speak spoke spoken|spend spent|take took taken|teach taught|tell told|think thought"
+    "|throw threw thrown|understand understood|use used using|vm vms|win won|write wrote written"
+)
+_IRREGULAR = {form: forms.split()[0] for forms in _FORMS.split("|") for form in forms.split()[1:]}
 
 _SEPARATE = (
     "went gone goes going|animation animations animate animated animating|authority authorities"
