@@ -95,7 +95,7 @@ def ask(project: str, runs: int) -> None:
         figures: list[float] = []
         for vectors in (True, False):
             if not vectors:
-                said.__dict__.update(embedder=None, _meaning=None)
+                said.__dict__.update(embedder=None, _vector=("", None))
             taken: list[float] = []
             for question in questions(runs + 5):
                 started = time.process_time()

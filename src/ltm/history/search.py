@@ -373,13 +373,12 @@ class PassageLookups(ABC):
         self, vocabulary: str, words: Sequence[str], condition: str = "", *values: str
     ) -> dict[str, int]:
         """How many texts have each of the words."""
-        found: dict[str, int] = {}
-        for word in words:
-            row = self._db.execute(
-                f"SELECT doc FROM {vocabulary} WHERE term = ?{condition}", (word, *values)
-            ).fetchone()
-            found[word] = int(row[0]) if row else 0
-        return found
+        found = self._db.execute(
+            f"SELECT term, doc FROM {vocabulary}"
+            f" WHERE term IN ({', '.join('?' * len(words))}){condition}",
+            (*words, *values),
+        )
+        return dict.fromkeys(words, 0) | dict(found.fetchall())
 
     def _floor(self, table: str, expression: str, low: int, high: int) -> int:
         """The row from which on there are no more matches than may be scored."""

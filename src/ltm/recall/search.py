@@ -184,24 +184,29 @@ def _newer_first(found: list[MemoryMatch]) -> list[MemoryMatch]:
         one, other = newer.stored.memory, older.stored.memory
         if (other.created, other.id) >= (one.created, one.id):
             return False
+        if not _share_half(tokens_of(one.text), tokens_of(other.text)):
+            return False
         return one.id in other.conflicts or _is_outdone(other, one)
 
-    words = [tokens_of(each.stored.memory.text) for each in found]
-    ordered = _reordered(list(zip(found, words, strict=True)), is_newer)
     # Each takes the score of its place, so that no later step undoes the order.
-    scores = [each.score for each in found]
-    return [each._replace(score=score) for each, score in zip(ordered, scores, strict=True)]
+    ordered = zip(_reordered(found, is_newer), [each.score for each in found], strict=True)
+    return [each._replace(score=score) for each, score in ordered]
 
 
-def _reordered(found: list[tuple[_T, Set[str]]], is_newer: Callable[[_T, _T], bool]) -> list[_T]:
-    """Hits with those moved up that are newer than one before them and share half its words."""
-    for last in range(1, len(found)):
+def _reordered(found: Sequence[_T], is_newer: Callable[[_T, _T], bool]) -> list[_T]:
+    """Hits with those moved up that are newer than one before them."""
+    ordered = list(found)
+    for last in range(1, len(ordered)):
         for place in range(last):
-            (older, words), (newer, other) = found[place], found[last]
-            if 2 * len(words & other) >= min(len(words), len(other)) and is_newer(newer, older):
-                found.insert(place, found.pop(last))
+            if is_newer(ordered[last], ordered[place]):
+                ordered.insert(place, ordered.pop(last))
                 break
-    return [each for each, _ in found]
+    return ordered
+
+
+def _share_half(one: Set[str], other: Set[str]) -> bool:
+    """Whether two texts share half of the words of the shorter one."""
+    return 2 * len(one & other) >= min(len(one), len(other))
 
 
 def _is_outdone(older: Memory, newer: Memory) -> bool:
@@ -379,7 +384,7 @@ def _one_of_each_exchange(
     texts = {each.row: each for each in said.shown(said.passages.read(others))}
     short = [each.row for each in texts.values() if each.role == USER and is_small_talk(each)]
     before = [each.row - 1 for each in texts.values() if each.row in short and each.turn > 1]
-    earlier = said.passages.exchanges(before)
+    earlier = said.passages.exchanges(before) if before else {}
     for each in said.shown(said.passages.read({asked for asked, _ in earlier.values() if asked})):
         texts[each.row] = each
     found: dict[int, list[Passage]] = {}
@@ -429,14 +434,15 @@ def _newest_of_a_subject(
     the question and half of its other words."""
 
     def is_newer(newer: Passage, older: Passage) -> bool:
-        same = set(ranking.words(newer.row)[0]) == set(ranking.words(older.row)[0])
-        return same and newer.session != older.session and newer.at > older.at
+        if newer.session == older.session or newer.at <= older.at:
+            return False
+        if set(ranking.words(newer.row)[0]) != set(ranking.words(older.row)[0]):
+            return False
+        one, other = (set(ranking.evidence[each.row].words.split(" ")) for each in (newer, older))
+        return _share_half(one - STOP, other - STOP)
 
-    first = [each for each, _ in chosen[:_LOOKED_AT]]
-    words = [{*ranking.evidence[each.row].words.split(" ")} - STOP for each in first]
-    first = _reordered(list(zip(first, words, strict=True)), is_newer)
-    scores = [score for _, score in chosen]
-    return [*zip(first, scores, strict=False), *chosen[_LOOKED_AT:]]
+    first = _reordered([each for each, _ in chosen[:_LOOKED_AT]], is_newer)
+    return [*zip(first, (score for _, score in chosen), strict=False), *chosen[_LOOKED_AT:]]
 
 
 def _source(memory: Memory, passages: Iterable[Passage]) -> list[Passage]:
