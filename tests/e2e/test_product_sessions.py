@@ -52,6 +52,35 @@ def test_what_was_stored_in_one_session_is_in_the_request_of_the_next(product: H
 
 
 @pytest.mark.every_client
+def test_the_next_session_is_told_the_users_rules_and_where_the_last_one_stopped(
+    product: Harness,
+) -> None:
+    ltm(product, "remember", "--kind", "preference", "Use pnpm, never npm")
+    failing = use("Bash", command="echo 'Error: got 500'; exit 3", description="run the tests")
+    state = "The cookie is set now, but the redirect still answers with a 500."
+    first = product.print_session(
+        "Fix the login of the shop, it fails since Monday.", [failing, state], allowed=["Bash"]
+    )
+    wait_until(lambda: "redirect" in ltm(product, "inject"), "the note of the first session")
+
+    session = product.print_session("go on", ["Yes."])
+    lines = told(session.requests[0])[0].split("\n")
+
+    rules = lines.index("## Rules: what the user asked for")
+    assert lines[rules + 1] == "~PREF:HIGH| Use pnpm, never npm"
+    assert lines[rules + 2].startswith("## Where the last session stopped (20")
+    assert lines[rules + 3] == "- Asked: Fix the login of the shop, it fails since Monday."
+    assert lines[rules + 4] == f"- State: {state}"
+    assert lines[rules + 5].startswith("- Still failing: `echo 'Error: got 500'; exit 3`")
+    assert_quiet(session)
+    wait_until(lambda: not waiting_events(product), "a drain")
+    [given] = json.loads(ltm(product, "sessions", "told", session.session_id, "--json"))["texts"]
+    assert given["event"] == "SessionStart"
+    assert given["text"].startswith("\n".join(lines))
+    assert first.session_id != session.session_id
+
+
+@pytest.mark.every_client
 def test_what_is_remembered_comes_back_after_compact_clear_and_resume(product: Harness) -> None:
     ltm(product, "remember", PORT)
 

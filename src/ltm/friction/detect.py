@@ -194,7 +194,9 @@ class Detector:
     def _interruption(self, turn: Interruption) -> None:
         before = self._interrupted
         gap = seconds_between(before.at, turn.at) if before is not None else None
-        if gap is not None and 0 <= gap <= _ONE_KEY and not self._acted_since():
+        last = self._ring[-1] if self._ring else ()
+        idle = any(isinstance(turn, Interruption) for turn in last)
+        if gap is not None and 0 <= gap <= _ONE_KEY and idle:
             return
         self._interrupted = self._add(
             "request_interrupted", turn, "in a tool" if turn.in_tool else "in an answer"
@@ -204,11 +206,6 @@ class Detector:
             signal = self._add("interrupt_cascade", turn, f"stopped again after {gap:.0f} s")
             signal.more["gap_seconds"] = round(gap, 1)
             self._cascade = signal
-
-    def _acted_since(self) -> bool:
-        """Whether the agent or the user did anything since the message before."""
-        last = self._ring[-1] if self._ring else ()
-        return not any(isinstance(turn, Interruption) for turn in last)
 
     def _stash(self, turn: Turn) -> None:
         name = "user_intervention" if self._reacted_lately() else "checkpoint"
@@ -242,7 +239,10 @@ class Detector:
             self._sibling(turn)
             return
         loop = self._loops.result(turn)
-        if turn.failed or (not turn.judged and _looks_failed(turn)):
+        # Where the client gave no verdict, what a command or an unknown tool printed tells.
+        look = _FAILED_TEXT.search if turn.tool in COMMANDS else _FAILED_TEXT.match
+        may_fail = not turn.judged and (turn.tool in COMMANDS or not turn.tool)
+        if turn.failed or (may_fail and look(turn.text[:20_000])):
             self._add("exit_error", turn, f"{turn.tool or 'a tool'} failed")
             # A file that is not there says nothing about whether the work was done.
             if self._claimed and (turn.tool in COMMANDS or not turn.tool):
@@ -260,7 +260,6 @@ class Detector:
             self._heard.signals.append(loop)
 
     def _sibling(self, turn: ToolResult) -> None:
-        """Calls cancelled together are one signal."""
         last = self._heard.signals[-1] if self._heard.signals else None
         if last is not None and last.name == "sibling_tool_error" and last.at == turn.at:
             last.more["batch_size"] += 1
@@ -275,27 +274,14 @@ class Detector:
         return signal
 
 
-def _looks_failed(turn: ToolResult) -> bool:
-    """Where the client gave no verdict: what a command or an unknown tool printed tells."""
-    if turn.tool in COMMANDS:
-        return _FAILED_TEXT.search(turn.text[:20_000]) is not None
-    return not turn.tool and _FAILED_TEXT.match(turn.text) is not None
-
-
 LOOP = 3
 """Calls from which it is a loop."""
 
 _HELD = 500
-_POLLING_TOOLS = frozenset(
-    name
-    for names in (
-        ("BashOutput", "TaskOutput", "AgentOutput", "KillShell", "KillBash", "Sleep", "Monitor"),
-        ("TodoRead", "TodoWrite", "TaskList", "TaskGet", "TaskUpdate", "TaskCreate"),
-        ("AskUserQuestion",),
-    )
-    for name in names
-)
-_POLLING = re.compile(
+_POLLING = """BashOutput TaskOutput AgentOutput KillShell KillBash Sleep Monitor TodoRead TodoWrite
+    TaskList TaskGet TaskUpdate TaskCreate AskUserQuestion"""
+_POLLING_TOOLS = frozenset(_POLLING.split())
+_POLLING_COMMAND = re.compile(
     r"\b(?:sleep|watch|wait|curl|wget|ping|tail|ps|pgrep|lsof|nc|ss|netstat|(?:kubectl|docker"
     r"|podman|systemctl|gh|git)\s+(?:get|ps|status|logs|run|pr|describe|inspect|fetch|pull))\b"
 )
@@ -317,7 +303,7 @@ class Loops:
         if turn.tool in _POLLING_TOOLS:
             return
         command = turn.input.get("command")
-        if isinstance(command, str) and _POLLING.search(command[:2_000]):
+        if isinstance(command, str) and _POLLING_COMMAND.search(command[:2_000]):
             return
         if len(self._open) >= _HELD:
             self._open.clear()  # calls that never got a result
@@ -394,16 +380,9 @@ _CORRECTION = re.compile(
 
 # Most messages begin with none of these, and need no closer look.
 _FIRST_WORD = re.compile(r"[^\w]{0,8}([a-z]+)", re.IGNORECASE)
-_BEGINNINGS = frozenset(
-    word
-    for words in (
-        ("ugh", "hey", "wait", "arg", "argh", "oh", "but", "and", "ok", "okay", "please", "claude"),
-        ("no", "nope", "wrong", "not", "stop", "revert", "undo", "still", "why", "don", "dont"),
-        ("that", "thats", "this", "it", "its", "you", "i", "do", "did", "didn", "didnt", "does"),
-        ("doesn", "doesnt"),
-    )
-    for word in words
-)
+_FIRST = """ugh hey wait arg argh oh but and ok okay please claude no nope wrong not stop revert
+    undo still why don dont that thats this it its you i do did didn didnt does doesn doesnt"""
+_BEGINNINGS = frozenset(_FIRST.split())
 _KIND = re.compile(
     r"\s*no[\s,]+(?:problems?|worries|rush|hurry|need|thanks?|thank|idea|questions?|biggie|pressure"
     r"|objections?|preference|changes?\s+(?:needed|required)|longer|more|one|matter|doubt|such"
@@ -462,7 +441,12 @@ def is_correction(text: str, *, asked: bool = False, did: Callable[[], str] | No
     if asked and _ANSWER.match(head):
         return False
     forbids = _FORBIDS.match(head)
-    return forbids is None or did is None or _is_about(forbids[1], did())
+    if forbids is None or did is None:
+        return True
+    # Any word of matter in what is forbidden stands in what the agent did, by its beginning.
+    done = did().lower()
+    words = (word for word in _MATTER.findall(forbids[1].lower()) if word not in _ANYTHING)
+    return any(word[:_STEM] in done for word in words)
 
 
 def is_curse(text: str) -> bool:
@@ -489,10 +473,3 @@ def is_pasted(text: str) -> bool:
     if len(lines) < 4:
         return False
     return sum(bool(_PROMPT.match(line) or _MACHINE.match(line)) for line in lines) * 3 > len(lines)
-
-
-def _is_about(sentence: str, did: str) -> bool:
-    """Whether any word of matter in a sentence stands in what the agent did, by its beginning."""
-    done = did.lower()
-    words = (word for word in _MATTER.findall(sentence.lower()) if word not in _ANYTHING)
-    return any(word[:_STEM] in done for word in words)

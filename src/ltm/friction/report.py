@@ -52,6 +52,14 @@ _MEANINGS = {
     "ONE-SHOT": "one order, no exchange",
     "OK": "went well",
 }
+_GLOSSARY = """\
+- **Friction**: the weights of all signals of a session, added up.
+- **High friction**: {peak:g} or more.
+- **Signal to noise**: friction of users and tools for one of the agent's own.
+- **Predictability**: sessions that ended badly for each of high friction.
+- **Antigen**: something that keeps going wrong, with what surrounded it.
+- **Rule**: what users keep having to say; it becomes a preference when it was said in enough\
+ conversations."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 _TICKS = re.compile(r"`+")
 
@@ -145,7 +153,7 @@ def report(found: Analysis, rules: Sequence[Rule] = ()) -> str:
         f"## Trend of the last {_DAYS} days with sessions",
         _trend(found),
         "## Words",
-        _glossary(found),
+        _GLOSSARY.format(peak=found.rules.peak),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -173,67 +181,67 @@ def _executive(found: Analysis) -> str:
 
 def _signals(found: Analysis) -> str:
     counts = signal_counts(found.sessions)
-    lines = [
-        _row(
+    rows = [
+        (
             kind.name, kind.source, counts[kind.name], f"{found.rules.weight(kind.name):g}",
             f"{weigh(kind.name, counts[kind.name], found.rules):g}", kind.doc,
         )
         for kind in SIGNALS
         if counts[kind.name]
     ]  # fmt: skip
-    return "\n".join([_header("Signal", "Source", "Count", "Weight", "Friction", "When"), *lines])
+    return _table(("Signal", "Source", "Count", "Weight", "Friction", "When"), rows)
 
 
 def _levels(found: Analysis) -> str:
-    lines = []
-    for name, least, most in _LEVELS:
-        inside = sum(
-            least <= each.peak and (most is None or each.peak < most) for each in found.sessions
+    peaks = [each.peak for each in found.sessions]
+    rows = [
+        (
+            name,
+            f"{least}–{most}" if most else f"{least}+",
+            sum(least <= peak and (most is None or peak < most) for peak in peaks),
         )
-        lines.append(_row(name, f"{least}–{most}" if most else f"{least}+", inside))
-    return "\n".join([_header("Level", "Friction", "Sessions"), *lines])
+        for name, least, most in _LEVELS
+    ]
+    return _table(("Level", "Friction", "Sessions"), rows)
 
 
 def _top_sessions(found: Analysis) -> str:
     worst = sorted(found.sessions, key=lambda each: (-each.peak, each.heard.name))[:_SESSIONS]
-    lines = [
-        _row(
-            _code(each.heard.name), each.quality, f"{each.peak:g}", each.heard.turns, each.duration
-        )
+    rows = [
+        (_code(each.heard.name), each.quality, f"{each.peak:g}", each.heard.turns, each.duration)
         for each in worst
     ]
-    return "\n".join([_header("Session", "Quality", "Friction", "Turns", "Minutes"), *lines])
+    return _table(("Session", "Quality", "Friction", "Turns", "Minutes"), rows)
 
 
 def _quality(found: Analysis) -> str:
     counts = Counter(each.quality for each in found.sessions)
     total = len(found.sessions) or 1
-    lines = [
-        _row(name, counts[name], f"{counts[name] / total:.0%}", _MEANINGS[name])
-        for name in QUALITIES
+    rows = [
+        (name, counts[name], f"{counts[name] / total:.0%}", _MEANINGS[name]) for name in QUALITIES
     ]
-    return "\n".join([_header("Quality", "Sessions", "Share", "Meaning"), *lines])
+    return _table(("Quality", "Sessions", "Share", "Meaning"), rows)
 
 
 def _projects(found: Analysis) -> str:
-    lines = [
-        _row(
+    rows = [
+        (
             _plain(name), of["total_sessions"], of["bad_sessions"], f"{of['bad_rate']:.0%}",
             f"{of['avg_friction']:g}", f"{of['avg_turns']:g}",
         )
         for name, of in found.summary["by_project"].items()
     ]  # fmt: skip
-    return "\n".join([_header("Project", "Sessions", "Bad", "Rate", "Friction", "Turns"), *lines])
+    return _table(("Project", "Sessions", "Bad", "Rate", "Friction", "Turns"), rows)
 
 
 def _rules(rules: Sequence[Rule]) -> str:
     if not rules:
         return "Nothing that was said twice, and nothing from former runs."
-    lines = [
-        _row(each.id, each.status, each.tier, each.observations, _plain(each.statement, 160))
+    rows = [
+        (each.id, each.status, each.tier, each.observations, _plain(each.statement, 160))
         for each in rules[:_SESSIONS]
     ]
-    return "\n".join([_header("Rule", "State", "Belief", "Conversations", "In words"), *lines])
+    return _table(("Rule", "State", "Belief", "Conversations", "In words"), rows)
 
 
 def _recommendations(found: Analysis, rules: Sequence[Rule]) -> str:
@@ -261,20 +269,6 @@ def _trend(found: Analysis) -> str:
     return "```text\n" + "\n".join(lines or ["no sessions"]) + "\n```"
 
 
-def _glossary(found: Analysis) -> str:
-    return "\n".join(
-        [
-            "- **Friction**: the weights of all signals of a session, added up.",
-            f"- **High friction**: {found.rules.peak:g} or more.",
-            "- **Signal to noise**: friction of users and tools for one of the agent's own.",
-            "- **Predictability**: sessions that ended badly for each of high friction.",
-            "- **Antigen**: something that keeps going wrong, with what surrounded it.",
-            "- **Rule**: what users keep having to say; it becomes a preference when it was said"
-            " in enough conversations.",
-        ]
-    )
-
-
 def review(found: Analysis) -> str:
     """The clusters that weigh most, with what users said and what failed."""
     bad = sum(each.is_bad for each in found.sessions)
@@ -284,22 +278,20 @@ def review(found: Analysis) -> str:
         f"BAD sessions: {bad} | Raw candidates: {len(found.candidates)}"
         f" | Clusters: {len(found.clusters)}",
         "## Cluster Summary",
-        "\n".join(
+        _table(
+            ("#", "Signal", "Tool Pattern", "Count", "Sessions", "Score", "Median Peak"),
             [
-                _header("#", "Signal", "Tool Pattern", "Count", "Sessions", "Score", "Median Peak"),
-                *(
-                    _row(
-                        number,
-                        each.signal,
-                        _code(each.pattern, 120),
-                        len(each.members),
-                        len(each.sessions),
-                        f"{each.score:g}",
-                        f"{each.median_peak:g}",
-                    )
-                    for number, each in enumerate(found.clusters[:_SHOWN], start=1)
-                ),
-            ]
+                (
+                    number,
+                    each.signal,
+                    _code(each.pattern, 120),
+                    len(each.members),
+                    len(each.sessions),
+                    f"{each.score:g}",
+                    f"{each.median_peak:g}",
+                )
+                for number, each in enumerate(found.clusters[:_SHOWN], start=1)
+            ],
         ),
         *(_cluster(number, each) for number, each in enumerate(found.clusters[:_SHOWN], start=1)),
     ]
@@ -345,14 +337,9 @@ def _block(lines: list[str]) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-def _row(*cells: object) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(str(cell) for cell in cells)} |"
-
-
-def _header(*cells: str) -> str:
-    """The head of a table."""
-    return f"{_row(*cells)}\n|{'|'.join(' --- ' for _ in cells)}|"
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [f"| {' | '.join(map(str, cells))} |" for cells in (header, *rows)]
+    return "\n".join([lines[0], f"|{'|'.join(' --- ' for _ in header)}|", *lines[1:]])
 
 
 def _fence(text: str, least: int) -> str:

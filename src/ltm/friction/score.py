@@ -42,11 +42,6 @@ class Scored:
     trajectory: list[float]
 
     @property
-    def error_ratio(self) -> float:
-        """Failures as a share of all commands that ran."""
-        return self.errors / (self.errors + self.successes) if self.errors else 0.0
-
-    @property
     def is_bad(self) -> bool:
         """Whether it went wrong."""
         return self.quality == "BAD"
@@ -75,7 +70,7 @@ class Scored:
             "momentum": {
                 "success_count": self.successes,
                 "error_count": self.errors,
-                "error_ratio": round(self.error_ratio, 2),
+                "error_ratio": round(self.errors / max(1, self.errors + self.successes), 2),
             },
             "quality": self.quality,
             "by_source": self.by_source,
@@ -160,6 +155,10 @@ def _patterns(heard: Heard, rules: Rules, trajectory: list[float]) -> list[dict[
     return found
 
 
+_DAILY = {
+    "total": "total_sessions", "interactive": "interactive_sessions", "bad": "bad_sessions",
+    "bad_rate": "bad_rate", "avg_friction": "avg_friction",
+}  # fmt: skip
 _TOP = 5
 _MANY_CURSES = 5
 _MANY_LOOPS = 3
@@ -176,7 +175,13 @@ def summarise(
         if each.heard.started:
             days.setdefault(each.heard.started[:10], []).append(each)
     sources = _totals_by_source(sessions)
-    correlations = _correlations(sessions, rules)
+    high = sum(each.peak >= rules.peak for each in sessions)
+    ended_badly = sum(each.is_bad for each in sessions)
+    correlations = {
+        "high_friction_sessions": high,
+        "intervention_sessions": ended_badly,
+        "intervention_predictability": _share(ended_badly, high),
+    }
     talks = [each for each in sessions if each.heard.is_interactive]
     calm = sorted(talks, key=lambda each: (each.peak, -each.heard.turns, each.heard.name))
     hard = sorted(sessions, key=lambda each: (-each.peak, each.heard.name))
@@ -188,7 +193,10 @@ def summarise(
         "aggregate_by_source": sources,
         "by_project": {name: _figures(of) for name, of in sorted(projects.items())},
         "overall": _figures(sessions),
-        "daily_stats": [{"date": day, **_daily(of)} for day, of in sorted(days.items())],
+        "daily_stats": [
+            {"date": day} | {name: figures[key] for name, key in _DAILY.items()}
+            for day, figures in ((day, _figures(of)) for day, of in sorted(days.items()))
+        ],
         "best_session": calm[0].brief() if calm else None,
         "worst_session": hard[0].brief() if hard and hard[0].peak > 0 else None,
         "correlations": correlations,
@@ -216,17 +224,6 @@ def _figures(sessions: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def _daily(sessions: Sequence[Scored]) -> dict[str, Any]:
-    figures = _figures(sessions)
-    return {
-        "total": figures["total_sessions"],
-        "interactive": figures["interactive_sessions"],
-        "bad": figures["bad_sessions"],
-        "bad_rate": figures["bad_rate"],
-        "avg_friction": figures["avg_friction"],
-    }
-
-
 def _totals_by_source(sessions: Sequence[Scored]) -> dict[str, dict[str, Any]]:
     totals: dict[str, float] = {}
     having: Counter[str] = Counter()
@@ -246,16 +243,6 @@ def _totals_by_source(sessions: Sequence[Scored]) -> dict[str, dict[str, Any]]:
             "top_signals": dict(signals[source].most_common(_TOP)),
         }
         for source, total in sorted(totals.items())
-    }
-
-
-def _correlations(sessions: Sequence[Scored], rules: Rules) -> dict[str, Any]:
-    high = sum(each.peak >= rules.peak for each in sessions)
-    ended_badly = sum(each.is_bad for each in sessions)
-    return {
-        "high_friction_sessions": high,
-        "intervention_sessions": ended_badly,
-        "intervention_predictability": _share(ended_badly, high),
     }
 
 
@@ -281,20 +268,13 @@ def _verdict(
         status = "INCONCLUSIVE"
     else:
         status = "USEFUL"
-    return {"status": status, "reasons": reasons, "recommended_actions": _actions(sessions)}
-
-
-def _actions(sessions: Sequence[Scored]) -> list[str]:
-    counts = signal_counts(sessions)
-    loops = sum(
-        pattern["type"] == "false_success_loop" for each in sessions for pattern in each.patterns
-    )
+    patterns = [pattern["type"] for each in sessions for pattern in each.patterns]
     actions = []
-    if counts["user_curse"] > _MANY_CURSES:
+    if signal_counts(sessions)["user_curse"] > _MANY_CURSES:
         actions.append("Consider increasing user_curse weight (high occurrence)")
-    if loops > _MANY_LOOPS:
+    if patterns.count("false_success_loop") > _MANY_LOOPS:
         actions.append("Create antigen for false_success pattern")
-    return actions
+    return {"status": status, "reasons": reasons, "recommended_actions": actions}
 
 
 def weigh(name: str, count: int, rules: Rules) -> float:
@@ -315,14 +295,9 @@ UNWRITTEN = "# TODO: Write prevention instruction based on pattern above"
 """The placeholder for an instruction until one is written."""
 
 _WEIGHTS = {
-    "user_intervention": 10,
-    "session_abandoned": 10,
-    "false_success": 8,
-    "no_resolution": 8,
-    "tool_loop": 6,
-    "rapid_exit": 6,
-    "interrupt_cascade": 5,
-}
+    "user_intervention": 10, "session_abandoned": 10, "false_success": 8, "no_resolution": 8,
+    "tool_loop": 6, "rapid_exit": 6, "interrupt_cascade": 5,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from shutil import which
@@ -23,7 +24,7 @@ from urllib.parse import quote
 
 from ltm.decisions import Revise
 from ltm.errors import LtmError, StorageFailed
-from ltm.files.atomic import is_temporary, read_plain
+from ltm.files.atomic import is_temporary, names_in, read_plain
 from ltm.files.block import is_ours
 from ltm.history.tables import SCHEMA as SESSIONS_SCHEMA
 from ltm.index.index import VECTORS_FILE
@@ -88,10 +89,14 @@ class Finding:
     """Repairs it or raises; it never deletes what a person wrote."""
 
 
-def _problem_of(error: LtmError, path: str) -> Problem:
-    """An error as a problem: what is wrong, where, and what to do about it."""
+def _worth_knowing(path: str, message: str) -> Finding:
+    return Finding(Problem(path, message, ill=False))
+
+
+def _from_error(error: LtmError, path: str) -> Finding:
+    """What is wrong, where, and what to do about it."""
     hint = f" ({error.hint})" if error.hint else ""
-    return Problem(error.path or path, f"{error.message}{hint}", error.line or 0)
+    return Finding(Problem(error.path or path, f"{error.message}{hint}", error.line or 0))
 
 
 def leftovers(vaults: Iterable[Vault], home: str) -> list[Finding]:
@@ -157,39 +162,28 @@ def _by_folder(
 ) -> Iterator[tuple[str, list[str]]]:
     """The paths in and below a folder whose mode is wrong, by the folder they are in."""
     for folder, _, names in os.walk(top):
-        wrong = [
-            path
-            for path in (folder, *(os.path.join(folder, name) for name in sorted(names)))
-            if _has(path, is_wrong)
-        ]
+        wrong = []
+        for path in (folder, *(os.path.join(folder, name) for name in sorted(names))):
+            with suppress(OSError):
+                info = os.lstat(path)
+                if not stat.S_ISLNK(info.st_mode) and is_wrong(info):
+                    wrong.append(path)
         if wrong:
             yield folder, wrong
 
 
-def _has(path: str, is_wrong: Callable[[os.stat_result], bool]) -> bool:
-    try:
-        info = os.lstat(path)
-    except OSError:
-        return False
-    return not stat.S_ISLNK(info.st_mode) and is_wrong(info)
-
-
 def _is_writable_by_strangers(info: os.stat_result) -> bool:
-    if info.st_mode & stat.S_IWOTH:
-        return True
+    if info.st_mode & stat.S_IWOTH or not info.st_mode & stat.S_IWGRP:
+        return bool(info.st_mode & stat.S_IWOTH)
     # Many systems give every user a group of their own and let it write: no one else is in it.
-    return bool(info.st_mode & stat.S_IWGRP) and not _is_own_group(info)
-
-
-def _is_own_group(info: os.stat_result) -> bool:
     import grp
     import pwd
 
     try:
         group, user = grp.getgrgid(info.st_gid), pwd.getpwuid(info.st_uid)
     except KeyError:
-        return False
-    return group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
+        return True
+    return group.gr_name != user.pw_name or bool(set(group.gr_mem) - {user.pw_name})
 
 
 def _mode_finding(folder: str, paths: list[str], what: str, bits: int) -> Finding:
@@ -198,12 +192,12 @@ def _mode_finding(folder: str, paths: list[str], what: str, bits: int) -> Findin
     else:
         example = os.path.basename(paths[-1])
         problem = Problem(folder, f"{len(paths)} paths here, such as {example}, {what}")
-    return Finding(problem, partial(_close, paths, bits))
 
+    def close() -> None:
+        for path in paths:
+            os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~bits)
 
-def _close(paths: list[str], bits: int) -> None:
-    for path in paths:
-        os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~bits)
+    return Finding(problem, close)
 
 
 def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
@@ -214,28 +208,25 @@ def databases(vaults: Iterable[Vault], home: str) -> list[Finding]:
     theirs = _of_others(home)
     found: list[Finding] = []
     for folder in sorted(folders):
-        for name in _databases_in(folder):
+        for name in sorted(filter(_DATABASE.search, names_in(folder))):
             path = os.path.join(folder, name)
             if path in theirs:
                 continue
             if not name.endswith(".db"):
-                found.append(Finding(Problem(path, _SET_ASIDE, ill=False)))
+                found.append(_worth_knowing(path, _SET_ASIDE))
                 continue
             damage = _damage(path)
             if not damage:
                 if incompatible := _incompatible(path, name):
                     found.append(Finding(Problem(path, incompatible)))
                 continue
+            what = "database"
+            repair: Callable[[], object] = partial(set_aside, path)
             if folder in derived and name == "index.db":
-                problem = Problem(path, f"the index is damaged: {damage}")
-                # Re-indexing is part of every repair, so nothing is left to do here.
-                found.append(Finding(problem, lambda: None))
+                what, repair = "index", lambda: None  # re-indexing is part of every repair
             elif name.endswith(VECTORS_FILE):
-                problem = Problem(path, f"the file of vectors is damaged: {damage}")
-                found.append(Finding(problem, partial(discard, path)))  # rebuilt from the texts
-            else:
-                problem = Problem(path, f"the database is damaged: {damage}")
-                found.append(Finding(problem, partial(set_aside, path)))
+                what, repair = "file of vectors", partial(discard, path)  # rebuilt from the texts
+            found.append(Finding(Problem(path, f"the {what} is damaged: {damage}"), repair))
     return found
 
 
@@ -244,13 +235,6 @@ def _of_others(home: str) -> set[str]:
     suffixes = ("", "-wal", "-shm", "-journal")
     found = {f"{path}{suffix}" for path in other_tools.databases(home) for suffix in suffixes}
     return found | {os.path.join(home, "config.json")}
-
-
-def _databases_in(folder: str) -> list[str]:
-    try:
-        return sorted(name for name in os.listdir(folder) if _DATABASE.search(name))
-    except OSError:
-        return []
 
 
 def _incompatible(path: str, name: str) -> str:
@@ -295,7 +279,7 @@ def stranded(home: str) -> list[Finding]:
             f" (once it can: LTM_HOME={shlex.quote(first)} ltm drain; forgotten after"
             f" {events.DAYS} days)"
         )
-        found.append(Finding(Problem(folder, message, ill=False)))
+        found.append(_worth_knowing(folder, message))
     return found
 
 
@@ -305,15 +289,25 @@ def records(store: FileStore, home: str) -> list[Finding]:
     held = [each.held for each in compared if each.held and isinstance(each.said, Memory)]
     lost = [each.name for each in compared if isinstance(each.said, LtmError)]
     here = {each.memory.id for each in held} | _ids_in(lost)
-    found = [*_unreadable(compared), *_out_of_step(store, compared), *_doubles(compared)]
-    found += _half_done(store, held)
-    found += _secrets(held)
+    found = [
+        _from_error(each.said, each.vault.path(each.name))
+        for each in compared
+        if isinstance(each.said, LtmError) and _cannot_be_read(each)
+    ]
+    found += [*_out_of_step(store, compared), *_doubles(compared), *_half_done(store, held)]
+    for each in held:
+        if kinds := secrets_in(each.memory):  # the secret itself is not repeated
+            message = (
+                f"seems to hold a secret ({', '.join(kinds)}): change the secret where it is"
+                f" used, then take it out with 'ltm edit {each.memory.id}'"
+            )
+            found.append(Finding(Problem(each.path, message)))
     elsewhere = _ids_in(name for _, _, names in os.walk(home) for name in names)
     for vault in store.vaults:
         try:
             archived = vault.archived_of()
         except LtmError as error:
-            found.append(Finding(_problem_of(error, vault.archives)))
+            found.append(_from_error(error, vault.archives))
             lost.append(vault.archives)  # whose memories may be in it is unknown
             continue
         elsewhere |= archived.keys()
@@ -322,14 +316,6 @@ def records(store: FileStore, home: str) -> list[Finding]:
     sure = all(_ids_in([name]) for name in lost) and not any(each.shared for each in store.vaults)
     found += _loose_ends(store, held, here, elsewhere, sure=sure)
     return found
-
-
-def _unreadable(compared: Iterable[Compared]) -> list[Finding]:
-    return [
-        Finding(_problem_of(each.said, each.vault.path(each.name)))
-        for each in compared
-        if isinstance(each.said, LtmError) and _cannot_be_read(each)
-    ]
 
 
 def _cannot_be_read(each: Compared) -> bool:
@@ -415,20 +401,13 @@ def _half_done(store: FileStore, held: Iterable[Stored]) -> list[Finding]:
             continue
         for each in newer.memory.supersedes:
             older = known.get(each)
-            if (
-                older is not None
-                and older.memory.status is Status.ACTIVE
-                and max(older.memory.updated, older.memory.confirmed) < newer.memory.created
-            ):
+            if older is None or older.memory.status is not Status.ACTIVE:
+                continue
+            if max(older.memory.updated, older.memory.confirmed) < newer.memory.created:
                 changes = {"status": Status.SUPERSEDED, "superseded_by": newer.memory.id}
-                found.append(
-                    Finding(
-                        Problem(
-                            older.path, f"is still active, though {newer.memory.id} replaces it"
-                        ),
-                        partial(store.apply, Revise(each, changes, expected=older.etag)),
-                    )
-                )
+                message = f"is still active, though {newer.memory.id} replaces it"
+                repair = partial(store.apply, Revise(each, changes, expected=older.etag))
+                found.append(Finding(Problem(older.path, message), repair))
     return found
 
 
@@ -478,12 +457,12 @@ def _archives(
         if memory_id not in known:
             kept_of = f"{counted(len(paths), 'version')} of {memory_id}"
             message = f"is kept of a memory that is not here ({kept_of})"
-            found.append(Finding(Problem(paths[-1], message, ill=False)))
+            found.append(_worth_knowing(paths[-1], message))
         for path in paths:
             try:
                 codec.decode(frontmatter.parse(vault.read_archive(path), path), path, store.kinds)
             except LtmError as error:
-                found.append(Finding(_problem_of(error, path)))
+                found.append(_from_error(error, path))
     return found
 
 
@@ -499,29 +478,32 @@ def secrets_in(memory: Memory) -> tuple[str, ...]:
     return tuple(kind for kind in redact(text).kinds if kind != "private")
 
 
-def _secrets(held: Iterable[Stored]) -> list[Finding]:
-    """A finding for each memory with a secret in it; the secret itself is not repeated."""
-    return [
-        Finding(
-            Problem(
-                each.path,
-                f"seems to hold a secret ({', '.join(kinds)}): change the secret where it is"
-                f" used, then take it out with 'ltm edit {each.memory.id}'",
-            )
-        )
-        for each in held
-        if (kinds := secrets_in(each.memory))
-    ]
-
-
 def trust(store: Store, places: Places) -> list[Finding]:
     """Everything about signatures, quarantine and trust that a person should know."""
-    return [
-        *_signatures(store, places.home),
-        *_waiting(store, places),
-        *_conflicts(store),
-        *_foreign(places),
-    ]
+    found = _signatures(store, places.home)
+    quarantined, untrusted = waiting(store, places)
+    if quarantined:
+        message = f"{counted(quarantined, 'memory')} waiting for approval (look: ltm approve)"
+        found.append(_worth_knowing(places.private, message))
+    if untrusted:
+        message = (
+            f"{counted(untrusted, 'memory')} came with this repository, not told until you trust it"
+            " (look: ltm list, then: ltm trust)"
+        )
+        found.append(_worth_knowing(places.shared, message))
+    found += map(Finding, unproven(places))
+    found += _conflicts(store)
+    found += [Finding(each.problem) for each in foreign(places)]
+    for path in memory_md.every(places.private):
+        # What was ours but for some lines: other kept texts can be put back by a command.
+        with suppress(OSError):
+            if is_ours(read_plain(path, follow=False)):
+                message = (
+                    "is a copy of a view into which something was typed, made before ltm wrote it"
+                    " again (delete it when you do not need it)"
+                )
+                found.append(_worth_knowing(path, message))
+    return found
 
 
 def _signatures(store: Store, home: str) -> list[Finding]:
@@ -546,7 +528,7 @@ def _signatures(store: Store, home: str) -> list[Finding]:
         are = "is" if len(unsigned) == 1 else "are"
         count = f"{counted(len(unsigned), 'memory')} {are} not signed with it"
         message = f"{count} (sign all with 'ltm sign')"
-        found.append(Finding(Problem(path, message, ill=False)))
+        found.append(_worth_knowing(path, message))
     return found
 
 
@@ -563,46 +545,8 @@ def _conflicts(store: Store) -> list[Finding]:
                     f"{name} and {other} do not agree"
                     f" (look: ltm settle, then: ltm settle ID, or ltm settle {name} --both)"
                 )
-                findings.append(Finding(Problem(stored.path, message, ill=False)))
+                findings.append(_worth_knowing(stored.path, message))
     return findings
-
-
-def _waiting(store: Store, places: Places) -> list[Finding]:
-    found: list[Finding] = []
-    quarantined, untrusted = waiting(store, places)
-    if quarantined:
-        message = f"{counted(quarantined, 'memory')} waiting for approval (look: ltm approve)"
-        found.append(Finding(Problem(places.private, message, ill=False)))
-    if untrusted:
-        message = (
-            f"{counted(untrusted, 'memory')} came with this repository, not told until you trust it"
-            " (look: ltm list, then: ltm trust)"
-        )
-        found.append(Finding(Problem(places.shared, message, ill=False)))
-    return found + [Finding(each) for each in unproven(places)]
-
-
-def _foreign(places: Places) -> list[Finding]:
-    """Everything of other tools in our places, and what was typed into the views of memories."""
-    typed = [
-        Problem(
-            path,
-            "is a copy of a view into which something was typed, made before ltm wrote it again"
-            " (delete it when you do not need it)",
-            ill=False,
-        )
-        for path in memory_md.every(places.private)
-        if _is_view(path)
-    ]
-    return [Finding(each) for each in (*(each.problem for each in foreign(places)), *typed)]
-
-
-def _is_view(path: str) -> bool:
-    """Whether a kept text was ours but for some lines; others can be put back by a command."""
-    try:
-        return is_ours(read_plain(path, follow=False))
-    except OSError:
-        return False
 
 
 def sharing(places: Places) -> list[Finding]:
