@@ -165,7 +165,7 @@ def test_what_was_said_is_found_again(form: str, readonly: bool, tmp_path: Path)
         (hit,) = said.find(query_terms(question), 5, since="2026-03-01").candidates
         assert hit.row == row
     assert [each.row for each in said.find_errors(query_terms("TypeError"), 5).candidates] == [3]
-    views = said.find_views(query_terms("five times"), 5, user=True)
+    views = said.find_views(query_terms("five times"), 5)
     assert len(views) == 1
     assert said.naming_file("src/pay.py") == [one[2]]
     assert [each.row for each in said.neighbours([2], 1)] == [1, 2, 3]

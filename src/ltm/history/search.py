@@ -163,16 +163,8 @@ class PassageLookups(ABC):
         return PassageMatches(tuple(matches[row] for row in rows), holders, total)
 
     @mending
-    def find_views(
-        self,
-        words: Sequence[str],
-        limit: int,
-        *,
-        user: bool = False,
-        since: str = "",
-        until: str = "",
-    ) -> list[View]:
-        """The best sessions for any of the words: by all that was said, or by the user's words.
+    def find_views(self, words: Sequence[str], limit: int, *, until: str = "") -> list[View]:
+        """The best sessions for any of the words, by all that was said in them.
 
         A very long session is looked at in stretches, and can be in the answer more than once.
         """
@@ -182,19 +174,16 @@ class PassageLookups(ABC):
         ).fetchone()
         found: dict[int, View] = {}
         for expression in _expressions(holders, total):
-            given = f"{{user}} : ({expression})" if user else expression
-            floor = self._floor("views", given, 0, last)
             rows = self._db.execute(
-                f"SELECT views.rowid, s.id, bm25(views, 1.0, {0.0 if user else 1.0}) AS cost,"
-                f" {'0.0' if user else 'bm25(views, 1.0, 0.0)'}"
+                "SELECT views.rowid, s.id, bm25(views, 1.0, 1.0) AS cost, bm25(views, 1.0, 0.0)"
                 " FROM views CROSS JOIN stretches t ON t.row = views.rowid"
                 " CROSS JOIN sessions s ON s.number = t.session"
-                " WHERE views MATCH ? AND views.rowid >= ? AND s.ended >= ? AND s.started < ?"
+                " WHERE views MATCH ? AND views.rowid >= ? AND s.started < ?"
                 " ORDER BY cost, views.rowid DESC LIMIT ?",
-                (given, floor, *_span(since, until), limit),
+                (expression, self._floor("views", expression, 0, last), until or "~", limit),
             )
-            for row, session, cost, user_cost in rows:
-                found.setdefault(row, View(row, session, cost, cost if user else user_cost))
+            for view in map(View._make, rows):
+                found.setdefault(view.stretch, view)
             if len(found) >= limit:
                 break
         return list(found.values())[:limit]

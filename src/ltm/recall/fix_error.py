@@ -102,6 +102,8 @@ def _cases(said: SessionSearch, words: str, asked: Sequence[frozenset[str]]) -> 
             former = found.get(key)
             if former is None or former.error.row > passage.row:
                 found[key] = case
+    for session in {session for session, passed in found if passed}:
+        found.pop((session, 0), None)  # it told of the error before it was solved
     newest = sorted(found.values(), key=lambda each: each.error.at, reverse=True)
     return sorted(newest, key=lambda each: (each.passed is None, -round(each.likeness, 1)))
 
