@@ -61,13 +61,15 @@ class Session:
 
 def sessions() -> list[Session]:
     """All sessions of the authors, then the scripts."""
-    found = [
-        _session(json.loads(line))
-        for path in sorted(CORPUS.glob("[ab]?.jsonl"))
-        for line in path.read_text("utf-8").splitlines()
-    ]
+    paths = sorted(CORPUS.glob("[a-c]?.jsonl"))
+    found = [session for path in paths for session in read_sessions(path)]
     scripts = [*read_all(), *read_all(LATER), *read_all(FRESH)]
     return [*found, *(_of_script(each) for each in scripts)]
+
+
+def read_sessions(path: Path) -> list[Session]:
+    """The sessions of one file."""
+    return [_session(json.loads(line)) for line in path.read_text("utf-8").splitlines() if line]
 
 
 def statements() -> Iterator[tuple[str, Keep]]:

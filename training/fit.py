@@ -33,14 +33,16 @@ def fitted(
     least: int = 2,
     penalty: float = 3.0,
     prune: float = 0.0,
+    telling: float = 0.0,
 ) -> dict[str, Any]:
     """A head of the model. One class is a question of yes and no; `least` sentences have an n-gram.
 
-    What weighs less than `prune` is left out, and the rest is fitted once more without it.
+    What weighs less than `prune` is left out, and the rest is fitted once more without it. With
+    `telling`, n-grams that occur with one of two classes more than with the other may weigh more.
     """
     names = _vocabulary(examples, least)
     if prune:
-        first = fitted(examples, classes, least=least, penalty=penalty)["rows"]
+        first = fitted(examples, classes, least=least, penalty=penalty, telling=telling)["rows"]
         names = [name for name in names if max(map(abs, first.get(name, [0]))) >= prune * UNIT]
     rows, columns, values = _matrix(examples, {name: n for n, name in enumerate(names)})
     labels = np.array([each.label for each in examples])
@@ -52,6 +54,15 @@ def fitted(
         if width == 1
         else (labels[:, None] == np.arange(width)).astype(float)
     )
+
+    scale = np.ones(size)
+    if telling:
+        counted = weights[rows]
+        kept = 1 + np.bincount(columns, counted * labels[rows], size)
+        left_out = 1 + np.bincount(columns, counted * (1 - labels[rows]), size)
+        ratio = np.abs(np.log((kept / kept.sum()) / (left_out / left_out.sum())))
+        scale += telling * (ratio / np.sqrt((ratio**2).mean()) - 1)
+        values = values * scale[columns]
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         table = flat.reshape(size + 1, width)
@@ -78,7 +89,7 @@ def fitted(
         return total, slope.ravel()
 
     table = _minimum(loss, np.zeros((size + 1) * width)).reshape(size + 1, width)
-    whole = np.rint(table[:size] * UNIT).astype(int)
+    whole = np.rint(table[:size] * scale[:, None] * UNIT).astype(int)
     kept = np.abs(whole).max(axis=1) >= 1
     return {
         "classes": list(classes),

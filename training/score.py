@@ -30,8 +30,9 @@ class Tally:
     empty: int = 0
     noisy: int = 0
     """Sessions that hold nothing to keep, and those of them that gave a memory."""
+    of_kind: int = 0
     kinds: int = 0
-    """Right memories with the kind of their label."""
+    """Right memories whose labels name a kind, and those of them that have it."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -54,7 +55,9 @@ class Tally:
             met.update(fits)
             if fits:
                 self.right += 1
-                self.kinds += any(session.keep[n].kind == each.kind for n in fits)
+                kinds = {session.keep[n].kind for n in fits} - {""}
+                self.of_kind += bool(kinds)
+                self.kinds += each.kind in kinds
             elif not any(about(each.text, line, kept) for kept in session.doubtful):
                 self.wrong += 1
                 self.notes.append(f"{session.name}: {each.kind}: {each.text}")
@@ -66,7 +69,7 @@ class Tally:
             self.noisy += bool(said)
 
     def __iadd__(self, other: Tally) -> Tally:
-        for name in ("right", "wrong", "wanted", "found", "empty", "noisy", "kinds"):
+        for name in ("right", "wrong", "wanted", "found", "empty", "noisy", "of_kind", "kinds"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.notes += other.notes
         return self

@@ -1,14 +1,8 @@
-"""Shell commands and their results.
+"""Shell commands of a session: what they are for, when two are the same, and their results.
 
-Shell commands as a session runs them: what they are for, and when two are the same.
-
-Owns reading a command line just well enough for that: the one command in it that matters, and what
-stands before it (folder changes, variables, other commands). Pure; the standard library only.
-
-What the agent did with its tools, call and result put together.
-
-Owns which tools run commands and which change files. Pure; imports `core`, the turns of
-`sessions` and this package.
+A command line is read just well enough for that: the one command in it that matters, and what
+stands before it (folder changes, variables, other commands). `Calls` joins calls of tools to their
+results.
 """
 
 from __future__ import annotations

@@ -1,12 +1,4 @@
-"""Candidate + neighbours → Decision; retry.
-
-What a session may have taught, before anybody decided about it.
-
-Owns the shape all extractors share and how it becomes a memory. Pure; imports `core`.
-
-What is to happen with a candidate, given what is known already. Pure.
-
-Owns what follows from each relation of `core.sameness`, for everything that becomes a memory:
+"""Candidates, and what is to happen with one, given the memories that are known.
 
 | the candidate                                    | outcome     | what happens                   |
 |--------------------------------------------------|-------------|--------------------------------|
@@ -17,13 +9,8 @@ Owns what follows from each relation of `core.sameness`, for everything that bec
 | is merely alike                                  | `similar`   | both stay                      |
 | is about something else                          | `added`     | it is a new memory             |
 
-May import `core` only.
-
-Making a decision happen among others who decide at the same time.
-
-A decision is made by what was known a moment before. Where it says which state of a memory it was
-made for and that is gone, it is made again, so that no change is undone by one that had not seen
-it. May import `core` and the store's port.
+How two texts relate is for `text.sameness`. A decision names the state of the memory it was made
+for; if another change came first, it is made again.
 """
 
 from __future__ import annotations

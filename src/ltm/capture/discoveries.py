@@ -1,19 +1,7 @@
-"""Ports, test commands; commits worth keeping.
+"""Facts that commands proved (ports, test commands, hooks), and commits worth remembering.
 
-Facts about the surroundings that a command proved: where a server listens, how tests are run.
-
-Only what one would not guess counts: `pytest` in a Python project is not news, the same inside a
-container is. Owns following the commands that passed. Pure; imports `core` and this package.
-
-Commits worth remembering: releases, features, migrations; not every commit.
-
-Owns which subjects count, by whole words, and that a session tells a feature once, however many
-commits it took. Pure; imports `core` and this package.
-
-Achievements from a repository's own history.
-
-Owns reading `git log`, with separators no subject can contain. Imports core, storage's
-`githistory` and this package.
+Only what cannot be guessed counts: `pytest` in a Python project is not news, the same inside a
+container is. Of commits releases, features and migrations count, each feature once in a session.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""All extractors over the turns of a session, in order: what it taught, without any model.
+"""All extractors over the turns of a session, in order.
 
-Owns who is listened to and when: the user always, the agent in its last words before the user
-speaks again, commands while they run. Pure; imports `core`, the turns of `sessions` and this
-package.
+The user is always listened to, the agent in its last words before the user speaks again, commands
+while they run.
 """
 
 from __future__ import annotations
@@ -81,6 +80,8 @@ class Listener:
         self._evidence = evidence or Evidence()
         self._answered = bool(former)
         self._asked = bool(former.get("asked"))
+        turns = former.get("turns")
+        self._user_turns = turns if isinstance(turns, int) else 2 * bool(former)
         self._worked = self._ran = self._failed = self._changed = False
         self._last: AssistantText | None = None
         self._cause: AssistantText | None = None
@@ -156,6 +157,7 @@ class Listener:
             "runs": self._surroundings.state(),
             "achieved": self._achieved.state(),
             "asked": self._asked,
+            "turns": self._user_turns,
         }
         return json.dumps(kept, ensure_ascii=False)
 
@@ -175,7 +177,13 @@ class Listener:
     def _from_user(self, turn: UserText) -> None:
         source = Source(Trust.USER, self._session, str(turn.line))
         text = redacted(opening(turn.text, _LOOKED_AT))
-        setting = Setting(first=not self._answered, asked=self._asked, worked=self._worked)
+        setting = Setting(
+            first=not self._answered,
+            turn=self._user_turns,
+            asked=self._asked,
+            worked=self._worked,
+        )
+        self._user_turns += 1
         heard = list(notes(text, self._kinds, source)) or list(
             statements(text, self._kinds, source, setting, self._model)
         )

@@ -1,7 +1,7 @@
 """A command fails, something is changed, the command passes: a trap and the way out of it.
 
-Owns following the commands of a session in order. What is still failing at the end of a stretch is
-carried over to the next, without secrets. Pure; imports `core` and this package.
+Also which line of an output says what went wrong, and whether it may be quoted. What still fails at
+the end of a stretch is carried over to the next, without secrets.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
-"""Which text of a message its author wrote.
+"""Which text of a message its author wrote, as sentences that stand by themselves.
 
-What of a message its writer said, sentence by sentence, and what was only pasted into it.
-
-Logs, code, quotations, tables, and documents handed over to be worked on are no speech: whatever
-they order or claim, it is not the writer who does. Pure; imports `core`.
-
-Turn hastily typed text into sentences that stand by themselves.
-
-Owns where the small words around a statement end and where its reason begins.
+Logs, code, quotations, tables, mails and documents that were pasted are not the author's: whatever
+they order or claim, the author does not.
 """
 
 from __future__ import annotations

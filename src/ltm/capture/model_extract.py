@@ -1,21 +1,9 @@
-"""Extraction by a model: prompt, contract, retry.
+"""Extraction by a model: the prompt, the contract of its answer, and retries.
 
-What a model is told about a part of a session, and what of its answer counts.
-
-Owns the contract `[{kind, content, tags, supersedes_content}]`: the words that ask for it, and the
-reading of an answer entry by entry. Both the session and the known memories are data, fenced with
-marks that cannot be foreseen; whatever they hold, an answer can only be a list of candidates.
-Who said what a candidate says is not the model's to tell: it is looked up in the session, and what
-neither the user nor the agent said there counts as a tool's word. Pure but for the random marks;
-imports `core`, `llm.form`, the chunks of `sessions` and this package.
-
-A session read by a model: part by part, each kept before the next is asked about.
-
-Owns the model's own place in a transcript, apart from that of the rules, and what happens when it
-cannot be asked or answers nonsense: its place stays, the failure is noted, and after too many a
-part that no answer fits is set aside, visibly, so that the rest goes on. The prompt is made before
-a call and every decision after it, against the memories as they are then. Imports core, the store's
-port, the logs, `sessions`, `llm` and this package.
+The contract is `[{kind, content, tags, supersedes_content}]`. Session and known memories are data,
+fenced with random marks; an answer can only be a list of candidates, and who said what it says is
+looked up in the session. The model has its own place in a transcript: it stays when the model
+cannot be asked, and a part that gets no usable answer three times is set aside, visibly.
 """
 
 from __future__ import annotations

@@ -1,17 +1,8 @@
-"""Transcript or old note → memories, cursor last.
+"""From a transcript or an old note to memories: read on, extract, redact, decide, keep.
 
-From a transcript to memories: read on from the cursor, listen, redact, decide, keep.
-
-Owns the order of things: memories are on the disk before the cursor moves past what they came
-from, so that a crash, a full disk or a bad answer of a model loses nothing, and reading the same
-again adds nothing. Imports core, the store's port, `sessions` and this package.
-
-Keeping what was written down some time ago: whatever was said since stands.
-
-A stash or a note is read long after its session, which was most likely heard already. So nothing in
-it counts that any memory, in force or not, has known since the session began: reading the same
-again changes nothing, a crash in the middle counts nothing twice, and an old note never brings back
-what was replaced or forgotten meanwhile. Imports core, the store's port and this package.
+Memories are on the disk before the cursor moves past what they came from, so that a crash or a full
+disk loses nothing, and reading the same again adds nothing. A note is read long after its session:
+nothing in it counts that a memory, in force or not, has known since.
 """
 
 from __future__ import annotations

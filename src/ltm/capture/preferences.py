@@ -1,23 +1,10 @@
-"""Corrections promoted to preferences.
+"""Preferences made of what users keep having to correct, promoted and demoted by counting.
 
-What a user keeps having to say, as a preference in their own words.
-
-"No, use pnpm" means "Use pnpm."; "undo that" means nothing without what came before, and no word of
-it becomes a memory. Pure; imports `core` and this package.
-
-Match a rule of the ledger with memories: its possible titles, and which one it is.
-
-Owns how a rule finds its memory again (by the message it was made from, else by what it says) and
-which rules say the contrary. Imports core, the ledger and this package.
-
-From what users keep having to correct to preferences, promoted and demoted by counting.
-
-Owns the rules: a preference is made only of users' own words; its observations are the
-conversations the ledger saw it in, less those that said the contrary since; it is registered in the
-ledger when it is firm, so that its effect can be measured, and taken back when it no longer is.
-Counting is setting a number that follows from rows, never adding one, so doing it again changes
-nothing. A rule not needed for weeks is expired unless it is firm: one that works must not be
-forgotten because it works. Imports core, the ledger, the store's port and this package.
+"No, use pnpm" means "Use pnpm."; "undo that" means nothing without what came before. The
+observations of a preference are the conversations the ledger saw it in, less those that said the
+contrary since; when it is firm it is registered in the ledger, so that its effect is measured, and
+taken back when it no longer is. A count is set from rows and never added to, so that running twice
+changes nothing. A rule not needed for weeks expires unless it is firm.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Whose word it is: what a session was given, and what of it the agent or the user only repeats.
+"""Whether a statement only repeats what the session was given: then it is the word of a tool.
 
-Owns what counts as given (results of tools, attachments, instruction files, what sub-agents and
-pasted texts say) and when a statement repeats it. The whole session counts, not the stretch that is
-read now: where an earlier stretch is needed, the transcript is read again, for the few statements
-that are in question. A statement that repeats what was given is the word of a tool and waits for a
-person. Whatever is in doubt waits. Imports `core`, `sessions` and this package.
+Given are results of tools, attachments, instruction files, and what sub-agents and pasted texts
+say, over the whole session: where an earlier stretch is needed, the transcript is read again. What
+repeats it, or is in doubt, waits for a person.
 """
 
 from __future__ import annotations

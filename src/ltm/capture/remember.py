@@ -1,7 +1,7 @@
-"""A person or an agent says what to remember, or corrects it: infer what is missing, decide, keep.
+"""Keep what a person or an agent asks to remember or corrects, and candidates they confirm.
 
-Owns the flow behind `ltm remember` and `store_memory`, and that behind `ltm edit` and
-`update_memory`. May import `core` and the store port.
+This is the flow behind `ltm remember` and `store_memory`, `ltm edit` and `update_memory`, and
+`ltm review` and `review_candidates`.
 """
 
 from __future__ import annotations

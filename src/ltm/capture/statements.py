@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.message import Sentence, joined, opening, said, tidy, told, with_reason
@@ -20,7 +20,7 @@ from ltm.model import Impact, Scope, Source
 from ltm.redact.redact import redacted
 from ltm.sessions.turns import ToolUse
 from ltm.text.infer import infer_scope
-from ltm.text.judge import Judge, judge, words
+from ltm.text.judge import Judge, grams, judge, words
 from ltm.text.sentences import shortened, title_of
 
 USER, AGENT = "user", "agent"
@@ -32,7 +32,12 @@ FEWEST, LONGEST = 3, 600
 _MUCH = 1_500
 """Characters of speech from which a message is a document: then only requests are sure."""
 _ASKED_FOR = 0.95
-_TAKEN = 0.5
+_TAKEN, _LEANING = 0.5, 0.2
+"""How probable it is at least that two sentences are one statement; if the second one leans."""
+_PLAIN, _CLEARLY = 0.3, 0.88
+"""What a wish or choice in a first message is worth at least, and how clearly it is one."""
+_ORDERED = 0.01
+"""What an order that begins with "always", "never" or the like is worth at least."""
 _LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 50)
 _QUOTE = re.compile(r"[\"“„«]")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
@@ -52,6 +57,10 @@ class Setting:
     speaker: str = USER
     first: bool = False
     """Whether the session begins with it."""
+    turn: int = 2
+    """How many messages of the user came before it."""
+    message: tuple[str, ...] = ("@turn 2",)
+    """Signs of the user's message as a whole."""
     asked: bool = False
     """Whether the words before it end with a question."""
     worked: bool = False
@@ -95,12 +104,25 @@ def signs(spoken: Sequence[Sentence], place: int, setting: Setting) -> list[str]
         "@changed": setting.changed,
     }
     found += [name for name, holds in named.items() if holds]
+    if setting.speaker == USER:
+        found += setting.message
     if place:
         found += _beginning("before", spoken[place - 1].text)
     if place + 1 < len(spoken):
         found += _beginning("after", spoken[place + 1].text)
         found += ["@question after"] * spoken[place + 1].text.rstrip().endswith(("?", "？"))
     return [*found, *_beginning("answer", setting.answer[:LONGEST])]
+
+
+def _of_message(spoken: Sequence[Sentence], turn: int) -> tuple[str, ...]:
+    """Signs of a message of the user: how far into the session it is, how long, if it asks."""
+    found = [f"@turn {min(turn, 2)}"]
+    if len(spoken) > 1:
+        length = sum(len(each.text) for each in spoken)
+        found.append(f"@message {min(5, max(0, length.bit_length() - 4))}")
+        if any(each.text.rstrip().endswith(("?", "？")) for each in spoken):
+            found.append("@message asks")
+    return tuple(found)
 
 
 def _beginning(where: str, text: str) -> list[str]:
@@ -118,6 +140,8 @@ def statements(
     """The statements of one message that are sure or likely to be meant to last."""
     model = model or judge()
     spoken = sentences_of(text, setting)
+    if setting.speaker == USER:
+        setting = replace(setting, message=_of_message(spoken, setting.turn))
     likely, sure = model.tiers[setting.speaker]
     worth = [
         model.worth(setting.speaker, each.text, signs(spoken, place, setting))
@@ -127,14 +151,23 @@ def statements(
     ]
     if setting.speaker == USER:
         asked = [asked_for(each.text[:LONGEST]) for each in spoken]
+        ordered = [
+            worth[place] >= _ORDERED and is_standing_order(each.text[:LONGEST])
+            for place, each in enumerate(spoken)
+        ]
     else:
-        asked = [""] * len(spoken)
+        asked, ordered = [""] * len(spoken), [False] * len(spoken)
     for place in range(1, len(spoken)):
         if setting.speaker == USER and points_back(spoken[place].text[:LONGEST]):
             asked[place - 1] = asked[place - 1] or spoken[place - 1].text
             worth[place] = 0.0
+    own_words = setting.first and not any(_QUOTE.search(each.text) for each in spoken)
     long = setting.speaker == USER and sum(len(each.text) for each in spoken) > _MUCH
-    for group in _groups(spoken, worth, asked, likely, model):
+    counts = [
+        bool(asked[place]) or ordered[place] or worth[place] >= likely
+        for place in range(len(spoken))
+    ]
+    for group in _groups(spoken, worth, asked, counts, model):
         first = group[0]
         chosen = max(worth[place] for place in group)
         explicit = any(asked[place] for place in group)
@@ -142,8 +175,10 @@ def statements(
         whole = joined(*parts)
         if not whole or len(words(whole)) < 2:
             continue
-        ordered = setting.speaker == USER and is_standing_order(spoken[first].text[:LONGEST])
-        is_sure = (chosen >= sure or ordered) and not long and not _leans(spoken[first].text, whole)
+        wanted = ordered[first] or (
+            own_words and chosen >= _PLAIN and _is_wish_or_choice(whole, model)
+        )
+        is_sure = (chosen >= sure or wanted) and not long and not _leans(spoken[first].text, whole)
         yield _candidate(
             whole,
             kinds,
@@ -159,16 +194,15 @@ def _groups(
     spoken: Sequence[Sentence],
     worth: Sequence[float],
     asked: Sequence[str],
-    likely: float,
+    counts: Sequence[bool],
     model: Judge,
 ) -> Iterator[list[int]]:
     """The places of the sentences that are worth something, with those that belong to them."""
     group: list[int] = []
     for place in range(len(spoken)):
-        counts = bool(asked[place]) or worth[place] >= likely
-        if group and (counts or worth[place] > 0) and _joins(spoken, place, model):
+        if group and (counts[place] or worth[place] > 0) and _joins(spoken, place, model):
             group.append(place)
-        elif counts:
+        elif counts[place]:
             if group:
                 yield group
             before = place - 1
@@ -186,7 +220,8 @@ def _joins(spoken: Sequence[Sentence], place: int, model: Judge) -> bool:
     """Whether a sentence is one statement with the one before it."""
     if spoken[place].listed or spoken[place].ruled or len(spoken[place].text) > LONGEST:
         return False
-    return model.worth(JOINS, spoken[place].text, pair_signs(spoken, place)) >= _TAKEN
+    least = _LEANING if _LEANS.match(spoken[place].text) else _TAKEN
+    return model.worth(JOINS, spoken[place].text, pair_signs(spoken, place)) >= least
 
 
 def pair_signs(spoken: Sequence[Sentence], place: int) -> list[str]:
@@ -196,6 +231,15 @@ def pair_signs(spoken: Sequence[Sentence], place: int) -> list[str]:
     size = next((each for each in _LENGTHS if length <= each), 99)
     ends = f"@before ends {before[-1:]}" if before[-1:] in "?!.:," else "@before ends"
     return [f"@before length {size}", ends, *signs(spoken, place, Setting())]
+
+
+def _is_wish_or_choice(text: str, model: Judge) -> bool:
+    """Whether a text clearly is a preference, a decision or a convention.
+
+    First messages mostly describe tasks, so the judge is unsure of whatever stands in them.
+    """
+    shares = model["kind"].shares(grams(text), (f"@{USER}",))
+    return sum(shares[kind] for kind in ("preference", "decision", "pattern")) >= _CLEARLY
 
 
 def _leans(first: str, whole: str) -> bool:
@@ -285,7 +329,8 @@ _POINTS_BACK = re.compile(
 
 _ORDER = re.compile(
     r"(?:(?:and|but|also|ok|please|pls|bitte|por favor|s'il te plaît)[ ,]+)*"
-    r"(?:always|never(?! (?:mind|understood|knew|heard|saw|seen|had|been|was|thought|got)\b)"
+    r"(?:(?:always|never)(?! (?:mind|understood|knew|heard|saw|seen|had|been|was|thought|got|here"
+    r"|(?!embed|feed|need|proceed|seed)\w{2,}ed|\w+[^s\W]s)\b)"
     r"|from now on|going forward|immer|nie(?:mals)?|ab (?:jetzt|sofort)"
     r"|siempre|nunca|a partir de (?:ahora|agora)|toujours|jamais|désormais|dorénavant|sempre"
     r"|d'ora in poi|altijd|nooit|vanaf nu|zawsze|nigdy|od teraz|всегда|никогда|отныне|завжди"

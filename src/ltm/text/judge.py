@@ -25,7 +25,7 @@ UNIT = 100
 """Weights are kept as whole numbers, in this part of one."""
 
 _LONGEST = 600
-_STEM = 4
+_STEM, _ENDING = 4, 3
 _RAW = re.compile(
     r"`[^`\n]{1,200}`|https?://\S{1,200}|\w[\w'./@+#-]{0,80}[\w+#]|\w|[?!:,？！：，、]"
 )
@@ -66,7 +66,7 @@ def words(text: str) -> list[str]:
 
 
 def grams(text: str) -> list[str]:
-    """The words of a text by themselves, in pairs, in threes, and by how they begin; each once."""
+    """The words of a text alone, in pairs, in threes, and by how they begin and end; each once."""
     found: dict[str, None] = {}
     two = one = ""
     for word in ("^", *words(text)):
@@ -77,20 +77,21 @@ def grams(text: str) -> list[str]:
             if two:
                 found[f"{two} {word}"] = None
             two = pair
-            stem = _stem(word)
-            if stem:
-                found[stem] = None
+            for part in _ends(word):
+                found[part] = None
         one = word
     return list(found)
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def _ends(word: str) -> tuple[str, ...]:
+    """How a longer word begins and ends: `comm*` and `*ted` of `committed`."""
     if word[0] == "<":
-        return ""
-    if _SYLLABLES.match(word):
-        return f"{word[:2]}*"
-    return f"{word[:_STEM]}*" if len(word) > _STEM else ""
+        return ()
+    begins = f"{word[:2]}*" if _SYLLABLES.match(word) else f"{word[:_STEM]}*"
+    if len(word) > _STEM:
+        return begins, f"*{word[-_ENDING:]}"
+    return (begins,) if _SYLLABLES.match(word) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class Head:
         place = self.classes.index(name)
         found = [(row[place], gram) for gram in grams(text) if (row := self.rows.get(gram))]
         ranked = [gram for weight, gram in sorted(found, reverse=True) if weight > 0]
-        shown = (gram.removeprefix("^ ") for gram in ranked if gram != "^" and gram[-1] != "*")
+        shown = (gram.removeprefix("^ ") for gram in ranked if gram != "^" and "*" not in gram)
         return tuple(dict.fromkeys(shown))[:most]
 
 
