@@ -128,11 +128,11 @@ def _looked_through(
             with unpacked(source.path) as plain:
                 if isinstance(detector, ClassicDetector):
                     found.bad_lines += _read_entries(plain, detector, seen)
-                else:
-                    reading = read(plain, None, seen)
-                    for message in reading.messages():
-                        detector.hear(message)
-                    found.bad_lines += reading.unreadable
+                    continue
+                reading = read(plain, None, seen)
+                for message in reading.messages():
+                    detector.hear(message)
+                found.bad_lines += reading.unreadable
         except OSError:
             found.unreadable.append(source.path)
     return detector.finish()
@@ -202,12 +202,27 @@ def _learn(ledger: Ledger, project: str, heard: Sequence[Heard], rules: Rules) -
     talks: list[Conversation] = []
     new: list[RuleEvidence] = []
     for each in sorted(heard, key=lambda each: (each.started, each.session)):
-        seen = _evidence(project, each, rules)
+        seen = [
+            RuleEvidence(
+                project, each.conversation, each.session,
+                signal.message or f"{each.session}@{signal.at}", _iso(signal.at),
+                signal.name, rules.weight(signal.name), signal.statement,
+            )
+            for signal in each.signals
+            if signal.is_reaction and says_something(signal.statement)
+        ]  # fmt: skip
         # A conversation that was noted under another name keeps it, or it would count twice.
         name = next((known[e.message] for e in seen if e.message in known), each.conversation)
         talks.append(Conversation(project, name, each.session, _iso(each.started)))
         new += [replace(e, conversation=name) for e in seen if e.message not in known]
-    gathered = _gathered(former, new)
+    said: dict[str, Counter[str]] = {}
+    for found in former:
+        said.setdefault(found.rule, Counter())[found.statement] += 1
+    gathered: list[RuleEvidence] = []
+    for found in new:  # to the rule that says the same, else to a new one
+        rule = _best(found.statement, said) or f"ag-{len(said) + 1:03d}"
+        said.setdefault(rule, Counter())[found.statement] += 1
+        gathered.append(replace(found, rule=rule))
     texts: dict[str, list[str]] = {}
     for found in (*former, *gathered):
         if found.statement:  # those of what was purged are gone
@@ -215,36 +230,6 @@ def _learn(ledger: Ledger, project: str, heard: Sequence[Heard], rules: Rules) -
     changed = {e.rule for e in gathered}
     wordings = {(project, rule): most_typical(texts[rule]) for rule in changed}
     return ledger.note(talks, gathered, wordings)
-
-
-def _evidence(project: str, heard: Heard, rules: Rules) -> list[RuleEvidence]:
-    return [
-        RuleEvidence(
-            project,
-            heard.conversation,
-            heard.session,
-            signal.message or f"{heard.session}@{signal.at}",
-            _iso(signal.at),
-            signal.name,
-            rules.weight_of(signal),
-            signal.statement,
-        )
-        for signal in heard.signals
-        if signal.is_reaction and says_something(signal.statement)
-    ]
-
-
-def _gathered(former: Sequence[RuleEvidence], new: Sequence[RuleEvidence]) -> list[RuleEvidence]:
-    """New evidence with the rule it belongs to: one that says the same, else a new one."""
-    said: dict[str, Counter[str]] = {}
-    for each in former:
-        said.setdefault(each.rule, Counter())[each.statement] += 1
-    placed: list[RuleEvidence] = []
-    for each in new:
-        rule = _best(each.statement, said) or f"ag-{len(said) + 1:03d}"
-        said.setdefault(rule, Counter())[each.statement] += 1
-        placed.append(replace(each, rule=rule))
-    return placed
 
 
 def _best(statement: str, said: dict[str, Counter[str]]) -> str:

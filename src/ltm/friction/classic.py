@@ -109,7 +109,7 @@ class ClassicDetector:
         if isinstance(content, str) and not nested:
             self._heard.turns += 1
             gap = seconds_between(self._prompted, at)
-            if gap is not None and gap > self._rules.silence * 60:
+            if gap is not None and gap > self._rules.thresholds["long_silence_minutes"] * 60:
                 signal = Signal("long_silence", at, f"{gap / 60:.0f} minutes", uuid)
                 signal.more["gap_minutes"] = round(gap / 60, 1)
                 self._before.append(signal)

@@ -137,7 +137,7 @@ class Detector:
         if self._unresolved and not intervened and heard.turns > 1:
             detail = f"the last {self._unresolved} failed"
             heard.signals.append(Signal("no_resolution", end.at, detail))
-        weight = sum(map(self._rules.weight_of, loud[-_LAST:]))
+        weight = sum(self._rules.weight(each.name) for each in loud[-_LAST:])
         if left and weight >= _ABANDONED and not intervened and heard.turns > 2:
             reacted = any(signal.is_reaction for signal in loud[-_LOOK_BACK:])
             name = "session_abandoned" if reacted else "checkpoint"
@@ -214,7 +214,7 @@ class Detector:
     def _silence(self, turn: UserText) -> None:
         before, self._prompted = self._prompted, turn.at
         gap = seconds_between(before, turn.at)
-        if gap is None or gap <= self._rules.silence * 60:
+        if gap is None or gap <= self._rules.thresholds["long_silence_minutes"] * 60:
             return
         name = "long_silence" if self._reacted_lately() else "checkpoint"
         signal = self._add(name, turn, f"{gap / 60:.0f} minutes of silence")

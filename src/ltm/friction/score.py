@@ -91,7 +91,7 @@ class Scored:
 
 def score(heard: Heard, rules: Rules) -> Scored:
     """The figures of a session by these rules."""
-    weights = [rules.weight_of(signal) for signal in heard.signals]
+    weights = [rules.weight(signal.name) for signal in heard.signals]
     trajectory = [round(total, 2) for total in accumulate(weights)]
     peak = trajectory[-1] if trajectory else 0.0
     successes = sum(signal.name == "exit_success" for signal in heard.signals)
@@ -124,7 +124,7 @@ def _quality(heard: Heard, rules: Rules, peak: float, successes: int, errors: in
 def _by_source(heard: Heard, rules: Rules) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for signal in heard.signals:
-        weight = rules.weight_of(signal)
+        weight = rules.weight(signal.name)
         source = found.setdefault(
             SIGNALS_BY_NAME[signal.name].source,
             {"total_friction": 0.0, "signal_count": 0, "signals": {}},
@@ -439,7 +439,7 @@ def _by_words(found: Sequence[AntigenCandidate]) -> list[list[AntigenCandidate]]
 def _score(members: Sequence[AntigenCandidate], rules: Rules) -> float:
     if rules.classic:
         return float(len(members) * _WEIGHTS.get(members[0].window.signal.name, 1))
-    return round(sum(rules.weight_of(each.window.signal) for each in members), 2)
+    return round(sum(rules.weight(each.window.signal.name) for each in members), 2)
 
 
 def _top(values: Iterable[str], most: int) -> list[str]:

@@ -151,18 +151,9 @@ class Rules:
         """Friction from which a session is rough."""
         return self.thresholds["friction_peak"]
 
-    @property
-    def silence(self) -> float:
-        """Minutes that are a long silence."""
-        return self.thresholds["long_silence_minutes"]
-
     def weight(self, name: str) -> float:
         """What a signal weighs; 0 for one these rules do not know."""
         return self.weights.get(name, 0.0)
-
-    def weight_of(self, signal: Signal) -> float:
-        """What one signal weighs."""
-        return self.weights.get(signal.name, 0.0)
 
     def record(self) -> dict[str, object]:
         """As written into the summary."""
@@ -212,7 +203,13 @@ def window(signal: Signal, messages: Iterable[Sequence[Turn]]) -> Window:
         tools=_tools(turns)[:_TOOLS],
         errors=tuple(line[:200] for line in _without_secrets(_first(_errors(turns), _ERRORS))),
         keywords=tuple(sorted(_first(_keywords(turns), _KEYWORDS))),
-        contexts=tuple(_first(_said(turns), _CONTEXTS)),
+        # The last words first: they are those that led to the signal.
+        contexts=tuple(
+            _first(
+                (cut(turn.text, 500) for turn in reversed(turns) if isinstance(turn, UserText)),
+                _CONTEXTS,
+            )
+        ),
     )
 
 
@@ -251,7 +248,7 @@ def _named_in(text: str) -> Iterator[str]:
 
 
 def _without_secrets(found: list[str]) -> list[str]:
-    """Short texts without secrets; what has no run long enough to be one is not looked at."""
+    # What has no run long enough to be a secret is not looked at.
     return [redacted(each) if _MAY_HIDE.search(each) else each for each in found]
 
 
@@ -278,13 +275,6 @@ def _keywords(turns: list[Turn]) -> Iterator[str]:
         if isinstance(turn, UserText | AssistantText):
             found = _WORD.findall(cut(turn.text, _NAMED).lower())[:_PER_MESSAGE]
             yield from (word for word in found if word not in _STOP)
-
-
-def _said(turns: list[Turn]) -> Iterator[str]:
-    # The last words first: they are those that led to the signal.
-    for turn in reversed(turns):
-        if isinstance(turn, UserText):
-            yield cut(turn.text, 500)
 
 
 def _first(found: Iterable[str], most: int) -> list[str]:

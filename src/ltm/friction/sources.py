@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ltm.errors import NotFound
-from ltm.files.atomic import is_inside
+from ltm.files.atomic import is_inside, names_in
 from ltm.project.identity import identify
 from ltm.sessions.transcript import all_transcripts, origin, unpacked
 
@@ -73,10 +73,9 @@ def find(paths: Iterable[str]) -> list[str]:
     found: dict[str, None] = {}
     for path in paths:
         if os.path.isdir(path):
-            inside = _transcripts(path) or [
-                each for folder in _folders(path) for each in _transcripts(folder)
-            ]
-            found.update(dict.fromkeys(inside))
+            top = os.path.abspath(path)
+            below = (each for folder in _entries(top) for each in _transcripts(folder))
+            found |= dict.fromkeys(_transcripts(top) or below)
         elif os.path.exists(path):
             found[os.path.abspath(path)] = None
         else:
@@ -122,13 +121,20 @@ def group(paths: Sequence[str], seen: Callable[[str], None] = lambda path: None)
             owners.setdefault(uuid, []).append(len(looked))
         looked.append(source)
     roots = list(range(len(looked)))
+
+    def root(place: int) -> int:
+        while roots[place] != place:
+            roots[place] = roots[roots[place]]
+            place = roots[place]
+        return place
+
     for files in owners.values():
-        if 1 < len(files) <= _SHARED_BY:
-            for one in files[1:]:
-                _join(roots, files[0], one)
+        for other in files[1:] if len(files) <= _SHARED_BY else ():
+            one, two = sorted((root(files[0]), root(other)))
+            roots[two] = one
     together: dict[int, list[TranscriptFile]] = {}
     for place, source in enumerate(looked):
-        together.setdefault(_root(roots, place), []).append(source)
+        together.setdefault(root(place), []).append(source)
     sources.conversations = list(together.values())
     return sources
 
@@ -171,23 +177,12 @@ def _unescaped(text: bytes) -> str:
 
 
 def _transcripts(folder: str) -> list[str]:
-    return [
-        path
-        for path in _entries(folder)
-        if path.endswith(_ENDINGS) and _SKIPPED not in os.path.basename(path)
-        if not os.path.isdir(path)
-    ]
-
-
-def _folders(folder: str) -> list[str]:
-    return [path for path in _entries(folder) if os.path.isdir(path)]
+    found = (path for path in _entries(folder) if path.endswith(_ENDINGS))
+    return [p for p in found if _SKIPPED not in os.path.basename(p) and not os.path.isdir(p)]
 
 
 def _entries(folder: str) -> list[str]:
-    try:
-        return [os.path.join(folder, name) for name in sorted(os.listdir(os.path.abspath(folder)))]
-    except OSError:
-        return []
+    return [os.path.join(folder, name) for name in sorted(names_in(folder))]
 
 
 def _age(path: str) -> tuple[float, str]:
@@ -195,15 +190,3 @@ def _age(path: str) -> tuple[float, str]:
         return os.stat(path).st_mtime, path
     except OSError:
         return 0.0, path
-
-
-def _root(roots: list[int], place: int) -> int:
-    while roots[place] != place:
-        roots[place] = roots[roots[place]]
-        place = roots[place]
-    return place
-
-
-def _join(roots: list[int], one: int, two: int) -> None:
-    one, two = sorted((_root(roots, one), _root(roots, two)))
-    roots[two] = one

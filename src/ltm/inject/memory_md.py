@@ -1,26 +1,11 @@
-"""MEMORY.md and the CLAUDE.md block: content, caps, writing.
-
-A few lines shared out among sections that want more: by weight, none unused. Pure.
-
-Memories as Markdown that lies in a file: MEMORY.md, and the block inside CLAUDE.md or AGENTS.md.
+"""MEMORY.md and the block in CLAUDE.md or AGENTS.md: their text, their caps, and writing them.
 
 Both depend on nothing but the memories and the day: no counters, no usage, no date of writing. So
 the same memories give the same bytes on every machine, and two branches disagree about few lines.
-Pure; imports core and this package.
-
-What LTM last wrote into each view, and the texts of others that it replaced there.
-
-Owns two things in a project's private folder, outside the repository: `views.json`, a fingerprint
-for each path, by which a view that is unchanged since is known; and `former/`, a copy of each
-text that was in the way. A missing fingerprint costs a closer look; a copy goes only by purge.
-Imports storage's small readers and the durable write.
-
-The views on the disk: MEMORY.md in each vault, and the block in files that ask for one.
-
-Owns which files are looked at, that nothing is written that does not change, and that no text of
-others is lost: what LTM did not write is replaced only when a person says so, what was typed into
-something LTM wrote is replaced as its first line announces, and a copy of either is kept. Imports
-core, the store's port, the vaults' folders and the durable write.
+What LTM did not write is replaced only when a person says so; what was typed into something LTM
+wrote is replaced as its first line announces. A copy of either is kept in `former/` of the
+project's private folder, and goes only by purge; `views.json` there has a fingerprint of each view
+as LTM last wrote it.
 """
 
 from __future__ import annotations

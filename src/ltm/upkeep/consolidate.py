@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from ltm.decisions import Merge, Reduce
 from ltm.errors import Conflict, NotFound, Refused
@@ -45,6 +45,7 @@ SHARE = 5
 MOST = 60
 """Memories of a kind that are asked about at once."""
 
+T = TypeVar("T")
 _LONGEST = 1_200
 _ROOTED = 0.6  # share of a merged text's words that its sources must have
 _SYSTEM = """\
@@ -235,10 +236,13 @@ def partition(answer: str, group: Sequence[Stored], left: int) -> list[Consolida
     """
     value = object_in(answer)
     stored = {each.memory.id: each for each in group}
-    free = _named_once(value, stored)
+    merges, drops = _only(dict, value.get("merge")), _only(str, value.get("drop"))
+    named = [*_only(str, value.get("keep")), *drops]
+    named += [each for entry in merges for each in _only(str, entry.get("sources"))]
+    free = {each for each in stored if named.count(each) == 1}
     steps: list[ConsolidationStep] = []
-    for entry in _entries(value.get("merge")):
-        ids = [each for each in _ids(entry.get("sources")) if each in free]
+    for entry in merges:
+        ids = [each for each in _only(str, entry.get("sources")) if each in free]
         content = entry.get("content")
         if not 2 <= len(ids) <= left or not isinstance(content, str):
             continue
@@ -247,7 +251,7 @@ def partition(answer: str, group: Sequence[Stored], left: int) -> list[Consolida
             free -= set(ids)
             left -= len(ids)  # one of them is reworded, the others go
             steps.append(step)
-    for each in _ids(value.get("drop")):
+    for each in drops:
         if each in free and left and not is_spared(stored[each].memory):
             free.discard(each)
             left -= 1
@@ -276,25 +280,11 @@ def _model_merge(group: Sequence[Stored], content: str) -> ConsolidationStep | N
     )
 
 
-def _named_once(value: Mapping[str, Any], stored: Mapping[str, Stored]) -> set[str]:
-    """The ids an answer may act on: known, and named in one place only."""
-    named = [
-        *_ids(value.get("keep")),
-        *_ids(value.get("drop")),
-        *(each for entry in _entries(value.get("merge")) for each in _ids(entry.get("sources"))),
-    ]
-    return {each for each in stored if named.count(each) == 1}
-
-
 def _prompt(group: Sequence[Stored]) -> str:
     mark = secrets.token_hex(8)
     lines = [f"{each.memory.id} {one_line(each.memory.text)[:600]}" for each in group]
     return "\n".join([f"[{mark} memories]", *lines, f"[{mark} end]", "Answer with the JSON only."])
 
 
-def _entries(value: object) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _ids(value: object) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+def _only(kind: type[T], value: object) -> list[T]:
+    return [each for each in value if isinstance(each, kind)] if isinstance(value, list) else []

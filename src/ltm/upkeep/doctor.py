@@ -15,7 +15,7 @@ from typing import Any
 
 from ltm.config.config import Config, problems_in
 from ltm.errors import LtmError
-from ltm.model import Memory, Problem, Usage
+from ltm.model import Problem, Usage
 from ltm.policy import is_hidden
 from ltm.project.layout import Places
 from ltm.store.file_store import FileStore
@@ -128,13 +128,25 @@ def audit(store: Store, now: datetime) -> dict[str, Any]:
     """
     memories = [each.memory for each in store.list(ACTIVE).items]
     usage = store.usage([memory.id for memory in memories])
+    known: set[tuple[str, ...]] = set()
+    repeated: list[str] = []
+    for memory in sorted(memories, key=lambda each: (each.created, each.id)):
+        text = (memory.kind, *key(memory.text))
+        repeated += [memory.id] if text in known else []
+        known.add(text)
+    words = {each.id: tokens_of(f"{each.title} {each.text}") for each in memories}
+    used = {each.id: usage.get(each.id, Usage()) for each in memories}
     sorts = {
-        "junk": [memory.id for memory in memories if _is_junk(memory)],
-        "duplicate": _repeated(memories),
+        "junk": [name for name, found in words.items() if len(found) < _LEAST_WORDS],
+        "duplicate": sorted(repeated),
         "stale": [
             memory.id for memory in memories if is_hidden(memory, store.kinds[memory.kind], now)
         ],
-        "unused": [memory.id for memory in memories if _is_unused(usage.get(memory.id, Usage()))],
+        "unused": [
+            name
+            for name, found in used.items()
+            if found.uses == 0 and found.known_days >= UNUSED_DAYS
+        ],
         "secret": [memory.id for memory in memories if secrets_in(memory)],
     }
     return {
@@ -148,22 +160,3 @@ def audit(store: Store, now: datetime) -> dict[str, Any]:
             for name, ids in sorts.items()
         },
     }
-
-
-def _repeated(memories: Sequence[Memory]) -> list[str]:
-    known: set[tuple[str, ...]] = set()
-    found: list[str] = []
-    for memory in sorted(memories, key=lambda each: (each.created, each.id)):
-        text = (memory.kind, *key(memory.text))
-        if text in known:
-            found.append(memory.id)
-        known.add(text)
-    return sorted(found)
-
-
-def _is_junk(memory: Memory) -> bool:
-    return len(tokens_of(f"{memory.title} {memory.text}")) < _LEAST_WORDS
-
-
-def _is_unused(usage: Usage) -> bool:
-    return usage.uses == 0 and usage.known_days >= UNUSED_DAYS

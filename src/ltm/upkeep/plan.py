@@ -196,12 +196,11 @@ def apply(store: Store, actions: Iterable[Action]) -> Upkeep:
 def _reconsidered(store: Store) -> list[Stored]:
     """The active set, and what is archived but may come back: a year later the rest of the archive
     is most of what there is."""
-    again = Filter(phases=(Phase.ARCHIVED,), ids=tuple(store.used_again()))
-    spared = Filter(phases=(Phase.ARCHIVED,), spared=True)
-    rules = Filter(
-        phases=(Phase.ARCHIVED,), kinds=tuple(kind.name for kind in store.kinds if kind.rule)
-    )
-    found = (store.list(wanted).items for wanted in (ACTIVE, again, spared, rules))
+    archived = Filter(phases=(Phase.ARCHIVED,))
+    again = archived._replace(ids=tuple(store.used_again()))
+    rules = archived._replace(kinds=tuple(kind.name for kind in store.kinds if kind.rule))
+    wanted = (ACTIVE, again, archived._replace(spared=True), rules)
+    found = (store.list(each).items for each in wanted)
     return list({each.memory.id: each for items in found for each in items}.values())
 
 
@@ -209,29 +208,18 @@ def _due(
     store: Store, stored: Stored, usage: Usage, bounds: Mapping[Scope, Limits], now: datetime
 ) -> Action | None:
     """The step that rules 1 to 3 ask of a memory."""
-    memory = stored.memory
-    lasting = is_lasting(memory, store.kinds[memory.kind])
+    memory, kind = stored.memory, store.kinds[stored.memory.kind]
+    lasting = is_lasting(memory, kind)
     if memory.phase is not Phase.FULL and (usage.uses_since > 0 or lasting):
         used = f"used {counted(usage.uses_since, 'time')} since it was shortened"
         reason = "rules, critical and pinned memories are kept whole" if lasting else used
         return _step(stored, REVIVE, Phase.FULL, reason)
     if memory.phase is Phase.ARCHIVED or lasting:
         return None
-    return _ended(store, stored, now) or _faded(store, stored, usage, bounds[memory.scope])
-
-
-def _ended(store: Store, stored: Stored, now: datetime) -> Action | None:
-    memory = stored.memory
-    kind = store.kinds[memory.kind]
-    if not is_over(memory, kind, now):
-        return None
-    reason = f"{memory.state} more than {kind.resolved_days:g} days ago"
-    return _step(stored, ARCHIVE, Phase.ARCHIVED, reason)
-
-
-def _faded(store: Store, stored: Stored, usage: Usage, limits: Limits) -> Action | None:
-    memory = stored.memory
-    allowance = idle_allowance(memory.impact, limits)
+    if is_over(memory, kind, now):
+        reason = f"{memory.state} more than {kind.resolved_days:g} days ago"
+        return _step(stored, ARCHIVE, Phase.ARCHIVED, reason)
+    allowance = idle_allowance(memory.impact, bounds[memory.scope])
     if allowance is None or usage.idle_days <= allowance:
         return None
     idle = min(usage.idle_days, store.active_days_since(memory.confirmed))
@@ -289,17 +277,14 @@ class Leaving(Protocol):
     @property
     def scope(self) -> Scope:
         """Whose memories they are."""
-        ...
 
     @property
     def leaving(self) -> int:
         """How many memories the step puts out of use."""
-        ...
 
     @property
     def rationed(self) -> bool:
         """Whether there are only so many of its kind in a session, whatever a clock says."""
-        ...
 
 
 S = TypeVar("S", bound=Leaving)
