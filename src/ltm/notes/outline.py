@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ _FEWEST = 3  # words from which a message asks for something
 _PLACE = re.compile(r"\A(?:cd \S+ (?:&&|;) )+")
 _MARKUP = re.compile(r"\*\*|__")
 _BRANCH = re.compile(rb'"gitBranch":\s?"([^"\\]+)"')
-_END = 64 * 1024
+_END = 40  # lines at the end of a transcript that are looked at for the branch
 _FILE_KEYS = ("file_path", "path", "notebook_path")
 
 
@@ -217,17 +218,12 @@ def outline_in(
     """The outline of a session from its transcript, without what was purged since."""
     reading = read(path, seen=Unpurged(log, datetime.now(UTC)), lines=lines)
     outline = outline_of(reading.messages(), session, kinds, origin(path, lines).cwd, path)
-    return replace(outline, branch=_branch_at_end(path))
+    return replace(outline, branch=_branch_at_end(path, lines))
 
 
-def _branch_at_end(path: str) -> str:
+def _branch_at_end(path: str, lines: LineSource) -> str:
     """The branch that the last lines of a transcript name; '' if they name none."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _END))
-            found = _BRANCH.findall(file.read(_END))
-    except OSError:
-        return ""
+    found = [each for line in deque(lines(path, None), _END) for each in _BRANCH.findall(line)]
     name = found[-1].decode("utf-8", "replace") if found else ""
     return redacted(one_line(name))[:_LINE] if name != "HEAD" else ""
 
