@@ -128,6 +128,17 @@ def test_what_is_said_otherwise_later_is_kept_in_its_last_form_only() -> None:
     assert [text for text in texts(found) if "Helm" in text] == ["We never deploy with Helm."]
 
 
+def test_a_preference_the_other_way_round_is_its_last_form() -> None:
+    found = heard(
+        user("hello"),
+        agent("Hello."),
+        user("I prefer tabs over spaces in all files."),
+        agent("Noted."),
+        user("Wait. I prefer spaces over tabs in all files."),
+    )
+    assert texts(found) == ["I prefer spaces over tabs in all files."]
+
+
 def test_a_likely_one_tells_how_probable_it_is() -> None:
     likely, sure = judge().tiers["user"]
     (found,) = says("Marta owns the billing service")

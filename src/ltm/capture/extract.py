@@ -282,9 +282,11 @@ def _takes_back(later: Candidate, former: Candidate) -> bool:
     """Whether the user said a thing otherwise later in the session: only the last form counts."""
     if later.source.trust is not Trust.USER or later.source.lines == former.source.lines:
         return False
-    return opposed(later.text, former.text) or (
-        later.changed and says_otherwise(later.text, former.text)
-    )
+    if opposed(later.text, former.text):
+        return True
+    # The same words in another order: "tabs over spaces", and then "spaces over tabs".
+    turned = tokens_of(later.text) == tokens_of(former.text) and later.text != former.text
+    return turned or (later.changed and says_otherwise(later.text, former.text))
 
 
 def _says_less(former: Candidate, candidate: Candidate) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.message import Sentence, joined, opening, said, tidy, told, with_reason
@@ -458,15 +459,21 @@ _MARKUP = re.compile(r"\*\*|__|`{3,}")
 
 def cause_in(text: str, model: Judge, least: float = NAMED) -> str:
     """The sentence of a report that most likely says what was wrong, or nothing."""
+    worth, found = _likeliest_cause(text, model)
+    return found if worth >= least else ""
+
+
+@lru_cache(maxsize=4)
+def _likeliest_cause(text: str, model: Judge) -> tuple[float, str]:
     setting = Setting(AGENT, worked=True, failed=True)
     spoken = sentences_of(text, setting)[:_CAUSE_SENTENCES]
-    best, found = least, ""
+    best, found = 0.0, ""
     for place, each in enumerate(spoken):
         worth = model.worth(AGENT, each.text, signs(spoken, place, setting))
         is_statement = not each.text.rstrip().endswith(("?", ":"))
         if worth >= best and is_statement and not is_standing_order(each.text):
             best, found = worth, tidy(each.text)
-    return found
+    return best, found
 
 
 def from_words(text: str, source: Source) -> Iterator[Candidate]:

@@ -8,12 +8,15 @@ from typing import Any
 import click
 
 from ltm.capture.remember import drop_candidates, keep_candidate
+from ltm.capture.statements import AGENT, USER
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.cli.remember import tell_result
 from ltm.errors import WrongUsage
+from ltm.model import Trust
 from ltm.state.candidates import DAYS, CandidateRecord, Candidates, named
 from ltm.text.display import counted, one_line
+from ltm.text.judge import judge
 
 _BY = "ltm review"
 
@@ -22,7 +25,10 @@ _BY = "ltm review"
 @click.argument("action", type=click.Choice(["keep", "drop"]), required=False)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--all", "everything", is_flag=True, help="All that wait.")
-def review_command(work: Work, action: str | None, ids: tuple[str, ...], everything: bool) -> None:
+@click.option("--why", is_flag=True, help="Show the words that counted most.")
+def review_command(
+    work: Work, action: str | None, ids: tuple[str, ...], everything: bool, why: bool
+) -> None:
     """Keep or drop statements found in sessions; without an action, list them.
 
     \b
@@ -69,7 +75,7 @@ def review_command(work: Work, action: str | None, ids: tuple[str, ...], everyth
         )
         return
     if action is None:
-        _show(left)
+        _show(left, why=why)
         return
     if action == "drop":
         output.say(f"Dropped {', '.join(each.id for each in chosen) or 'nothing'}")
@@ -77,14 +83,21 @@ def review_command(work: Work, action: str | None, ids: tuple[str, ...], everyth
         output.note(f"{len(left)} still waiting; for the list: ltm review")
 
 
-def _show(waiting: list[CandidateRecord]) -> None:
+def _show(waiting: list[CandidateRecord], *, why: bool) -> None:
     if not waiting:
         output.note("Nothing to review.")
         return
     output.table(
-        ("id", "said", "by", "kind", "statement"),
+        ("id", "said", "by", "kind", *(["why"] if why else []), "statement"),
         [
-            (each.id, f"{_said(each):%Y-%m-%d}", each.trust, each.kind, one_line(each.text))
+            (
+                each.id,
+                f"{_said(each):%Y-%m-%d}",
+                each.trust,
+                each.kind,
+                *([_why(each)] if why else []),
+                one_line(each.text),
+            )
             for each in waiting
         ],
     )
@@ -92,6 +105,12 @@ def _show(waiting: list[CandidateRecord]) -> None:
         f"{counted(len(waiting), 'candidate')}. Keep one with 'ltm review keep ID', drop one with"
         f" 'ltm review drop ID', all with --all. They expire after {DAYS} days."
     )
+
+
+def _why(record: CandidateRecord) -> str:
+    """How probable it is that a statement is worth keeping, and the words that say so."""
+    words = judge()[USER if record.trust == Trust.USER else AGENT].telling(record.text, "keep")
+    return f"{record.weight / 10:.0f} %: {', '.join(words) or 'where it stands'}"
 
 
 def _as_json(record: CandidateRecord) -> dict[str, Any]:

@@ -137,6 +137,11 @@ class Judge:
     def __init__(self, data: Mapping[str, Any]) -> None:
         """`data` is what `judge.json` holds."""
         self._heads = {name: Head(**head) for name, head in data["heads"].items()}
+        self._single = {
+            name: (head.bias[0], {gram: row[0] for gram, row in head.rows.items()})
+            for name, head in self._heads.items()
+            if len(head.classes) == 1
+        }
         self.tiers: dict[str, tuple[float, float]] = {
             name: (likely, sure) for name, (likely, sure) in data["tiers"].items()
         }
@@ -146,7 +151,11 @@ class Judge:
 
     def worth(self, speaker: str, text: str, stands: Iterable[str]) -> float:
         """How probable it is that a sentence of a speaker is worth keeping."""
-        (score,) = self._heads[speaker].scores(grams(text), stands)
+        bias, weights = self._single[speaker]
+        known = [weight for gram in grams(text) if (weight := weights.get(gram)) is not None]
+        score = bias + sum(weights.get(sign, 0) for sign in stands) / UNIT
+        if known:
+            score += SCALE / UNIT * sum(known) / math.sqrt(len(known))
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, score))))
 
     def best(self, question: str, text: str, signs: Iterable[str] = ()) -> tuple[str, float]:
