@@ -99,6 +99,7 @@ def test_a_likely_statement_is_offered_once_kept_and_then_told_as_a_memory(
     assert line == f"- {found.id} (user) {RELEASES}"
     assert offers(person.told("s3")) == []
     assert person.ltm("review")["waiting"][0]["offered"]
+    assert "%: " in person.ltm("review", "--why")["waiting"][0]["why"]
 
     kept = person.ltm("review", "keep", found.id)
     assert (kept["kept"][0]["action"], kept["waiting"]) == ("added", [])

@@ -70,7 +70,7 @@ def review_command(
                     for each, done in kept
                 ],
                 "dropped": [each.id for each in chosen] if action == "drop" else [],
-                "waiting": [_as_json(each) for each in left],
+                "waiting": [_as_json(each) | ({"why": _why(each)} if why else {}) for each in left],
             }
         )
         return
