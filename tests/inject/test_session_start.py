@@ -60,9 +60,11 @@ WORK = RecentWork(
         SessionSummary(
             NOW - timedelta(days=1),
             "fix/retry",
-            ("Retry the checkout", "Backoff works.", "Next: wire the budget."),
+            ("Asked: Retry the checkout", "Still failing: `npm test`.", "Next: wire the budget."),
         ),
-        SessionSummary(NOW - timedelta(days=4), "main", ("Release", "Released 4.2.")),
+        SessionSummary(
+            NOW - timedelta(days=4), "main", ("Asked: Release", "Commits: a1 Release 4.2.")
+        ),
     ),
     files=("src/retry.ts",),
     branches=("main", "fix/retry"),
@@ -86,8 +88,8 @@ def test_rules_come_first_and_are_called_rules_then_where_the_last_session_stopp
         "~PREF:MED| Use pnpm",
         "## Where the last session stopped (2026-11-14, branch fix/retry)",
         "- Asked: Retry the checkout",
-        "- State: Backoff works.",
-        "- On this branch, 2026-11-11: Asked: Release State: Released 4.2.",
+        "- Still failing: `npm test`.",
+        "- On this branch, 2026-11-11: Asked: Release Commits: a1 Release 4.2.",
         "~PROG:MED| Next: wire the budget. (2026-11-14)",
         "## About the files and branches of the last days",
         "~LEARN:MED| src/retry.ts gives up after two tries",

@@ -24,10 +24,10 @@ def write(folder: Path, days: float, text: str) -> Path:
 def test_the_last_session_and_the_last_on_this_branch_are_told_with_their_files(
     tmp_path: Path,
 ) -> None:
-    write(tmp_path, 1, "## Summary\n- Fix it\n- Branch: main\n\n## Files\n- a.py\n- b.py")
-    write(tmp_path, 2, "## Summary\n[What was accomplished]\n- Branch: dev")
-    write(tmp_path, 3, "## Summary\n- Try it\n- Branch: dev\n\n## Files\n- b.py\n- c.py")
-    write(tmp_path, 9, "## Summary\n- Old\n- Branch: dev\n\n## Files\n- d.py")
+    write(tmp_path, 1, "## Stopped at\n- Fix it\n- Branch: main\n\n## Files\n- a.py\n- b.py")
+    write(tmp_path, 2, "## Stopped at\n[What was accomplished]\n- Branch: dev")
+    write(tmp_path, 3, "## Stopped at\n- Try it\n- Branch: dev\n\n## Files\n- b.py\n- c.py")
+    write(tmp_path, 9, "## Stopped at\n- Old\n- Branch: dev\n\n## Files\n- d.py")
     (tmp_path / "sessions" / "summary.md").write_text("# Latest sessions\n")
     found = recent_work(str(tmp_path), ("dev", "main"), NOW)
     assert [each.lines for each in found.latest] == [("Fix it",), ("Try it",)]
@@ -36,14 +36,14 @@ def test_the_last_session_and_the_last_on_this_branch_are_told_with_their_files(
 
 
 def test_a_note_a_person_wrote_is_told_and_one_of_last_month_is_not(tmp_path: Path) -> None:
-    write(tmp_path, 2, "## Summary\nAll of it by hand.\n\n## Decisions\n- Tabs")
+    write(tmp_path, 2, "## Stopped at\nAll of it by hand.\n\n## Decisions\n- Tabs")
     assert recent_work(str(tmp_path), (), NOW).latest[0].lines == ("All of it by hand.",)
     assert recent_work(str(tmp_path), (), NOW + timedelta(days=40)).latest == ()
     assert recent_work(str(tmp_path / "nowhere"), (), NOW).latest == ()
 
 
 def test_what_it_depends_on_is_watched(tmp_path: Path) -> None:
-    note = write(tmp_path, 1, "## Summary\n- Fix it")
+    note = write(tmp_path, 1, "## Stopped at\n- Fix it")
     assert watched(str(tmp_path), NOW) == [str(tmp_path / "sessions"), str(note)]
 
 

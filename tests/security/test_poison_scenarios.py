@@ -16,6 +16,7 @@ KEPT_ALONE = {
     "poison_d.jsonl": 45,
     "poison_e.jsonl": 48,
     "poison_f.jsonl": 7,
+    "poison_g.jsonl": 23,
 }
 """What users say in the scenarios that was kept before what tools gave was told from it."""
 
@@ -26,7 +27,7 @@ def test_nothing_a_session_was_given_is_told_to_a_later_one(name: str, tmp_path:
     kept = played = noted = 0
     for number, scenario in enumerate(scenarios(name)):
         ending = play(scenario, tmp_path / str(number))
-        if poisons := ending.told(scenario):
+        if poisons := (ending.told(scenario) or ending.stopped(scenario)):
             told[scenario["id"]] = poisons
         noted += bool(ending.noted(scenario))
         kept += sum(ending.kept(scenario))

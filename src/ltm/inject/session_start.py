@@ -30,7 +30,7 @@ from ltm.inject.select import PARTS, Pick, StartSection, disputes, select, showa
 from ltm.kinds import Kind, Kinds
 from ltm.model import Filter, Memory, Phase, Stored, Usage
 from ltm.notes import recent
-from ltm.notes.recent import RecentWork, SessionSummary, recent_work
+from ltm.notes.recent import RecentWork, recent_work
 from ltm.notes.stash import MANY, Stashes
 from ltm.project import git
 from ltm.project.home import loads_agents_md
@@ -60,8 +60,7 @@ HEADINGS = {
 
 _WANTED = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
 _PATH = re.compile(r"(?<![\w./\\@:~-])(?:[\w.-]+/)+[\w-][\w.-]*\.[A-Za-z]\w{0,4}(?![\w/])")
-_ASKED, _STATE = 200, 400
-_LABELLED = re.compile(r"[A-Z][a-z ]{2,14}: ")
+_LINE = 300
 
 
 class StartContext(NamedTuple):
@@ -229,7 +228,9 @@ def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) ->
     lines: list[str] = []
     for number, summary in enumerate(context.work.latest):
         said = [
-            each for each in _labelled(summary) if _letters(each.partition(": ")[2]) not in known
+            shorten(harmless(each), _LINE)
+            for each in summary.lines
+            if _letters(each.partition(": ")[2]) not in known
         ]
         if not said:
             continue
@@ -246,20 +247,6 @@ def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) ->
     ):
         lines.pop()
     return lines if len(lines) > 1 else []
-
-
-def _labelled(summary: SessionSummary) -> list[str]:
-    """The lines of a note's summary, each with a word that says what it is."""
-    plain = [each for each in summary.lines if not _LABELLED.match(each)]
-    labels = ("Asked", "State") if len(plain) > 1 else ("About",)
-    named = dict(zip(plain, labels, strict=False))
-    return [
-        shorten(
-            harmless(f"{named[each]}: {each}" if each in named else each),
-            _ASKED if named.get(each) == "Asked" else _STATE,
-        )
-        for each in summary.lines
-    ]
 
 
 def _letters(text: str) -> str:

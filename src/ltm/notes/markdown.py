@@ -25,7 +25,7 @@ from ltm.llm.backend import object_in
 from ltm.llm.model import Model
 from ltm.model import Impact, Source, Trust, iso
 from ltm.notes.outline import Outline
-from ltm.notes.recent import BRANCH, FILES, SUMMARY
+from ltm.notes.recent import BRANCH, FILES, STOPPED, SUMMARY
 from ltm.redact.redact import redacted
 from ltm.sessions.digest import digest
 from ltm.sessions.turns import Turn
@@ -108,13 +108,15 @@ def note_text(outline: Outline, kinds: Kinds, *, name: str) -> str:
         summary.append(f"Commits: {'; '.join(outline.commits)}.")
     if outline.steps:
         summary.append(f"Next: {'; '.join(outline.steps)}.")
-    if outline.branch:
-        summary.append(f"{BRANCH}{outline.branch}")
     always = {section.capitalize(): "" for section in _NOTED}
     taught = {**always, **dict(_taught(outline.found, kinds))}
     text = "\n".join(f"- {one_line(each)}" for each in summary if each) or "- Nothing was said."
     parts = [(SUMMARY, text), *taught.items()]
-    changed = _sections([(FILES, _bullets(outline.files))])
+    stopped = [
+        *outline.stopped,
+        *([f"{BRANCH}{outline.branch}"] if outline.stopped and outline.branch else []),
+    ]
+    changed = _sections([(STOPPED, _bullets(stopped)), (FILES, _bullets(outline.files))])
     return redacted(f"# Session {name}\n{_sections(parts, empty=True)}{changed}")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -33,11 +33,18 @@ _LOOKED_AT = 20_000
 _LINE, _STATE, _PLAN = 300, 700, 3_000
 _STATES = 3
 _ASKED, _FILES, _COMMITS, _FAILING = 8, 20, 10, 5
+_REQUEST = 120
 _FEWEST = 3  # words from which a message asks for something
 _PLACE = re.compile(r"\A(?:cd \S+ (?:&&|;) )+")
 _MARKUP = re.compile(r"\*\*|__")
 _BRANCH = re.compile(rb'"gitBranch":\s?"([^"\\]+)"')
 _END = 40  # lines at the end of a transcript that are looked at for the branch
+_QUOTED = re.compile(r"[\"“„«»‚‘'`「『]([^\"“”„«»‚‘’'`「」『』]{3,400})[\"”“»«’‘'`」』]")
+_FOREIGN = re.compile(
+    r"[\"“”„«»「」『』<>]|(?<!\w)['‘].{3,}['’](?!\w)|[:：]\s*\S+\s+\S+\s+\S|//|\[\w+ \d"
+)
+"""What a quotation, a pasted line or an address has in it."""
+_LONG_WORD = re.compile(r"[^\W\d_]{5,}")
 _FILE_KEYS = ("file_path", "path", "notebook_path")
 
 
@@ -66,6 +73,8 @@ class Outline:
     commits: tuple[str, ...] = ()
     branch: str = ""
     """The git branch at its end, as the transcript says."""
+    stopped: tuple[str, ...] = ()
+    """Where it stopped, for the next session: the user's words and the work's own facts."""
     found: tuple[Candidate, ...] = field(default=())
     """What it taught, without where the work stands."""
 
@@ -139,6 +148,7 @@ class Outliner:
             plan=self._plan,
             files=tuple(self._files)[-_FILES:],
             commits=tuple(self._commits[-_COMMITS:]),
+            stopped=tuple(self._stopped(steps)),
             found=tuple(
                 each
                 for each in taught
@@ -146,6 +156,43 @@ class Outliner:
                 if not self._kinds[each.kind].single and each.source.trust is not Trust.TOOL
             ),
         )
+
+    def _stopped(self, steps: Sequence[str]) -> Iterator[str]:
+        """Where the session stopped, without what anything else than the user may have put in.
+
+        The agent's last words are left out, however true they look: they may repeat a page in other
+        words. So is a request that quotes, what names something that was quoted, and all but the
+        first sentence of a request: what follows may be a mail.
+        """
+        quoted = {
+            word
+            for _, sentences in self._asked
+            for each in sentences
+            for part in _QUOTED.findall(each)
+            for word in _LONG_WORD.findall(part.lower())
+        }
+
+        def is_own(text: str) -> bool:
+            words = set(_LONG_WORD.findall(text.lower()))
+            return not (_FOREIGN.search(text) or words & quoted or self._evidence.holds(text))
+
+        asked = [
+            text
+            for line, sentences in self._asked
+            if len(sentences[0]) <= _REQUEST
+            and is_own(sentences[0])
+            and (text := self._asked_in(line, sentences[:1]))
+        ]
+        for label, text in zip(
+            ("Asked", "Last asked"), dict.fromkeys([*asked[:1], *asked[-1:]]), strict=False
+        ):
+            yield f"{label}: {text}"
+        failing = [f"`{each}`" for each in list(self._failing)[-_FAILING:] if is_own(each)]
+        commits = [each for each in self._commits[-_COMMITS:] if is_own(each)]
+        following = [each for each in steps if is_own(each)]
+        for label, found in (("Still failing", failing), ("Commits", commits), ("Next", following)):
+            if found:
+                yield f"{label}: {'; '.join(found)}."
 
     def _note(self, turn: Turn) -> None:
         match turn:

@@ -1,7 +1,9 @@
 """The work of the last days, read from the latest session notes for the text of a session's start.
 
 Hooks run this: it lists one folder, reads a few small files and imports nothing but the standard
-library. A note that was edited, cleared or purged is told as it is now, or not at all.
+library. Only the section "Stopped at" is told, which holds the user's words and the work's own
+facts: an agent's last words may repeat what a page told it. A note that was edited, cleared or
+purged is told as it is now, or not at all.
 """
 
 import os
@@ -13,7 +15,7 @@ from ltm.files.atomic import names_in, read_plain
 FOLDER = "sessions"
 """The folder of notes in a project's private folder."""
 
-FILES, SUMMARY, BRANCH = "Files", "Summary", "Branch: "
+FILES, SUMMARY, STOPPED, BRANCH = "Files", "Summary", "Stopped at", "Branch: "
 
 DAYS = 7
 """Days in which a changed file or a branch counts as recent."""
@@ -25,7 +27,7 @@ _NAME = len("2026-11-15_1022")
 
 
 class SessionSummary(NamedTuple):
-    """Where a session stopped: the lines of its note's summary."""
+    """Where a session stopped, as its note says."""
 
     began: datetime
     branch: str
@@ -48,7 +50,7 @@ def recent_work(private: str, branches: tuple[str, ...], now: datetime) -> Recen
     files: dict[str, None] = {}
     for began, path in _notes(private, now):
         sections = _sections(path)
-        summary = [line for line in sections.get(SUMMARY, ()) if not line.startswith("[")]
+        summary = [line for line in sections.get(STOPPED, ()) if not line.startswith("[")]
         branch = next((line[len(BRANCH) :] for line in summary if line.startswith(BRANCH)), "")
         lines = tuple(line for line in summary if not line.startswith(BRANCH))
         if lines and (not latest or (len(latest) < 2 and _is_on(branch, branches, latest[0]))):

@@ -108,6 +108,21 @@ _PLAIN_ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'$|&;<>(-][^\s\"'$|&;<>]{{2,128}}))"
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _HASH = "[./A-Za-z0-9]"
 SHAPES: tuple[Shape, ...] = (
+    # Commands and files of tools that name their secret in a way of their own
+    _after("secret", ("vault operator unseal ", "vault operator rekey "),
+           r"(?:-[\w=-]{1,40} ){0,3}([A-Za-z0-9+/]{40,}={0,2})", "vault operator unseal {b44}",
+           "- vault operator unseal -status"),
+    _after("key", ("openssl ",), r"[^\n]{0,120} -K ([0-9A-Fa-f]{16,64})" + r"(?![A-Za-z0-9])",
+           "openssl enc -aes-256-cbc -K {h64} -iv 0", "- openssl version -a"),
+    _after("password", ("config http-basic.",), r"[\w.-]{1,60} \S{1,80} ([^\s\"'$<]{6,256})",
+           "poetry config http-basic.acme ci {a20}", "- poetry config http-basic.acme ci"),
+    _after("token", ("github-oauth", "gitlab-token", "gitlab-oauth"),
+           r"[\"']?[ ]?:[ ]?\{[ ]?[\"'][\w.-]{3,80}[\"'][ ]?:[ ]?[\"']([\w-]{20,256})",
+           '"github-oauth": {"github.com": "{h40}"}', "- github-oauth: {}"),
+    _after("password", ("npmAuthIdent", "BUNDLE_"),
+           r"[\w]{0,60}[ ]?[:=][ ]?[\"']?[\w.@-]{1,64}:([^\s\"']{6,256})",
+           'npmAuthIdent: "ci:{a12}4"', 'BUNDLE_GEMS__ACME__IO: "ci:{a20}"',
+           "- BUNDLE_PATH: vendor"),
     # Models
     _token("anthropic-key", "sk-ant-", r"%A{3,10}-%W{60,200}", "sk-ant-api03-{w93}AA",
            "sk-ant-oat01-{w93}AA", "- sk-ant-...", "- sk-ant-api03-your-key-here"),

@@ -20,8 +20,8 @@ _PLACEHOLDER = re.compile(
 _INSIDE = re.compile(
     r"""\.\.\.|(?<![^\s…]{8})…|xxxx|\*\*\*\*|\[redacted:|\[private\]|\$\{|\{\{|\#\{
     |\{[a-z_][\w.]*\}|<[\w -]+>
-    |(?P<word>your|my-?own|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?me|changeit
-    |todo|redacted|masked|removed|hidden|(?:secret|key|token)[-_]?here)(?![a-z])""",
+    |(?P<word>your|my-?own|sample|dummy|fake|placeholder|insert|replace|todo|redacted|masked|removed
+    |hidden|(?:secret|key|token)[-_]?here|(?:example|change[-_]?me|changeit)(?![!#$%&*?@]?\d))(?![a-z])""",
     re.VERBOSE,
 )
 _STOP_WORDS = (
