@@ -32,8 +32,8 @@ def test_the_next_session_is_told_where_the_last_one_stopped(person: Person) -> 
     lines = first.split("\n")
     at = next(n for n, line in enumerate(lines) if line.startswith("## Where the last session"))
     assert lines[at + 1] == f"- Asked: {GOAL}"
-    assert "redirect still answers" in lines[at + 2]
-    assert lines[at + 3].startswith("- Still failing: `pytest tests/test_login.py`: Error: expect")
+    assert lines[at + 2] == "- Still failing: `pytest tests/test_login.py`."
+    assert "redirect still answers" not in first  # the agent's words may be a page's
     assert "## About the files and branches of the last days" in lines
     assert person.ltm("inject")["text"] == first
     person.ltm("sessions", "--purge", "s1")

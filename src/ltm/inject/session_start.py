@@ -230,7 +230,7 @@ def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) ->
         said = [
             shorten(harmless(each), _LINE)
             for each in summary.lines
-            if _letters(each.partition(": ")[2]) not in known
+            if _letters(each.partition(": ")[2] or each) not in known
         ]
         if not said:
             continue
