@@ -61,7 +61,7 @@ def test_the_next_session_is_told_the_users_rules_and_where_the_last_one_stopped
     first = product.print_session(
         "Fix the login of the shop, it fails since Monday.", [failing, state], allowed=["Bash"]
     )
-    wait_until(lambda: "redirect" in ltm(product, "inject"), "the note of the first session")
+    wait_until(lambda: "Still failing" in ltm(product, "inject"), "the note of the first session")
 
     session = product.print_session("go on", ["Yes."])
     lines = told(session.requests[0])[0].split("\n")
@@ -70,8 +70,8 @@ def test_the_next_session_is_told_the_users_rules_and_where_the_last_one_stopped
     assert lines[rules + 1] == "~PREF:HIGH| Use pnpm, never npm"
     assert lines[rules + 2].startswith("## Where the last session stopped (20")
     assert lines[rules + 3] == "- Asked: Fix the login of the shop, it fails since Monday."
-    assert lines[rules + 4] == f"- State: {state}"
-    assert lines[rules + 5].startswith("- Still failing: `echo 'Error: got 500'; exit 3`")
+    assert lines[rules + 4] == "- Still failing: `echo 'Error: got 500'; exit 3`."
+    assert state not in "\n".join(lines)  # the agent's words may be a page's
     assert_quiet(session)
     wait_until(lambda: not waiting_events(product), "a drain")
     [given] = json.loads(ltm(product, "sessions", "told", session.session_id, "--json"))["texts"]

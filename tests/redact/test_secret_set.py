@@ -18,7 +18,10 @@ MISSED = {
     # What ends a thought, or a colour, is written differently inside of JSON.
     **{row: {"c-22", "c-23"} for row in ("t-161", "t-174", "u-198", "u-263")},
     # Words around it that make it less plain what it is.
-    **{row: {"c-03", "c-14", "c-15", "c-19"} for row in ("u-068", "u-165", "u-180", "u-219")},
+    **{
+        row: {"c-03", "c-14", "c-15", "c-19"}
+        for row in ("u-068", "u-165", "u-180", "u-214", "u-219")
+    },
 }
 """Contexts in which a kind is not found."""
 ALONE = {

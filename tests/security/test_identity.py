@@ -244,7 +244,7 @@ def test_the_user_is_told_and_can_say_that_it_is_the_same_project(
     assert "lobby" in session_start(ltm, victim)
     again = ltm.run("trust", "--same-project", cwd=folder)
     assert again.returncode == 1
-    assert "does not say to be another project" in again.stderr
+    assert "does not claim to be another project" in again.stderr
 
 
 def honest_clone(victim: Path, top: Path) -> Path:

@@ -69,7 +69,7 @@ def test_it_is_listed_and_shown_for_what_it_is(ltm: Ltm, strange: Path) -> None:
         "stashes": 0,
         "candidates": 0,
     }
-    assert "1 memory came with this repository, not told until you trust it" in status.stderr
+    assert "1 memory came with this repository, not used until you trust it" in status.stderr
     assert "ltm trust" in status.stderr
     found = json.loads(ltm.run("doctor", "--json").stdout)["problems"]
     assert any("ltm trust" in problem["message"] for problem in found)

@@ -75,7 +75,7 @@ def test_tags_in_use_are_recognised_as_whole_words() -> None:
 @pytest.mark.parametrize(
     ("text", "tags"),
     [
-        ("PostgreSQL and psql", ("postgres",)),
+        ("PostgreSQL and psql", ("postgres", "database")),
         ("Node.js, C++, C# and .NET.", ("nodejs", "cpp", "csharp", "dotnet")),
         ("fails in src/app/main.py", ("python",)),
         ("Python3.11 on K8s", ("python", "kubernetes")),
@@ -144,6 +144,6 @@ def test_any_text_can_be_read(text: str, known: list[str]) -> None:
 def test_a_title_counts_for_the_kind_and_the_tags_and_for_nothing_else() -> None:
     guess = infer("Two workers write at once.", KINDS, title="We decided on PostgreSQL everywhere")
     assert guess.kind == infer_kind("We decided on it", KINDS) == "decision"
-    assert guess.tags == ("postgres",)
+    assert guess.tags == ("postgres", "database")
     assert guess.impact in Impact
     assert guess.scope is Scope.PROJECT

@@ -41,6 +41,18 @@ _ORDERED = 0.01
 """What an order that begins with "always", "never" or the like is worth at least."""
 _LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 50)
 _QUOTE = re.compile(r"[\"“„«]")
+_REPORTED = re.compile(
+    r"(?!(?:(?:as|like|and|but|so|ok|wie|como|comme) )*"
+    r"(?:i|we|let|you|ich|wir|yo|je|nous|eu|ik|ja|я|мы)\b)"
+    r"(?:[^\s,.;:?!]+[ ,]+){1,6}?(?:always |immer |siempre |toujours |sempre )?"
+    r"(?:says?|said|thinks?|claims?|writes|wrote|insists?|reckons?|swears|suggests|recommends"
+    r"|states?|stated|demands?|advises"
+    r"|dicen?|dijo|dijeron|opina|sagte?|meinte?|schreibt|behauptet|dit|disent|écrit|prétend|diz"
+    r"|disse|acha|zegt|zei|vindt|mówi|powiedział|говорит|сказал|пишет|diyor|dedi)\b"
+    r"|[^\"“„«]*[\"“„«][^\s\"”“»]+ [^\"”“»]+[\"”“»]",
+    re.IGNORECASE,
+)
+"""What another person says, or a quotation of several words: not the speaker's own wish."""
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _LEANS = re.compile(
     r"(?:(?:and|but|so|or|because|otherwise|also) )*"
@@ -179,7 +191,8 @@ def statements(
         wanted = ordered[first] or (
             own_words and chosen >= _PLAIN and _is_wish_or_choice(whole, model)
         )
-        is_sure = (chosen >= sure or wanted) and not long and not _leans(spoken[first].text, whole)
+        own = not (_leans(spoken[first].text, whole) or _REPORTED.match(whole))
+        is_sure = (chosen >= sure or wanted) and own and not long
         yield _candidate(
             whole,
             kinds,

@@ -86,7 +86,9 @@ def tell_result(done: RememberResult) -> None:
     if outcome is Outcome.CONFIRMED:
         output.say(f"  seen {counted(memory.observations, 'time')}")
     elif done.inferred:
-        output.say(f"  inferred: {', '.join(done.inferred)}")
+        # Why stands in the JSON: three words of a model tell a person little.
+        inferred = ", ".join(each.partition(" (")[0] for each in done.inferred)
+        output.say(f"  inferred: {inferred}")
     if done.redacted:
         output.say(f"  redacted: {', '.join(done.redacted)} (not kept anywhere)")
     why = {Outcome.EXTENDED: " (it says less)", Outcome.REPLACED: ""}.get(outcome, "")

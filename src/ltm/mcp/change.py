@@ -99,7 +99,8 @@ def store_memory(
             f" user wants it, they approve it themselves: ltm approve {memory.id}",
         ]
     if done.inferred:
-        lines.append(f"inferred: {harmless(', '.join(done.inferred))}")
+        inferred = ", ".join(each.partition(" (")[0] for each in done.inferred)
+        lines.append(f"inferred: {harmless(inferred)}")
     lines += lost
     if difficulty is None and session.difficulty:
         lines.append(f"difficulty: {memory.difficulty:.2f}, from this session's tool calls")

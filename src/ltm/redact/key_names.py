@@ -39,7 +39,7 @@ _SPOKEN = {
         "kennwort|zugangscode|mot de passe|code d'accès|code d’accès|código de acceso"
         "|codice di accesso|mot_de_passe|motdepasse|palavra-passe|palavra passe|contraseñ|senha"
         "|wachtwoord|lösenord|adgangskode|passord|salasan|hasł|hasel|hesl|jelsz|şifre|parol"
-        "|kata sandi|mật khẩu|парол|密码|密碼|口令|パスワード|비밀번호|비번|암호|पासवर्ड"
+        "|kata sandi|mật khẩu|парол|密码|密碼|口令|パスワード|비밀번호|패스워드|비번|암호|पासवर्ड"
         "|κωδικ"
         "|كلمة المرور|كلمة السر|סיסמ|รหัสผ่าน|mdp|clave|lozink|geslo|slaptažod|лозинк"
         "|sifre|lösen"

@@ -109,6 +109,19 @@ _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _HASH = "[./A-Za-z0-9]"
 SHAPES: tuple[Shape, ...] = (
     # Commands and files of tools that name their secret in a way of their own
+    _token("docker-auth", "eyJhdXRocyI6", r"[A-Za-z0-9+/]{20,}={0,2}", "eyJhdXRocyI6{b60}",
+           "- eyJhdXRocyI6"),
+    _after("password", (".load(",), r"[^,\n]{1,60}, ?\"([^\"\n]{4,64})\"\.toCharArray",
+           'ks.load(in, "{a9}4".toCharArray())', "- ks.load(in, password.toCharArray())"),
+    _after("key", ("hmacShaKeyFor(",), r"\"([^\"\n]{16,512})\"", 'Keys.hmacShaKeyFor("{a48}")',
+           "- Keys.hmacShaKeyFor(secret)"),
+    _token("facebook-token", "EAA", r"%A{90,}", "EAA{a120}", "- EAA{a20}"),
+    Shape("deepl-key", (":fx",), rf"(?<![\w-])({_UUID}:fx)" + r"(?!%A)",
+          ("{h8}-{h4}-{h4}-{h4}-{h12}:fx",), ("a:fx",), starts=False),
+    Shape("password", ('"result"',), r"\"result\":[ ]?\"([^\"\n]{8,256})\",\s{0,40}\"special\"",
+          ('"result": "{a20}", "special": false',), ('"result": "ok", "status": 1',), starts=False),
+    Shape("password-hash", ("$$2",), r"\$\$2[abxy]\$\$\d\d\$\$[./A-Za-z0-9]{53}",
+          ("ops:$$2y$$05$${a53}",), ("$$2 off",), starts=False),
     _after("secret", ("vault operator unseal ", "vault operator rekey "),
            r"(?:-[\w=-]{1,40} ){0,3}([A-Za-z0-9+/]{40,}={0,2})", "vault operator unseal {b44}",
            "- vault operator unseal -status"),

@@ -66,6 +66,7 @@ _USER = re.compile(
     r"\b(?:user(?:name)?|login|account|e-?mail|admin|root|benutzer|utilisateur|usuario|utente"
     r"|логин|пользователь)\b|用户|账号|ユーザー|사용자|아이디"
 )
+_SHORTEST = 4
 _REACH = (36, 70, 170, 170)
 """How far from the name a token may stand, by how made up it looks."""
 _LENGTHS = (4, 5, 6, 7, 8, 10, 13, 17, 25, 41)
@@ -110,9 +111,13 @@ def _model() -> dict[str, Any]:
 def described(text: str, places: Sequence[NamePlace]) -> Iterator[Described]:
     """Every token that may be the value of one of these names."""
     last = len(places) - 1
+    edges = [0, *(edge for place in places for edge in place[:2]), len(text), len(text), len(text)]
     for n, place in enumerate(places):
         if place.held.kind == "password-hash":
             continue  # its value is known by its shape
+        gaps = edges[2 * n : 2 * n + 6]  # before it, after it, and after the next name
+        if max(gaps[1] - gaps[0], gaps[3] - gaps[2], gaps[5] - gaps[4]) < _SHORTEST:
+            continue
         first = max(places[n - 1].end if n else 0, place.start - _BEFORE)
         until = min(places[n + 2].start if n + 2 <= last else len(text), place.end + _AFTER)
         yield from _around(text, place, *_window(text, place, first, until))
@@ -240,7 +245,12 @@ class _Look(NamedTuple):
 def _look(value: str) -> _Look:
     """What a token looks like."""
     odd = oddness(value) or int(has_digit(value))
-    if len(value) < 4 or is_placeholder(value) or is_label(value) or is_reference(value, True):
+    if (
+        len(value) < _SHORTEST
+        or is_placeholder(value)
+        or is_label(value)
+        or is_reference(value, True)
+    ):
         return _Look(odd, None)
     if " " in value:
         count = value.count(" ") + 1

@@ -50,6 +50,11 @@ _EXTENSIONS = (
     "elixir: ex exs; bash: sh bash zsh; powershell: ps1; html: html htm; css: css scss sass; "
     "sql: sql; terraform: tf; yaml: yaml yml"
 )
+_BROADER = dict.fromkeys(("postgres", "mysql", "sqlite", "mongodb"), "database")
+"""A tag that goes with another: "which database do we use" must find what names one."""
+_IMPORTANT = re.compile(
+    r"\b(?:this|that|it)(?: is|'s) (?:very |really |super )?(?:important|crucial|critical)\b", re.I
+)
 _TAG_WORD = re.compile(r"\.?\w(?:[\w.+#/-]*[\w+#])?")
 _VERSION = re.compile(r"[-@]?v?\d[\d.]*\Z")
 
@@ -71,7 +76,8 @@ def auto_tags(text: str, limit: int = 10) -> tuple[str, ...]:
             found[tag] = None
         if len(found) >= limit:
             break
-    return tuple(found)[:limit]
+    broader = (_BROADER[tag] for tag in found if tag in _BROADER)
+    return tuple(dict.fromkeys((*found, *broader)))[:limit]
 
 
 def _tags_of(word: str) -> Iterator[str]:
@@ -139,8 +145,10 @@ def infer_kind(text: str, kinds: Kinds, title: str = "") -> str:
 
 
 def infer_impact(text: str) -> Impact:
-    """How much the text seems to matter."""
-    return Impact(judge().best("impact", _spoken(text), _SAID)[0])
+    """How much the text seems to matter, and high at least where it says that it does."""
+    found = Impact(judge().best("impact", _spoken(text), _SAID)[0])
+    low = found in (Impact.LOW, Impact.MEDIUM)
+    return Impact.HIGH if low and _IMPORTANT.search(text) else found
 
 
 def infer_scope(text: str, model: Judge | None = None) -> Scope:
