@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ltm.files.atomic import make_folder
-from ltm.index.sqlite import connect, transaction
+from ltm.files.sqlite import connect, transaction
 from ltm.kinds import Kinds
 from ltm.model import Memory, Scope, new_id, now
 from ltm.state.usage import SCHEMA, State, note_session

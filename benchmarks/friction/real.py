@@ -23,7 +23,7 @@ from benchmarks.capture.script import FRESH, LATER, SCRIPTS, read_all
 from benchmarks.capture.writing import Transcript
 from benchmarks.report import table
 from ltm.friction.analysis import Analysis, analyse, learn
-from ltm.friction.signals import rules
+from ltm.friction.ruleset import rules
 from ltm.friction.sources import find, group
 from ltm.sessions.transcript import read, unpacked
 from ltm.sessions.turns import ToolResult, UserText

@@ -40,7 +40,7 @@ def measure(how: str, folder: str) -> None:
 
         from ltm.friction.analysis import analyse, learn
         from ltm.friction.report import write as write_files
-        from ltm.friction.signals import rules
+        from ltm.friction.ruleset import rules
         from ltm.friction.sources import find, group
         from ltm.state.corrections import opened
 

@@ -21,7 +21,7 @@ from ltm.clients.wire import understand
 from ltm.errors import BadFile, LtmError
 from ltm.files.fastjson import is_whole, read_object, write
 from ltm.friction.analysis import analyse
-from ltm.friction.signals import rules
+from ltm.friction.ruleset import rules
 from ltm.friction.sources import group
 from ltm.history.db import Passages
 from ltm.history.passage import USER, Header, Passage

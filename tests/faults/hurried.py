@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from ltm.files import lock
-from ltm.index import sqlite
+from ltm.files import lock, sqlite
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ltm.friction.analysis import Analysis, analyse
+from ltm.friction.ruleset import rules
 from ltm.friction.score import Scored
-from ltm.friction.signals import rules
 from ltm.friction.sources import find, group
 from tests.sessions.writing import Transcript
 

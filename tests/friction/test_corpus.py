@@ -10,7 +10,7 @@ import pytest
 from benchmarks.friction.corpus import SCENARIOS, write
 from ltm.config.options import SIGNALS_BY_NAME
 from ltm.friction.analysis import Analysis, analyse
-from ltm.friction.signals import rules
+from ltm.friction.ruleset import rules
 from ltm.friction.sources import find, group
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ltm.friction.analysis import learn, project_finder
-from ltm.friction.signals import rules
+from ltm.friction.ruleset import rules
 from ltm.state.corrections import Ledger, Rule, opened
 from tests.friction.samples import NOW, Talk, heard, talk
 

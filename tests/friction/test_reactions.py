@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.friction.detect import is_correction, is_curse, is_pasted
+from ltm.friction.signals import is_correction, is_curse, is_pasted
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,10 @@ from pathlib import Path
 
 import pytest
 
+from ltm.files.sqlite import Schema, empty
 from ltm.history import tables
 from ltm.history.db import Passages
 from ltm.history.passage import Header, Passage
-from ltm.index.sqlite import Schema, empty
 from ltm.state import corrections, usage
 from ltm.state.corrections import Ledger
 from ltm.state.model_log import ModelLog, Spent, Unheard

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from ltm.decisions import Reinforce
 from ltm.errors import Conflict, NotFound
+from ltm.files import sqlite
 from ltm.files.atomic import failed
-from ltm.index import index, sqlite
+from ltm.index import index
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Scope, Status, as_record, new_id, now
 from ltm.state.usage import State

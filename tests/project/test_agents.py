@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ltm.project.layout import agent_of, front_matter, places, watched
-from ltm.store.open import record_trust
+from ltm.store.trust import record_trust
 from tests.project.repos import make_repo
 
 

@@ -12,7 +12,7 @@ import pytest
 from ltm.errors import WrongUsage
 from ltm.project.home import home, loads_agents_md
 from ltm.project.layout import Places, places
-from ltm.store.open import record_trust
+from ltm.store.trust import record_trust
 from tests.project.repos import git, make_repo
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from ltm.project.identity import Project, identify
 from ltm.project.layout import trust_answer as answer
-from ltm.store.open import record_trust
+from ltm.store.trust import record_trust
 from tests.project.repos import make_repo
 
 pytestmark = pytest.mark.usefixtures("user_home")

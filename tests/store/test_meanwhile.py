@@ -23,7 +23,7 @@ from ltm.spool.hook_log import RUNTIME_FILE, note_runtime, runtime
 from ltm.state.model_log import ModelLog, Spent, spent_and_waiting
 from ltm.store.apply import state_of
 from ltm.store.file_store import FileStore
-from ltm.store.open import record_trust
+from ltm.store.trust import record_trust
 from ltm.vault.merge import merge_lines
 from ltm.vault.signing import Key, SignatureState
 from tests.project.repos import git, make_repo

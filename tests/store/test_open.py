@@ -19,8 +19,9 @@ from ltm.model import Filter, Memory, Scope, Status
 from ltm.project.identity import identify
 from ltm.project.layout import Places, places
 from ltm.store.file_store import FileStore
-from ltm.store.open import Waiting, open_files, record_trust, vaults_of, waiting
+from ltm.store.open import open_files, vaults_of
 from ltm.store.share import init_shared
+from ltm.store.trust import Waiting, record_trust, waiting
 from ltm.vault import codec
 from tests.project.repos import make_repo
 from tests.stores import file_store, make

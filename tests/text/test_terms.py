@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.index.sqlite import TOKENIZER
+from ltm.files.sqlite import TOKENIZER
 from ltm.text.terms import LONGEST, STOP, porter, query_terms, terms
 
 # Any text, and text that is dense in what the tokeniser treats specially.

@@ -12,8 +12,9 @@ from typing import Any
 from ltm.config.config import load
 from ltm.model import Filter, Memory
 from ltm.project.layout import places
-from ltm.store.open import open_store, record_trust
+from ltm.store.open import open_store
 from ltm.store.store import Store
+from ltm.store.trust import record_trust
 from ltm.transfer.import_ import ImportReport, ImportRequest, import_memories
 
 NOW = datetime(2026, 11, 15, 16, 22, tzinfo=UTC)

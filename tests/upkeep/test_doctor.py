@@ -22,8 +22,9 @@ from ltm.project.layout import places
 from ltm.spool import events
 from ltm.state.usage import SCHEMA
 from ltm.store.file_store import FileStore
-from ltm.store.open import open_files, record_trust
+from ltm.store.open import open_files
 from ltm.store.share import init_shared
+from ltm.store.trust import record_trust
 from ltm.text.similarity import jaccard, pairs
 from ltm.upkeep.doctor import UNUSED_DAYS, DoctorReport, audit, examine, mend
 from tests.project.repos import git, make_repo

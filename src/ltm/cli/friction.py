@@ -16,8 +16,8 @@ from ltm.cli.command import Work, command
 from ltm.errors import NotFound, WrongUsage
 from ltm.friction.analysis import Analysis, analyse, learn, project_finder
 from ltm.friction.report import FOLDER, health, write
+from ltm.friction.ruleset import rules as rules_of
 from ltm.friction.score import signal_counts, weigh
-from ltm.friction.signals import rules as rules_of
 from ltm.friction.sources import find, group, of_project
 from ltm.history.ingest import UNSAID
 from ltm.model import now, utc

@@ -82,7 +82,7 @@ def say_hits(work: Work, hits: Sequence[Hit | Quote]) -> int:
 
 def nothing_found(work: Work, question: str, wanted: Filter = _NO_FILTER) -> None:
     """Say that nothing answers a question, and what may be the reason."""
-    from ltm.store.open import waiting
+    from ltm.store.trust import waiting
 
     if wanted != _NO_FILTER:
         left = recall(work.store, question, _NO_FILTER, 1, counts=False).total

@@ -17,7 +17,8 @@ from ltm.model import Filter, now
 from ltm.project.identity import record
 from ltm.project.layout import SHARED, trust_answer
 from ltm.store import share
-from ltm.store.open import move_all, record_trust
+from ltm.store.open import move_all
+from ltm.store.trust import record_trust
 from ltm.text.display import counted
 from ltm.vault.vault import Vault
 

@@ -14,7 +14,7 @@ from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Filter, Status, Stored
 from ltm.project import layout
 from ltm.project.identity import join
-from ltm.store.open import record_trust, waiting
+from ltm.store.trust import record_trust, waiting
 from ltm.text.display import counted, one_line
 from ltm.text.sentences import shortened
 from ltm.vault.vault import Vault

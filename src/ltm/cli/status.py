@@ -18,8 +18,8 @@ from ltm.llm.model import model_figures, model_lines
 from ltm.model import Phase, Problem, Scope, Status
 from ltm.notes.stash import Stashes
 from ltm.state.candidates import Candidates
-from ltm.store.open import unproven, waiting
 from ltm.store.other_tools import foreign
+from ltm.store.trust import unproven, waiting
 from ltm.text.display import counted
 from ltm.upkeep import plan
 from ltm.vault import key_file

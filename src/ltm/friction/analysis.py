@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ltm.friction.classic import ClassicDetector
-from ltm.friction.detect import Detector
+from ltm.friction.ruleset import Heard, Rules
 from ltm.friction.score import (
     AntigenCandidate,
     Cluster,
@@ -27,7 +27,7 @@ from ltm.friction.score import (
     score,
     summarise,
 )
-from ltm.friction.signals import Heard, Rules
+from ltm.friction.signals import Detector
 from ltm.friction.sources import Sources, TranscriptFile
 from ltm.model import iso, utc
 from ltm.project.identity import identify

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ltm.friction.signals import MESSAGES, Heard, Rules, Signal, cut, seconds_between, window
+from ltm.friction.ruleset import MESSAGES, Heard, Rules, Signal, cut, seconds_between, window
 from ltm.sessions.claude_code import turns_of
 
 _CURSE = re.compile(r"\b(fuck|shit|damn)\b", re.IGNORECASE)

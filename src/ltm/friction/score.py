@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from ltm.config.options import SIGNALS_BY_NAME
-from ltm.friction.signals import Heard, Rules, Window, seconds_between
+from ltm.friction.ruleset import Heard, Rules, Window, seconds_between
 from ltm.text.sameness import says_otherwise
 from ltm.text.similarity import alike, phrases
 

@@ -18,11 +18,7 @@ from typing import TYPE_CHECKING
 
 from ltm.errors import Conflict, StorageFailed
 from ltm.files.atomic import make_folder
-from ltm.history.passage import Header, Passage
-from ltm.history.search import PassageLookups
-from ltm.history.tables import SCHEMA, PassageRows, kept_path, message_number, message_of
-from ltm.index.index import keep_vectors, vectors_path
-from ltm.index.sqlite import (
+from ltm.files.sqlite import (
     Older,
     copy,
     empty,
@@ -35,6 +31,10 @@ from ltm.index.sqlite import (
     set_aside,
     transaction,
 )
+from ltm.history.passage import Header, Passage
+from ltm.history.search import PassageLookups
+from ltm.history.tables import SCHEMA, PassageRows, kept_path, message_number, message_of
+from ltm.index.index import keep_vectors, vectors_path
 from ltm.model import Problem
 from ltm.project.identity import inode
 

@@ -18,9 +18,9 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 
+from ltm.files.sqlite import TOKENIZER, Schema, add_columns, columns
 from ltm.history.passage import USER, Header, Passage
 from ltm.index.full_text import any_of
-from ltm.index.sqlite import TOKENIZER, Schema, add_columns, columns
 from ltm.text.terms import SEPARATE, porter, terms
 
 STRETCH = 60_000

@@ -11,7 +11,7 @@ from itertools import accumulate
 from math import inf
 from typing import Any, TypeVar, cast
 
-from ltm.index.sqlite import DAMAGE
+from ltm.files.sqlite import DAMAGE
 
 POSTINGS = 3_000
 """How many matches one search may score. Scoring costs about 2 µs a match and word, walking over

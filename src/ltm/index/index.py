@@ -22,8 +22,7 @@ from types import ModuleType
 from ltm.errors import LtmError, StorageFailed
 from ltm.files.atomic import sweep
 from ltm.files.lock import PATIENCE
-from ltm.index.search import Lookups
-from ltm.index.sqlite import (
+from ltm.files.sqlite import (
     DAMAGE,
     TOKENIZER,
     Schema,
@@ -38,6 +37,7 @@ from ltm.index.sqlite import (
     make,
     transaction,
 )
+from ltm.index.search import Lookups
 from ltm.kinds import Kinds
 from ltm.model import Memory, short_record
 from ltm.vault.vault import FileStat, Vault, etag, modified

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ltm.files.fastjson import read
+from ltm.files.sqlite import snapshot
 from ltm.index import full_text
 from ltm.index.full_text import affordable, any_of, mending, rarest_first
-from ltm.index.sqlite import snapshot
 from ltm.model import Filter, Memory, Problem, Status, Stored, from_record
 from ltm.vault.vault import Vault
 

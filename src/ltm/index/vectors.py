@@ -27,9 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltm.errors import Busy, StorageFailed
-from ltm.index.full_text import mending
-from ltm.index.index import Index, vectors_path
-from ltm.index.sqlite import (
+from ltm.files.sqlite import (
     Schema,
     connect,
     discard,
@@ -39,6 +37,8 @@ from ltm.index.sqlite import (
     snapshot,
     transaction,
 )
+from ltm.index.full_text import mending
+from ltm.index.index import Index, vectors_path
 from ltm.model import Filter, Stored
 
 Floats: TypeAlias = NDArray[np.float32]

@@ -35,8 +35,8 @@ from ltm.notes.stash import MANY, Stashes
 from ltm.project import git
 from ltm.project.home import loads_agents_md
 from ltm.state.candidates import Candidates
-from ltm.store.open import waiting
 from ltm.store.other_tools import Foreign, foreign
+from ltm.store.trust import waiting
 from ltm.text.display import counted, estimate
 from ltm.vault import key_file
 

@@ -346,7 +346,7 @@ class Answers:
     ) -> types.ListResourcesResult:
         """The newest memories; none rather than an error, since clients ask on their own."""
         try:
-            entries = await self._work(context, RESOURCES, later("find", "listed"))
+            entries = await self._work(context, RESOURCES, later("recall", "listed"))
         except LtmError as error:
             _log.warning("no resources are listed: %s", error)
             entries = []
@@ -377,7 +377,7 @@ class Answers:
         """One memory as get_memory shows it."""
         uri = str(params.uri)
         try:
-            text = await self._work(context, RESOURCES, partial(later("find", "read"), uri=uri))
+            text = await self._work(context, RESOURCES, partial(later("recall", "read"), uri=uri))
         except LtmError as error:
             code = _RESOURCE_NOT_FOUND if isinstance(error, NotFound) else types.INTERNAL_ERROR
             raise MCPError(code, _told(error)) from error

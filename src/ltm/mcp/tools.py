@@ -228,7 +228,7 @@ TOOLS: tuple[Tool, ...] = (
             " before a design choice. Any words, path, identifier or error text. Shows the best"
             " few memories and lines of sessions, why they match, and what opening one costs."
         ),
-        function=later("find", "recall"),
+        function=later("recall", "recall"),
         properties={
             "query": _text(),
             "limit": _number(1, 50),
@@ -243,7 +243,7 @@ TOOLS: tuple[Tool, ...] = (
             "Open one memory: whole text, where it came from, what it replaces. Or the lines of a"
             " session that a hit or a source cites."
         ),
-        function=later("find", "get_memory"),
+        function=later("recall", "get_memory"),
         properties={"id": _text("Whole id, or its end, or session:lines"), "offset": _OFFSET},
         required=("id",),
         aliases=_NAMED,
@@ -252,7 +252,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="list_memories",
         description="List memories, newest first, one line each.",
-        function=later("find", "list_memories"),
+        function=later("recall", "list_memories"),
         properties={
             "kind": _text(),
             "tag": _text(),
@@ -267,7 +267,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_search",
         description="Search wider than recall: more hits, one line each, also replaced ones.",
-        function=later("find", "memory_search"),
+        function=later("recall", "memory_search"),
         properties={"query": _text(), "limit": _number(1, 100)},
         required=("query",),
         effect=READS,
@@ -277,7 +277,7 @@ TOOLS: tuple[Tool, ...] = (
         description=(
             "What belongs to a memory (replaces, follows, links, same subject), or has these tags."
         ),
-        function=later("find", "memory_related"),
+        function=later("recall", "memory_related"),
         properties={"id": _ID, "tags": _WORDS, "kind": _text(), "limit": _number(1, 50)},
         aliases=_NAMED | {"type": "kind"},
         effect=READS,
@@ -285,7 +285,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_timeline",
         description="What was said before and after a hit (around), or what happened when.",
-        function=later("find", "memory_timeline"),
+        function=later("recall", "memory_timeline"),
         properties={
             "around": _text("A hit's id"),
             "query": _text(),
@@ -302,7 +302,7 @@ TOOLS: tuple[Tool, ...] = (
             "Answer a question and cite ids, if a model is configured; else up to 30 memories,"
             " ranked, to answer from."
         ),
-        function=later("find", "memory_ask"),
+        function=later("recall", "memory_ask"),
         properties={"question": _text()},
         required=("question",),
         aliases={"query": "question"},

@@ -26,7 +26,7 @@ from typing import Literal
 
 from ltm.errors import NotFound, StorageFailed
 from ltm.files.atomic import make_folder
-from ltm.index.sqlite import Incompatible, Schema, keep, transaction
+from ltm.files.sqlite import Incompatible, Schema, keep, transaction
 from ltm.model import iso, utc
 from ltm.text.similarity import most_typical
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ltm.errors import StorageFailed
-from ltm.index.sqlite import transaction
+from ltm.files.sqlite import transaction
 from ltm.state.usage import open_log
 
 PAUSES = (60, 300, 1_800, 7_200, 43_200)

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ltm import policy
-from ltm.index.sqlite import transaction
+from ltm.files.sqlite import transaction
 from ltm.model import iso
 from ltm.state.model_log import ModelLog
 from ltm.state.usage import State, note_session, open_log

@@ -21,7 +21,7 @@ from typing import Any
 
 from ltm.errors import LtmError, StorageFailed
 from ltm.files.atomic import make_folder
-from ltm.index.sqlite import (
+from ltm.files.sqlite import (
     Incompatible,
     Older,
     Schema,

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltm.errors import Ambiguous, LtmError, NotFound
 from ltm.files.atomic import make_folder
 from ltm.index.index import VECTORS_FILE, Index
-from ltm.index.search import IndexMatch, IndexMatches
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Page, Problem, Scope, Stored, Usage, now
 from ltm.state.usage import State
+from ltm.store.trust import Guarded
 from ltm.vault.vault import Vault, etag, modified
 
 if TYPE_CHECKING:
@@ -30,47 +30,6 @@ if TYPE_CHECKING:
     from ltm.store.apply import Changes
     from ltm.store.store import Matches, Version
     from ltm.vault.signing import Key
-
-
-class Guarded:
-    """The index of a vault that is not trusted yet: a memory that the key vouches for is as good as
-    any other; the rest is found only where it is wanted, and marked as untrusted.
-
-    It looks at all that fits, since such vaults are not for long.
-    """
-
-    def __init__(self, index: Index, key: "Key | None") -> None:
-        self._index = index
-        self._key = key
-
-    def page(self, wanted: Filter, limit: int, offset: int) -> tuple[list[Stored], int]:
-        """A page of memories, newest first, and how many there are in all."""
-        found = list(self._wanted(self._index.page(wanted, -1, 0)[0], wanted))
-        return found[offset : None if limit < 0 else offset + limit], len(found)
-
-    def every(self, wanted: Filter) -> Iterator[Stored]:
-        """Memories in the order of their ids."""
-        return self._wanted(self._index.every(wanted), wanted)
-
-    def search(self, words: Sequence[str], wanted: Filter, limit: int) -> IndexMatches:
-        """The best matches for any of the words."""
-        found = self._index.search(words, wanted, limit)
-        seen = tuple(
-            each for each in found.candidates if self.stored(each).trusted or wanted.untrusted
-        )
-        return found._replace(candidates=seen, total=len(seen))
-
-    def stored(self, candidate: IndexMatch) -> Stored:
-        """The memory of a match."""
-        return self.marked(self._index.stored(candidate))
-
-    def marked(self, stored: Stored) -> Stored:
-        """A memory marked as untrusted unless the key vouches for it."""
-        return stored._replace(trusted=self._key is not None and self._key.fits(stored.memory))
-
-    def _wanted(self, found: Iterable[Stored], wanted: Filter) -> Iterator[Stored]:
-        marked = map(self.marked, found)
-        return (each for each in marked if each.trusted or wanted.untrusted)
 
 
 class Vaults:

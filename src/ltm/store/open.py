@@ -1,4 +1,4 @@
-"""Open the configured store; what goes with it: vaults, moving memories, trust, refused writes.
+"""Open the configured store; what goes with it: vaults, moving memories, refused writes.
 
 `move_all` never has fewer than one copy of a memory: a file is on the disk in its new place before
 it leaves the old one, so a crash leaves at most a copy, and running it again finishes the move.
@@ -8,18 +8,16 @@ import os
 import sqlite3
 from binascii import crc32
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ltm.errors import BadFile, Busy, LtmError, NotFound, StorageFailed
 from ltm.files.atomic import failed, is_refusal, make_folder, remove_file, sweep, write_file
-from ltm.files.fastjson import write
-from ltm.files.lock import ADVICE, Lock
-from ltm.index.index import VECTORS_FILE
-from ltm.index.sqlite import discard, is_busy, is_unwritable
-from ltm.model import Filter, Problem, Scope, Status
+from ltm.files.lock import ADVICE
+from ltm.files.sqlite import is_busy, is_unwritable
+from ltm.model import Scope
 from ltm.project.home import home
-from ltm.project.identity import name_of, record
-from ltm.project.layout import ASIDE, TRUST_FILE, trust_answers, trust_key
+from ltm.project.identity import record
+from ltm.project.layout import ASIDE
 from ltm.state.usage import State
 from ltm.store.file_store import FileStore
 from ltm.vault import key_file
@@ -27,7 +25,6 @@ from ltm.vault.vault import Vault
 
 if TYPE_CHECKING:
     from ltm.config.config import Config
-    from ltm.project.identity import Project
     from ltm.project.layout import Places
     from ltm.store.store import Store
 
@@ -157,59 +154,3 @@ def as_refusal(error: Exception) -> LtmError | None:
         hint = "check the disk and the room on it, then run the same command again"
         return StorageFailed(f"could not write its databases: {error}", path=home(), hint=hint)
     return None
-
-
-def record_trust(private: str, project: "Project", shared: str, trusted: bool | None) -> None:
-    """Keep the user's answer about a shared vault; None takes it back."""
-    from shutil import rmtree
-
-    make_folder(private)
-    with Lock(os.path.join(private, ".lock")):
-        answers = trust_answers(private)
-        before = answers.pop(trust_key(project, shared), None)
-        if trusted and not before:
-            # An index that came with the files says what others want it to say.
-            for name in ("index.db", VECTORS_FILE):
-                discard(os.path.join(shared, name))
-        for name in os.listdir(private):
-            if name.startswith(ASIDE):
-                rmtree(os.path.join(private, name), ignore_errors=True)
-        if trusted is not None:
-            answers[trust_key(project, shared)] = trusted
-        write_file(os.path.join(private, TRUST_FILE), f"{write(answers)}\n".encode("ascii"))
-
-
-class Waiting(NamedTuple):
-    """How many memories wait, and for what."""
-
-    quarantined: int
-    """For `ltm approve`: their source is not trusted."""
-    untrusted: int
-    """For `ltm trust`: they came with the repository, which is not trusted yet."""
-
-
-def waiting(store: "Store", places: "Places") -> Waiting:
-    """What waits in this project."""
-    quarantined = store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
-    asked = places.shared_exists and places.trusted is None
-    return Waiting(quarantined, len(Vault("shared", places.shared).names()) if asked else 0)
-
-
-def unproven(places: "Places") -> list[Problem]:
-    """What a folder says of itself that is not believed, and what to type if it is true."""
-    found: list[Problem] = []
-    project = places.project
-    if places.untrusted_agent:
-        message = (
-            f"its files (AGENT.md, .claude/agents) name the agent '{places.untrusted_agent}', which"
-            " is not used until you trust this repository (type: ltm trust)"
-        )
-        found.append(Problem(project.root, message, ill=False))
-    if project.claimed:
-        message = (
-            f"it says to be the project '{name_of(project.claimed, places.home)}'"
-            f" ({project.claimed}), but has none of the history that is known of it, so it has"
-            " memories of its own (if it is the same project, type: ltm trust --same-project)"
-        )
-        found.append(Problem(project.root, message, ill=False))
-    return found

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltm.files import sqlite
 from ltm.files.atomic import is_inside, read_plain
 from ltm.files.block import MEMORY_MD, TARGETS, find_block, is_import_of, is_ours
 from ltm.files.fastjson import read_object, write
-from ltm.index import sqlite
 from ltm.model import Problem
 from ltm.project.layout import STATE
 

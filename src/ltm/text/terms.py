@@ -12,7 +12,7 @@ What becomes a term:
 
 Alphabet: `a-z`, `0-9`, `_` and any characters beyond ASCII that are neither space nor punctuation.
 Whatever joins the parts of an identifier (`.`, `-`, `/`, `::` ...) is written `_`. SQLite keeps
-exactly these terms with the `TOKENIZER` of `ltm.index.sqlite`.
+exactly these terms with the `TOKENIZER` of `ltm.files.sqlite`.
 
 The tables for writing beyond ASCII take milliseconds to build, so they are built for the first text
 that needs them.

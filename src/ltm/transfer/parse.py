@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ltm.errors import WrongUsage
-from ltm.index.sqlite import READ_ONLY, foreign, foreign_columns, foreign_tables, quoted
+from ltm.files.sqlite import READ_ONLY, foreign, foreign_columns, foreign_tables, quoted
 from ltm.kinds import Kinds
 from ltm.model import Impact
 from ltm.transfer.source import Origin

@@ -22,7 +22,7 @@ from ltm.store.file_store import FileStore
 from ltm.store.store import Store
 from ltm.text.sameness import key
 from ltm.text.similarity import tokens_of
-from ltm.upkeep.checks import (
+from ltm.upkeep.doctor_checks import (
     Finding,
     databases,
     leftovers,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from ltm.capture import preferences
+from ltm.capture import promotion as preferences
 from ltm.capture.decide import Candidate, as_memory
 from ltm.capture.pipeline import READER, Captured, is_known_since, keep_episode, keep_late
 from ltm.capture.provenance import Evidence

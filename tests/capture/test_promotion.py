@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.capture import preferences
-from ltm.capture.preferences import PreferenceChange, Reword, wordings
+from ltm.capture import promotion as preferences
+from ltm.capture.promotion import PreferenceChange, Reword, wordings
 from ltm.decisions import Forget
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Phase, Status, iso

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ltm.index import sqlite
+from ltm.files import sqlite
 from ltm.state.model_log import ModelLog
 
 TABLES = "CREATE TABLE word (text TEXT);\nCREATE TABLE other (number INTEGER)"

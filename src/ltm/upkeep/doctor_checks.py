@@ -26,9 +26,7 @@ from ltm.decisions import Revise
 from ltm.errors import LtmError, StorageFailed
 from ltm.files.atomic import is_temporary, names_in, read_plain
 from ltm.files.block import is_ours
-from ltm.history.tables import SCHEMA as SESSIONS_SCHEMA
-from ltm.index.index import VECTORS_FILE
-from ltm.index.sqlite import (
+from ltm.files.sqlite import (
     Incompatible,
     discard,
     is_busy,
@@ -37,6 +35,8 @@ from ltm.index.sqlite import (
     naming_damage,
     set_aside,
 )
+from ltm.history.tables import SCHEMA as SESSIONS_SCHEMA
+from ltm.index.index import VECTORS_FILE
 from ltm.inject import memory_md
 from ltm.model import Filter, Memory, Problem, Scope, Status, Stored, new_id
 from ltm.project.git import find
@@ -49,9 +49,9 @@ from ltm.state.usage import SCHEMA as STATE_SCHEMA
 from ltm.store import other_tools, share
 from ltm.store.apply import state_of
 from ltm.store.file_store import Compared, FileStore
-from ltm.store.open import unproven, waiting
 from ltm.store.other_tools import foreign
 from ltm.store.store import Store
+from ltm.store.trust import unproven, waiting
 from ltm.text.display import counted
 from ltm.vault import codec, frontmatter, key_file
 from ltm.vault.signing import SignatureState
