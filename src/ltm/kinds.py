@@ -40,6 +40,8 @@ class Kind(NamedTuple):
     """Word overlap (Jaccard) from which a project's memory is held against one of the agent."""
     rule: bool = False
     """What a person stated of this kind is a rule: told before all else, and it never fades."""
+    choice: bool = False
+    """Whether it is a wish, a choice or a convention, which people say in passing."""
     dated_after: int = 30
     """Days after which a line about a memory shows its date; 0 = at once, below 0 = never."""
     explains: int = 0
@@ -78,9 +80,10 @@ _TABLE: tuple[Kind, ...] = (
         tiers=(3, 5),
         rule=True,
         dated_after=-1,
+        choice=True,
     ),
     Kind("architecture", "ARCH", "Architecture", 25, ("architectural", "arch"), explains=3),
-    Kind("decision", "DECI", "Key Decisions", 25, ("decisions", "deci"), explains=1),
+    Kind("decision", "DECI", "Key Decisions", 25, ("decisions", "deci"), explains=1, choice=True),
     Kind(
         "pattern",
         "PATT",
@@ -88,6 +91,7 @@ _TABLE: tuple[Kind, ...] = (
         25,
         ("patterns", "patt", "convention", "conventions"),
         explains=4,
+        choice=True,
     ),
     Kind(
         "gotcha",

@@ -149,7 +149,7 @@ def test_what_a_session_read_in_one_turn_and_repeats_in_the_next_is_told_to_no_o
 def test_a_rule_said_in_passing_is_offered_once_and_told_as_a_rule_when_it_is_kept(
     product: Harness,
 ) -> None:
-    rule = "I like small commits better, one for each step."
+    rule = "Smaller commits would be nicer, one for each step."
     first = product.print_session("Fix the login page.", ["It had no label, now it has one."])
     logged(product, first.session_id)
     product.print_session(f"Good, that is it. {rule}", ["Understood."], resume=first.session_id)

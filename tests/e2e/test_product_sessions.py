@@ -67,7 +67,7 @@ def test_the_next_session_is_told_the_users_rules_and_where_the_last_one_stopped
     lines = told(session.requests[0])[0].split("\n")
 
     rules = lines.index("## Rules: what the user asked for")
-    assert lines[rules + 1] == "~PREF:HIGH| Use pnpm, never npm"
+    assert lines[rules + 1].endswith("| Use pnpm, never npm")
     assert lines[rules + 2].startswith("## Where the last session stopped (20")
     assert lines[rules + 3] == "- Asked: Fix the login of the shop, it fails since Monday."
     assert lines[rules + 4] == "- Still failing: `echo 'Error: got 500'; exit 3`."

@@ -189,7 +189,7 @@ def statements(
         if not whole or len(words(whole)) < 2:
             continue
         wanted = ordered[first] or (
-            own_words and chosen >= _PLAIN and _is_wish_or_choice(whole, model)
+            own_words and chosen >= _PLAIN and _is_choice(whole, kinds, model)
         )
         own = not (_leans(spoken[first].text, whole) or _REPORTED.match(whole))
         is_sure = (chosen >= sure or wanted) and own and not long
@@ -247,13 +247,13 @@ def pair_signs(spoken: Sequence[Sentence], place: int) -> list[str]:
     return [f"@before length {size}", ends, *signs(spoken, place, Setting())]
 
 
-def _is_wish_or_choice(text: str, model: Judge) -> bool:
-    """Whether a text clearly is a preference, a decision or a convention.
+def _is_choice(text: str, kinds: Kinds, model: Judge) -> bool:
+    """Whether a text clearly is a wish, a choice or a convention.
 
     First messages mostly describe tasks, so the judge is unsure of whatever stands in them.
     """
     shares = model["kind"].shares(grams(text), (f"@{USER}",))
-    return sum(shares[kind] for kind in ("preference", "decision", "pattern")) >= _CLEARLY
+    return sum(shares.get(kind.name, 0.0) for kind in kinds if kind.choice) >= _CLEARLY
 
 
 def _leans(first: str, whole: str) -> bool:
@@ -349,13 +349,16 @@ _ORDER = re.compile(
     r"|siempre|nunca|a partir de (?:ahora|agora)|toujours|jamais|désormais|dorénavant|sempre"
     r"|d'ora in poi|altijd|nooit|vanaf nu|zawsze|nigdy|od teraz|всегда|никогда|отныне|завжди"
     r"|ніколи|her zaman|asla|vždy|nikdy|aina|alltid|aldrig)\b.{8,}[^?？]\Z"
-    r"|(?:总是|永远不要|以后|今後は|必ず|絶対に|항상|절대|앞으로).{4,}[^?？]\Z",
+    r"|(?:总是|永远不要|以后|今後は|必ず|絶対に|항상|절대|앞으로).{4,}[^?？]\Z"
+    r"|[^?]{8,}\b(?:from now on|going forward|ab (?:jetzt|sofort)|künftig|de ahora en adelante"
+    r"|a partir de (?:ahora|agora)|daqui em diante|désormais|dorénavant|d'ora in poi|vanaf nu"
+    r"|od teraz|отныне|bundan sonra)(?:,? (?:please|pls|bitte|por favor|s'il te plaît))?[.!]*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 
 
 def is_standing_order(sentence: str) -> bool:
-    """Whether a sentence begins as an order that holds from now on."""
+    """Whether a sentence begins or ends as an order that holds from now on."""
     return bool(_ORDER.match(sentence.strip()))
 
 

@@ -74,7 +74,9 @@ def say_hits(work: Work, hits: Sequence[Hit | Quote]) -> int:
         memory = hit.stored.memory
         headline = f"{mark(hit.stored)}{output.memory_headline(memory)}"
         output.say(f"{output.shown_id(memory.id)}  {headline}")
-        output.say(f"    {one_line(memory.summary or memory.text)[:300]}")
+        text = one_line(memory.summary or memory.text)[:300]
+        if text != one_line(memory.title):  # a short memory stands in its headline already
+            output.say(f"    {text}")
         price = counted(estimate(memory.text), "token")
         output.say(f"    {memory.day}; why: {hit.why}; {price}")
     return len(good) + len(weak)

@@ -44,6 +44,7 @@ _FOREIGN = re.compile(
     r"[\"“”„«»「」『』<>]|(?<!\w)['‘].{3,}['’](?!\w)|[:：]\s*\S+\s+\S+\s+\S|//|\[\w+ \d"
 )
 """What a quotation, a pasted line or an address has in it."""
+_ADDRESS = re.compile("://")
 _LONG_WORD = re.compile(r"[^\W\d_]{5,}")
 _FILE_KEYS = ("file_path", "path", "notebook_path")
 
@@ -148,7 +149,7 @@ class Outliner:
             plan=self._plan,
             files=tuple(self._files)[-_FILES:],
             commits=tuple(self._commits[-_COMMITS:]),
-            stopped=tuple(self._stopped(steps)),
+            stopped=tuple(self._stopped(steps, found)),
             found=tuple(
                 each
                 for each in taught
@@ -157,12 +158,12 @@ class Outliner:
             ),
         )
 
-    def _stopped(self, steps: Sequence[str]) -> Iterator[str]:
+    def _stopped(self, steps: Sequence[str], found: Sequence[Candidate]) -> Iterator[str]:
         """Where the session stopped, without what anything else than the user may have put in.
 
         The agent's last words are left out, however true they look: they may repeat a page in other
-        words. So is a request that quotes, what names something that was quoted, and all but the
-        first sentence of a request: what follows may be a mail.
+        words. So is a request that taught something or quotes, what names something quoted, and all
+        but the first sentence of a request: what follows may be a mail.
         """
         quoted = {
             word
@@ -172,27 +173,32 @@ class Outliner:
             for word in _LONG_WORD.findall(part.lower())
         }
 
-        def is_own(text: str) -> bool:
+        def is_own(text: str, foreign: re.Pattern[str] = _FOREIGN) -> bool:
             words = set(_LONG_WORD.findall(text.lower()))
-            return not (_FOREIGN.search(text) or words & quoted or self._evidence.holds(text))
+            return not (foreign.search(text) or words & quoted or self._evidence.holds(text))
+
+        taught = [_letters(each.text) for each in found]
 
         asked = [
             text
             for line, sentences in self._asked
             if len(sentences[0]) <= _REQUEST
             and is_own(sentences[0])
+            and not any(each in _letters(sentences[0]) for each in taught if each)
             and (text := self._asked_in(line, sentences[:1]))
         ]
         for label, text in zip(
             ("Asked", "Last asked"), dict.fromkeys([*asked[:1], *asked[-1:]]), strict=False
         ):
             yield f"{label}: {text}"
-        failing = [f"`{each}`" for each in list(self._failing)[-_FAILING:] if is_own(each)]
+        failing = [
+            f"`{each}`" for each in list(self._failing)[-_FAILING:] if is_own(each, _ADDRESS)
+        ]
         commits = [each for each in self._commits[-_COMMITS:] if is_own(each)]
         following = [each for each in steps if is_own(each)]
-        for label, found in (("Still failing", failing), ("Commits", commits), ("Next", following)):
-            if found:
-                yield f"{label}: {'; '.join(found)}."
+        for label, each in (("Still failing", failing), ("Commits", commits), ("Next", following)):
+            if each:
+                yield f"{label}: {'; '.join(each)}."
 
     def _note(self, turn: Turn) -> None:
         match turn:
@@ -279,6 +285,10 @@ def _opening_of(text: str, fewest: int) -> list[str]:
     """What a message asks for: the first sentences its writer wrote; none for a mere yes."""
     spoken = [each.text for each in said(redacted(opening(text, _LOOKED_AT)))]
     return spoken[:3] if sum(len(each.split()) for each in spoken) >= fewest else []
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _program(command: str) -> str:
