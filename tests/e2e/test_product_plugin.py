@@ -219,7 +219,7 @@ def test_options_that_need_hooks_of_their_own_get_them_from_setup(product: Harne
 def test_a_prompt_carries_a_memory_that_fits_it_and_carries_it_once(product: Harness) -> None:
     ltm(product, "remember", PORT)
     ltm(product, "config", "recall.per_prompt", "true")
-    ltm(product, "config", "inject.max_chars", "200")  # too few to tell anything at the start
+    ltm(product, "config", "inject.max_chars", "200")  # too few to tell a memory at the start
     ltm(product, "setup")
 
     unrelated = product.print_session("write a poem about penguins on ice", ["Ice."])
@@ -228,11 +228,11 @@ def test_a_prompt_carries_a_memory_that_fits_it_and_carries_it_once(product: Har
         "so we chose which port, again?", ["8081."], resume=related.session_id
     )
 
-    assert told(unrelated.requests[0]) == []
+    assert not [text for text in told(unrelated.requests[0]) if PORT in text]
     (carried,) = related.injections("UserPromptSubmit")
     assert PORT in carried.text
-    assert len(told(related.requests[0])) == 1
-    assert len(told(again.requests[-1])) == 1  # what the client repeats of the first prompt
+    for session in (related, again):  # the second time it is what the client repeats of the first
+        assert len([text for text in told(session.requests[-1]) if PORT in text]) == 1
     for session in (unrelated, related, again):
         assert_quiet(session)
 

@@ -201,7 +201,7 @@ def composed(
     shown, left_out = list(selection.shown), len(selection.left_out)
     ids = {each.stored.memory.id for each in shown}
     left_out += sum(len(group) - 1 for name, group in groups.items() if name not in ids)
-    while shown or context.notice or longest:
+    while shown or left_out or context.notice or longest:
         text = text_of(shown, left_out)
         tokens = estimate(text)
         if tokens <= most_tokens and units(text) <= most_chars:
