@@ -2,9 +2,9 @@
 
 uv resolves `pyproject.toml` for all platforms into `constraints.txt`: everything, the tools of
 development too. What the plugin installs is taken out of that, pin by pin with its hashes:
-`plugin/requirements.txt`, what LTM needs and what builds it, and `plugin/vectors.txt`, what the
-vectors need besides. `--plugin` makes these two only, `--check` says whether they are as they
-should be.
+`plugin/requirements.txt`, what LTM needs besides the standard library, and `plugin/vectors.txt`,
+what the vectors need on top. `--plugin` makes these two only, `--check` says whether they are as
+they should be.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def texts() -> dict[str, str]:
     about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     vectors = about["project"]["optional-dependencies"]["vectors"]
     pinned = where_asked(vectors, entries())
-    core = closure([*about["project"]["dependencies"], *about["build-system"]["requires"]], pinned)
+    core = closure(about["project"]["dependencies"], pinned)
     more = closure(vectors, pinned) - core
     return {
         path: "".join(f"{each}\n" for name in sorted(names) for each in pinned[name])

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Finds a Python for LTM and runs it: `run.sh` or `run.sh hook` for an event, told on stdin, anything
-# else is for `ltm`. A hook is silent and succeeds whatever is missing on this machine.
-case $0 in */plugin/*) root=${0%/plugin/*} ;; */*) root=${0%/*}/.. ;; *) root=.. ;; esac
+# else is for `ltm`. A hook succeeds whatever is missing on this machine.
+case $0 in */*) root=${0%/*} ;; *) root=. ;; esac
 
 if [ $# = 0 ]; then
   if [ -t 0 ]; then
@@ -17,12 +17,12 @@ fi
 
 if [ "$1" = hook ]; then
   begin_hook
-  each_python run_hook "$root/src/ltm/hook/main.py"
+  each_python run_hook "$root/src/ltm/hook/main.py" || tell_no_python
   exit 0
 fi
 
-launch=$root/src/ltm/plugin/launch.py
+launch=$root/src/ltm/cli/launch.py
 each_python start_python "$launch" "$@"
 command -v uv >/dev/null && exec uv run --quiet --no-project --python '>=3.11' python -I -S "$launch" "$@"
-echo "LTM needs Python 3.11 or newer, or uv: install one of them and start again" >&2
+no_python >&2
 exit 1

@@ -149,8 +149,6 @@ def bad_title(title: str) -> str:
         return "filler"
     if _PASTE.match(title):
         return "paste"
-    if re.match(r"I(?:'\w+)? ", title):
-        return "first person"
     first = title.split()[0]
     plain = first.strip(".,:;!?").isalpha() and first.islower()
     return "small letter" if plain and first.isascii() else ""

@@ -36,7 +36,8 @@ from ltm.errors import (
     WrongUsage,
 )
 from ltm.inject.render import harmless
-from ltm.mcp.tools import ADDS, MENDS, READS, REMOVES, Call, Tool
+from ltm.mcp.call import Call
+from ltm.mcp.tools import ADDS, MENDS, READS, REMOVES, Tool
 from ltm.model import (
     Filter,
     Hit,

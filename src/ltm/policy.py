@@ -32,7 +32,15 @@ SHOWN_FROM = 0.3
 
 TIERS = ("low", "medium", "high")
 
+LINE_CHARS = 500
+"""Characters of a memory that a line shows at most; the rest is a question away."""
+
+FRESH_DAYS = 30
+"""Days after which half of the value is left that a memory has for being new."""
+
 _DAY = 86_400.0
+_WEIGHTS = (1.0, 2.0, 4.0, 8.0)  # of an impact
+_OVERHEAD = 12  # tokens of every line, so that three words are not worth more than a sentence
 
 
 class Limits(NamedTuple):
@@ -101,9 +109,37 @@ def is_spared(memory: Memory) -> bool:
     return memory.pinned or memory.impact is Impact.CRITICAL
 
 
+def is_stated(memory: Memory) -> bool:
+    """Whether a person stated a memory."""
+    return memory.source.trust is Trust.USER
+
+
 def is_rule(memory: Memory, kind: "Kind") -> bool:
     """Whether a person stated a memory, of a kind that is about how they want things done."""
-    return kind.rule and memory.source.trust is Trust.USER
+    return kind.rule and is_stated(memory)
+
+
+def importance(memory: Memory) -> int:
+    """The rank of a memory's impact, a pinned one counting as critical."""
+    return Impact.CRITICAL.rank if memory.pinned else memory.impact.rank
+
+
+def value(memory: Memory, kind: "Kind", now: datetime, uses: int) -> float:
+    """What a token of a memory is worth to a session: its impact, and up to four times that for
+    what was hard to learn, often used and lately said, by about what its line costs."""
+    more = memory.difficulty + frequency(uses)
+    more += FRESH_DAYS / (FRESH_DAYS + _days(max(memory.created, memory.confirmed), now))
+    believed = confidence(memory, kind, now)
+    return _WEIGHTS[importance(memory)] * (1 + more) * believed / _cost(memory)
+
+
+def worth(memory: Memory) -> float:
+    """The part of its value that depends neither on the day nor on its use."""
+    return _WEIGHTS[importance(memory)] * _share(memory.confidence) / _cost(memory)
+
+
+def _cost(memory: Memory) -> float:
+    return _OVERHEAD + min(LINE_CHARS, max(len(memory.summary), len(memory.content))) / 4
 
 
 def is_lasting(memory: Memory, kind: "Kind") -> bool:

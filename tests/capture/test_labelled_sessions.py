@@ -82,7 +82,7 @@ def test_a_session_that_must_be_silent_is_counted_when_it_is_not() -> None:
         ("Use `tabs", "cut in code"),
         ("ok so use tabs", "filler"),
         ("$ make", "paste"),
-        ("I prefer tabs", "first person"),
+        ("I prefer tabs", ""),
         ("use tabs", "small letter"),
     ],
 )

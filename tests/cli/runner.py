@@ -30,7 +30,7 @@ class Ltm:
             words,
             changed=self.changed,
             cwd=cwd or self.project,
-            env={**self._environ(), **env},
+            env={**self.environ(), **env},
             input=stdin,
             text=True,
             encoding="utf-8",
@@ -54,7 +54,7 @@ class Ltm:
         process = forking.start(
             words,
             cwd=self.project,
-            env={**self._environ(), "TERM": "xterm", **env},
+            env={**self.environ(), "TERM": "xterm", **env},
             stdin=subprocess.DEVNULL,
             stdout=writer,
             stderr=writer,
@@ -70,7 +70,8 @@ class Ltm:
         os.close(reader)
         return said
 
-    def _environ(self) -> dict[str, str]:
+    def environ(self) -> dict[str, str]:
+        """The environment the command runs in."""
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),

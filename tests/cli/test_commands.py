@@ -114,7 +114,7 @@ def test_recall_gives_hits_with_reasons_prices_and_origin(ltm: Ltm) -> None:
     assert found["total"] == 1
     (hit,) = found["hits"]
     fields = {"id", "title", "kind", "created", "score", "weak", "why", "text", "tokens"}
-    assert set(hit) == fields | {"quarantined", "source"}
+    assert set(hit) == fields | {"conflicts", "quarantined", "source"}
     assert hit["id"] == made["id"]
     assert hit["score"] > 0
     assert "retries" in hit["why"]

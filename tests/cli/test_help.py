@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ltm.cli.app import COMMANDS, SECTIONS, ltm
+from ltm.cli.app import ALIASES, COMMANDS, OTHERWISE, SECTIONS, as_meant, ltm
 from ltm.hook import main
 from tests.cli.runner import Ltm
 
@@ -80,6 +80,35 @@ def test_the_help_fits_80_columns_and_shows_how_a_command_that_takes_words_is_ty
         assert max(map(len, shown.splitlines())) <= 80, name
         if any(isinstance(each, click.Argument) for each in named(name).params):
             assert re.search(rf"^  .*\bltm {name}\b", shown, re.M), name
+
+
+def test_another_word_for_a_command_hides_none_and_leads_to_one() -> None:
+    assert not {*ALIASES, *OTHERWISE} & {*COMMANDS}
+    assert not {*ALIASES} & {*OTHERWISE}
+    for name, meant in ALIASES.items():
+        if not meant.startswith("--"):
+            ltm.make_context("ltm", [name, "--help"], resilient_parsing=True)
+            command = named(meant.split()[0])
+            given = [*meant.split()[1:], "--help"]
+            command.make_context(name, given, resilient_parsing=True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("search why not", "recall why not"),
+        ("memory_stats", "stats"),
+        ("Add-Decision text reason", "remember --kind decision text --reason reason"),
+        ("add-issue text", "remember --kind issue text"),
+        ("help", "--help"),
+        ("help rm", "forget --help"),
+        ("recall help", "recall help"),
+        ("remember add", "remember add"),
+        ("--help", "--help"),
+    ],
+)
+def test_words_of_other_tools_are_understood(typed: str, meant: str) -> None:
+    assert as_meant(typed.split()) == meant.split()
 
 
 # -- ltm hook ------------------------------------------------------------------------------------

@@ -121,14 +121,14 @@ def test_nothing_found_tells_of_memories_that_nobody_said_they_trust(ltm: Ltm) -
         assert "1 memory that came with this repository" in ltm.run(command, "staging").stderr
 
 
-def test_memories_that_wait_take_three_lines_each_however_they_are_written(ltm: Ltm) -> None:
+def test_memories_that_wait_take_two_lines_each_however_they_are_written(ltm: Ltm) -> None:
     folder = ltm.home / "notes"
     folder.mkdir()
     (folder / "a.md").write_text("# Ports\n\nfirst line\n\n- second line\n")
     ltm.ok("import", str(folder), "--from", "markdown", "--quarantine")
     lines = ltm.ok("approve").splitlines()
-    assert len(lines) == 3
-    assert "first line - second line" in lines[1]
+    assert len(lines) == 2
+    assert "first line - second line" in lines[0]
 
 
 def test_options_before_a_command_below_sessions_are_not_swallowed(ltm: Ltm) -> None:

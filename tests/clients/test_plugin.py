@@ -86,12 +86,13 @@ def test_the_plugins_hooks_are_those_that_setups_hooks_leave_to_it() -> None:
 
 
 def test_the_manifests_say_the_same_as_the_package() -> None:
-    manifest, market = load(".claude-plugin/plugin.json"), load(".claude-plugin/marketplace.json")
+    manifest = load("plugin/.claude-plugin/plugin.json")
+    market = load(".claude-plugin/marketplace.json")
 
     assert manifest["version"] == __version__
     assert market["plugins"][0]["name"] == manifest["name"]
-    assert market["plugins"][0]["source"] == "./"
-    assert load("plugin/mcp.json")["mcpServers"]["ltm"]["alwaysLoad"] is True
+    assert market["plugins"][0]["source"] == "./plugin"
+    assert load("plugin/.mcp.json")["mcpServers"]["ltm"]["alwaysLoad"] is True
 
 
 def test_each_command_may_use_exactly_the_tools_it_names() -> None:
@@ -99,7 +100,7 @@ def test_each_command_may_use_exactly_the_tools_it_names() -> None:
     from ltm.mcp.tools import TOOLS
 
     names = {tool.name for tool in TOOLS}
-    run = 'sh "${CLAUDE_PLUGIN_ROOT}/plugin/run.sh" '
+    run = 'sh "${CLAUDE_PLUGIN_ROOT}/run.sh" '
     commands = sorted((ROOT / "plugin" / "commands").glob("*.md"))
     assert commands
     for path in commands:
@@ -122,6 +123,10 @@ def test_each_command_may_use_exactly_the_tools_it_names() -> None:
         assert "$ARGUMENTS" not in "".join(calls), "no shell may read what a person typed"
         assert "disable-model-invocation: true" in head, "a model has the tools; this costs tokens"
         assert len(body) < 500, "a command is sent to the model each time"
+        same = re.search(r"^description: The same as /ltm:(\S+)$", head, re.M)
+        if same:
+            other = path.with_name(f"{same[1]}.md").read_text("utf-8")
+            assert other.partition("\n---\n")[2] == body, path.name
 
 
 def test_our_entries_are_told_from_those_of_others() -> None:

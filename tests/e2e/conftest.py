@@ -71,7 +71,7 @@ def harness(make_harness: MakeHarness) -> Harness:
 
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The checkout as it is shipped: the plugin and, being its own, the marketplace."""
+    """The checkout as it is shipped: a marketplace, with the plugin in a folder of it."""
     return ship(tmp_path_factory.mktemp("shipped"))
 
 
@@ -84,7 +84,7 @@ def install_plugin(shipped: Path, tmp_path: Path) -> InstallPlugin:
 
     def install(harness: Harness) -> Harness:
         provide_python(harness)
-        name = harness.install(shipped)
+        name = harness.install(shipped / "plugin")
         warm_up(harness.stage / "plugins" / name, tmp_path)
         return harness
 

@@ -22,7 +22,7 @@ from tests import forking
 from .client import Harness, PrintSession, Request, wait_until
 
 ROOT = Path(__file__).parent.parent.parent
-SHIPPED = (".claude-plugin", "plugin", "src", "pyproject.toml", "README.md", "LICENSE")
+SHIPPED = (".claude-plugin", "plugin", "src", "LICENSE")
 MARK = "[LTM:"
 
 
@@ -36,9 +36,11 @@ def ship(into: Path) -> Path:
         check=True,
     )
     for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            target = into / name
-            target.parent.mkdir(parents=True, exist_ok=True)
+        target = into / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_symlink():
+            target.symlink_to(os.readlink(ROOT / name))
+        elif (ROOT / name).is_file():
             shutil.copy2(ROOT / name, target)
     return into
 

@@ -7,7 +7,7 @@ import json
 from .client import Harness, use
 from .product import assert_quiet, ltm
 
-RUN = r"{{re:(sh \"[^\"]*/plugin/run.sh\" friction) PATH}}"
+RUN = r"{{re:(sh \"[^\"]*/run.sh\" friction) PATH}}"
 
 
 def test_a_correction_is_found_by_the_command_in_the_sessions_of_the_project(

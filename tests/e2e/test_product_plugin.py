@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from .product import (
     provide_python,
     ship,
     told,
+    waiting_events,
     warm_up,
 )
 
@@ -53,10 +55,10 @@ def store(harness: Harness, content: str) -> None:
 def test_the_checkout_is_valid_as_plugin_and_as_marketplace(
     harness: Harness, shipped: Path
 ) -> None:
-    said = harness.cli("plugin", "validate", str(shipped), "--strict").stdout
-
-    assert "Validation passed" in said
-    assert "warning" not in said.lower()
+    for folder in (shipped, shipped / "plugin"):
+        said = harness.cli("plugin", "validate", str(folder), "--strict").stdout
+        assert "Validation passed" in said
+        assert "warning" not in said.lower()
 
 
 @pytest.mark.every_client
@@ -65,13 +67,19 @@ def test_the_checkout_is_a_marketplace_to_install_from_and_uninstalling_leaves_o
     harness: Harness, tmp_path: Path, git: bool
 ) -> None:
     checkout = ship(tmp_path / 'it\'s "a" $(touch X)')  # a shell must not read it as its own
+    for name in (".venv/lib/big.so", "tests/test_it.py", "benchmarks/it.py"):
+        (checkout / name).parent.mkdir(parents=True)
+        (checkout / name).write_bytes(bytes(1_000_000))
     source = harness.publish(checkout, "ltm") if git else str(checkout)
     provide_python(harness)
     settings = harness.home / ".claude" / "settings.json"
     before = json.loads(settings.read_text())
     harness.cli("plugin", "marketplace", "add", source)
     harness.cli("plugin", "install", PLUGIN)
-    warm_up(cached(harness) if git else checkout, tmp_path)
+    copied = [path for path in cached(harness).rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in copied) < 3_000_000
+    assert not [path for path in copied if path.name in ("big.so", "test_it.py", "it.py")]
+    warm_up(cached(harness) if git else checkout / "plugin", tmp_path)
     store(harness, PORT)
 
     session = harness.print_session("hello $(touch X)", ["Hi `touch X`."])
@@ -105,7 +113,7 @@ def test_an_update_keeps_everything(harness: Harness, tmp_path: Path) -> None:
     harness.cli("plugin", "install", PLUGIN)
     store(harness, PORT)
     newer = f"{__version__}.1"
-    manifest = checkout / ".claude-plugin" / "plugin.json"
+    manifest = checkout / "plugin" / ".claude-plugin" / "plugin.json"
     manifest.write_text(manifest.read_text().replace(f'"{__version__}"', f'"{newer}"'))
     harness.publish(checkout, "ltm")
 
@@ -127,7 +135,7 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     """Names several tools want for different things stand under ours (traps 2.6 #8)."""
     rules = ["Skill"]
     kept = product.print_session(
-        f"/ltm:please-remember {PORT}",
+        f"/ltm:remember {PORT}",
         [use("*store_memory", content=PORT), "Kept as a decision."],
         allowed=rules,
     )
@@ -141,14 +149,38 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     )
     loaded = product.print_session("/ltm:load-memory", ["Noted."], allowed=rules)
     drawn = product.print_session("/ltm:memory-graph", ["```\n...```"], allowed=rules)
-    tidied = product.print_session("/ltm:remember", ["Nothing changed."], allowed=rules)
-    command = r"{{re:(sh \"[^\"]*/plugin/run.sh\" export) FILE}}"
+    consolidate = r"{{re:(sh \"[^\"]*/run.sh\" consolidate --all)}}"
+    tidied = product.print_session(
+        "/ltm:remember", [use("Bash", command=consolidate), "Nothing changed."], allowed=rules
+    )
+    looked = [
+        product.print_session(
+            f"/ltm:{name}",
+            [use("Bash", command=rf'{{{{re:(sh "[^"]*/run.sh" {name})}}}}'), "Seen."],
+            allowed=rules,
+        )
+        for name in ("doctor", "trust", "init")
+    ]
+    stands = product.print_session("/ltm:status", ["Seen."], allowed=rules)
+    command = r"{{re:(sh \"[^\"]*/run.sh\" export) FILE}}"
     written = product.print_session(
         "/ltm:memory-export all.json",
         [use("Bash", command=f"{command} 'all.json'"), "Done."],
         allowed=rules,
     )
 
+    cleared = product.print_session(
+        "/ltm:clear-memory all",
+        [
+            use("Bash", command=r'{{re:(sh "[^"]*/run.sh" forget --dry-run --all)}}'),
+            use("Bash", command=r'{{re:(sh "[^"]*/run.sh" forget) --dry-run}} --all --yes'),
+            "You did not allow it.",
+        ],
+        allowed=rules,
+    )
+
+    assert "1 memory (1 decision) would be forgotten" in cleared.requests[1].text
+    assert len(memories(product)) == 1  # only a person allows the real one
     assert PORT in kept.requests[0].user_text
     assert [call.failed for call in kept.mcp_calls()] == [False]
     assert PORT in found.mcp_calls("recall")[0].text
@@ -156,24 +188,33 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     assert len(loaded.requests) == 1
     assert PORT in loaded.requests[0].user_text
     assert "[decision] We chose port 8081" in drawn.requests[0].user_text
-    assert "MEMORY.md" in tidied.requests[0].user_text
+    assert "MEMORY.md" in tidied.requests[1].text
+    assert re.search(r"(?m)^memories +1 active", stands.requests[0].user_text)
+    for session, words in zip(looked, ("in order", "trust", ".claude/ltm"), strict=True):
+        assert words in session.requests[1].text
     assert PORT in (product.project / "all.json").read_text()
-    for session in (kept, found, counted, loaded, drawn, tidied, written):
+    for session in (kept, found, counted, loaded, drawn, tidied, stands, *looked, written):
         assert_quiet(session)
         # Only a person calls them, so that they cost a session nothing until then.
         assert "ltm:forget" not in session.requests[0].text
 
 
-def test_a_machine_without_python_notices_nothing(
+@pytest.mark.every_client
+def test_on_a_machine_without_python_a_session_says_what_to_install_and_goes_on(
     harness: Harness, shipped: Path, tmp_path: Path
 ) -> None:
-    harness.install(shipped, tapped=False)
+    harness.install(shipped / "plugin", tapped=False)
     path = path_without_python(tmp_path / "bin")
 
     session = harness.print_session("hello", ["Hi."], env={"PATH": path})
 
     assert session.result == "Hi."
     assert_quiet(session)
+    assert "Long-term memory is off in this session" in session.requests[0].text
+    with harness.tui_session(["Hi."], env={"PATH": path}) as terminal:
+        terminal.wait_text("LTM needs Python 3.11 or newer")
+        terminal.ask("hello")
+        assert "hook error" not in terminal.screen
 
 
 def test_a_session_in_a_home_that_cannot_be_written_goes_on_as_always(
@@ -245,12 +286,65 @@ def fresh(tmp_path: Path) -> Iterator[Harness]:
         yield harness
 
 
-def test_a_fresh_machine_builds_its_environment_while_the_first_session_runs(
-    fresh: Harness, shipped: Path
+def path_with_bare_python(folder: Path) -> str:
+    """A PATH with the usual small programs and a Python that has no package."""
+    path = path_without_python(folder)
+    (folder / "python3").symlink_to(os.path.realpath(sys.executable))
+    return path
+
+
+@pytest.mark.every_client
+def test_the_first_session_of_an_empty_home_without_network_stores_recalls_and_lists(
+    harness: Harness, tmp_path: Path
 ) -> None:
-    """No `ltm` is installed: the tools come during the session, memories from the next on."""
-    fresh.install(shipped)
+    checkout = ship(tmp_path / "checkout")
+    harness.cli("plugin", "marketplace", "add", str(checkout))
+    harness.cli("plugin", "install", PLUGIN)
+    offline = {
+        "PATH": path_with_bare_python(tmp_path / "bin"),
+        "PIP_NO_INDEX": "1",
+        "PIP_RETRIES": "0",
+    }
+
+    first = harness.print_session(
+        "remember the port",
+        [
+            use("*store_memory", content=PORT),
+            use("*recall", query="which port"),
+            use("*list_memories"),
+            "It is 8081.",
+        ],
+        allowed=[OURS],
+        env=offline,
+    )
+
+    assert_quiet(first)
+    assert f"{OURS}__store_memory" in first.requests[0].tools
+    stored, recalled, listed = (request.tool_results[-1] for request in first.requests[1:4])
+    assert "Remembered mem_" in str(stored)
+    assert PORT in str(recalled)
+    assert PORT in str(listed)
+    wait_until(lambda: not waiting_events(harness), "the end of the session to be drained")
+    data = data_folder(harness)
+
+    def given_up() -> bool:
+        path = data / "environment.json"
+        return path.exists() and json.loads(path.read_text())["state"] == "failed"
+
+    wait_until(given_up, "the packages to be given up", BUILD_PATIENCE)
+    second = harness.print_session("hello", ["Hi."], env=offline)
+    assert PORT in told(second.requests[0])[0]
+    assert_quiet(second)
+    assert list(data.glob("env-*")) == []
+    wait_until(lambda: not harness.running(), "every process of ours to end")
+
+
+def test_a_fresh_machine_gets_its_packages_while_everything_works_already(
+    fresh: Harness, shipped: Path, tmp_path: Path
+) -> None:
+    fresh.install(shipped / "plugin")
     data = data_folder(fresh, "e2e-market")
+    bare = {"PATH": path_with_bare_python(tmp_path / "bin")}
 
     def built() -> bool:
         path = data / "environment.json"
@@ -258,25 +352,18 @@ def test_a_fresh_machine_builds_its_environment_while_the_first_session_runs(
         assert state.get("state") != "failed", (data / "environment.log").read_text()
         return state.get("state") == "ready"
 
-    with fresh.tui_session(
-        [use("*ltm_status"), "Wait.", use("*store_memory", content=PORT), "Stored."]
-    ) as session:
-        session.wait_text("LTM is being set up")
-        assert session.wait_tools("ltm") == ["ltm_status"]
-        session.ask("are you there?")
-        assert "is being set up" in session.mcp_calls("ltm_status")[0].text
-        wait_until(built, "the environment", BUILD_PATIENCE)
-        session.wait(lambda: "store_memory" in session.wait_tools("ltm"), "the tools")
+    with fresh.tui_session([use("*store_memory", content=PORT), "Stored."], env=bare) as session:
+        assert "store_memory" in session.wait_tools("ltm")
         session.ask("remember the port")
         assert session.mcp_calls("store_memory")[0].failed is False
         assert "hook error" not in session.screen
+    wait_until(built, "the packages", BUILD_PATIENCE)
 
-    tomorrow = fresh.print_session("hello", ["Hi."])
-
+    with fresh.tui_session(["Hi."], env=bare) as tomorrow:
+        tomorrow.wait_text("LTM now also searches by meaning")
+        tomorrow.ask("hello")
     assert PORT in told(tomorrow.requests[0])[0]
-    assert f"{OURS}__recall" in tomorrow.requests[0].tools
-    assert_quiet(tomorrow)
-    noted = json.loads((memory_home(fresh) / "runtime.json").read_text())
-    assert noted["python"].startswith(str(data))
-    assert noted["python"] != sys.executable
+    listed = fresh.print_session("/ltm:memory-graph", ["..."], allowed=["Skill"], env=bare)
+    assert "[decision] We chose port 8081" in listed.requests[0].user_text
+    assert_quiet(listed)
     wait_until(lambda: not fresh.running(), "every process of ours to end")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from .client import Harness, use
 from .product import assert_quiet, ltm, memories
 
-RUN = r"{{re:(sh \"[^\"]*/plugin/run.sh\" stash --session [0-9a-f-]{36}) -- NAME}}"
+RUN = r"{{re:(sh \"[^\"]*/run.sh\" stash --session [0-9a-f-]{36}) -- NAME}}"
+CONSOLIDATE = r"{{re:(sh \"[^\"]*/run.sh\" consolidate --all)}}"
 CHOICE = "Remember that we chose signed cookies over tokens because the proxy drops long headers."
 
 
@@ -26,9 +27,13 @@ def test_a_session_is_stashed_by_its_own_command_and_remembered_by_another(
     assert "Stashed" in stashed.requests[-1].text
     assert_quiet(stashed)
 
-    remembered = product.print_session("/ltm:remember", ["One episode."], allowed=["Skill"])
+    remembered = product.print_session(
+        "/ltm:remember",
+        [use("Bash", command=CONSOLIDATE), "One episode."],
+        allowed=["Skill"],
+    )
 
-    assert "stash login-fix:" in remembered.requests[0].text
+    assert "stash login-fix:" in remembered.requests[1].text
     kept = {memory["kind"]: memory for memory in memories(product)}
     assert kept["episode"]["title"].endswith("login-fix")
     assert kept["decision"]["observations"] == 1  # heard in the session and read in the stash

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ltm.config.config import Config, load
-from ltm.embed.embedder import INSTALL, installed, open_embedder, standing
+from ltm.embed.embedder import installed, open_embedder, standing
 from tests.cli.runner import Ltm
 
 
@@ -62,7 +62,7 @@ if {missing!r} == "numpy": assert "numpy" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == INSTALL
+    assert done.stdout.startswith(f"{sys.executable} -m pip install numpy ")
 
 
 def test_saying_what_is_in_use_loads_nothing(tmp_path: Path) -> None:
@@ -128,4 +128,3 @@ def test_what_the_hint_says_works(ltm: Ltm) -> None:
     ltm.ok("config", "embed.backend", "none")
     ltm.ok(*ltm.json("status")["vectors"]["hint"].split()[1:])
     assert ltm.json("status")["vectors"]["model"]
-    assert INSTALL.startswith("pip install '.[vectors]'")

@@ -312,7 +312,7 @@ class Killed(sqlite3.Connection):
         return super().execute(*words)
 
 
-sqlite3.connect = lambda *words, **named: connect(*words, factory=Killed, **named)
+sqlite3.connect = lambda *words, **named: connect(*words, **{**named, "factory": Killed})
 path = sys.argv[1]
 for line in sys.stdin:
     pid = os.fork()

@@ -423,6 +423,78 @@ class TestManyFiles:
         monkeypatch.setattr(time, "time_ns", lambda: later)
         assert store.search("tardy", ALL, 5).total == 1
 
+    def test_when_no_one_waits_more_files_are_looked_at(self, store: FileStore) -> None:
+        made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+        store.list(ALL)
+        path = Path(made[24].path)
+        path.write_text(path.read_text().replace("word", "edited"))
+        store.check()
+        assert store.search("edited24", ALL, 5).total == 1
+
+    def test_processes_that_are_killed_leave_how_far_they_came(
+        self, store: FileStore, folder: Path
+    ) -> None:
+        for n in range(105):
+            store.create(memory(f"title {n}", "word"))
+        store.close()
+        path = sorted((folder / "memories").iterdir())[-1]
+        path.write_text(path.read_text().replace("word", "edited"))
+        killed = [open_store(folder) for _ in range(3)]
+        found = [each.search("edited", ALL, 5).total for each in killed for _ in range(8)]
+        assert found[-1] == 1
+        for each in killed:
+            each.close()
+
+    def test_after_our_own_writes_the_folder_is_not_listed_and_other_files_still_show(
+        self, store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for n in range(25):
+            store.create(memory(f"title {n}"))
+        clock = iter(range(time.time_ns() + 10**12, 10**20, 10**12))
+        monkeypatch.setattr(time, "time_ns", lambda: next(clock))
+        store.list(ALL)
+        with monkeypatch.context() as context:
+            context.setattr(Vault, "names", lambda vault: pytest.fail("the folder is listed"))
+            for n in range(10):
+                store.create(memory(f"ours {n}"))
+                assert store.list(ALL).total == 26 + n
+        for n in range(10):  # within the same tick of the disk's clock as our own file
+            store.create(memory(f"again {n}"))
+            (folder / "memories" / f"{n}.md").write_bytes(codec.to_bytes(memory(f"theirs {n}")))
+            assert f"theirs {n}" in [each.memory.title for each in store.list(ALL).items]
+
+    def test_a_file_that_came_before_the_seal_is_found_when_names_are_counted(
+        self, store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for n in range(25):
+            store.create(memory(f"title {n}"))
+        store.list(ALL)
+        seal = Vault.seal
+
+        def late(vault: Vault) -> str:
+            (folder / "memories" / "a.md").write_bytes(codec.to_bytes(memory("in between")))
+            return seal(vault)
+
+        monkeypatch.setattr(Vault, "seal", late)
+        store.create(memory("ours"))
+        store.check()
+        assert store.search("in between", ALL, 5).total == 1
+
+    def test_where_the_folder_cannot_be_sealed_names_are_counted(
+        self, store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for n in range(25):
+            store.create(memory(f"title {n}"))
+        clock = iter(range(time.time_ns() + 10**12, 10**20, 10**12))
+        monkeypatch.setattr(time, "time_ns", lambda: next(clock))
+        store.list(ALL)
+        monkeypatch.setattr(Vault, "seal", lambda vault: "")
+        store.create(memory("ours"))
+        stamp = store.vaults[0].stamp()
+        (folder / "memories" / "late.md").write_bytes(codec.to_bytes(memory("late", "tardy")))
+        monkeypatch.setattr(Vault, "stamp", lambda vault: stamp)
+        assert store.search("tardy", ALL, 5).total == 1
+
 
 _STEP = st.tuples(
     st.sampled_from(["create", "update", "forget", "restore", "hand", "break", "remove", "copy"]),

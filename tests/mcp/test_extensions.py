@@ -34,8 +34,15 @@ tool = Tool(
     effect=READS,
 )
 thief = Tool(name="recall", description="Not yours.", function=shout)
+names = ["", "two words", "1st", "x" * 65, "na\u00efve"]
+unnamed = [Tool(name=each, description="", function=shout) for each in names]
+first, second, third, fourth, fifth = unnamed
 no_tool = {"name": "dictionary"}
 """
+
+
+UNNAMED = ("first", "second", "third", "fourth", "fifth")
+"""Tools whose names some client would refuse."""
 
 
 def install(site: Path, package: str, code: str, points: dict[str, str]) -> None:
@@ -56,7 +63,8 @@ def wire(tmp_path: Path) -> Wire:
         site,
         "louder",
         GOOD,
-        {"shout": "louder:tool", "thief": "louder:thief", "odd": "louder:no_tool"},
+        {"shout": "louder:tool", "thief": "louder:thief", "odd": "louder:no_tool"}
+        | {each: f"louder:{each}" for each in UNNAMED},
     )
     install(site, "broken", "raise RuntimeError('no such planet')\n", {"planet": "broken:tool"})
     install(site, "leaving", "raise SystemExit(3)\n", {"exit": "leaving:tool"})
@@ -115,6 +123,7 @@ def test_a_broken_extension_takes_nothing_down_and_is_told(wire: Wire) -> None:
         "'absent' of ltm.tools does not load",
         "'odd' of ltm.tools is not a Tool",
         "a tool 'recall', which is there already",
+        *(f"'{each}' of ltm.tools brings a tool '" for each in UNNAMED),
     ):
         assert words in told
         assert words in checked

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ltm.errors import WrongUsage
 from ltm.inject.render import units
-from ltm.mcp import result
+from ltm.mcp.call import MOST, cut, fitted, quoted
 from ltm.mcp.tools import TOOLS, Tool, checked
 from ltm.text.display import visible
 
@@ -32,7 +32,7 @@ def test_a_quotation_marks_every_line_loses_nothing_and_ends(
     whole = text * times
     offset, shown = 0, []
     while True:
-        quotation, end = result.quoted(whole, offset, most)
+        quotation, end = quoted(whole, offset, most)
         assert units(quotation) <= most
         lines = quotation.split("\n")
         assert all(line.startswith("> ") for line in lines)
@@ -48,7 +48,7 @@ def test_a_quotation_marks_every_line_loses_nothing_and_ends(
 
 @given(st.text(max_size=50).map(lambda text: text * 400))
 def test_no_result_is_longer_than_a_client_shows(text: str) -> None:
-    assert units(result.cut(text)) < 10_000
+    assert units(cut(text)) < 10_000
 
 
 @given(
@@ -56,13 +56,13 @@ def test_no_result_is_longer_than_a_client_shows(text: str) -> None:
     head=st.text("x", max_size=500),
 )
 def test_a_list_shows_what_fits_and_tells_the_number_shown(blocks: list[str], head: str) -> None:
-    text = result.fitted(head, blocks, lambda shown: f"shown {shown}")
-    assert units(text) <= result.MOST
+    text = fitted(head, blocks, lambda shown: f"shown {shown}")
+    assert units(text) <= MOST
     shown = int(text.rpartition("shown ")[2])
     assert 1 <= shown <= len(blocks)
     assert "\n".join(blocks[:shown]) in text
     if shown < len(blocks):
-        assert units(text) + units(blocks[shown]) + 30 > result.MOST
+        assert units(text) + units(blocks[shown]) + 30 > MOST
 
 
 @given(tool=st.sampled_from(TOOLS), data=st.data())
@@ -106,9 +106,3 @@ def test_null_counts_as_not_given_and_a_whole_float_as_a_number() -> None:
     for limit in (3.5, True, math.nan, math.inf, 0, 51, "3"):
         with pytest.raises(WrongUsage, match="limit"):
             checked(recall, {"query": "x", "limit": limit})
-
-
-def test_a_tool_must_have_a_name_every_client_accepts() -> None:
-    for name in ("", "two words", "1st", "x" * 65, "naïve"):
-        with pytest.raises(WrongUsage, match="cannot be the name"):
-            Tool(name=name, description="", function=lambda call: "")

@@ -1,4 +1,4 @@
-"""The plugin finds a Python on any machine, and its server answers before there is one to run."""
+"""The plugin finds a Python on any machine, and everything in it works before it has packages."""
 
 from __future__ import annotations
 
@@ -6,29 +6,35 @@ import fcntl
 import io
 import json
 import os
+import re
 import shutil
-import signal
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 import pytest
 
 from ltm import __version__
+from ltm.clients import environment
 from ltm.clients.clients import new_launcher
-from ltm.plugin import environment, launch
+from ltm.mcp.tools import TOOLS
 from tests.e2e.client import wait_until
 from tests.figures import count
 from tests.hook.test_hook import old_pythons
 from tests.mcp.wire import PATIENCE, Wire
 
-RUN = Path(launch.ROOT) / "plugin" / "run.sh"
-PYTHONS = os.path.join(launch.ROOT, "src", "ltm", "hook", "pythons.sh")
-HOOK = os.path.join(launch.ROOT, "src", "ltm", "hook", "main.py")
+PLUGIN = Path(__file__).parents[2] / "plugin"
+RUN = PLUGIN / "run.sh"
+PYTHONS = PLUGIN / "src" / "ltm" / "hook" / "pythons.sh"
+HOOK = str(PLUGIN / "src" / "ltm" / "hook" / "main.py")
+PACKAGES = sysconfig.get_paths()["purelib"]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the plugin's launcher is for POSIX")
 
@@ -64,16 +70,23 @@ class Machine:
             "CLAUDE_PLUGIN_DATA": str(self.data),
         }
 
-    def run(self, *words: str, shell: str = "sh") -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *words: str, shell: str = "sh", stdin: str = "{}", **env: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [shell, str(RUN), *words],
-            env=self.env(),
-            input="{}",
+            env={**self.env(), **env},
+            cwd=self.home,
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=PATIENCE,
             check=False,
         )
+
+    def bare_python(self) -> None:
+        """Put a Python of today on the PATH that has no package."""
+        (self.bin / "python3.11").symlink_to(os.path.realpath(sys.executable))
 
     def running(self) -> list[str]:
         """Processes that work for this home (Linux)."""
@@ -87,13 +100,30 @@ class Machine:
                 continue
         return found
 
-    def finish_environment(self, does: str = f'exec {sys.executable} "$@"') -> str:
-        """An environment for this very code, as if it had been built."""
-        name = f"env-{environment.fingerprint(launch.ROOT)}"
-        python = self.python("data", name, "bin", "python", does=does)
-        (self.data / name / "ltm-finished").touch()
-        (self.data / "environment.json").write_text('{"state": "ready", "message": "done"}')
-        return python
+    def finish_environment(self, name: str = "") -> Path:
+        """An environment with the packages of these tests, as if it had been built."""
+        path = self.data / f"env-{name or pins()}"
+        python = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+        (path / "bin").mkdir(parents=True)
+        (path / "bin" / "python").symlink_to(os.path.realpath(sys.executable))
+        (path / "lib" / python).mkdir(parents=True)
+        (path / "lib" / python / "site-packages").symlink_to(PACKAGES)
+        (path / "ltm-finished").touch()
+        self.state("ready", "LTM now also searches by meaning")
+        return path
+
+    def state(self, state: str, message: str) -> None:
+        """How the building of the environment stands."""
+        noted = {"state": state, "message": message}
+        (self.data / "environment.json").write_text(json.dumps(noted))
+
+
+def pins() -> str:
+    """The name of an environment for the plugin's pins."""
+    number = 0
+    for name in ("requirements.txt", "vectors.txt"):
+        number = crc32((PLUGIN / name).read_bytes(), number)
+    return f"{number:08x}"
 
 
 @pytest.fixture
@@ -205,10 +235,57 @@ def test_a_shim_is_better_than_nothing(machine: Machine) -> None:
     assert used(machine.run("hook")) == python
 
 
-def test_without_any_python_a_hook_says_nothing_and_succeeds(machine: Machine) -> None:
-    done = machine.run("hook")
+def start_event(source: str = "startup", **more: str) -> str:
+    """The message with which a client begins a session, as it writes it."""
+    event = {"session_id": "s", "hook_event_name": "SessionStart", "source": source, **more}
+    return json.dumps(event, separators=(",", ":"))
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+@pytest.mark.parametrize("uv", [False, True], ids=["", "uv"])
+def test_where_python_is_missing_or_too_old_a_session_says_so_once_in_one_line(
+    machine: Machine, shell: str, uv: bool
+) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"there is no {shell} here")
+    if uv:
+        machine.python("bin", "uv", does="exit 2")
+    remedy = "run: uv python install" if uv else "from python.org or with your package manager"
+    for old in ("", *old_pythons()):
+        if old:
+            (machine.bin / "python3").unlink(missing_ok=True)
+            (machine.bin / "python3").symlink_to(old)
+        done = machine.run("hook", shell=program, stdin=start_event())
+
+        assert (done.returncode, done.stderr) == (0, "")
+        told = json.loads(done.stdout)
+        said = told["systemMessage"]
+        assert said.startswith("LTM needs Python 3.11 or newer and found ")
+        found = re.search("[.]?(3[.][0-9]+)", Path(old).name)
+        assert (f"Python {found[1]}." if found else "found none:") in said
+        assert remedy in said
+        assert "\n" not in said
+        assert said in told["hookSpecificOutput"]["additionalContext"]
+        for event in (
+            start_event("resume"),
+            start_event("compact"),
+            '{"session_id":"s","hook_event_name":"Stop"}',
+            "",
+        ):
+            done = machine.run("hook", shell=program, stdin=event)
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert machine.run("hook", stdin=start_event(), LTM_INSIDE="1").stdout == ""
+        if not uv:
+            done = machine.run("mcp")
+            assert (done.returncode, done.stdout) == (1, "")
+            assert done.stderr == f"{said}\n"
+
+
+def test_a_newer_python_that_fails_is_not_called_too_old(machine: Machine) -> None:
+    machine.python("bin", "python3", does="kill -SEGV $$")
+
+    assert machine.run("hook", stdin=start_event()).stdout == ""
 
 
 def test_a_python_that_fails_loudly_is_not_heard(machine: Machine) -> None:
@@ -217,13 +294,6 @@ def test_a_python_that_fails_loudly_is_not_heard(machine: Machine) -> None:
     done = machine.run("hook")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_without_any_python_the_server_says_what_is_missing(machine: Machine) -> None:
-    done = machine.run("mcp")
-
-    assert done.returncode == 1
-    assert "needs Python 3.11 or newer, or uv" in done.stderr
 
 
 def test_with_uv_alone_the_server_runs_on_the_python_that_uv_has(machine: Machine) -> None:
@@ -327,16 +397,19 @@ def told_at_start(machine: Machine, source: str = "startup") -> str:
     return said
 
 
-def test_a_person_is_told_once_that_it_is_being_set_up_and_why_it_could_not(
+def test_a_person_is_told_once_that_the_packages_are_there_or_why_they_are_not(
     machine: Machine,
 ) -> None:
-    assert "is being set up" in told_at_start(machine)
-    assert told_at_start(machine, "compact") == ""
-    failed = {"state": "failed", "message": "LTM could not be set up: no network"}
-    (machine.data / "environment.json").write_text(json.dumps(failed))
-    assert told_at_start(machine) == "LTM could not be set up: no network"
-    machine.note(sys.executable)
     with _drain_lock(machine):
+        assert told_at_start(machine) == ""
+        machine.state("building", "on their way")
+        assert told_at_start(machine) == ""
+        machine.state("failed", "LTM works, but without search by meaning: no network")
+        assert told_at_start(machine, "compact") == ""
+        assert told_at_start(machine).endswith("no network")
+        assert told_at_start(machine) == ""
+        machine.state("ready", "LTM now also searches by meaning")
+        assert told_at_start(machine) == "LTM now also searches by meaning"
         assert told_at_start(machine) == ""
 
 
@@ -357,92 +430,222 @@ class _drain_lock:
 
 @pytest.fixture
 def building(machine: Machine) -> Iterator[Machine]:
-    """Another process is building the environment, and it takes as long as the test likes."""
-    machine.path.append(Path(sys.executable).parent)
+    """A bare Python, and another process that builds packages for as long as the test likes."""
+    machine.bare_python()
     with (machine.data / "environment.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        machine.state("building", "packages are on their way")
         yield machine
         # The process that was started to build must have seen that another is at it.
         wait_until(lambda: not machine.running(), "every process of the test to end")
 
 
-def choose(machine: Machine) -> str:
-    """The Python the launcher takes; asked in a process of its own, which starts another."""
-    code = "import os; from ltm.plugin.launch import choose; "
-    code += "print(choose(os.environ['CLAUDE_PLUGIN_DATA'], os.environ))"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code],
-        env=machine.env(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
+def serve(machine: Machine) -> Wire:
+    return Wire(machine.home, machine.home, command=("sh", str(RUN), "mcp"), env=machine.env())
 
 
-def test_the_environment_for_this_very_code_is_the_first_choice(building: Machine) -> None:
-    building.note(sys.executable)
-    python = building.finish_environment()
-
-    assert choose(building) == python
-
-
-def test_an_installed_ltm_is_taken_if_it_is_not_older(building: Machine) -> None:
-    building.note(sys.executable, version=__version__)
-    assert choose(building) == sys.executable
-
-    building.note(sys.executable, version="0.0.9")
-    assert choose(building) == ""
-
-
-def test_a_noted_python_that_has_no_ltm_any_more_is_not_taken(
-    building: Machine, tmp_path: Path
+def test_with_nothing_installed_every_tool_works_from_the_first_message_on(
+    building: Machine,
 ) -> None:
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
-    building.note(str(tmp_path / "bare" / "bin" / "python"))
+    with serve(building) as wire:
+        assert "long-term memory" in wire.initialize()["instructions"]
+        names = [tool["name"] for tool in wire.ask("tools/list")["result"]["tools"]]
+        assert names == [tool.name for tool in TOOLS]
+        stored = wire.call("store_memory", content="We chose port 8081, since 8080 is taken.")
+        found = re.search(r"mem_\w+", stored)
+        assert found
+        called: dict[str, dict[str, Any]] = {
+            "update_memory": {"id": found[0], "tags": ["port"]},
+            "recall": {"query": "port"},
+            "get_memory": {"id": found[0]},
+            "list_memories": {},
+            "memory_search": {"query": "port"},
+            "memory_related": {"tags": ["port"]},
+            "memory_timeline": {"query": "port"},
+            "memory_ask": {"question": "which port?"},
+        }
+        for tool, arguments in called.items():
+            assert "8081" in wire.call(tool, **arguments)
+        assert wire.call("review_candidates")
+        assert wire.call("forget", id=found[0]).startswith("Forgot")
+        assert wire.call("restore", id=found[0]).startswith("Restored")
+        assert "packages are on their way" in wire.call("ltm_status")
+        assert "Healthy" in wire.call("ltm_check")
+        assert "Healthy" in wire.call("ltm_fix")
+        assert len(called) + 7 == len(names)
+        assert wire.close() == 0
 
-    assert choose(building) == ""
+
+UNUSUAL = "title: >-\n  Ports we\n  use\n"
+
+
+def test_unusual_yaml_waits_for_its_reader_and_what_is_known_of_it_stays(
+    building: Machine,
+) -> None:
+    with serve(building) as wire:
+        wire.initialize()
+        wire.call("store_memory", content="The port is 8081.", title="Ports")
+        (path,) = building.home.glob(".ltm/projects/*/memories/*.md")
+        text = path.read_text()
+        assert "title: Ports\n" in text
+        path.write_text(text.replace("title: Ports\n", UNUSUAL))
+
+        assert "Ports" in wire.call("recall", query="8081")
+        checked = wire.call("ltm_check")
+        assert str(path) in checked
+        assert "only PyYAML reads" in checked
+        assert wire.call("ltm_fix")
+    assert UNUSUAL in path.read_text()
+
+    building.finish_environment()
+    with serve(building) as wire:
+        wire.initialize()
+        assert "Ports we use" in wire.call("recall", query="8081")
+        assert "Healthy: nothing is wrong" in wire.call("ltm_check")
+
+
+def test_plain_commands_need_no_packages_and_others_say_what_they_wait_for(
+    building: Machine,
+) -> None:
+    with serve(building) as wire:
+        wire.initialize()
+        wire.call("store_memory", content="The port is 8081.")
+    assert building.run("--version").stdout == f"ltm {__version__}\n"
+    for words in (["recall", "port"], ["inject"]):
+        done = building.run(*words)
+        assert "The port is 8081" in done.stdout, done.stderr
+    building.state("failed", "LTM works, but without its ltm commands: no network")
+    done = building.run("list")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "'list' needs packages that are not installed: LTM works, but" in done.stderr
+    assert "without them: recall WORDS, inject" in done.stderr
+    (building.data / "environment.json").unlink()
+    done = building.run("list", CLAUDE_PLUGIN_DATA="")
+    assert "start a session with its plugin" in done.stderr
+
+
+def test_a_command_waits_for_its_packages_and_then_runs(building: Machine) -> None:
+    waiting = subprocess.Popen(
+        ["sh", str(RUN), "list", "--json"],
+        env=building.env(),
+        cwd=building.home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert waiting.stderr
+    assert "installing the packages that 'list' needs" in waiting.stderr.readline()
+    building.finish_environment()
+    out, err = waiting.communicate(timeout=PATIENCE)
+
+    assert (waiting.returncode, err) == (0, "")
+    assert json.loads(out)["memories"] == []
+
+
+def test_what_an_agent_runs_finds_the_environment_without_being_told_where(
+    building: Machine,
+) -> None:
+    building.finish_environment()
+    top = building.home / ".claude" / "plugins" / "data"
+    top.mkdir(parents=True)
+    (top / "ltm-older").mkdir()
+    (top / "ltm-ltm").symlink_to(building.data)
+
+    done = building.run("list", "--json", CLAUDE_PLUGIN_DATA="")
+
+    assert json.loads(done.stdout)["memories"] == []
+
+
+def test_the_environment_of_another_python_is_used_as_well(building: Machine) -> None:
+    for other in ("3.12", "3.13"):
+        found = next(iter(Path.home().glob(f".pyenv/versions/{other}*/bin/python{other}")), None)
+        if found:
+            break
+    else:
+        pytest.skip("needs a second Python")
+    (building.bin / "python3.11").unlink()
+    (building.bin / f"python{other}").symlink_to(found)
+    building.finish_environment()
+
+    done = building.run("list", "--json")
+
+    assert json.loads(done.stdout)["memories"] == []
 
 
 def test_until_a_new_environment_is_built_the_former_one_serves(building: Machine) -> None:
-    python = building.python("data", "env-0123456789abcdef", "bin", "python")
-    assert choose(building) == ""  # unfinished: the build may have been killed
+    former = building.finish_environment("01234567")
+    assert json.loads(building.run("list", "--json").stdout)["memories"] == []
 
-    (building.data / "env-0123456789abcdef" / "ltm-finished").touch()
-
-    assert choose(building) == python
-
-
-def test_the_code_and_nothing_else_names_its_environment(tmp_path: Path) -> None:
-    shutil.copytree(Path(launch.ROOT) / "src", tmp_path / "src")
-    shutil.copytree(Path(launch.ROOT) / "plugin", tmp_path / "plugin")
-    shutil.copy(Path(launch.ROOT) / "pyproject.toml", tmp_path)
-    before = environment.fingerprint(str(tmp_path))
-    assert before == environment.fingerprint(launch.ROOT)
-
-    (tmp_path / "src" / "ltm" / "__pycache__").mkdir(exist_ok=True)
-    (tmp_path / "src" / "ltm" / "__pycache__" / "x.pyc").write_bytes(b"x")
-    assert environment.fingerprint(str(tmp_path)) == before
-    for name in ("src/ltm/__init__.py", "plugin/requirements.txt", "plugin/vectors.txt"):
-        with (tmp_path / name).open("a") as file:
-            file.write("\n")
-        assert environment.fingerprint(str(tmp_path)) != before
-        before = environment.fingerprint(str(tmp_path))
+    (former / "ltm-finished").unlink()  # the build may have been killed
+    building.state("failed", "no room")
+    assert "no room" in building.run("list").stderr
 
 
-def test_a_command_before_the_environment_is_there_says_so(building: Machine) -> None:
-    done = building.run("list")
+def test_the_packages_of_an_installed_ltm_serve(building: Machine) -> None:
+    building.note(sys.executable)
+    assert json.loads(building.run("list", "--json").stdout)["memories"] == []
+    assert not (building.data / f"env-{pins()}").exists()
 
-    assert done.returncode == 1
-    assert "not set up yet" in done.stderr
+
+def test_an_installed_ltm_that_is_newer_takes_the_place_of_the_plugins_code(
+    building: Machine,
+) -> None:
+    real = os.path.realpath(sys.executable)
+    does = f'case $* in *launch.py*) exec {real} "$@" ;; *find_spec*) exit 0 ;; esac; echo "$*"'
+    building.note(building.python("installed", "python", does=does), version="99.0.0")
+    assert building.run("list").stdout.strip() == "-I -m ltm list"
+
+    building.python("installed", "python", does=does.replace("exit 0", "exit 1"))  # ltm is gone
+    building.state("failed", "no network")
+    assert "no network" in building.run("list").stderr
 
 
-def test_a_command_runs_in_the_environment(building: Machine) -> None:
-    building.finish_environment()
+def build(machine: Machine, root: Path = PLUGIN, **env: str) -> int:
+    """Build as the plugin's launcher does, to the end; the exit code."""
+    code = "import os, sys; from ltm.clients.environment import build; "
+    code += "sys.exit(not build(sys.argv[1], sys.argv[2], os.environ))"
+    return subprocess.run(
+        [sys.executable, "-I", "-c", code, str(machine.data), str(root)],
+        env={**machine.env(), **env},
+        check=False,
+    ).returncode
 
-    done = building.run("--version")
 
-    assert done.stdout == f"ltm {__version__}\n"
+def test_nothing_is_built_where_an_ltm_that_is_not_older_is_on_the_path(machine: Machine) -> None:
+    machine.path += [Path("/usr/bin"), Path("/bin")]
+    machine.python("bin", "uv", does="exit 1")
+    asked = machine.home / "asked"
+    does = f'echo "$*" >> {asked}; [ "$1" = drain ] || echo "ltm VERSION"'
+    machine.python("bin", "ltm", does=does.replace("VERSION", __version__))
+
+    assert build(machine) == 0
+    assert asked.read_text().split() == ["--version", "drain"]
+    assert environment.state(str(machine.data)) == {"state": "ready", "message": ""}
+    assert not list(machine.data.glob("env-*"))
+
+    machine.python("bin", "ltm", does=does.replace("VERSION", "0.0.9"))
+    assert build(machine, PIP_NO_INDEX="1") == 1
+    assert environment.state(str(machine.data))["state"] == "failed"
+
+
+def test_the_pins_and_nothing_else_name_their_environment(machine: Machine, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    shutil.copytree(PLUGIN, root, symlinks=True)
+    machine.finish_environment()
+    data = str(machine.data)
+    assert not environment.is_due(data, str(root))
+    (root / "README.md").write_text("changed")
+    assert not environment.is_due(data, str(root))
+    with (root / "vectors.txt").open("a") as file:
+        file.write("\n")
+    assert environment.is_due(data, str(root))
+
+    machine.state("failed", "no network")
+    assert not environment.is_due(data, str(root))  # not again at every start
+    os.utime(machine.data / "environment.json", (1000, 1000))
+    assert environment.is_due(data, str(root))
+    assert not environment.is_due(data, str(tmp_path))  # where there are no pins
+    assert not environment.is_due(str(tmp_path / "gone"), str(root))
 
 
 def test_a_build_that_fails_says_why_and_leaves_no_half_environment(
@@ -454,7 +657,7 @@ def test_a_build_that_fails_says_why_and_leaves_no_half_environment(
     monkeypatch.setenv("PATH", str(machine.bin))
     monkeypatch.setattr(sys, "executable", failing)
 
-    assert environment.build(str(machine.data), launch.ROOT) is False
+    assert environment.build(str(machine.data), str(PLUGIN), os.environ) is False
 
     told = environment.state(str(machine.data))
     log = machine.data / "environment.log"
@@ -465,132 +668,37 @@ def test_a_build_that_fails_says_why_and_leaves_no_half_environment(
     assert [each.name for each in machine.data.iterdir() if each.is_dir()] == []
 
 
-def test_of_environments_only_the_newest_and_the_one_before_are_kept(machine: Machine) -> None:
-    for age, name in enumerate(("env-c", "env-b", "env-a")):
-        machine.python("data", name, "bin", "python")
-        finished = machine.data / name / "ltm-finished"
-        finished.touch()
-        os.utime(finished, (1000 + age, 1000 + age))
-    newest = Path(machine.finish_environment()).parent.parent
-
-    environment._clear(str(machine.data), str(newest))
-
-    kept = {each.name for each in machine.data.iterdir() if each.is_dir()}
-    assert kept == {newest.name, "env-a"}
+FAKE_UV = """
+for word; do last=$word; done
+case $1 in
+venv) mkdir -p "$last/bin"; echo '#!/bin/sh' > "$last/bin/python"; chmod +x "$last/bin/python" ;;
+*) case $last in *vectors.txt) exit VECTORS ;; esac ;;
+esac
+"""
 
 
-def stand_in(machine: Machine) -> Wire:
-    return Wire(machine.home, machine.home, command=("sh", str(RUN), "mcp"), env=machine.env())
-
-
-def test_the_server_answers_at_once_and_the_tools_follow(building: Machine) -> None:
-    with stand_in(building) as wire:
-        hello = wire.initialize({"roots": {}})
-        assert "LTM is this project's long-term memory" in hello["instructions"]
-        assert hello["capabilities"]["tools"]["listChanged"] is True
-        listed = wire.ask("tools/list")["result"]["tools"]
-        assert [tool["name"] for tool in listed] == ["ltm_status"]
-        assert "being set up" in wire.call("ltm_status")
-        assert "being set up" in wire.error("store_memory", content="x")
-        assert wire.ask("prompts/list")["result"] == {"prompts": []}
-        assert wire.ask("resources/list")["result"] == {"resources": []}
-        assert wire.ask("resources/templates/list")["result"] == {"resourceTemplates": []}
-        assert wire.ask("ping")["result"] == {}
-        assert wire.ask("completion/complete")["error"]["code"] == -32601
-        wire.raw(b"not json\n")
-
-        building.finish_environment()
-        told = {wire.receive()["method"] for _ in range(3)}
-
-        assert told == {
-            f"notifications/{name}/list_changed" for name in ("tools", "prompts", "resources")
-        }
-        names = [tool["name"] for tool in wire.ask("tools/list")["result"]["tools"]]
-        assert {"store_memory", "recall", "ltm_status"} <= set(names)
-        assert wire.call("store_memory", content="The port is 8081").startswith("Remembered")
-        assert "8081" in wire.call("recall", query="port")
-        assert wire.close() == 0
-
-
-def test_the_stand_in_says_why_the_environment_could_not_be_built(building: Machine) -> None:
-    (building.data / "environment.json").write_text(
-        '{"state": "failed", "message": "LTM could not be set up: there is no network"}'
-    )
-
-    with stand_in(building) as wire:
-        wire.initialize()
-        assert "there is no network" in wire.call("ltm_status")
-
-
-def test_an_old_python_serves_until_it_has_said_that_it_is_too_old(machine: Machine) -> None:
-    found = [path for path in old_pythons() if not path.endswith(("3.6", "3.7"))]
-    if not found:
-        pytest.skip("no Python from 3.8 to 3.10 on this machine")
-    for python in found:
-        (machine.bin / "python3").unlink(missing_ok=True)
-        (machine.bin / "python3").symlink_to(python)
-        with stand_in(machine) as wire:
-            wire.initialize()
-            wait_until(
-                lambda: "needs Python 3.11 or newer" in wire.call("ltm_status"), "the reason"
-            )
-            assert wire.close() == 0
-        wait_until(lambda: not machine.running(), "every process to end")
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_the_stand_in_and_the_server_behind_it_end_together(
-    building: Machine, how: signal.Signals, tmp_path: Path
+@pytest.mark.parametrize("fits", [True, False])
+def test_the_environment_is_built_with_vectors_or_else_without_and_the_one_before_is_kept(
+    machine: Machine, fits: bool
 ) -> None:
-    marker = tmp_path / "server"
-    building.finish_environment(does=f'echo $$ > {marker}; exec {sys.executable} "$@"')
-    finished = next(building.data.glob("env-*/ltm-finished"))
-    finished.unlink()
-    with stand_in(building) as wire:
-        wire.initialize()
-        finished.touch()
-        assert wire.receive()["method"].endswith("list_changed")
-        server = int(marker.read_text())
-        os.kill(server, 0)
-
-        wire.process.send_signal(how)
-        wire.process.wait(PATIENCE)
-
-        wait_until(lambda: not _is_running(server), "the server to follow")
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-
-
-def test_the_environment_is_built_with_vectors_or_else_without(machine: Machine) -> None:
     """A machine without a fitting wheel still gets everything else."""
-    fake = 'for word; do last=$word; done; case $1 in venv) mkdir -p "$last/bin"; '
-    fake += 'printf "#!/bin/sh\\nexit 0\\n" > "$last/bin/python"; chmod +x "$last/bin/python";; '
-    fake += "*) case $last in *vectors.txt) exit 1;; esac;; esac"
     machine.path += [Path("/usr/bin"), Path("/bin")]
-    machine.python("bin", "uv", does=fake)
-    code = "import sys; from ltm.plugin.environment import build; "
-    code += "sys.exit(not build(sys.argv[1], sys.argv[2]))"
-    subprocess.run(
-        [sys.executable, "-I", "-c", code, str(machine.data), launch.ROOT],
-        env=machine.env(),
-        check=True,
-    )
+    machine.python("bin", "uv", does=FAKE_UV.replace("VECTORS", "0" if fits else "1"))
+    for age, name in enumerate(("ccc", "bbb", "aaa")):
+        os.utime(machine.finish_environment(name) / "ltm-finished", (1000 + age, 1000 + age))
+
+    assert build(machine) == 0
 
     log = (machine.data / "environment.log").read_text()
     tried = [line.split()[3:] for line in log.splitlines() if " pip install " in line]
-    assert [words[-1] for words in tried] == [
-        f"{launch.ROOT}/plugin/vectors.txt",
-        f"{launch.ROOT}/plugin/requirements.txt",
-        launch.ROOT,
-    ]
-    assert all("--require-hashes" in words for words in tried[:-1])
-    assert {"--no-deps", "--no-build-isolation", "--no-index"} <= set(tried[-1])
-    assert environment.ready(str(machine.data), launch.ROOT)
+    assert [Path(words[-1]).name for words in tried] == (
+        ["vectors.txt"] if fits else ["vectors.txt", "requirements.txt"]
+    )
+    assert all("--require-hashes" in words and "--no-deps" in words for words in tried)
+    told = environment.state(str(machine.data))["message"]
+    assert ("no package fits" in told) is not fits
+    kept = {each.name for each in machine.data.iterdir() if each.is_dir()}
+    assert kept == {f"env-{pins()}", "env-aaa"}
 
 
 MARK = "import pathlib; pathlib.Path({!r}).touch()\n"
@@ -629,20 +737,20 @@ def source(folder: Path, mark: Path) -> str:
 @pytest.mark.parametrize(
     ("kind", "change", "said"),
     [
-        (wheel, "", "its own code could not be installed"),
-        (wheel, "another hash", "pip could not install it"),
-        (wheel, "no hash", "pip could not install it"),
-        (wheel, "no version", "pip could not install it"),
-        (source, "", "pip could not install it"),
+        (wheel, "", "what was installed does not work"),
+        (wheel, "another hash", "pip could not install their packages"),
+        (wheel, "no hash", "pip could not install their packages"),
+        (wheel, "no version", "pip could not install their packages"),
+        (source, "", "pip could not install their packages"),
     ],
 )
 def test_what_the_plugin_installs_is_what_its_pins_name_or_nothing(
     machine: Machine, tmp_path: Path, kind: Callable[[Path, Path], str], change: str, said: str
 ) -> None:
-    """Where all is as pinned it gets as far as the code itself, which is none here."""
+    """Where all is as pinned it gets as far as the trial, which needs more than this package."""
     root, wheels = tmp_path / "root", tmp_path / "wheels"
-    for folder in (root / "src", root / "plugin", wheels):
-        folder.mkdir(parents=True)
+    for folder in (root, wheels):
+        folder.mkdir()
     mark = tmp_path / "ran"
     given = kind(wheels, mark)
     lines = {
@@ -651,18 +759,10 @@ def test_what_the_plugin_installs_is_what_its_pins_name_or_nothing(
         "no hash": "needed==1\n",
         "no version": f"needed --hash=sha256:{given}\n",
     }
-    (root / "plugin" / "requirements.txt").write_text(lines[change])
-    (root / "plugin" / "vectors.txt").write_text("")
-    (root / "pyproject.toml").write_text("[build-system]\nrequires = []\nbuild-backend = 'none'\n")
-    code = "import sys; from ltm.plugin.environment import build; "
-    code += "sys.exit(not build(sys.argv[1], sys.argv[2]))"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code, str(machine.data), str(root)],
-        env={**machine.env(), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)},
-        check=False,
-    )
+    (root / "requirements.txt").write_text(lines[change])
+    (root / "vectors.txt").write_text("")
     count("S16", plugin_pins_tried=1)
-    assert done.returncode == 1
+    assert build(machine, root, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels)) == 1
     assert said in environment.state(str(machine.data))["message"]
     assert not mark.exists()
     assert not list(machine.data.glob("env-*"))

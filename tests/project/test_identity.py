@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ltm.files.atomic import inode
 from ltm.project.git import local_path, normalise, settings
 from ltm.project.identity import (
     Project,
     identify,
-    inode,
     is_in_place,
     is_still,
     lives_next_to,

@@ -13,7 +13,7 @@ from ltm.embed.embedder import Embedder, open_embedder
 from ltm.errors import LtmError
 from ltm.history.ingest import keep_session
 from ltm.mcp import recall as find
-from ltm.mcp.tools import Call
+from ltm.mcp.call import Call
 from ltm.model import Filter, new_id, now
 from ltm.project.layout import Places, places
 from ltm.recall.fix_error import solve

@@ -23,8 +23,8 @@ from benchmarks.soak.fuzz_seeds import seeds
 from benchmarks.soak.fuzz_targets import OF_JSON, TARGETS
 from benchmarks.soak.fuzz_tools import judged
 from ltm.errors import LtmError, WrongUsage
-from ltm.mcp.server import _answer
-from ltm.mcp.tools import Call, Tool, checked, tools
+from ltm.mcp.call import Call, answer
+from ltm.mcp.tools import Tool, checked, tools
 from tests.figures import VARIABLE, count
 from tests.hook.runner import Hooks
 from tests.http.runner import JSON, Server
@@ -85,7 +85,7 @@ def asked(hooks: Hooks, name: str, given_: Mapping[str, Any]) -> str:
     """What a tool answers, or how it refuses."""
     with Call(name, str(hooks.project)) as call:
         try:
-            return _answer(call, name, given_)
+            return answer(call, name, given_)
         except LtmError as error:
             return str(error)
 

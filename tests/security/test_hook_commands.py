@@ -63,7 +63,7 @@ class World:
         self.ltm = Ltm(home, project)
         self.spool = home / ".ltm" / "spool"
         self.plugin = top / ODD / "plugin"
-        self.plugin.symlink_to(ROOT)
+        self.plugin.symlink_to(ROOT / "plugin")
         self.env = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(home),
@@ -87,7 +87,7 @@ class World:
         """The commands of all hooks, as written and as a client writes the plugin's folder in."""
         written = {entry["command"] for is_hook, entry in self.found() if is_hook}
         return written | {
-            command.replace("${CLAUDE_PLUGIN_ROOT}", str(ROOT)) for command in written
+            command.replace("${CLAUDE_PLUGIN_ROOT}", str(ROOT / "plugin")) for command in written
         }
 
     def run(self, words: list[str], data: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -24,8 +24,8 @@ from click.testing import CliRunner
 
 from ltm.cli.app import ltm as app
 from ltm.errors import LtmError, WrongUsage
-from ltm.mcp.server import _answer
-from ltm.mcp.tools import Call, tools
+from ltm.mcp.call import Call, answer
+from ltm.mcp.tools import tools
 from ltm.model import Filter
 from ltm.vault.codec import to_bytes
 from tests.figures import count, worst
@@ -145,7 +145,7 @@ def test_no_argument_of_a_tool_leads_outside(hooks: Hooks, name: str) -> None:
                 with Call(name, str(hooks.project)) as call:
                     filled = {**dict.fromkeys(tool.required, path), argument: value}
                     try:
-                        texts.append(_answer(call, name, filled))
+                        texts.append(answer(call, name, filled))
                     except LtmError as error:
                         texts.append(str(error))
                 slowest = max(slowest, time.process_time() - began)
@@ -160,9 +160,9 @@ def test_half_a_character_is_refused_and_named(hooks: Hooks) -> None:
     with Call("store_memory", str(hooks.project)) as call:
         for given_ in ({"content": "half \ud800"}, {"content": "x", "tags": ["\udc00"]}):
             with pytest.raises(WrongUsage, match="cannot be"):
-                _answer(call, "store_memory", given_)
+                answer(call, "store_memory", given_)
         with pytest.raises(WrongUsage, match="has no argument"):
-            _answer(call, "store_memory", {"content": "x", "\ud800": "x"})
+            answer(call, "store_memory", {"content": "x", "\ud800": "x"})
 
 
 LONG = ("mcp", "serve", "setup", "uninstall", "demo", "drain", "completion")

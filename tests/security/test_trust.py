@@ -68,6 +68,7 @@ def test_it_is_listed_and_shown_for_what_it_is(ltm: Ltm, strange: Path) -> None:
         "untrusted": 1,
         "stashes": 0,
         "candidates": 0,
+        "conflicts": 0,
     }
     assert "1 memory came with this repository, not used until you trust it" in status.stderr
     assert "ltm trust" in status.stderr
@@ -179,6 +180,7 @@ def test_one_word_is_enough_for_what_is_there_and_what_is_pulled_later(
         "untrusted": 0,
         "stashes": 0,
         "candidates": 0,
+        "conflicts": 0,
     }
 
 

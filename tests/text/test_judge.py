@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
     ],
 )
 def test_words_count_by_what_they_are(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
+    assert list(words(text)) == expected
 
 
 def test_words_count_alone_in_pairs_in_threes_and_by_their_beginning() -> None:

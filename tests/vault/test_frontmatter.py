@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 import yaml
 from hypothesis import given
@@ -12,7 +9,7 @@ from hypothesis import strategies as st
 
 from ltm.errors import BadFile
 from ltm.vault import frontmatter
-from ltm.vault.fields import FIELDS, Value
+from ltm.vault.fields import FIELDS, ORDER, Value
 from ltm.vault.frontmatter import Document, parse
 from tests.vault.strategies import letters, texts, titles, word_lists, words
 
@@ -173,12 +170,6 @@ def test_a_value_no_one_can_measure_never_wins() -> None:
     assert document.fields == {"impact": "high", "confidence": "0.3"}
 
 
-def test_reading_a_file_is_what_loads_yaml() -> None:
-    code = "import sys, ltm.vault.codec, ltm.vault.merge; print('yaml' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
 @given(words | texts)
 def test_a_scalar_reads_back_the_same_in_any_yaml_reader(text: str) -> None:
     """traps 2.1 #14: a title with quotes and a colon was cut, and "123" became a number."""
@@ -228,3 +219,72 @@ def test_whatever_is_parsed_is_written_back_exactly(title: str, body: str) -> No
     except BadFile:
         return
     assert document.to_bytes() == data
+
+
+_tails = st.sampled_from(["", "", "  ", "  # why", " #", "#", ","])
+_hand = st.sampled_from(
+    ["it's", "a, b [c]", "http://x:1/y#z", "1.10", "'a ''b'' c'", "[a, 'b', c d]"]
+)
+_typed = st.one_of(words.map(frontmatter.scalar), word_lists.map(frontmatter.flow), _hand)
+_odd = st.one_of(
+    words,
+    words.map(lambda text: "'" + text.replace("'", "''") + "'"),
+    st.lists(words | words.map(frontmatter.quoted), max_size=3).map(lambda e: f"[{', '.join(e)}]"),
+    st.sampled_from(["[a,b ,]", "[@a]", "[a: b]", '"\\ud800"', '"\\x41"', "", "-", "a:"]),
+)
+_line = st.builds("{}: {}{}".format, st.sampled_from(["id", "title", "own-key"]), _typed, _tails)
+_odd_line = st.one_of(
+    st.builds("{}:{}{}".format, st.sampled_from(["a", "a b", '"a"', "é", ""]), _tails, _odd),
+    st.builds("title: {}{}".format, _odd, _tails),
+    st.builds("{}- {}".format, st.sampled_from(["", "  "]), _odd),
+    st.sampled_from(["...", "  further: in", "? x", "\ta: b"]),
+    words,
+)
+_list = st.builds(
+    "tags:{}\n{}".format,
+    _tails,
+    st.builds(
+        lambda indent, items: "\n".join(f"{indent}- {item}" for item in items),
+        st.sampled_from(["", "  "]),
+        st.lists(words.map(frontmatter.scalar) | _hand, min_size=1, max_size=3),
+    ),
+)
+_between = st.sampled_from(["", "   ", "# a comment", "  # further in"])
+_front = st.lists(st.one_of(_line, _line, _list, _between), max_size=5) | st.lists(
+    st.one_of(_line, _list, _odd_line, _odd_line), max_size=4
+)
+
+
+@pytest.mark.parametrize("loader", ["C", "Python"])
+@given(lines=_front, ending=st.sampled_from(["\n", "\r\n"]))
+def test_what_is_read_without_pyyaml_is_what_pyyaml_reads(
+    loader: str, lines: list[str], ending: str
+) -> None:
+    text = "\n".join([*lines, ""]).replace("\n", ending)
+    plain = frontmatter.plain_keys(text)
+    if plain is None or frontmatter.UNFIT.search(text):
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        if loader == "Python":
+            patch.delattr(yaml, "CBaseLoader", raising=False)
+        assert plain == frontmatter.pyyaml_keys(text)
+
+
+@given(st.dictionaries(st.sampled_from([*ORDER, "mood"]), words | texts | word_lists, max_size=8))
+def test_what_ltm_writes_is_read_without_pyyaml(fields: dict[str, Value]) -> None:
+    written = Document().with_fields(fields)
+    found = frontmatter.plain_keys("".join(entry.raw for entry in written.entries))
+    assert found is not None
+    assert {each.key: each.value for each in found} == fields
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "id: mem_1\ntags:\n  - sqlite   # the database\n  - 'w a l'\n\nimpact: HIGH  # really\n",
+        "# by hand\ntitle: It's 5 o'clock - tea, [biscuits] & more\n",
+        'source: https://example.org/a#b\npinned:\nnote: "tab\\there"\r\n',
+    ],
+)
+def test_plain_edits_by_hand_need_no_pyyaml(front: str) -> None:
+    assert frontmatter.plain_keys(front) == frontmatter.pyyaml_keys(front)

@@ -31,7 +31,7 @@ def known(vault: Vault) -> list[tuple[str, int, int]]:
 def test_a_vault_that_is_not_there_is_empty_and_not_made_by_looking(tmp_path: Path) -> None:
     vault = Vault("private", str(tmp_path / "none"))
     assert not vault.exists()
-    assert (vault.stamp(), vault.names(), vault.scan()) == (-1, [], [])
+    assert (vault.stamp(), vault.seal(), vault.names(), vault.scan()) == ("", "", [], [])
     assert vault.archived_of() == {}
     assert list(vault.leftovers()) == []
     vault.sweep()

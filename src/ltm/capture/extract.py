@@ -270,11 +270,14 @@ def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
         elif sum(each.tier is candidate.tier for each in kept) < most:
             kept.append(candidate)
     chosen = {id(candidate) for candidate in kept}
-    ordered = [candidate for candidate in found if id(candidate) in chosen]
+    ordered = [(each, tokens_of(each.text)) for each in found if id(each) in chosen]
     return [
         each
-        for place, each in enumerate(ordered)
-        if not any(_takes_back(later, each) for later in ordered[place + 1 :])
+        for place, (each, words) in enumerate(ordered)
+        if not any(
+            not words.isdisjoint(others) and _takes_back(later, each)
+            for later, others in ordered[place + 1 :]
+        )
     ]
 
 

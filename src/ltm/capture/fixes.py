@@ -27,7 +27,7 @@ from ltm.capture.commands import (
 )
 from ltm.capture.decide import Candidate
 from ltm.capture.message import joined, opening
-from ltm.capture.statements import EXPLAINED, cause_in
+from ltm.capture.statements import EXPLAINED, NAMED, cause_in
 from ltm.model import Source, Trust
 from ltm.redact.redact import redacted
 from ltm.text.judge import Judge, judge
@@ -354,21 +354,21 @@ class Fixes:
     def told(self, text: str, line: int) -> None:
         """Take into account what the agent says about what is failing, or was until just now."""
         mended = self._mended[self._settled :]
-        if not self._open and len(mended) != 1:
+        if not self._open and (len(mended) != 1 or mended[0].failure.cause):
             return
-        clean = redacted(opening(text, _TOLD))
-        if not self._open:
+        # Once something was changed, what is said is about something else.
+        unexplained = any(not (each.cause or each.files) for each in self._open)
+        head, least = opening(text, _TOLD), EXPLAINED if unexplained else NAMED
+        if not cause_in(head, self._model, least):
+            return  # which spares the time to look for secrets
+        clean = redacted(head)
+        named, explained = cause_in(clean, self._model), cause_in(clean, self._model, least)
+        if not self._open and named:
             failure = mended[0].failure
-            cause = "" if failure.cause else cause_in(clean, self._model)
-            if cause:
-                failure.cause, failure.until = cause, max(failure.until, line)
-            return
-        cause, explained = cause_in(clean, self._model), cause_in(clean, self._model, EXPLAINED)
+            failure.cause, failure.until = named, max(failure.until, line)
         for failure in self._open:
-            if cause:
-                failure.cause = cause
-            elif not failure.cause and not failure.files:  # afterwards it is about something else
-                failure.cause = explained
+            if named or not (failure.cause or failure.files):
+                failure.cause = named or explained
 
     def state(self) -> list[dict[str, Any]]:
         """The failures that are still open, for the next stretch."""

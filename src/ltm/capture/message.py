@@ -180,8 +180,7 @@ class Sentence:
 @lru_cache(maxsize=4)
 def said(text: str) -> tuple[Sentence, ...]:
     """The sentences of a message that its writer wrote, without what was pasted into it."""
-    own = _without_tagged(_FENCE.sub("\n\n", text))
-    lines = _typed(_QUOTATION.sub(_without_quoted, own).split("\n"))
+    lines = _typed(text)
     heading = next((n for n, line in enumerate(lines) if _HEADING.match(line)), len(lines))
     found: list[Sentence] = []
     lead = ""
@@ -195,17 +194,18 @@ def said(text: str) -> tuple[Sentence, ...]:
 
 def pasted(text: str) -> str:
     """What of a message its writer did not write: fenced, tagged, quoted, or received."""
-    own = _without_tagged(_FENCE.sub("\n\n", text))
-    lines = _QUOTATION.sub(_without_quoted, own).split("\n")
-    kept = {line.strip() for line in _typed(lines) if not _is_pasted(line[:_GLANCE])}
+    kept = {line.strip() for line in _typed(text) if not _is_pasted(line[:_GLANCE])}
     return "\n".join(line for line in text.split("\n") if line.strip() and line.strip() not in kept)
 
 
-def _typed(lines: list[str]) -> list[str]:
+@lru_cache(maxsize=4)
+def _typed(text: str) -> list[str]:
     """The lines of a message without the mails, chats, tickets and pages that were put into it.
 
     Such a text goes on to the end, or to a line with which the writer takes over again.
     """
+    plain = _without_tagged(_FENCE.sub("\n\n", text))
+    lines = _QUOTATION.sub(_without_quoted, plain).split("\n")
     own: list[str] = []
     received = False
     lines = lines[_end_of_document(lines) :]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,8 +56,10 @@ _NAMED = 2
 """Words that must be shared besides the share, where a name is one of them."""
 
 _STEM = 6
+_IN_RUN = 3
+"""Words of a run that say something."""
 _WINDOW = 240
-_WORDS = re.compile(r"\w+")
+_TO_BLANKS = {code: " " for code in range(128) if not re.match(r"\w", chr(code))}
 _PIECES = re.compile(r"(?<=[.!?。！？])\s+|[;\n；。]+|:\s+(?=\S+\s+\S+\s+\S+)|\s[–—-]\s")
 _NAMES = re.compile(
     r"(?<![\w/])(?=[\w@$./:=-]*[a-z])(?:--?[a-z][\w-]{2,}|[@$]?\w+(?:(?:://|[./:=@_-]+)\w+)+/?)"
@@ -76,9 +78,8 @@ class Given:
 
     line: int
     text: str
-    """In small letters."""
     own: str = ""
-    """What the agent itself put into the call that gave it, in small letters."""
+    """What the agent itself put into the call that gave it."""
     waiting: bool = False
     """Whether it is a memory that waits for a person."""
     recalled: bool = False
@@ -116,25 +117,19 @@ class Evidence:
             self._size, self.begun = 0, True
 
     def judged(
-        self,
-        candidates: Iterable[Candidate],
-        *,
-        waiting: Iterable[str] = (),
-        strictly: bool = False,
+        self, candidates: Iterable[Candidate], *, waiting: Iterable[str] = ()
     ) -> list[Candidate]:
         """The candidates, each with the trust of the one who really said it.
 
         `waiting` are the texts of memories that are not confirmed yet: a quote of one among
-        other words is not enough. With `strictly` less of a text makes a repetition, where little
-        is lost by leaving it out.
+        other words is not enough. The transcript may be read again for it, so one call for many
+        candidates costs as much as for one.
         """
         found = list(candidates)
-        asked = [_Question(each, strictly) for each in found if each.source.trust is not Trust.TOOL]
+        asked = [_Question(each) for each in found if each.source.trust is not Trust.TOOL]
         self._answer(asked)
         if any(each.candidate.source.trust is Trust.USER for each in asked):
-            for text in waiting:
-                for each in asked:
-                    each.look(Given(0, text.lower(), waiting=True))
+            _compare(asked, (Given(0, text, waiting=True) for text in waiting))
         given = {id(each.candidate) for each in asked if each.answered}
         return [
             replace(each, source=each.source._replace(trust=Trust.TOOL))
@@ -149,15 +144,8 @@ class Evidence:
         self._answer([question])
         return question.answered
 
-    def holds(self, text: str) -> bool:
-        """Whether a text of the agent's only repeats what was given."""
-        candidate = Candidate("", text, 0.0, Source(Trust.ASSISTANT))
-        return self.judged([candidate], strictly=True)[0].source.trust is Trust.TOOL
-
     def _answer(self, asked: list[_Question]) -> None:
-        for given in (*self._held, *self._instructions()):
-            for each in asked:
-                each.look(given)
+        _compare(asked, (*self._held, *self._instructions()))
         left = [each for each in asked if not each.answered and each.pieces]
         if not left or not self.begun or not self._transcript:
             return
@@ -167,11 +155,8 @@ class Evidence:
                 each.doubt()
             return
         collected = _Collector()
-        for turns in read(self._transcript, only=_marks(left), lines=self._lines).messages():
-            for turn in turns:
-                for given in collected.of(turn):
-                    for each in left:
-                        each.look(given)
+        turns = read(self._transcript, only=_marks(left), lines=self._lines)
+        _compare(left, (given for turn in turns for given in collected.of(turn)))
 
     def _instructions(self) -> Iterator[Given]:
         for name in INSTRUCTIONS if self._folder else ():
@@ -179,7 +164,7 @@ class Evidence:
                 data = read_plain(os.path.join(self._folder, name), limit=_FILE)
             except (OSError, LtmError):
                 continue
-            yield Given(0, data.decode("utf-8", "replace").lower())
+            yield Given(0, data.decode("utf-8", "replace"))
 
 
 class _Collector:
@@ -199,11 +184,11 @@ class _Collector:
                 own = self._calls.pop(turn.id, "")
                 if turn.tool not in _ANSWERS and turn.text:
                     recalled = turn.tool.startswith(MEMORY)
-                    yield Given(turn.line, turn.text.lower(), own, recalled=recalled)
+                    yield Given(turn.line, turn.text, own, recalled=recalled)
             case UserText():
                 text = pasted(turn.text)
                 if text:
-                    yield Given(turn.line, text.lower())
+                    yield Given(turn.line, text)
             case Aside(what="shell" | "error"):
                 return
             case Command():
@@ -214,7 +199,7 @@ class _Collector:
                 text = text.replace(self._typed, " ") if self._typed else text
                 yield Given(turn.line, text, recalled="[LTM:" in turn.text)
             case AssistantText(sidechain=True):
-                yield Given(turn.line, turn.text.lower())
+                yield Given(turn.line, turn.text)
 
 
 def _size(path: str) -> int:
@@ -227,7 +212,7 @@ def _size(path: str) -> int:
 def _own(given: Mapping[str, Any]) -> str:
     """The texts the agent put into a call."""
     texts = (value for value in given.values() if isinstance(value, str))
-    return "\n".join(texts)[:_OWN].lower()
+    return "\n".join(texts)[:_OWN]
 
 
 @dataclass(slots=True)
@@ -235,7 +220,6 @@ class _Question:
     """A candidate, and whether it was found in what was given."""
 
     candidate: Candidate
-    strictly: bool = False
     answered: bool = False
     pieces: list[_Piece] = field(default_factory=list)
     _line: int = 0
@@ -253,7 +237,7 @@ class _Question:
         parts = dict.fromkeys(
             part for text in texts for part in (text, *_PIECES.split(text)) if part.strip()
         )
-        measure = _LAST_WORDS if self.strictly or candidate.fleeting else _CLAIM
+        measure = _LAST_WORDS if candidate.fleeting else _CLAIM
         self.pieces = [_Piece(part, _PROMPT if self._by_user else measure) for part in parts]
         if self._by_user:
             quotes = (quote for text in texts for quote in _QUOTES.findall(text))
@@ -262,17 +246,17 @@ class _Question:
             self.pieces.append(_Piece(candidate.done, _ACT))
         self.pieces = [piece for piece in self.pieces if piece.is_telling]
 
-    def look(self, given: Given) -> None:
-        """Look for the candidate in a text that was given before it was said."""
+    def look(self, given: Given, there: Collection[str]) -> None:
+        """Look for the candidate in a text that was given before it was said.
+
+        `there` are the stems that words of the text begin with, of those that are asked about.
+        """
         late = self._line and given.line > self._line
         if self.answered or late or (given.recalled and self._by_user):
             return
         if given.waiting and (not self._by_user or self._states(given.text)):
             return
-        self.answered = any(
-            piece.stands_in(given.text) and not (given.own and piece.is_in(given.own))
-            for piece in self.pieces
-        )
+        self.answered = any(piece.is_given(given, there) for piece in self.pieces)
 
     def doubt(self) -> None:
         """Mark it as unchecked: what the agent says waits, what the user says stands."""
@@ -314,9 +298,13 @@ class _Piece:
         self._names = frozenset(_NAMES.findall(terms.spaced(lowered))) | frozenset(
             name.lower() for name in _PROPER.findall(text)
         )
-        self._runs = _telling_runs(self.words)
+        self._runs = [] if measure.exact else _telling_runs(self.words)
         self._window = max(_WINDOW, 2 * len(lowered))
         self._pattern: re.Pattern[str] | None = None
+        self._least = max(1, math.ceil(min(measure.share, measure.named) * len(self.stems)))
+        """Stems of it that are in every text it may stand in."""
+        if self._runs:
+            self._least = min(self._least, _IN_RUN)
 
     @property
     def is_telling(self) -> bool:
@@ -326,27 +314,34 @@ class _Piece:
             return len(self.words) >= fewest
         return len(self.stems) >= (min(fewest, _NAMED) if self._names else fewest)
 
-    def stands_in(self, text: str) -> bool:
-        """Whether it repeats a text, or enough of it where both have a name in common."""
-        if self.is_in(text):
+    def is_given(self, given: Given, there: Collection[str]) -> bool:
+        """Whether a text gave it, and the agent did not put it into the call for that text."""
+        present = self.stems.intersection(there)
+        if len(present) < self._least or not self._stands_in(given.text, present):
+            return False
+        return not (given.own and self._is_in(given.own, _stems_in(given.own, self.stems)))
+
+    def _stands_in(self, text: str, present: Collection[str]) -> bool:
+        """Whether it repeats a text, or enough of it where both have a name in common.
+
+        `present` are its stems that words of the text begin with.
+        """
+        if self._is_in(text, present):
             return True
-        if self._share_in(text) < self._measure.named:
+        if len(present) < self._measure.named * len(self.stems):
             return False
         named = any(name in text for name in self._names) or any(
             term in self.words for term in _TERMS.findall(text)
         )
         return named and self._is_close(text, self._measure.named, _NAMED)
 
-    def is_in(self, text: str) -> bool:
+    def _is_in(self, text: str, present: Collection[str]) -> bool:
         """Whether it stands in a text: in the very words, or most of it close together."""
-        most = self._share_in(text) >= self._measure.share
+        most = len(present) >= self._measure.share * len(self.stems)
         if self._measure.exact:
             return most and self._is_quoted(text)
         close = most and self._is_close(text, self._measure.share, self._measure.fewest)
         return close or any(self._has_run(text, run) for run in self._runs)
-
-    def _share_in(self, text: str) -> float:
-        return sum(stem in text for stem in self.stems) / max(1, len(self.stems))
 
     def _is_close(self, text: str, share: float, fewest: int) -> bool:
         """Whether so much of the words, and so many, stand within one window of the text."""
@@ -355,7 +350,7 @@ class _Piece:
         if self._pattern is None:
             self._pattern = _any_of(self.stems)
         for found in self._pattern.finditer(text):
-            last[found[1]] = found.start()
+            last[found[found.lastindex or 0]] = found.start()
             since = found.start() - self._window
             if len(last) >= enough and sum(at >= since for at in last.values()) >= enough:
                 return True
@@ -365,15 +360,9 @@ class _Piece:
         """Whether most runs of its words stand in the text."""
         words = self.words
         length = min(_RUN, len(words))
-        runs = {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
-        there = _words(text)
-        known = frozenset(words)
-        found = {
-            run
-            for at in range(len(there) - length + 1)
-            if there[at] in known and (run := tuple(there[at : at + length])) in runs
-        }
-        return len(found) >= self._measure.share * len(runs)
+        runs = {f" {' '.join(words[at : at + length])} " for at in range(len(words) - length + 1)}
+        there = f" {' '.join(_words(text))} "
+        return sum(run in there for run in runs) >= self._measure.share * len(runs)
 
     def _has_run(self, text: str, run: tuple[str, ...]) -> bool:
         if not all(word in text for word in run):
@@ -387,7 +376,7 @@ def _telling_runs(words: list[str]) -> list[tuple[str, ...]]:
     found = []
     for at in range(len(words)):
         for length in (3, 4):
-            if at + length <= len(words) and sum(telling[at : at + length]) >= 3:
+            if at + length <= len(words) and sum(telling[at : at + length]) >= _IN_RUN:
                 found.append(tuple(words[at : at + length]))
                 break
     return found
@@ -396,7 +385,7 @@ def _telling_runs(words: list[str]) -> list[tuple[str, ...]]:
 def _words(text: str) -> list[str]:
     """The words of a text in small letters; of scripts without spaces, pairs of characters."""
     if text.isascii():
-        return _WORDS.findall(text)
+        return text.translate(_TO_BLANKS).split()
     found: list[str] = []
     for word in terms.words(terms.spaced(text)):
         found += terms.pairs(word) if terms.unspaced().match(word) else [word]
@@ -408,14 +397,30 @@ def _says_something(word: str) -> bool:
     return long and len(word) > 1 and word not in COMMON_WORDS
 
 
+def _compare(asked: Sequence[_Question], given: Iterable[Given]) -> None:
+    """Look for all that is asked about in each text."""
+    stems = {stem for each in asked for piece in each.pieces for stem in piece.stems}
+    for each in given:
+        text = replace(each, text=each.text.lower(), own=each.own.lower())
+        there = _stems_in(text.text, stems)
+        for question in asked if there else ():
+            question.look(text, there)
+
+
+def _stems_in(text: str, stems: Iterable[str]) -> set[str]:
+    """Those of some stems that words of a text begin with; beyond ASCII, that are in it at all."""
+    plain = text.encode("ascii", "replace").decode("ascii").translate(_TO_BLANKS)
+    words = {word[:_STEM] for word in set(plain.split())}
+    return {stem for stem in stems if (stem in words if stem.isascii() else stem in text)}
+
+
 def _any_of(stems: Iterable[str]) -> re.Pattern[str]:
     """A pattern that finds these at the beginning of words, of scripts without spaces anywhere."""
     longest = sorted(stems, key=len, reverse=True)
-    marks = (
-        re.escape(stem) if terms.unspaced().match(stem) else rf"(?<!\w){re.escape(stem)}"
-        for stem in longest
-    )
-    return re.compile(f"(?=({'|'.join(marks)}))")
+    spaced = "|".join(re.escape(stem) for stem in longest if not terms.unspaced().match(stem))
+    pairs = "|".join(re.escape(stem) for stem in longest if terms.unspaced().match(stem))
+    parts = (rf"\b({spaced})" if spaced else "", f"(?=({pairs}))" if pairs else "")
+    return re.compile("|".join(filter(None, parts)))
 
 
 def _marks(asked: Iterable[_Question]) -> tuple[bytes, ...]:

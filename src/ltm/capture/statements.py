@@ -488,8 +488,8 @@ def _likeliest_cause(text: str, model: Judge) -> tuple[float, str]:
         worth = model.worth(AGENT, each.text, signs(spoken, place, setting))
         is_statement = not each.text.rstrip().endswith(("?", ":"))
         if worth >= best and is_statement and not is_standing_order(each.text):
-            best, found = worth, tidy(each.text)
-    return best, found
+            best, found = worth, each.text
+    return best, tidy(found)
 
 
 def from_words(text: str, source: Source) -> Iterator[Candidate]:

@@ -20,7 +20,7 @@ SECTIONS = {
         "list": "List memories, newest first.",
         "show": "Show one memory in full, with its source.",
         "edit": "Change a memory.",
-        "forget": "Forget a memory, or erase it for good.",
+        "forget": "Forget memories, or erase them for good.",
         "restore": "Bring back a memory, or an earlier version of it.",
         "settle": "Decide which of two contradicting memories is right.",
     },
@@ -49,7 +49,7 @@ SECTIONS = {
     },
     "Maintain": {
         "status": "Show where memories are and what needs attention.",
-        "stats": "Count memories and the disk space they take.",
+        "stats": "Show growth and use of memories, and what they saved.",
         "upkeep": "Shorten memories that have not been used for long.",
         "consolidate": "Merge memories that say the same.",
         "doctor": "Find problems and repair them.",
@@ -91,6 +91,98 @@ SHARED = {
 
 _MODULES = {name: module for module, names in SHARED.items() for name in names}
 
+ALIASES = {
+    "help": "--help",
+    "version": "--version",
+    # what other tools call it
+    "add": "remember",
+    "save": "remember",
+    "store": "remember",
+    "note": "remember",
+    "search": "recall",
+    "find": "recall",
+    "grep": "recall",
+    "ls": "list",
+    "get": "show",
+    "view": "show",
+    "cat": "show",
+    "open": "show",
+    "update": "edit",
+    "change": "edit",
+    "rm": "forget",
+    "del": "forget",
+    "delete": "forget",
+    "remove": "forget",
+    "undo": "restore",
+    "undelete": "restore",
+    "recover": "restore",
+    "conflicts": "settle",
+    "pending": "review",
+    "candidates": "review",
+    "waiting": "approve",
+    "log": "timeline",
+    "history": "timeline",
+    "info": "status",
+    "check": "doctor",
+    "options": "config",
+    "settings": "config",
+    "install": "setup",
+    "context": "inject",
+    # claude-ltm
+    "store-memory": "remember",
+    "get-memory": "show",
+    "list-memories": "list",
+    "ltm-status": "status",
+    "ltm-check": "doctor",
+    "ltm-fix": "doctor --fix",
+    # Claude-LTM (Anima)
+    "please-remember": "remember",
+    "memories": "list",
+    "memory-stats": "stats",
+    "memory-graph": "graph",
+    "memory-export": "export",
+    "memory-import": "import",
+    "sign-memories": "sign",
+    "detect-achievements": "achievements",
+    "refresh-memories": "inject",
+    "import-seeds": "import",
+    # memory-mcp
+    "memory-save": "remember",
+    "memory-recall": "list",
+    "memory-search": "recall",
+    "memory-related": "related",
+    "memory-ask": "ask",
+    "memory-delete": "forget",
+    "memory-consolidate": "consolidate",
+    # Memory Keeper
+    "save-memory": "remember",
+    "load-memory": "inject",
+    "search-memory": "recall",
+    "clear-memory": "forget --all",
+    "clear-facts": "forget --kind decision --kind pattern --kind issue",
+    "add-decision": "remember --kind decision",
+    "add-pattern": "remember --kind pattern",
+    "add-issue": "remember --kind issue",
+    "extract-facts": "sessions facts",
+    "compress": "sessions compress",
+}
+"""Other words for a command, those of other tools among them, and the command that is meant."""
+
+_SECOND = {"add-decision": "--reason", "add-issue": "--state"}
+"""The option that the second text of such a word stands for."""
+
+OTHERWISE = {
+    "key": "a model is optional: ltm config llm.backend claude",
+    "snapshots": "earlier versions are listed by: ltm show ID",
+    "snapshot-restore": "go back with: ltm restore ID --version N",
+    "snapshot-diff": "earlier versions are listed by: ltm show ID",
+    "login": "there is no account: memories are files on this machine",
+    "pull": "memories of a repository come with git: ltm init",
+    "push": "memories of a repository go with git: ltm init",
+    "backup": "write all memories to a file: ltm export FILE",
+}
+"""Words of other tools for which there is no command, and what to do instead."""
+
 
 class _Unread(Exception):
     """The reader of the output is gone. Raised so that the library does not report it."""
@@ -98,6 +190,9 @@ class _Unread(Exception):
 
 class Commands(click.Group):
     """A group that loads a command's module only when that command is called."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(context, as_meant(args))
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -129,21 +224,44 @@ class Commands(click.Group):
             return super().resolve_command(context, args)
         except click.UsageError:
             near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else "list them all with: ltm --help"
+            hint = f"did you mean '{near[0]}'?" if near else "list them all with: ltm help"
+            hint = OTHERWISE.get(_plain(args[0]), hint)
             raise WrongUsage(f"there is no command '{args[0]}'", hint=hint) from None
+
+
+def as_meant(words: list[str]) -> list[str]:
+    """What was typed, with the command that is meant by another word for it."""
+    if not words or words[0] in COMMANDS:
+        return words
+    name, rest = _plain(words[0]), words[1:]
+    meant = ALIASES.get(name)
+    if meant is None:
+        return words
+    if name in _SECOND and len(rest) == 2:
+        rest.insert(1, _SECOND[name])
+    # `ltm help recall` is `ltm recall --help`
+    return [*as_meant(rest), meant] if meant == "--help" else [*meant.split(), *rest]
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("_", "-")
 
 
 @click.group(
     cls=Commands,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
+ltm help COMMAND              how a command is used
 ltm demo                      see it work
-ltm remember "some text"      keep something
-ltm COMMAND --help            how a command is used""",
+Other words work too, such as add, search, ls and rm.""",
 )
 @click.version_option(__version__, "-V", "--version", message="ltm %(version)s")
-def ltm() -> None:
+@click.pass_context
+def ltm(context: click.Context) -> None:
     """Long-term memory for coding agents: Markdown files you can read, edit and commit."""
+    if context.invoked_subcommand is None:
+        import_module("ltm.cli.status").overview()
 
 
 def run() -> None:
@@ -154,9 +272,6 @@ def run() -> None:
 def _run() -> object:
     try:
         return ltm.main(prog_name="ltm", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return error.exit_code
     except click.UsageError as error:
         raise _wrong_usage(error) from None
     except _Unread:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import date, timedelta
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
+from ltm.cli import output
 from ltm.cli.context import Work
 from ltm.errors import WrongUsage
 from ltm.kinds import Kinds
-from ltm.model import Filter, Phase, Scope, Status, choice
+from ltm.model import Filter, Phase, Scope, Status, choice, now
+from ltm.text.dates import DateSpan, spans
 
 __all__ = [
     "KINDS",
     "Number",
     "Work",
     "command",
+    "day_span",
     "filter_options",
     "kind_option",
     "limit_option",
@@ -27,6 +32,9 @@ __all__ = [
 
 KINDS = ", ".join(kind.name for kind in Kinds())
 """The kinds there are, for help texts."""
+
+_READ = {"ask", "config", "graph", "inject", "list", "related", "show", "timeline", "why"}
+"""Commands whose answer may be long, and is read page by page."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -60,7 +68,8 @@ def command(name: str) -> Callable[[Callable[..., None]], click.Command]:
         @click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
         @wraps(function)
         def call(project: str | None, as_json: bool, **arguments: Any) -> None:
-            with Work(project, as_json) as work:
+            reading = output.paged() if name in _READ and not as_json else nullcontext()
+            with Work(project, as_json) as work, reading:
                 function(work, **arguments)
 
         return call
@@ -136,3 +145,15 @@ def wanted(
         scopes=(choice(Scope, scope),) if scope else (),
         state=state,
     )
+
+
+def day_span(said: str) -> DateSpan:
+    """The days that a date or a phrase stands for."""
+    try:
+        first = date.fromisoformat(said.strip())
+        return DateSpan(first, first + timedelta(days=1), said)
+    except ValueError:
+        found = spans(said, now().date())
+    if not found:
+        raise WrongUsage(f"'{said}' is not a day", hint="write 2026-03-01, or 'last week'")
+    return found[0]

@@ -10,12 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ltm.errors import NotFound
+from ltm.model import Filter, Stored
 from ltm.store.project import OpenProject
 
 if TYPE_CHECKING:
     from ltm.project.layout import Places
     from ltm.recall.passages import SessionSearch
     from ltm.store.store import Store
+
+
+_OFFERED = 3  # memories, where a name is not an id
 
 
 class Work(OpenProject):
@@ -44,6 +48,21 @@ class Work(OpenProject):
         # Hooks run on any Python; the work they leave for later needs one that has everything.
         self._leaving.callback(note_runtime, self.places.home, __version__)
         return store
+
+    def memory(self, name: str, among: Filter | None = None) -> Stored:
+        """The memory of an id; of none, an error that names memories with these words in them."""
+        from ltm.recall.search import recall
+        from ltm.text.sentences import shortened
+
+        try:
+            return self.store.read(name)
+        except NotFound as error:
+            found = recall(self.store, name, among or Filter(), _OFFERED, counts=False).memories
+            near = [hit.stored.memory for hit in found if not hit.weak]
+            if not near:
+                raise
+            lines = (f"{each.id[-8:]}  {shortened(each.title, 60)}" for each in near)
+            raise NotFound(error.message, hint="\n".join(("did you mean:", *lines))) from error
 
     @property
     def said(self) -> SessionSearch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.inject.session_start import tell
 from ltm.model import Filter, iso, now
+from ltm.project import installation
 from ltm.project.home import scratch_folder
 from ltm.recall.search import recall
 from ltm.sessions.transcript import read
@@ -37,7 +39,12 @@ def demo_command(work: Work) -> None:
         return
     took = time.perf_counter() - started
     output.say(f"\nDone in {took:.1f} s; nothing was left behind. Now you:")
-    output.say('  ltm remember "something worth keeping"      or let sessions teach it: ltm setup')
+    command = installation.typed()
+    if command != "ltm":
+        where = shlex.quote(installation.source())
+        output.say(f"  uv tool install {where}   (or pipx install …: then it is just 'ltm')")
+    output.say(f'  {command} remember "something worth keeping"')
+    output.say(f"  {command} setup   (sessions of Claude Code teach it, and are told)")
 
 
 def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:

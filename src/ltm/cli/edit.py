@@ -49,7 +49,7 @@ def edit_command(work: Work, memory_id: str, **options: Any) -> None:
     Title and summary follow a new text unless you wrote them yourself. The former text is kept:
     `ltm restore ID --version N` goes back to it.
     """
-    stored = work.store.read(memory_id)
+    stored = work.memory(memory_id)
     given = {name: value for name, value in options.items() if value is not None}
     if "tags" in given:
         given["tags"] = given["tags"].split(",")
@@ -57,7 +57,7 @@ def edit_command(work: Work, memory_id: str, **options: Any) -> None:
     if given:
         done = revise(work.store, stored, changes_of(stored.memory, given, work.config.kinds))
     else:
-        done = _in_editor(work, stored)
+        done = edit_by_hand(work, stored)
     after = done.after
     if work.as_json:
         output.emit({**output.record(after), "redacted": list(done.redacted)})
@@ -75,7 +75,7 @@ def edit_command(work: Work, memory_id: str, **options: Any) -> None:
         output.say(f"  the former text is kept: {former}")
 
 
-def _in_editor(work: Work, stored: Stored) -> Revision:
+def edit_by_hand(work: Work, stored: Stored) -> Revision:
     """Let the person edit a copy; nothing they typed is lost if it cannot be read or kept."""
     with open(stored.path, "rb") as file:
         before = file.read()
@@ -157,8 +157,8 @@ def settle_command(work: Work, memory_id: str | None, others: tuple[str, ...], b
             raise WrongUsage("--both needs the id of a memory", hint="try: ltm settle ID --both")
         _list_conflicts(work)
         return
-    kept = work.store.read(memory_id)
-    rivals = [work.store.read(each).memory.id for each in others]
+    kept = work.memory(memory_id)
+    rivals = [work.memory(each).memory.id for each in others]
     if not others:
         group = next((each for each in _conflicts(work) if kept.memory.id in _ids(each)), ())
         rivals = [each for each in _ids(group) if each != kept.memory.id]

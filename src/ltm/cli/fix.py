@@ -68,7 +68,7 @@ def fix_command(work: Work, error: tuple[str, ...], limit: int) -> None:
         output.note(f"This error is not known: {shown}")
         if nearest:
             output.say("Nearest:")
-            say_hits(work, nearest)
+            say_hits(work, nearest, asked)
         return
     for known in found.memories:
         say_memory(work, known.stored)

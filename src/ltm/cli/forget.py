@@ -3,65 +3,194 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
 
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Number, Work, command
+from ltm.cli.command import Number, Work, command, day_span, filter_options, wanted
 from ltm.cli.sync import write
 from ltm.decisions import Forget, Purge, Restore
 from ltm.errors import LtmError, StorageFailed, WrongUsage
+from ltm.model import Filter, Scope, Status, Stored, Usage, now
 from ltm.text.display import counted, one_line
 from ltm.upkeep.purge import purge_copies, purge_traces
 
+_LISTED = 20  # memories a person is shown before many are forgotten
+
 
 @command("forget")
-@click.argument("memory_id", metavar="ID")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="All memories of this project.")
+@click.option(
+    "--older-than",
+    metavar="DAYS",
+    type=Number(1),
+    help="Only what was neither said, confirmed nor used for so many days.",
+)
+@filter_options
 @click.option("--purge", is_flag=True, help="Erase it everywhere: no archive, no undo.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask before purging; --json never asks.")
-def forget_command(work: Work, memory_id: str, purge: bool, yes: bool) -> None:
-    """Forget the memory ID. `ltm restore ID` brings it back, unless it was purged.
+@click.option("--dry-run", "-n", is_flag=True, help="Only show what would happen.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask; --json never asks.")
+def forget_command(
+    work: Work,
+    ids: tuple[str, ...],
+    everything: bool,
+    older_than: int | None,
+    purge: bool,
+    dry_run: bool,
+    yes: bool,
+    **filters: Any,
+) -> None:
+    """Forget the memory ID, or several. `ltm restore` brings them back, unless they were purged.
 
     \b
     ltm forget 4kqtxqcl
     ltm forget 4kqtxqcl --purge
+    ltm forget --all                   every memory of this project
+    ltm forget --kind issue --state resolved
+    ltm forget --older-than 30
 
-    --purge also erases what ltm kept about it from this project's sessions, notes, stashes and
-    corrections, and does not learn it again from the same messages.
+    Before it forgets many it asks. Those for all projects are among them only with --scope agent.
+    --purge also erases what ltm kept about a memory from this project's sessions, notes, stashes
+    and corrections, and does not learn it again from the same messages.
     """
-    stored = work.store.read(memory_id)
-    if purge and not yes and not work.as_json:
-        confirm(f"Erase '{stored.memory.title}' for good?")
-    # Its traces first: while the memory is there, an interrupted purge can be repeated.
-    passages, transcript = purge_traces(stored.memory, work.places) if purge else (0, "")
-    applied = work.store.apply(Purge(stored.memory.id) if purge else Forget(stored.memory.id))
+    everything = everything or any(filters.values()) or older_than is not None
+    if bool(ids) == everything:
+        raise WrongUsage(
+            "name memories, or give --all" if ids else "there is nothing to forget",
+            hint="try: ltm forget ID, or: ltm forget --all --dry-run",
+        )
+    if ids:
+        found = [work.memory(each) for each in dict.fromkeys(ids)]
+    else:
+        found = _matching(work, older_than, filters)
+    if dry_run or not found:
+        _tell_plan(work, found, purge=purge)
+        return
+    if not yes and not work.as_json:
+        if purge and len(found) == 1:
+            confirm(f"Erase '{found[0].memory.title}' for good?")
+        elif purge or everything:
+            _list(found)
+            verb, end = ("Erase", " for good") if purge else ("Forget", "")
+            confirm(f"{verb} {_counts(found)}{end}?")
+    passages = 0
+    transcripts: dict[str, None] = {}
+    with work.store.in_a_row():
+        for stored in found:
+            erased, transcript = _forget(work, stored, purge=purge)
+            passages += erased
+            transcripts |= {transcript: None} if transcript else {}
     if purge:
-        try:
-            write(work)  # the views quote it too
-            purge_copies(stored.memory, work.places)
-        except LtmError as error:
-            raise StorageFailed(
-                f"the memory is purged, but the views may still quote it: {error.message}",
-                path=error.path,
-                hint="run 'ltm sync' when that is mended",
-            ) from error
+        _renew_views(work, found)
     if work.as_json:
-        value = {"id": stored.memory.id, "status": applied.action}
-        output.emit({**value, "passages": passages} if purge else value)
+        _emit(found, purge, passages)
         return
-    if not purge:
-        output.say(f"Forgot {stored.memory.id} ({stored.memory.title})")
-        output.say(f"  bring it back with: ltm restore {stored.memory.id}")
-        return
-    output.say(f"Purged {stored.memory.id}")
+    word = "Purged" if purge else "Forgot"
+    if len(found) == 1 and not everything:
+        memory = found[0].memory
+        output.say(f"{word} {memory.id}" + ("" if purge else f" ({memory.title})"))
+    else:
+        output.say(f"{word} {_counts(found)}")
     if passages:
         output.say(f"  and {counted(passages, 'passage')} of sessions that said it")
-    if transcript:
+    if not purge:
+        names = " ".join(each.memory.id for each in found[:3])
+        undo = f"ltm restore {names}" if len(found) <= 3 else "ltm restore --since today"
+        output.say(f"  undo with: {undo}")
+    for transcript in transcripts:
         output.note(
             f"The client's own transcript still has it, until the client deletes it: {transcript}"
         )
-    if stored.vault == "shared":
-        output.note("What was committed before stays in git's history until you rewrite it.")
+    if any(stored.vault == "shared" for stored in found):
+        if purge:
+            output.note("What was committed before stays in git's history until you rewrite it.")
+        elif everything:
+            output.note("They are shared: once you commit this, your team forgets them too.")
+
+
+def _matching(work: Work, older_than: int | None, filters: dict[str, Any]) -> list[Stored]:
+    """The memories that --all means, oldest last."""
+    asked = wanted(work, **filters)
+    if not asked.scopes:
+        asked = asked._replace(scopes=(Scope.PROJECT,))
+    found = [each for each in work.store.list(asked).items if each.trusted]
+    if older_than is None:
+        return found
+    since = now() - timedelta(days=older_than)
+    usage = work.store.usage(each.memory.id for each in found)
+    return [
+        each
+        for each in found
+        if max(each.memory.created, each.memory.confirmed) < since
+        and (usage.get(each.memory.id, Usage()).last_used or each.memory.created) < since
+    ]
+
+
+def _forget(work: Work, stored: Stored, *, purge: bool) -> tuple[int, str]:
+    """Forget or erase one memory; how many passages went with it, and the transcript that stays."""
+    if not purge:
+        work.store.apply(Forget(stored.memory.id))
+        return 0, ""
+    # Its traces first: while the memory is there, an interrupted purge can be repeated.
+    erased = purge_traces(stored.memory, work.places)
+    work.store.apply(Purge(stored.memory.id))
+    return erased
+
+
+def _renew_views(work: Work, found: Sequence[Stored]) -> None:
+    """Write the views again, which quote what was purged."""
+    try:
+        write(work)
+        for stored in found:
+            purge_copies(stored.memory, work.places)
+    except LtmError as error:
+        raise StorageFailed(
+            f"the memory is purged, but the views may still quote it: {error.message}",
+            path=error.path,
+            hint="run 'ltm sync' when that is mended",
+        ) from error
+
+
+def _emit(found: Sequence[Stored], purge: bool, passages: int) -> None:
+    value = {**_named(found), "status": "purged" if purge else "forgotten"}
+    output.emit({**value, "passages": passages} if purge else value)
+
+
+def _named(found: Sequence[Stored]) -> dict[str, Any]:
+    """`id` for one memory, `ids` for any other number."""
+    ids = [each.memory.id for each in found]
+    return {"id": ids[0]} if len(ids) == 1 else {"ids": ids}
+
+
+def _tell_plan(work: Work, found: Sequence[Stored], *, purge: bool) -> None:
+    if work.as_json:
+        output.emit({**_named(found), "status": "unchanged"})
+        return
+    if not found:
+        output.note("No memory fits. All that are in use: ltm list")
+        return
+    _list(found)
+    word = "erased for good" if purge else "forgotten"
+    output.note(f"{_counts(found)} would be {word}. Nothing was changed.")
+
+
+def _list(found: Sequence[Stored]) -> None:
+    for each in found[:_LISTED]:
+        output.say(f"{output.shown_id(each.memory.id)}  {output.memory_headline(each.memory)}")
+    if len(found) > _LISTED:
+        output.say(f"… and {len(found) - _LISTED:,} more")
+
+
+def _counts(found: Sequence[Stored]) -> str:
+    """`12 memories (8 decision, 4 fact)`."""
+    kinds = Counter(each.memory.kind for each in found)
+    said = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return f"{counted(len(found), 'memory')} ({said})"
 
 
 def confirm(question: str) -> None:
@@ -73,7 +202,7 @@ def confirm(question: str) -> None:
 
 
 @command("restore")
-@click.argument("memory_id", metavar="ID")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option(
     "--version",
     metavar="N",
@@ -81,18 +210,36 @@ def confirm(question: str) -> None:
     default=None,
     help="An earlier version; `ltm show ID` lists them.",
 )
+@click.option("--since", metavar="DAY", help="All that was forgotten since: today, 2026-03-01.")
 @click.option("--phase", type=click.Choice(["0"]), default="0", help="0: the full text.")
-def restore_command(work: Work, memory_id: str, version: int | None, phase: str) -> None:
-    """Bring the memory ID back, active and with its full text.
+def restore_command(
+    work: Work, ids: tuple[str, ...], version: int | None, since: str | None, phase: str
+) -> None:
+    """Bring the memory ID back, active and with its full text, or several.
 
     \b
     ltm restore 4kqtxqcl                it was forgotten, replaced or shortened
     ltm restore 4kqtxqcl --version 1    what it said before it was changed
+    ltm restore --since today           all that was forgotten today
     """
-    stored = work.store.apply(
-        Restore(work.store.read(memory_id).memory.id, version=version or 0)
-    ).stored
+    if bool(ids) == bool(since) or (version and len(ids) != 1):
+        raise WrongUsage(
+            "name the memories to bring back", hint="try: ltm restore ID, or --since today"
+        )
+    forgotten = Filter(statuses=(Status.FORGOTTEN,))
+    if since:
+        first = day_span(since).start
+        listed = work.store.list(forgotten).items
+        names = [each.memory.id for each in listed if each.memory.updated.date() >= first]
+    else:
+        names = [work.memory(each, forgotten).memory.id for each in dict.fromkeys(ids)]
+    with work.store.in_a_row():
+        done = [work.store.apply(Restore(each, version=version or 0)).stored for each in names]
     if work.as_json:
-        output.emit({"id": stored.memory.id, "status": str(stored.memory.status)})
+        status = str(done[0].memory.status) if len(done) == 1 else str(Status.ACTIVE)
+        output.emit({**_named(done), "status": status})
         return
-    output.say(f"Restored {stored.memory.id} ({output.memory_headline(stored.memory)})")
+    if not done:
+        output.note("Nothing was forgotten since then.")
+    for stored in done:
+        output.say(f"Restored {stored.memory.id} ({output.memory_headline(stored.memory)})")

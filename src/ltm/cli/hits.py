@@ -6,17 +6,20 @@ line library, in a quarter of the time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence, Set
 from datetime import datetime
 from typing import Any
 
 from ltm.cli import output
 from ltm.cli.context import Work
 from ltm.errors import WrongUsage
-from ltm.model import Filter, Hit, Status
+from ltm.model import Filter, Hit, Memory, Status
 from ltm.recall.passages import Quote, quote_record, quote_title
 from ltm.recall.search import recall
 from ltm.text.display import counted, estimate, one_line
+from ltm.text.sentences import shortened
+from ltm.text.terms import query_terms, terms
 
 MOST = 200
 """Hits that can be asked for at once."""
@@ -25,6 +28,7 @@ WEAK_SHOWN = 3
 """Weak matches that a person is shown; JSON has them all."""
 
 _NO_FILTER = Filter()
+_LONG = 300
 
 
 def answer(
@@ -38,7 +42,8 @@ def answer(
 ) -> None:
     """Print what answers a question, as on a day where one is given."""
     if not question.strip():
-        raise WrongUsage("there is nothing to look for", hint="type: ltm recall WORDS")
+        hint = "type: ltm recall WORDS; without any, it needs a terminal"
+        raise WrongUsage("there is nothing to look for", hint=hint)
     most = limit or work.config.get("recall.limit")
     said = work.said if sessions else None
     found = recall(work.store, question, wanted, most, said=said, as_of=as_of)
@@ -48,7 +53,8 @@ def answer(
     if not found.hits:
         nothing_found(work, question, wanted)
         return
-    shown = say_hits(work, found.hits)
+    with output.paged():
+        shown = say_hits(work, found.hits, question)
     left = found.total - shown
     if left and len(found.hits) == most and shown == most < MOST:
         output.note(f"{left:,} more; see more with --limit {min(found.total, MOST)}")
@@ -56,11 +62,13 @@ def answer(
         output.note(f"{left:,} more with a lower rank; around a hit: ltm timeline --around ID")
 
 
-def say_hits(work: Work, hits: Sequence[Hit | Quote]) -> int:
+def say_hits(work: Work, hits: Sequence[Hit | Quote], question: str) -> int:
     """Print hits, the first few weak ones in a section of their own; how many were printed."""
     mark = output.marker(work.places.home)
+    words = frozenset(query_terms(question))
     good = [hit for hit in hits if not hit.weak]
     weak = [hit for hit in hits if hit.weak][:WEAK_SHOWN]
+    told: set[str] = set()
     for place, hit in enumerate((*good, *weak)):
         if place == len(good):
             output.say("Weak matches:" if good else "Only weak matches:")
@@ -68,18 +76,72 @@ def say_hits(work: Work, hits: Sequence[Hit | Quote]) -> int:
             waits = output.WAITS if hit.waits else ""
             output.say(f"{one_line(hit.id)}  {waits}{one_line(quote_title(hit))}")
             for role, text in hit.exchange:
-                output.say(f"    {role}: {one_line(text)}")
-            output.say(f"    why: {one_line(hit.why)}; {counted(hit.tokens, 'token')}")
+                output.say_looks((f"    {role}: ", ""), *matches(one_line(text), words))
+            _say_why(f"why: {one_line(hit.why)}", hit.tokens)
             continue
         memory = hit.stored.memory
-        headline = f"{mark(hit.stored)}{output.memory_headline(memory)}"
-        output.say(f"{output.shown_id(memory.id)}  {headline}")
-        text = one_line(memory.summary or memory.text)[:300]
-        if text != one_line(memory.title):  # a short memory stands in its headline already
-            output.say(f"    {text}")
-        price = counted(estimate(memory.text), "token")
-        output.say(f"    {memory.day}; why: {hit.why}; {price}")
+        title, text = output.title_and_text(memory, memory.summary or memory.text, _LONG)
+        output.say_looks(
+            (f"{output.shown_id(memory.id)}  {mark(hit.stored)}", ""),
+            (f"{memory.kind}, {memory.impact}: ", ""),
+            *matches(title, words, "strong"),
+        )
+        if text:
+            output.say_looks(("    ", ""), *matches(text, words))
+        for other in _rivals(work, memory, told):
+            output.say_looks(
+                ("    contradicts ", "warning"),
+                (f"{output.shown_id(other.id)}: {shortened(one_line(other.title), 80)}", ""),
+                (" (decide with: ltm settle)", "faint"),
+            )
+        told.add(memory.id)
+        _say_why(f"{memory.day}; why: {one_line(hit.why)}", estimate(memory.text))
     return len(good) + len(weak)
+
+
+def _say_why(text: str, tokens: int) -> None:
+    output.say_looks((f"    {text}; {counted(tokens, 'token')}", "faint"))
+
+
+def _rivals(work: Work, memory: Memory, told: set[str]) -> Iterator[Memory]:
+    """Memories in force that say otherwise, but for those of which that was told already."""
+    for name in memory.conflicts:
+        if name not in told:
+            for stored in work.store.list(Filter(ids=(name,))).items:
+                yield stored.memory
+
+
+def matches(text: str, words: Set[str], look: str = "", begun: str = "") -> list[tuple[str, str]]:
+    """A text in parts, with those that have a word of the question marked as a match.
+
+    `begun` is a word that is still being typed: what it is the beginning of matches too.
+    """
+    parts: list[tuple[str, str]] = []
+    end = 0
+    for found in re.finditer(r"\w+", text):
+        starts = begun and found[0].lower().startswith(begun)
+        if words.isdisjoint(terms(found[0])) and not starts:
+            continue
+        for begin, stop in _found_in(found[0], words):
+            parts += [
+                (text[end : found.start() + begin], look),
+                (found[0][begin:stop], "match"),
+            ]
+            end = found.start() + stop
+    return [*parts, (text[end:], look)]
+
+
+def _found_in(word: str, words: Set[str]) -> list[tuple[int, int]]:
+    """Where in a run of letters the words are: all of it, but for scripts without spaces."""
+    if word.isascii():
+        return [(0, len(word))]
+    low = word.lower()
+    places = [(low.find(each), len(each)) for each in words if each in low]
+    found: list[tuple[int, int]] = []
+    for begin, size in sorted(places, key=lambda place: (place[0], -place[1])):
+        if not found or begin >= found[-1][1]:
+            found.append((begin, begin + size))
+    return found or [(0, len(word))]
 
 
 def nothing_found(work: Work, question: str, wanted: Filter = _NO_FILTER) -> None:
@@ -129,6 +191,7 @@ def hit_record(hit: Hit | Quote) -> dict[str, Any]:
         "text": memory.text,
         "created": output.moment(memory.created),
         "tokens": estimate(memory.text),
+        "conflicts": list(memory.conflicts),
         "quarantined": memory.status is Status.QUARANTINED,
         "source": output.source(hit.stored),
     }

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from ltm.cli import output
 from ltm.cli.command import Number, Work, command
 from ltm.inject.session_start import tell
 from ltm.model import now
-from ltm.text.display import counted
 
 
 @command("inject")
@@ -26,33 +23,4 @@ def inject_command(work: Work, format_: str | None, budget: int | None, why: boo
     ltm inject --format markdown --budget 2000
     """
     injection = tell(work.store, work.places, work.config, now(), style=format_, budget=budget)
-    if work.as_json:
-        record: dict[str, Any] = {
-            "text": injection.text,
-            "tokens": injection.tokens,
-            "shown": list(injection.shown),
-            "left_out": injection.left_out,
-        }
-        if why:
-            record["lines"] = [
-                {"ids": list(each.ids), "reason": each.reason, "tokens": each.tokens}
-                | {"text": each.text}
-                for each in injection.lines
-            ]
-        output.emit(record)
-    elif why and injection.lines:
-        output.table(
-            ("tokens", "why", "line"),
-            [(str(each.tokens), each.reason, each.text) for each in injection.lines],
-        )
-        output.note(
-            f"{counted(injection.tokens, 'token')} with the frame, {len(injection.text):,}"
-            f" characters; {counted(injection.left_out, 'memory')} left out."
-        )
-    elif injection.text:
-        output.say(injection.text)
-    elif injection.left_out:
-        left_out = counted(injection.left_out, "memory")
-        output.note(f"The budget is too small: {left_out} left out. Try: --budget 2000")
-    else:
-        output.note('Nothing to print yet. Keep something with: ltm remember "some text"')
+    output.say_injection(work, injection, why=why)

@@ -1,10 +1,12 @@
 """The `ltm` command's first step: answer the trivial at once, load the command line for the rest.
 
-A cold start is what people feel, so nothing is imported here that the words typed do not need.
+A cold start is what people feel, so nothing is imported here that the words typed do not need. What
+is answered here also works where no package is installed, as in the first session of the plugin.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -36,6 +38,18 @@ def _main() -> None:
         from ltm.hook.main import main as hook
 
         hook()
+    if sys.argv[1:2] == ["mcp"]:
+        _serve_plainly(sys.argv[2:])
+    if sys.argv[1:] == ["drain"]:
+        from ltm.cli.output import finish
+
+        finish(drain_home)
+    if sys.argv[1:] == ["inject"] or (
+        sys.argv[1:4] == ["inject", "--json", "--project"] and len(sys.argv) == 5
+    ):
+        from ltm.cli.output import finish
+
+        finish(lambda: _inject(*sys.argv[4:5]))
     question = _plain_question(sys.argv[1:])
     if question:
         from ltm.cli.output import finish
@@ -44,6 +58,27 @@ def _main() -> None:
     from ltm.cli.app import run
 
     run()
+
+
+def _serve_plainly(words: list[str]) -> None:
+    """Serve, if the words after `mcp` are those that clients use.
+
+    A client waits for this server, and the library that understands all others takes as long to
+    load as the server.
+    """
+    project, unless_plugin = "", False
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--unless-plugin":
+            unless_plugin = True
+        elif word == "--project" and left and os.path.isdir(left[0]):
+            project = os.path.realpath(left.pop(0))
+        else:
+            return
+    from ltm.mcp.server import serve
+
+    serve(project, unless_plugin=unless_plugin)
 
 
 def _plain_question(words: list[str]) -> str:
@@ -55,6 +90,38 @@ def _plain_question(words: list[str]) -> str:
     if words[:1] != ["recall"] or any(word.startswith("-") for word in words):
         return ""
     return " ".join(words[1:])
+
+
+def drain_home(as_json: bool = False) -> None:
+    """Process the events that hooks left in this home."""
+    from ltm.cli import output
+    from ltm.project.home import home
+    from ltm.text.display import counted
+    from ltm.worker.drain import drain
+    from ltm.worker.model_queue import hear_due
+
+    folder = home()
+    if os.path.isdir(folder):
+        os.chdir(folder)  # the folder a session ran in may be deleted while we work
+    if hasattr(os, "nice"):
+        os.nice(10)  # the user is working on this machine
+    done = drain(folder)
+    learned = hear_due(folder)  # last: a model may take minutes
+    if as_json:
+        output.emit({"events": done.events, "errors": done.errors, "llm_calls": learned.llm_calls})
+    else:
+        output.note(f"{counted(done.events, 'event')}, {counted(done.errors, 'error')}")
+
+
+def _inject(project: str = "") -> None:
+    """What the next session starts with; for the hook, which names the project, as JSON."""
+    from ltm.cli.context import Work
+    from ltm.cli.output import say_injection
+    from ltm.inject.session_start import tell
+    from ltm.model import now
+
+    with Work(project or None, as_json=bool(project)) as work:
+        say_injection(work, tell(work.store, work.places, work.config, now()))
 
 
 def _recall(question: str) -> None:

@@ -11,8 +11,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,11 +22,12 @@ from ltm.cli.context import Work
 from ltm.errors import LtmError
 from ltm.model import Memory, Problem, Status, Stored, as_record, iso
 from ltm.text.display import counted, estimate, one_line, visible
-from ltm.text.sentences import shortened
+from ltm.text.sentences import opens_with, shortened
 
 if TYPE_CHECKING:
     from ltm.capture.pipeline import Captured
     from ltm.history.passage import Passage
+    from ltm.inject.session_start import Injection
 
 WAITS = "(quarantined) "
 """What stands before something that waits for approval."""
@@ -50,6 +53,63 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Tell the person something that is not data."""
     print(visible(text, keep_newlines=True), file=sys.stderr, flush=True)
+
+
+_LOOKS = {"strong": "1", "faint": "2", "match": "1;33", "warning": "33"}
+"""How a text can look at a terminal, as the codes of ECMA-48."""
+
+
+def say_looks(*parts: tuple[str, str]) -> None:
+    """Print texts as one line, each with its look where the terminal has any; '' is plain."""
+    colours = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and os.name == "posix"
+    colours = colours and not os.environ.get("NO_COLOR")
+    line = ""
+    for text, look in parts:
+        shown = visible(text)
+        line += f"\x1b[{_LOOKS[look]}m{shown}\x1b[0m" if colours and look and shown else shown
+    print(line, flush=True)
+
+
+class _Screen(io.StringIO):
+    """What would be on the terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@contextmanager
+def paged() -> Iterator[None]:
+    """Let what is printed inside be read page by page, where it is longer than the terminal.
+
+    The pager is `$PAGER`, or what the system has. Messages come when it is done.
+    """
+    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+        yield
+        return
+    screen, messages = _Screen(), io.StringIO()
+    try:
+        with redirect_stdout(screen), redirect_stderr(messages):
+            yield
+    finally:
+        _show(screen.getvalue())
+        sys.stderr.write(messages.getvalue())
+
+
+def _show(text: str) -> None:
+    from shutil import get_terminal_size
+
+    wide, high = get_terminal_size()
+    lines = (re.sub(r"\x1b\[[\d;]*m", "", line).rstrip() for line in text.splitlines())
+    if sum(1 + max(0, len(line) - 1) // wide for line in lines) < high:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    from click import echo_via_pager
+
+    os.environ.setdefault("LESS", "FRX")  # colours as they are, and the text stays on the screen
+    echo_via_pager(text, color=True)
 
 
 def problem(found: Problem) -> str:
@@ -144,6 +204,12 @@ def memory_headline(memory: Memory) -> str:
     return f"{memory.kind}, {memory.impact}: {memory.title}"
 
 
+def title_and_text(memory: Memory, text: str, most: int) -> tuple[str, str]:
+    """A memory's title and a text of it, each on one line; only the text if it begins with it."""
+    title, text = one_line(memory.title), shortened(one_line(text), most)
+    return (text, "") if opens_with(text, title) else (title, text)
+
+
 def marker(home: str) -> Callable[[Stored], str]:
     """What stands before a memory that is not to be taken as it is: changed, untrusted, waiting."""
     from ltm.vault import key_file
@@ -173,8 +239,10 @@ def say_memory(work: Work, stored: Stored) -> None:
     """Print a memory in three lines: what it is, what it says, since when and who says so."""
     memory = stored.memory
     mark = marker(work.places.home)(stored)
-    say(f"{shown_id(memory.id)}  {mark}{one_line(memory_headline(memory))}")
-    say(f"    {shortened(one_line(memory.summary or memory.text), _LONG)}")
+    title, text = title_and_text(memory, memory.summary or memory.text, _LONG)
+    say(f"{shown_id(memory.id)}  {mark}{memory.kind}, {memory.impact}: {title}")
+    if text:
+        say(f"    {text}")
     price = counted(estimate(memory.text), "token")
     say(f"    {memory.day}, said by {memory.source.trust}; {price}")
 
@@ -211,6 +279,40 @@ def say_passage(label: str, passage: Passage, most: int = _LONG) -> None:
     """Print a passage in one line: what it is here, who said it, and where it stands."""
     text = shortened(one_line(passage.text), most)
     say(f"    {label}{passage.role}: {text}  ({one_line(passage.citation)})")
+
+
+def say_injection(work: Work, injection: Injection, *, why: bool = False) -> None:
+    """Print what a session starts with; with `why` line by line, each with its reason and cost."""
+    if work.as_json:
+        record: dict[str, Any] = {
+            "text": injection.text,
+            "tokens": injection.tokens,
+            "shown": list(injection.shown),
+            "left_out": injection.left_out,
+        }
+        if why:
+            record["lines"] = [
+                {"ids": list(each.ids), "reason": each.reason, "tokens": each.tokens}
+                | {"text": each.text}
+                for each in injection.lines
+            ]
+        emit(record)
+    elif why and injection.lines:
+        table(
+            ("tokens", "why", "line"),
+            [(str(each.tokens), each.reason, each.text) for each in injection.lines],
+        )
+        note(
+            f"{counted(injection.tokens, 'token')} with the frame, {len(injection.text):,}"
+            f" characters; {counted(injection.left_out, 'memory')} left out."
+        )
+    elif injection.text:
+        say(injection.text)
+    elif injection.left_out:
+        left_out = counted(injection.left_out, "memory")
+        note(f"The budget is too small: {left_out} left out. Try: --budget 2000")
+    else:
+        note('Nothing to print yet. Keep something with: ltm remember "some text"')
 
 
 def finish(command: Callable[[], object]) -> NoReturn:
@@ -295,5 +397,5 @@ def _silence() -> None:
 
 def _say(message: str, hint: str = "") -> None:
     print(f"ltm: {visible(message)}", file=sys.stderr)
-    if hint:
-        print(f"     {visible(hint)}", file=sys.stderr)
+    for line in hint.splitlines():
+        print(f"     {visible(line)}", file=sys.stderr)

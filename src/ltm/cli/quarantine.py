@@ -15,8 +15,7 @@ from ltm.model import Filter, Status, Stored
 from ltm.project import layout
 from ltm.project.identity import join
 from ltm.store.trust import record_trust, waiting
-from ltm.text.display import counted, one_line
-from ltm.text.sentences import shortened
+from ltm.text.display import counted
 from ltm.vault.vault import Vault
 
 _LONG = 500
@@ -96,8 +95,10 @@ def _show(memories: list[Stored]) -> None:
         return
     for stored in memories:
         memory, source = stored.memory, stored.memory.source
-        output.say(f"{output.shown_id(memory.id)}  {output.memory_headline(memory)}")
-        output.say(f"    {shortened(one_line(memory.text), _LONG)}")
+        title, text = output.title_and_text(memory, memory.text, _LONG)
+        output.say(f"{output.shown_id(memory.id)}  {memory.kind}, {memory.impact}: {title}")
+        if text:
+            output.say(f"    {text}")
         tool = f" ({source.tool})" if source.tool else ""
         session = f", session {source.session}" if source.session else ""
         lines = f" lines {source.lines}" if source.lines else ""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from typing import Any
 
 import click
 
 from ltm.cli.command import Number, Work, command, filter_options, wanted
-from ltm.cli.hits import MOST, answer
-from ltm.model import Status
+from ltm.cli.hits import MOST, answer, say_hits
+from ltm.model import Status, Stored
 
 
 @command("recall")
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1)
 @click.option(
     "--limit",
     "-n",
@@ -42,6 +43,7 @@ def recall_command(
     """Find what answers QUERY: any words, a path, an identifier, an error message.
 
     \b
+    ltm recall                        search as you type, on a terminal
     ltm recall why not SQLite
     ltm recall retry_delay --kind decision --kind gotcha
     ltm recall "what did we decide last week" --json | jq -r '.hits[].title'
@@ -52,4 +54,14 @@ def recall_command(
     chosen = wanted(work, **filters)
     if quarantined:
         chosen = chosen._replace(statuses=(*chosen.statuses, Status.QUARANTINED))
+    if not query and not work.as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        from ltm.cli.picker import pick
+        from ltm.cli.show import show
+
+        found = pick(work, chosen)
+        if isinstance(found, Stored):
+            show(work, found)
+        elif found is not None:
+            say_hits(work, [found], "")
+        return
     answer(work, " ".join(query), chosen, limit, sessions=sessions, as_of=as_of)

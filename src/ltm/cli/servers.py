@@ -5,8 +5,6 @@ A client waits for `ltm mcp`, so each server is imported by its own command.
 
 from __future__ import annotations
 
-import gc
-import os
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -16,8 +14,6 @@ from click.shell_completion import get_completion_class
 from ltm.cli import output
 from ltm.cli.app import ltm
 from ltm.cli.command import Number
-from ltm.clients.wire import is_plugin_active
-from ltm.plugin.stand_in import serve_nothing
 
 if TYPE_CHECKING:
     from ltm.http.address import Running
@@ -41,19 +37,9 @@ def mcp_command(project: str | None, unless_plugin: bool) -> None:
     Clients start this once `ltm setup` has registered it. The project is the one the client names
     (CLAUDE_PROJECT_DIR, or its roots), else that of the current folder. It ends with the client.
     """
-    if unless_plugin:
-        folder = project or os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
-        if is_plugin_active(os.environ, folder):
-            serve_nothing()
-            return
-    # The SDK's thousands of functions and classes all stay: collecting garbage while they load
-    # takes a tenth of the time until the first answer.
-    gc.disable()
     from ltm.mcp.server import serve
 
-    gc.freeze()
-    gc.enable()
-    serve(project)
+    serve(project or "", unless_plugin=unless_plugin)
 
 
 @click.command("serve")

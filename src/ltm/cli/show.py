@@ -8,11 +8,20 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
-from ltm.model import Status, Usage
+from ltm.model import Filter, Phase, Status, Stored, Usage, now
+from ltm.policy import confidence, priority
 from ltm.recall.timeline import SourceLines, evidence
 from ltm.store.apply import state_of
-from ltm.text.display import counted, estimate
+from ltm.text.display import counted, estimate, one_line
+from ltm.text.sentences import opens_with, shortened
 from ltm.vault import key_file
+
+_PHASES = {
+    Phase.FULL: "the full text",
+    Phase.HINT: "shortened to a hint",
+    Phase.ABSTRACT: "shortened to one sentence",
+    Phase.ARCHIVED: "archived",
+}
 
 
 @command("show")
@@ -23,7 +32,11 @@ def show_command(work: Work, memory_id: str) -> None:
     \b
     ltm show 4kqtxqcl     the beginning or end of an id is enough
     """
-    stored = work.store.read(memory_id)
+    show(work, work.memory(memory_id))
+
+
+def show(work: Work, stored: Stored) -> None:
+    """Print a memory in full; that is a use of it."""
     memory = stored.memory
     if memory.status is Status.ACTIVE:
         work.store.used([memory.id])
@@ -32,6 +45,10 @@ def show_command(work: Work, memory_id: str) -> None:
     key = key_file.load(work.places.home)
     state = "" if key is None else str(state_of(key, stored, work.store))
     behind = evidence(memory.source, work.places)
+    kinds = work.config.kinds
+    kind = memory.kind if memory.kind in kinds else kinds.default.name
+    believed = confidence(memory, kinds[kind], now())
+    worth = priority(memory.difficulty, usage.sessions_since, usage.uses)
     if work.as_json:
         output.emit(
             {
@@ -39,6 +56,8 @@ def show_command(work: Work, memory_id: str) -> None:
                 **({"signed": state} if state else {}),
                 "text": memory.text,
                 "tokens": estimate(memory.text),
+                "priority": round(worth, 3),
+                "confidence_now": round(believed, 3),
                 "usage": {
                     "uses": usage.uses,
                     "last_session": usage.last_session,
@@ -54,8 +73,14 @@ def show_command(work: Work, memory_id: str) -> None:
             }
         )
         return
-    output.say(f"{output.marker(work.places.home)(stored)}{memory.title}")
-    output.say(f"  {memory.id}  {memory.kind}, {memory.impact}, {memory.scope}, {memory.status}")
+    mark = output.marker(work.places.home)(stored)
+    pinned = ", pinned" if memory.pinned else ""
+    output.say(
+        f"{memory.id}  {mark}{memory.kind}, {memory.impact}{pinned}, {memory.scope},"
+        f" {memory.status}"
+    )
+    if not opens_with(memory.text, memory.title) or memory.status is Status.FORGOTTEN:
+        output.say(f"  title: {memory.title}")
     if memory.tags:
         output.say(f"  tags: {', '.join(memory.tags)}")
     later = memory.confirmed > memory.created
@@ -64,6 +89,10 @@ def show_command(work: Work, memory_id: str) -> None:
     origin = memory.source
     where = f", session {origin.session} lines {origin.lines}" if origin.session else ""
     output.say(f"  said by {origin.trust}{where}; used {counted(usage.uses, 'time')}")
+    output.say(
+        f"  confidence {believed:.0%}, priority {worth:.2f}, difficulty {memory.difficulty:.2f},"
+        f" phase {int(memory.phase)} ({_PHASES[memory.phase]})"
+    )
     output.say(f"  {stored.path}")
     if not stored.trusted:
         output.say("  untrusted: it came with this repository (if you trust it: ltm trust)")
@@ -76,11 +105,14 @@ def show_command(work: Work, memory_id: str) -> None:
         ("state", memory.state),
         ("replaces", ", ".join(memory.supersedes)),
         ("replaced by", memory.superseded_by),
-        ("conflicts with", ", ".join(memory.conflicts)),
         ("kept apart from", ", ".join(memory.distinct)),
     ):
         if value:
             output.say(f"  {name}: {value}")
+    for rival in work.store.list(Filter(ids=memory.conflicts)).items:
+        other = rival.memory
+        output.say(f"  contradicts {other.id}: {shortened(one_line(other.title), 80)}")
+        output.say(f"    the one shown here is right: ltm settle {memory.id}")
     output.say("")
     if memory.status is Status.FORGOTTEN:
         output.note(f"It was forgotten. Bring it back with: ltm restore {memory.id}")

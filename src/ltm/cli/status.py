@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import zip_longest
 from typing import Any
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
-from ltm.cli.stash import nudge
+from ltm.clients.diagnose import is_entered
 from ltm.config.config import problems_in
 from ltm.embed.embedder import standing
 from ltm.history.db import Passages
+from ltm.inject.select import disputes
 from ltm.llm.model import model_figures, model_lines
-from ltm.model import Phase, Problem, Scope, Status
-from ltm.notes.stash import Stashes
+from ltm.model import Filter, Memory, Phase, Problem, Scope, Status, now
+from ltm.notes.stash import MANY, Stashes
 from ltm.state.candidates import Candidates
 from ltm.store.other_tools import foreign
 from ltm.store.trust import unproven, waiting
-from ltm.text.display import counted
+from ltm.text.display import counted, one_line
+from ltm.text.sentences import shortened
 from ltm.upkeep import plan
+from ltm.upkeep.stats import LATELY, stats
 from ltm.vault import key_file
 
 
@@ -67,6 +72,7 @@ def figures(work: Work) -> dict[str, Any]:
             "untrusted": untrusted,
             "stashes": Stashes(places.project.root, places.private).waiting(),
             "candidates": len(Candidates(places.private).waiting()),
+            "conflicts": len(disputes(work.store.list(Filter()).items)),
         },
         "unproven": [{"path": each.path, "message": each.message} for each in unproven(places)],
         "held": plan.waiting_masses(places),
@@ -135,50 +141,167 @@ def status_command(work: Work) -> None:
         output.say(f"key       {value['signing']}: new memories are signed")
     for head, line in zip_longest(("model",), model_lines(value["llm"]), fillvalue=""):
         output.say(f"{head:10}{line}")
-    vectors = value["vectors"]
-    hint = f" (better with: {vectors['hint']})" if vectors["hint"] else ""
-    output.say(f"vectors   {vectors['said']}{hint}")
-    waiting = value["waiting"]
-    for name, what, hint in (
-        ("quarantined", "memory", "waiting for approval: look with 'ltm approve'"),
-        ("candidates", "candidate", "from sessions to keep or drop: look with 'ltm review'"),
-        (
-            "untrusted",
-            "memory",
-            "came with this repository, not used until you trust it: look"
-            " with 'ltm list', then type: ltm trust",
-        ),
-    ):
-        if waiting[name]:
-            output.note(f"{counted(waiting[name], what)} {hint}")
+    output.say(f"vectors   {value['vectors']['said']}")
+    if value["vectors"]["hint"]:
+        output.say(f"          to search by meaning too: {value['vectors']['hint']}")
+    for what, typed in _to_do(value):
+        output.note(f"{what}: {typed}")
     for each in value["unproven"]:
         output.note(output.problem(Problem(each["path"], each["message"], ill=False)))
     for each in value["foreign"]:
         output.note(output.problem(Problem(each["path"], each["message"], each["line"], ill=False)))
-    for name, said in value["held"].items():
-        output.note(plan.mass_message(name, said))
-    nudge(waiting["stashes"])
+    for name, held in value["held"].items():
+        output.note(plan.mass_message(name, held))
     for problem in (*problems_in(work.config, work.places.home), *work.store.problems()):
         output.note(output.problem(problem))
-    if value["problems"]:
-        output.note("See them all with: ltm doctor")
+
+
+def _to_do(value: dict[str, Any]) -> list[tuple[str, str]]:
+    """What waits for a person, and what to type about it."""
+    waiting = value["waiting"]
+    rows = (
+        (waiting["quarantined"], "memory", "waiting for approval", "ltm approve"),
+        (waiting["candidates"], "candidate", "from sessions to keep or drop", "ltm review"),
+        (waiting["conflicts"], "conflict", "between memories", "ltm settle"),
+        (
+            waiting["untrusted"],
+            "memory",
+            "came with this repository, not used until you trust it",
+            "ltm list, then ltm trust",
+        ),
+        (
+            waiting["stashes"] if waiting["stashes"] >= MANY else 0,
+            "stash",
+            "to make memories of",
+            "ltm consolidate --all",
+        ),
+        (value["problems"], "problem", "found", "ltm doctor"),
+    )
+    many = {"stash": "stashes"}
+    return [
+        (f"{counted(count, what, many.get(what, ''))} {more}", typed)
+        for count, what, more, typed in rows
+        if count
+    ]
+
+
+_FIRST_STEPS: tuple[tuple[str, str], ...] = (
+    ("ltm setup", "connect Claude Code, so that sessions teach and are told"),
+    ("ltm capture --all", "learn from the sessions you had before"),
+    ('ltm remember "some text"', "keep something yourself"),
+    ("ltm demo", "see it work in a few seconds"),
+    ("ltm help", "all commands"),
+)
+_NEXT_STEPS: tuple[tuple[str, str], ...] = (
+    ("ltm recall", "search as you type"),
+    ('ltm remember "some text"', "keep something"),
+    ("ltm inject", "what the next session is told"),
+    ("ltm help", "all commands"),
+)
+
+
+def overview() -> None:
+    """Print where a project stands, in a few lines, and what to type next: `ltm` by itself."""
+    with Work() as work:
+        value = figures(work)
+        to_do = _to_do(value)
+        to_do += [
+            (f"memories of another tool in {each['path']}", "ltm status")
+            for each in value["foreign"]
+            if each["new"]
+        ]
+        entered = is_entered(work.places)
+    active, name = value["active"], value["project"]["name"]
+    steps = _NEXT_STEPS
+    if not active and not value["sessions"]:
+        output.say(f"{name} has no memories yet.\n")
+        steps = _FIRST_STEPS[entered:]
+    else:
+        if not entered:
+            to_do.append(("no client is connected: sessions get no memories", "ltm setup"))
+        scopes = value["by_scope"]
+        both = f" ({scopes['project']} here, {scopes['agent']} for all projects)"
+        output.say(
+            f"{name}: {counted(active, 'memory')}{both if scopes['agent'] else ''},"
+            f" {counted(value['sessions'], 'session')}\n"
+        )
+    wide = max(len(typed) for typed, _ in steps)
+    for what, typed in to_do:
+        output.say(f"  {typed:{wide}}  {what}")
+    if to_do:
+        output.say("")
+    for typed, what in steps:
+        output.say(f"  {typed:{wide}}  {what}")
+
+
+_LISTED = 5
 
 
 @command("stats")
 def stats_command(work: Work) -> None:
-    """Count memories by kind, status, phase and scope, and the disk space they take."""
-    value = figures(work)
+    """Show how memories grow, which are told and used, and what they saved you."""
+    value, found = figures(work), stats(work, now())
     if work.as_json:
-        output.emit(value)
+        output.emit({**value, **found.as_record()})
         return
-    rows = [
-        (group.removeprefix("by_"), name, str(count))
-        for group in ("by_kind", "by_status", "by_phase", "by_scope")
-        for name, count in value[group].items()
-    ]
-    llm, said = value["llm"], value["said"]
-    rows.append(("model", "calls today", f"{llm['calls_today']} of {llm['cap']}"))
-    rows.append(("model", "tokens today", f"{llm['tokens_today']} of {llm['tokens_cap']}"))
-    rows += [("said", name, f"{said[name]:,}") for name in ("sessions", "passages", "bytes")]
-    rows += [("storage", vault["name"], f"{vault['bytes']:,} bytes") for vault in value["vaults"]]
-    output.table(("count", "of", "how many"), rows)
+    if not value["total"]:
+        output.nothing(filtered=False)
+        return
+    first = found.weeks[0].start
+    output.say(f"{value['project']['name']}, the last {len(found.weeks)} weeks (since {first})")
+    for name, counts in (
+        ("new memories", [each.added for each in found.weeks]),
+        ("sessions", [each.sessions for each in found.weeks]),
+    ):
+        output.say(f"  {name:14}{_plot(counts)}  {sum(counts):,}")
+    output.say(f"\n{counted(found.active, 'memory')} in use")
+    kinds = {kind: count for kind, count in value["by_kind"].items() if count}
+    for kind, count in sorted(kinds.items(), key=lambda each: -each[1]):
+        output.say(f"  {kind:14}{_bar(count, max(kinds.values()))} {count:,}")
+    limit = work.config.get("inject.max_chars")
+    output.say(
+        f"\nThe next session is told {counted(found.shown, 'memory')} in"
+        f" {counted(found.tokens, 'token')} ({found.characters:,} of {limit:,} characters)."
+    )
+    output.say(
+        f"{found.used:,} of {found.active:,} were found or opened, {found.used_lately:,} of them in"
+        f" the last {LATELY.days} days."
+    )
+    _list_memories("Most often:", found.most_used, "time")
+    _list_memories("Told to sessions and never looked up:", found.never_used, "session")
+    if found.effects:
+        rules, saved = counted(len(found.effects), "rule"), counted(found.saved, "correction")
+        output.say(f"What you kept correcting: {rules} learned, about {saved} saved.")
+    kept = sum(vault["bytes"] for vault in value["vaults"])
+    said = _size_of(value["said"]["bytes"])
+    output.say(f"On the disk: {_size_of(kept)} of memories, {said} of sessions.")
+    if value["llm"]["calls_today"]:
+        calls, tokens = value["llm"]["calls_today"], value["llm"]["tokens_today"]
+        output.say(f"The model: {counted(calls, 'call')} and {tokens:,} tokens today.")
+
+
+def _list_memories(head: str, memories: Sequence[tuple[Memory, int]], unit: str) -> None:
+    if not memories:
+        return
+    output.say(head)
+    for memory, count in memories[:_LISTED]:
+        title = shortened(one_line(memory.title), 60)
+        output.say(f"  {counted(count, unit):>12}  {output.shown_id(memory.id)}  {title}")
+    if len(memories) > _LISTED:
+        output.say(f"  … and {len(memories) - _LISTED:,} more")
+
+
+def _size_of(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count / 1e3:,.1f} KB"
+
+
+def _plot(counts: Sequence[int]) -> str:
+    """Numbers as a row of bars; a bar of its least height is none at all."""
+    bars = "▁▂▃▄▅▆▇█" if sys.stdout.encoding.lower().startswith("utf") else "_.-=+*%#"
+    most = max(1, *counts)
+    return "".join(bars[-(-count * (len(bars) - 1) // most)] for count in counts)
+
+
+def _bar(count: int, most: int) -> str:
+    mark = "█" if sys.stdout.encoding.lower().startswith("utf") else "#"
+    return mark * max(1, round(20 * count / most))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work, command, limit_option
+from ltm.cli.command import Work, command, day_span, limit_option
 from ltm.cli.output import memory_record
 from ltm.errors import WrongUsage
 from ltm.history.passage import Header
-from ltm.model import Stored, now
+from ltm.model import Stored
 from ltm.recall.passages import passage_record
 from ltm.recall.timeline import TimelineEvent, around, retell
-from ltm.text.dates import DateSpan, spans
 from ltm.text.display import counted, one_line
 from ltm.text.sentences import shortened
 
@@ -49,8 +48,8 @@ def timeline_command(
     """
     if sum(map(bool, (words, session, hit))) > 1:
         raise WrongUsage("WORDS, --session and --around exclude each other", hint="use one of them")
-    first = _day(since).start if since else None
-    last = _day(until).end - timedelta(days=1) if until else None
+    first = day_span(since).start if since else None
+    last = day_span(until).end - timedelta(days=1) if until else None
     if first and last and last < first:
         raise WrongUsage("--until is before --since", hint="swap the two")
     if hit:
@@ -75,18 +74,6 @@ def timeline_command(
         earlier = found.total - len(found.events)
         output.note(f"{earlier} earlier; see all with --limit {found.total}")
     output.table(("when", "what", "id", "about"), [_row(each) for each in found.events])
-
-
-def _day(said: str) -> DateSpan:
-    """The days that a date or a phrase stands for."""
-    try:
-        first = date.fromisoformat(said.strip())
-        return DateSpan(first, first + timedelta(days=1), said)
-    except ValueError:
-        found = spans(said, now().date())
-    if not found:
-        raise WrongUsage(f"'{said}' is not a day", hint="write 2026-03-01, or 'last week'")
-    return found[0]
 
 
 def _row(event: TimelineEvent) -> tuple[str, str, str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -10,18 +9,16 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
+from ltm.cli.main import drain_home
 from ltm.errors import ModelFailed
 from ltm.llm.model import open_model
 from ltm.model import now
 from ltm.policy import Mass
-from ltm.project.home import home
 from ltm.state.model_log import ModelLog
 from ltm.text.display import counted
 from ltm.upkeep import plan as fading
 from ltm.upkeep.consolidate import ConsolidationStep, apply, plan, propose
 from ltm.upkeep.plan import Upkeep, due, let_through, limits_of, run
-from ltm.worker.drain import drain
-from ltm.worker.model_queue import hear_due
 from ltm.worker.reflect import Reflected, reflect
 
 
@@ -228,17 +225,7 @@ def _proposed(work: Work) -> list[ConsolidationStep]:
 @command("drain")
 def drain_command(work: Work) -> None:
     """Process the events that hooks left, then end."""
-    folder = home()
-    if os.path.isdir(folder):
-        os.chdir(folder)  # the folder a session ran in may be deleted while we work
-    if hasattr(os, "nice"):
-        os.nice(10)  # the user is working on this machine
-    done = drain(folder)
-    learned = hear_due(folder)  # last: a model may take minutes
-    if work.as_json:
-        output.emit({"events": done.events, "errors": done.errors, "llm_calls": learned.llm_calls})
-    else:
-        output.note(f"{counted(done.events, 'event')}, {counted(done.errors, 'error')}")
+    drain_home(work.as_json)
 
 
 drain_command.hidden = True

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ltm.clients.clients import CLAUDE_CODE, launcher_path, missing_programs, servers_file
+from ltm.clients.environment import FAILED, LOG, data_folder, state
 from ltm.clients.settings import (
     SettingsEntry,
     SettingsFile,
@@ -26,7 +27,6 @@ from ltm.clients.wire import PLUGIN, PLUGIN_EVENTS, is_plugin_active, settings_f
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
 from ltm.model import Problem
-from ltm.plugin.environment import LOG, state
 from ltm.project.home import client_folder
 from ltm.project.layout import Places
 from ltm.spool import hook_log
@@ -78,7 +78,7 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
     found += older_hooks(places, environ)
     found += launcher_trouble(places, environ)
     found += _unable(places.home, entered)
-    found += _environment(places.home, folder) if plugin else _setup(places, entered, environ)
+    found += _environment(places.home, environ) if plugin else _setup(places, entered, environ)
     if plugin and {entry.steps[-1] for _, entry in entered} & set(PLUGIN_EVENTS):
         message = "hooks of 'ltm setup' are there besides the plugin, which is used"
         found.append(Problem(entered[0][0], f"{message} (run 'ltm setup' to tidy up)"))
@@ -187,22 +187,16 @@ def _setup(places: Places, entered: _Entered, environ: Mapping[str, str]) -> Ite
     yield from _runtime(places.home)
 
 
-def _environment(home: str, folder: str) -> Iterator[Problem]:
-    """How the plugin's own environment stands."""
+def _environment(home: str, environ: Mapping[str, str]) -> Iterator[Problem]:
+    """Why the plugin's own environment could not be built."""
     if python(runtime(home)):
         return
-    top = os.path.join(folder, "plugins", "data")
-    try:
-        names = sorted(name for name in os.listdir(top) if name.startswith(f"{PLUGIN}-"))
-    except OSError:
-        names = []
-    for name in names:
-        data = os.path.join(top, name)
-        how = state(data)
-        if how and how.get("state") != "ready":
-            yield Problem(os.path.join(data, LOG), str(how.get("message", "")))
-            return
-    yield from _runtime(home)
+    data = data_folder(environ)
+    how = state(data)
+    if how.get("state") == FAILED:
+        yield Problem(os.path.join(data, LOG), str(how.get("message", "")))
+    else:
+        yield from _runtime(home)
 
 
 def _runtime(home: str) -> Iterator[Problem]:

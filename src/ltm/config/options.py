@@ -8,7 +8,9 @@ Packages plug in through two groups of entry points: `ltm.stores` (a storage bac
 `ltm.tools` (a tool of the MCP server). Only a person's own environment and config choose one.
 """
 
+import os
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -44,9 +46,35 @@ def extension(group: str, name: str) -> Any:
 
 def extension_names(group: str) -> list[str]:
     """What installed packages offer in a group, by name and without loading any of it."""
+    if not _is_offered(group):
+        return []
     from importlib.metadata import entry_points
 
     return sorted({point.name for point in entry_points(group=group)})
+
+
+def _is_offered(group: str) -> bool:
+    """Whether anything on the path names a group at all.
+
+    To ask the library takes 30 ms, and a client waits for the list of tools.
+    """
+    mark = f"[{group}]".encode()
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or os.curdir)
+        except NotADirectoryError:
+            return True  # an archive of packages: the library can look into it
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                try:
+                    with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+                        if mark in file.read():
+                            return True
+                except OSError:
+                    continue
+    return False
 
 
 def agent_name(text: str) -> str:

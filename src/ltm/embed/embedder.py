@@ -7,6 +7,7 @@ opened, and kept for the life of the process: asking what is installed loads nei
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -16,9 +17,6 @@ from ltm.config.config import Config
 
 if TYPE_CHECKING:
     from ltm.index.vectors import Floats
-
-INSTALL = "pip install '.[vectors]' in the folder of ltm's code"
-"""Never by a name: on an index, that may be an unrelated package."""
 
 KEY = "LTM_EMBED_KEY"
 """The variable that holds the key of a server, for one that wants any."""
@@ -108,11 +106,22 @@ def standing(config: Config) -> Standing:
         return Standing("", "off: search goes by words only", "ltm config --unset embed.backend")
     package = installed()
     if find_spec("numpy") is None or (backend == STATIC and package is None):
-        return Standing("", "not installed: search goes by words only", INSTALL)
+        return Standing("", "not installed: search goes by words only", _install_line())
     if backend == STATIC and package is not None:
         return Standing(package.model, f"{package.model}, on this machine")
     model, url = config.own("embed.model"), config.own("embed.base_url")
     return Standing(model, f"{model or 'a model'} at {url}, which a search asks")
+
+
+def _install_line() -> str:
+    """What to type for the packages of the extra `vectors`; some machines have no wordllama."""
+    from platform import machine
+
+    from ltm.project.installation import adding
+
+    has_wheel = machine() in ("x86_64", "AMD64") or sys.platform == "darwin"
+    wanted = PACKAGES[0] if has_wheel and sys.version_info < (3, 14) else PACKAGES[1]
+    return adding(("numpy", wanted.name))
 
 
 def unit(vectors: Floats) -> Floats:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -148,11 +149,13 @@ class Static:
         """The mean of the pieces of each text, at unit length."""
         found = np.zeros((len(texts), self.dimensions), np.float32)
         for at, text in enumerate(texts):
-            pieces = self._pieces(text[:LONGEST])
-            if pieces:
-                # Halves are slow to turn into floats, so each piece is turned once.
-                each, times = np.unique(pieces, return_counts=True)
-                found[at] = times.astype(np.float32) @ self._table[each].astype(np.float32)
+            counts = Counter(self._pieces(text[:LONGEST]))
+            if counts:
+                # Halves are slow to turn into floats, so each piece is turned once. In order, as
+                # a sum of floats depends on it.
+                each = sorted(counts)
+                times = np.array([counts[piece] for piece in each], np.float32)
+                found[at] = times @ self._table[each].astype(np.float32)
         return unit(found)
 
 

@@ -49,6 +49,14 @@ _CAUSES = {
 }
 
 
+def inode(path: str) -> int:
+    """The number a disk gives the file or folder at a path; -1 when there is none."""
+    try:
+        return os.stat(path).st_ino
+    except (OSError, ValueError):
+        return -1
+
+
 def write_file(
     path: str,
     data: bytes,

@@ -12,6 +12,8 @@ from contextlib import closing, contextmanager
 from itertools import count
 from typing import NamedTuple
 
+from ltm.files.atomic import inode
+
 PATIENCE_MS = 10_000
 
 READ_ONLY = "mode=ro&immutable=1"
@@ -47,6 +49,12 @@ class Schema(NamedTuple):
     """The steps from schema 1 to 2, from 2 to 3 and so on, up to the present one."""
     derived: bool = False
     """Whether everything in it can be derived again: it is rebuilt then, and never migrated."""
+
+
+class _FileConnection(sqlite3.Connection):
+    """A connection that knows which file it was opened from, whatever has the name of that now."""
+
+    inode = -1
 
 
 class Older(sqlite3.DatabaseError):
@@ -144,7 +152,7 @@ def look(path: str, schema: Schema, *, long: bool = False) -> sqlite3.Connection
     """
     logged = long or os.path.exists(f"{path}-wal")
     for options in ("mode=ro", READ_ONLY) if logged else (READ_ONLY,):
-        db = sqlite3.connect(uri(path, options), uri=True, timeout=0, isolation_level=None)
+        db = _connected(path, uri(path, options), timeout=0.0)
         try:
             found = db.execute("PRAGMA user_version").fetchone()[0]
             if found == schema.number:
@@ -154,6 +162,27 @@ def look(path: str, schema: Schema, *, long: bool = False) -> sqlite3.Connection
         db.close()
     is_older = found is not None and found < schema.number
     raise (Older if is_older else sqlite3.DatabaseError)(f"schema {found} is not {schema.number}")
+
+
+def is_in_place(db: sqlite3.Connection, path: str) -> bool:
+    """Whether a connection is to the file that has this path now. While it is open, no other file
+    gets the number of its own."""
+    return getattr(db, "inode", -1) == inode(path) != -1
+
+
+def _connected(path: str, name: str, *, timeout: float) -> sqlite3.Connection:
+    """A connection to the file at a path, which SQLite is to open by that name."""
+    before = inode(path)
+    db = sqlite3.connect(
+        name,
+        timeout=timeout,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=_FileConnection,
+        uri=name is not path,
+    )
+    db.inode = before if before == inode(path) else -1
+    return db
 
 
 def is_kept(db: sqlite3.Connection) -> bool:
@@ -246,9 +275,7 @@ def _open(path: str, schema: Schema) -> sqlite3.Connection:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path) from None
         if not os.access(path, os.R_OK | os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from None
-    db = sqlite3.connect(
-        path, timeout=PATIENCE_MS / 1000, isolation_level=None, check_same_thread=False
-    )
+    db = _connected(path, path, timeout=PATIENCE_MS / 1000)
     try:
         with naming_damage():
             _prepare(db, schema)

@@ -24,6 +24,7 @@ from ltm.files.sqlite import (
     empty,
     is_busy,
     is_damaged,
+    is_in_place,
     is_unwritable,
     keep,
     look,
@@ -36,7 +37,6 @@ from ltm.history.search import PassageLookups
 from ltm.history.tables import SCHEMA, PassageRows, kept_path, message_number, message_of
 from ltm.index.index import keep_vectors, vectors_path
 from ltm.model import Problem
-from ltm.project.identity import inode
 
 if TYPE_CHECKING:
     from ltm.store.project import OpenProject
@@ -57,13 +57,15 @@ class Passages(PassageLookups):
         self.problem: Problem | None = None
         """What was wrong with the file, if anything was."""
         self._readonly = readonly
-        self._inode = -1
-        """The number of the file that is open: another may have its name by now."""
         self._use(self._opened())
 
     def close(self) -> None:
         """Give the file back."""
         self._db.close()
+
+    def is_in_place(self) -> bool:
+        """Whether it still reads the file that has its name, which can be read."""
+        return self.problem is None and is_in_place(self._db, self.path)
 
     # -- keeping ---------------------------------------------------------------------------------
 
@@ -192,7 +194,6 @@ class Passages(PassageLookups):
             return self._looked_at()
         if aside:
             self._tell_aside(aside)
-        self._inode = inode(self.path)
         return db
 
     def _looked_at(self) -> sqlite3.Connection:
@@ -230,7 +231,7 @@ class Passages(PassageLookups):
             self._use(empty(SCHEMA))
             return True
         # The first to meet the damage has put the file aside, and begun the present one.
-        if inode(self.path) == self._inode:
+        if is_in_place(self._db, self.path):
             aside = set_aside(self.path)
             if aside:
                 self._tell_aside(aside)

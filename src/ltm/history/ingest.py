@@ -25,7 +25,7 @@ from ltm.history.db import Passages, passages_of
 from ltm.history.passage import Header, Passage, line_range
 from ltm.history.split import Cutter, sound
 from ltm.model import Memory, iso
-from ltm.project.layout import SESSIONS, Places
+from ltm.project.layout import Places, sessions_file
 from ltm.sessions.transcript import (
     IN_ONE,
     Cursor,
@@ -180,7 +180,7 @@ def purge_session(name: str, where: Places) -> tuple[int, str, str]:
     file that held them.
     """
     session = _session(name, where)
-    path = file_of(where.home, session.project) if session else where.sessions_db
+    path = sessions_file(where.home, session.project) if session else where.sessions_db
     known = session is not None
     if not known and os.path.exists(path):
         with closing(Passages(path, readonly=True)) as passages:
@@ -196,11 +196,6 @@ def _session(name: str, where: Places) -> Session | None:
         return None
     with closing(SessionLog(where.state_db)) as log:
         return log.get(name)
-
-
-def file_of(home: str, project: str) -> str:
-    """Where what was said in a project is kept."""
-    return os.path.join(home, "projects", project, SESSIONS)
 
 
 def transcript_of(session: Session | None) -> str:

@@ -59,11 +59,19 @@ _NAMED_FILE = re.compile(
     rf"(?:{'|'.join(_ENDINGS.split())})(?![\w/-])"
 )
 _ERROR_LINE = re.compile(
-    r"\b[\w.]*(?:Error|Exception|Failure)(?:\[\w+\])?: ?\S"
+    r"(?:Error|Exception|Failure)(?:\[\w+\])?: ?\S"
     r"|\b(?:ERROR|FATAL|CRITICAL|PANIC)\b|(?:\A|\s)(?:error|fatal|panic)(?:\[\w+\])?: "
-    r"|\bE(?:CONN|ADDR|NOENT|ACCES|PERM|TIMED|XIST|PIPE|HOST)[A-Z]*\b|\bERR!|\bERR_[A-Z]"
+    r"|\bE(?:CONN|ADDR|NOENT|ACCES|PERM|TIMED|EXIST|PIPE|HOST)[A-Z]*\b|\bERR!|\bERR_[A-Z]"
     r"|[Cc]onnection refused|[Pp]ermission denied|No such file or|command not found"
     r"|[Ss]egmentation fault|[Oo]ut of memory|\A(?:FAILED|FAIL|--- FAIL|E  )"
+)
+# One of these is in all that it finds: most outputs have none, and need not be read line by line.
+_IN_ERROR_LINE = (
+    *("Error:", "Error[", "Exception:", "Exception[", "Failure:", "Failure[", "ERROR", "FATAL"),
+    *("CRITICAL", "PANIC", "error: ", "error[", "fatal: ", "fatal[", "panic: ", "panic[", "ERR"),
+    *("ECONN", "EADDR", "ENOENT", "EACCES", "EPERM", "ETIMED", "EEXIST", "EPIPE", "EHOST", "FAIL"),
+    *("onnection refused", "ermission denied", "No such file or", "command not found"),
+    *("egmentation fault", "ut of memory", "E  "),
 )
 _CODE_LINE = re.compile(
     r"[\s\d:+|>-]*(?:[\w./-]+:\d+:\s*)?(?:#|//|\*|\"|'|`|(?:except|raise|throw|catch|class|def|return"
@@ -252,7 +260,7 @@ def error_lines(text: str) -> tuple[str, ...]:
     """The lines of a log or an output that tell of an error, each once and without secrets; none of
     them is code."""
     found: dict[frozenset[str], str] = {}
-    for line in text.splitlines():
+    for line in text.splitlines() if any(mark in text for mark in _IN_ERROR_LINE) else ():
         if _ERROR_LINE.search(line[:400]) and not _CODE_LINE.match(line):
             found.setdefault(error_signs(line), " ".join(line[:400].split()))
             if len(found) == _MOST_ERRORS:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _PART = 1024 * 1024  # of a transcript, at each end, in which an earlier answer is looked for
-_FIRST_LOOK = 0.6  # seconds a Python with everything has to read what is in no index yet
+_FIRST_LOOK = 0.6  # seconds a process has to read what is in no index yet
 
 
 def at_start(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
@@ -97,7 +97,7 @@ def _client(environ: Mapping[str, str]) -> str:
 def _first_look(home: str, folder: str) -> str:
     """What memories say that came with a clone and are in no index yet.
 
-    Reading them takes more than a bare Python has, so one that has it is asked. If it is not quick
+    Reading them may take longer than a hook has, so a process of its own does. If it is not quick
     enough, that is a `TimeoutError`: it goes on without us, and the next session finds everything
     ready.
     """
@@ -105,15 +105,15 @@ def _first_look(home: str, folder: str) -> str:
     import time
 
     from ltm.files.fastjson import is_whole, read_object
-    from ltm.spool.hook_log import python, runtime
+    from ltm.spool.hook_log import ltm_command
 
-    program = python(runtime(home))
-    if not program or not hasattr(os, "posix_spawn"):
+    command = ltm_command(home)
+    if not command or not hasattr(os, "posix_spawn"):
         return ""
     reading, writing = os.pipe()
     child = os.posix_spawn(
-        program,
-        [program, "-I", "-m", "ltm", "inject", "--json", "--project", folder],
+        command[0],
+        [*command, "inject", "--json", "--project", folder],
         {**os.environ, "LTM_HOME": home},
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -18,7 +18,8 @@ LAST_WORDS = 0.05
 """Seconds it then has to keep the event elsewhere and to leave a line in the log."""
 
 OR_NEXT = "--or-next"
-"""Given by a launcher that knows another Python: end with 1 if this one could not do it."""
+"""Given by a launcher that knows another Python: end with 1 if this one could not do it, and with 3
+if it is too old."""
 
 HANDED_OVER = "LTM_HOOK_HANDED_OVER"
 
@@ -26,10 +27,12 @@ HANDED_OVER = "LTM_HOOK_HANDED_OVER"
 def main() -> None:
     """Answer one event of a client, given on stdin, and exit with 0."""
     done = False
+    failed = 1
     try:
         if os.environ.get("LTM_INSIDE"):
             done = True  # this client is one we started ourselves
         elif sys.version_info < (3, 11):  # noqa: UP036
+            failed = 3
             _hand_over()
         else:
             import gc
@@ -43,7 +46,7 @@ def main() -> None:
     except BaseException:  # noqa: S110  # the client must not notice
         pass
     finally:
-        os._exit(int(not done and OR_NEXT in sys.argv))
+        os._exit(failed if not done and OR_NEXT in sys.argv else 0)
 
 
 def _ignore_signals() -> None:

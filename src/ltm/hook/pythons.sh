@@ -6,6 +6,7 @@
 # Calls a command for each Python, named in $python, until it succeeds. A name with its version is
 # new enough; a shim of a version manager may be none, and is slow.
 each_python() {
+  old='' able=''
   noted=${LTM_HOME:-$HOME/.ltm}/runtime.json
   if [ -r "$noted" ] && read -r line <"$noted"; then
     case $line in
@@ -36,9 +37,37 @@ each_python() {
   return 1
 }
 
-# Becomes $python with these words, unless that cannot even start.
+# Becomes $python with these words, unless that cannot start or is too old. The system's own, under a
+# name with its version, is neither, and a client waits.
 start_python() {
-  "$python" -I -S -c '' </dev/null >/dev/null 2>&1 && exec "$python" -I -S "$@"
+  case $python in /usr/bin/python3.1?) exec "$python" -I -S "$@" ;; esac
+  "$python" -I -S -c 'import sys; sys.exit(3 * (sys.version_info < (3, 11)))' </dev/null >/dev/null 2>&1
+  case $? in
+  0) exec "$python" -I -S "$@" ;;
+  3) old=$python ;;
+  esac
+  return 1
+}
+
+# Says which Python is missing, in one line.
+no_python() {
+  found=none
+  [ -z "$old" ] || found=$("$old" -V 2>&1)
+  case $found in *[!A-Za-z0-9.+\ ]*) found='an older one' ;; esac
+  install='install it from python.org or with your package manager'
+  ! command -v uv >/dev/null || install='run: uv python install 3.13'
+  echo "LTM needs Python 3.11 or newer and found $found: $install, then start a new session"
+}
+
+# Says so to a person whose session starts, if no Python could run the hook.
+tell_no_python() {
+  [ -z "$able" ] && [ -z "${LTM_INSIDE:-}" ] || return 0
+  read -r event <&3
+  case $event in *'"SessionStart"'*) ;; *) return 0 ;; esac
+  case $event in *'"source":"startup"'*) ;; *) return 0 ;; esac
+  told=$(no_python)
+  printf '{"systemMessage":"%s","hookSpecificOutput":{"hookEventName":"SessionStart",' "$told"
+  printf '"additionalContext":"Long-term memory is off in this session. %s."}}\n' "$told"
 }
 
 # Before the first hook: signals meant for the client's whole group must not cost us the event.
@@ -73,5 +102,7 @@ run_hook() {
   status=$?
   kill -USR1 "$timer"
   [ -z "$late" ] || kill -9 "$worker"
+  # 3 is too old; other than that, one that ran was able to, even if it crashed.
+  case $status in 3) old=$python ;; 0 | 1 | 12[89] | 1[3-9]? | 2??) able=1 ;; esac
   return "$status"
 }

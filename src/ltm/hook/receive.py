@@ -18,12 +18,12 @@ from _thread import allocate_lock
 
 from ltm.clients.wire import PLUGIN_EVENTS, TOOL_EVENTS, is_plugin_active, understand
 from ltm.errors import LtmError
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import read_plain, write_file
 from ltm.files.fastjson import is_whole, read_object, write
 from ltm.hook.deadline import OUT_OF_TIME
 from ltm.project.home import home as find_home
 from ltm.spool import events, hook_log
-from ltm.spool.hook_log import python, runtime
+from ltm.spool.hook_log import ltm_command, runtime
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
         return
     try:
         line = answer(payload, record, home)
-        notice = _notice(record, home, environ)
+        notice = _notice(record, environ)
         if notice:
             line = write({**read_object(line), "systemMessage": notice}) + "\n"
         if line and _printing.acquire(False):
@@ -186,16 +186,22 @@ def _text_for(event: str, payload: dict[str, object], record: dict[str, object],
     return text
 
 
-def _notice(record: dict[str, object], home: str, environ: Mapping[str, str]) -> str:
-    """What a person should know when a session begins: that the plugin is still being set up."""
+def _notice(record: dict[str, object], environ: Mapping[str, str]) -> str:
+    """What a person should know when a session begins, and is told once: that the plugin's
+    environment is ready, or why it could not be built."""
     data = environ.get("CLAUDE_PLUGIN_DATA", "")
-    if record.get("source") != "startup" or not data or python(runtime(home)):
+    if record.get("source") != "startup" or not data:
         return ""
+    path = os.path.join(data, "environment.json")
     try:
-        state = read_object(read_plain(os.path.join(data, "environment.json")).decode())
+        state = read_object(read_plain(path).decode())
     except (OSError, ValueError):
-        state = {"message": "LTM is being set up: about half a minute, once"}
-    return "" if state.get("state") == "ready" else str(state.get("message", ""))
+        return ""
+    message = str(state.get("message", ""))
+    if state.get("state") not in ("ready", "failed") or state.get("told") or not message:
+        return ""
+    write_file(path, write({**state, "told": True}).encode())
+    return message
 
 
 def _may_be_on(home: str, word: bytes) -> bool:
@@ -225,12 +231,12 @@ LOCK = "drain.lock"
 
 def start_drain(home: str) -> bool:
     """Start a drain of this home, unless one runs or nothing here could run one."""
-    program = python(runtime(home))
-    if not program or is_draining(home) or not hasattr(os, "posix_spawn"):
+    command = ltm_command(home)
+    if not command or is_draining(home) or not hasattr(os, "posix_spawn"):
         return False
     _share_no_handles()
-    # `-I`: the folder a session runs in must not be able to bring its own `ltm` or `click`.
-    command = [program, "-I", "-m", "ltm", "drain"]
+    command.append("drain")
+    program = command[0]
     nothing = [(os.POSIX_SPAWN_OPEN, each, os.devnull, os.O_RDWR, 0) for each in (0, 1, 2)]
     environ = {**os.environ, "LTM_HOME": home}
     # SIGHUP, SIGINT, SIGQUIT and SIGTERM, which the hook or its shell ignores for its short life.

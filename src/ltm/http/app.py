@@ -9,7 +9,8 @@ print. The event is in the spool before the answer is sent; events that arrive w
 written are written together. A hook gives up after a second and then keeps its event itself, under
 the key it sent, so an event that arrives too late is left to its hook.
 
-MCP is the SDK's, without sessions, so nothing accumulates in a server that runs for weeks.
+MCP is the SDK's, without sessions, so nothing accumulates in a server that runs for weeks. What it
+answers is `mcp.protocol`'s, as for `ltm mcp`.
 """
 
 from __future__ import annotations
@@ -18,16 +19,21 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from hmac import compare_digest
+from typing import Any
 
 import anyio
 import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -35,12 +41,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ltm import __version__
 from ltm.clients.wire import CLAUDE_CODE, CLIENTS, understand
 from ltm.errors import LtmError
 from ltm.files.fastjson import read_object
 from ltm.hook.receive import ANSWERED, answer, keep
 from ltm.http.address import AllowedNames, Running
-from ltm.mcp.server import Answers, Lifetime, build
+from ltm.mcp import protocol
+from ltm.mcp.server import Background, Lifetime, project_folder
 from ltm.spool import events, hook_log
 
 MOST = 1024 * 1024
@@ -74,9 +82,8 @@ def application(
     home: str, project: str, names: AllowedNames, server: Running, lifetime: Lifetime
 ) -> Guard:
     """Everything the server answers; `project` is '' when the current folder's is meant."""
-    answers = Answers(project or None, lifetime)
     mcp = StreamableHTTPSessionManager(
-        build(answers),
+        mcp_server(project, lifetime),
         json_response=True,
         stateless=True,
         # The guard checks this too. The SDK's own default is to check nothing.
@@ -89,7 +96,7 @@ def application(
     @asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
         async with mcp.run():
-            answers.background.begin()
+            Background(lifetime).begin()
             yield
 
     app = Starlette(
@@ -104,6 +111,48 @@ def application(
     app.router.redirect_slashes = False  # it would repeat the sender's Host to them
     app.state.mcp = mcp
     return Guard(app, names, server.token, server.challenge, server.proof)
+
+
+_PARAMS: Mapping[str, type[types.RequestParams]] = {
+    "tools/list": types.PaginatedRequestParams,
+    "tools/call": types.CallToolRequestParams,
+    "resources/list": types.PaginatedRequestParams,
+    "resources/templates/list": types.PaginatedRequestParams,
+    "resources/read": types.ReadResourceRequestParams,
+    "prompts/list": types.PaginatedRequestParams,
+    "prompts/get": types.GetPromptRequestParams,
+}
+"""The requests that the SDK leaves to us, and by what it checks their parameters."""
+
+
+def mcp_server(project: str, lifetime: Lifetime) -> Server[Any]:
+    """The SDK's server, which answers as `ltm mcp` does."""
+    lanes = {name: anyio.CapacityLimiter(1) for name in ("", "read", "write", "slow")}
+
+    async def handle(context: ServerRequestContext[Any, Any], params: object) -> dict[str, Any]:
+        method, given = context.method, dict(context.params or {})
+        folder, newer = project_folder(project), protocol.is_enveloped(given)
+
+        def work() -> dict[str, Any]:
+            with lifetime.at_work():
+                return protocol.result(method, given, folder)
+
+        lane = lanes[protocol.lane_of(method, given)]
+        try:
+            result = await anyio.to_thread.run_sync(work, limiter=lane)
+            return protocol.enveloped(method, result) if newer else result
+        except protocol.ProtocolError as error:
+            raise MCPError(error.code_in(newer), error.message, error.data) from error
+
+    server: Server[Any] = Server(
+        "ltm",
+        version=__version__,
+        title=protocol.TITLE,
+        instructions=protocol.INSTRUCTIONS,
+    )
+    for method, kind in _PARAMS.items():
+        server.add_request_handler(method, kind, handle)
+    return server
 
 
 async def _health(request: Request) -> Response:

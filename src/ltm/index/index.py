@@ -14,7 +14,7 @@ import os
 import sqlite3
 import time
 from binascii import crc32
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
@@ -24,6 +24,7 @@ from ltm.files.atomic import sweep
 from ltm.files.lock import PATIENCE
 from ltm.files.sqlite import (
     DAMAGE,
+    PATIENCE_MS,
     TOKENIZER,
     Schema,
     connect,
@@ -31,13 +32,14 @@ from ltm.files.sqlite import (
     discard,
     empty,
     is_busy,
+    is_in_place,
     is_kept,
     is_unwritable,
     look,
     make,
     transaction,
 )
-from ltm.index.search import Lookups
+from ltm.index.search import IN_FORCE, Lookups
 from ltm.kinds import Kinds
 from ltm.model import Memory, short_record
 from ltm.vault.vault import FileStat, Vault, etag, modified
@@ -48,13 +50,19 @@ CREATE TABLE files(
   file TEXT PRIMARY KEY, mtime INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL,
   line INTEGER NOT NULL DEFAULT 0, problem TEXT) WITHOUT ROWID;
 CREATE TABLE memories(
-  row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL UNIQUE, etag TEXT NOT NULL,
+  row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL UNIQUE,
+  etag TEXT NOT NULL, kind TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL,
+  phase INTEGER NOT NULL, created TEXT NOT NULL, spared INTEGER NOT NULL, stated INTEGER NOT NULL,
+  worth REAL NOT NULL, difficulty REAL NOT NULL, seen REAL NOT NULL, state TEXT NOT NULL,
+  updated REAL NOT NULL);
+CREATE TABLE counts(
   kind TEXT NOT NULL, scope TEXT NOT NULL, status TEXT NOT NULL, phase INTEGER NOT NULL,
-  created TEXT NOT NULL, spared INTEGER NOT NULL);
+  memories INTEGER NOT NULL, PRIMARY KEY(kind, scope, status, phase)) WITHOUT ROWID;
 CREATE TABLE texts(row INTEGER PRIMARY KEY, data TEXT NOT NULL, sum INTEGER NOT NULL);
 CREATE INDEX memories_newest ON memories(status, created, phase);
 CREATE INDEX memories_spared ON memories(row) WHERE spared;
 CREATE INDEX memories_kind ON memories(kind, status, created);
+CREATE INDEX memories_worth ON memories(kind, stated, worth) WHERE {IN_FORCE};
 CREATE TABLE tags(tag TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(tag, row)) WITHOUT ROWID;
 CREATE INDEX tags_row ON tags(row);
 CREATE TABLE names(name TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(name, row)) WITHOUT ROWID;
@@ -64,7 +72,7 @@ CREATE VIRTUAL TABLE words USING fts5(title, tags, content, tokenize = "{TOKENIZ
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab('words', 'row');
 """
 
-SCHEMA = Schema(7, _TABLES, derived=True)
+SCHEMA = Schema(8, _TABLES, derived=True)
 """Raised when the tables or the words in them change: an index of another schema is rebuilt."""
 
 VECTORS_FILE = "vectors.db"
@@ -72,18 +80,27 @@ VECTORS_FILE = "vectors.db"
 STAT_BUDGET = 1000
 """Files that are all looked at in each refresh: up to this many, every edit is seen at once."""
 
-SLICE = 500
-"""Files of a larger vault looked at in one refresh (about 1 ms). New, renamed and replaced files
-are still seen at once (the folder's time tells), and edits in place within `files / SLICE`
+SLICE = 250
+"""Files of a larger vault looked at in one refresh (half a millisecond). New, renamed and replaced
+files are still seen at once (the folder's time tells), and edits in place within `files / SLICE`
 refreshes, so a refresh costs the same at 10,000 and 100,000 files."""
+
+LONG_SLICE = 5_000
+"""Files of a larger vault looked at when no one waits, after an event of a session (7 ms)."""
 
 RACY_NS = 50_000_000
 """A file younger than this may change again within the same tick of the file system's clock, and
 neither its time nor its size would tell: its time is not trusted until a later look."""
 
+_NOTED = 8  # looks after which a process notes how far it came
 _SHORT_WAIT = 5.0  # seconds a question waits for a writer before it is answered from what is there
-_TABLE_NAMES = ("vocabulary", "words", "meta", "names", "tags", "texts", "memories", "files")
-_SHORT_COLUMNS = "id, file, etag, kind, scope, status, phase, created, spared"
+_TABLE_NAMES = (
+    *("vocabulary", "words", "meta", "names", "tags", "texts", "counts", "memories", "files"),
+)
+_SHORT_COLUMNS = (
+    "id, file, etag, kind, scope, status, phase, created, spared, stated, worth, difficulty, seen,"
+    " state, updated"
+)
 
 
 class Index(Lookups):
@@ -96,8 +113,11 @@ class Index(Lookups):
         self.path = os.path.join(vault.local, "index.db")
         self._place: str | None = None
         """The file up to which this process looked at a large vault."""
+        self._looks = 0
         self._listed = 0
         """The mark of the index when the names in the folder were last counted."""
+        self._known: tuple[int, list[tuple[str, int, int]]] = (0, [])
+        """The files of a small vault as they are known, and the mark of the index at that time."""
         self._gave_up = False
         """Whether this process waited too long for a writer: one that hangs is not waited for at
         every question."""
@@ -105,20 +125,28 @@ class Index(Lookups):
 
     def close(self) -> None:
         """Give the file back."""
+        self._note_place()
+        self._db.close()
+
+    def _note_place(self) -> None:
+        """Let the next process go on where this one looked; not worth waiting for a writer."""
         if self._place is not None:
             try:
-                # The next process goes on from here; not worth waiting for a writer.
                 self._db.execute("PRAGMA busy_timeout = 0")
                 self._set_meta("place", self._place)
                 self._set_meta("listed", self._listed)
             except sqlite3.Error:
                 pass
-        self._db.close()
+            self._db.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
+
+    def is_in_place(self) -> bool:
+        """Whether it still is the file that has its name, and not a copy in memory."""
+        return is_in_place(self._db, self.path)
 
     def is_current(self) -> bool:
         """Whether no file came, went or was replaced since the last refresh, as far as one look
         at the folder tells."""
-        return self._meta("stamp") == self._vault.stamp()
+        return self._stamp() == self._vault.stamp()
 
     # -- keeping equal to the files ------------------------------------------------------------
 
@@ -151,13 +179,15 @@ class Index(Lookups):
         self._start_over()
 
     def check(self, *, at_once: bool = False) -> None:
-        """Once a day, or at once, check that the index is as it was written; if not, rebuild it.
+        """Look at more files than a question does, and once a day, or at once, check that the index
+        is as it was written; if not, rebuild it.
 
         Most damage shows when it is read. This finds the rest: a bit that flipped in a row that is
         never compared with its file. It reads the whole index, so no question waits for it.
         """
         today = int(time.time() // 86_400)
         try:
+            self._look_around()
             if not at_once and self._meta("checked") == today:
                 return
             sound = self._is_sound()
@@ -172,6 +202,18 @@ class Index(Lookups):
             self._set_meta("checked", today)
         except sqlite3.Error:
             pass  # then it is looked at once more
+
+    def _look_around(self) -> None:
+        """Look for what a question may not see at once: an edit in place in a large vault, and a
+        file of another program that came between our own file and its seal."""
+        mark = self._meta("mark")
+        is_known = self._meta("memories") <= STAT_BUDGET or self._is_next_as_known(LONG_SLICE)
+        is_counted = self._meta("counted") == mark
+        if not (is_known and (is_counted or self._has_all_names())):
+            self._set_meta("stamp", "")
+            self.refresh()
+        if not is_counted:
+            self._set_meta("counted", mark)
 
     def _go_on_in_memory(self) -> None:
         """The disk is full or read-only. The index there is good as far as it goes: the rest is
@@ -224,15 +266,20 @@ class Index(Lookups):
             if held:
                 lock.release()
 
-    def put(self, seen: FileStat, tag: str, memory: Memory, stamp: int) -> None:
-        """Note a file that was just written, `stamp` being the vault's before it. Lock held."""
+    def put(self, seen: FileStat, tag: str, memory: Memory, before: str, sealed: str) -> None:
+        """Note a file that was just written, with the vault's stamp before that and its seal after.
+        Lock held."""
         with transaction(self._db):
+            mark, is_listed = time.time_ns(), self._listed == self._meta("mark")
             self._remove(seen.name)
             self._put_file(seen, tag)
             self._put_memory(seen.name, tag, memory)
-            self._set_meta("mark", time.time_ns())
-            if self._meta("stamp") == stamp:
-                self._set_meta("stamp", self._vault.stamp())
+            self._set_meta("mark", mark)
+            if self._stamp() == before:
+                self._set_meta("stamp", sealed or self._vault.stamp())
+                if sealed and is_listed:
+                    self._listed = mark
+                    self._set_meta("listed", mark)
 
     def drop(self, name: str) -> None:
         """Note that a file was purged, leaving no trace of its words. Lock held."""
@@ -248,39 +295,54 @@ class Index(Lookups):
         with transaction(self._db):
             self._remove(name)
             self._set_meta("mark", time.time_ns())
-            self._set_meta("stamp", 0)
+            self._set_meta("stamp", "")
         # FTS5 keeps deleted words in its segments, and SQLite keeps old pages, until told.
         self._join_words()
         self._db.execute("VACUUM")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _unchanged(self) -> bool:
-        if self._meta("stamp") != self._vault.stamp():
+        meta = dict(self._db.execute("SELECT name, value FROM meta").fetchall())
+        if not meta.get("stamp") or meta["stamp"] != self._vault.stamp():
             return False
-        if self._meta("memories") <= STAT_BUDGET:
-            known = self._db.execute("SELECT file, mtime, size FROM files").fetchall()
-            return len(self._vault.names()) == len(known) and self._vault.is_as(known)
-        # The folder's time has told already, unless a file came within the same tick as the change
-        # that is known. So they are counted once after each change, when that tick is surely over.
-        mark = self._meta("mark")
-        self._listed = self._listed or self._meta("listed")
-        if self._listed != mark and abs(time.time_ns() - mark) > RACY_NS:
-            (count,) = self._db.execute("SELECT count(*) FROM files").fetchone()
-            if len(self._vault.names()) != count:
-                return False
+        mark, is_small = meta.get("mark", 0), meta.get("memories", 0) <= STAT_BUDGET
+        if mark == meta.get("listed"):
             self._listed = mark
-        # Too large to look at whole: are the next so many files as they are known?
+        if mark != self._listed:
+            # The folder's time has told already, unless a file came within the same tick as a
+            # change of others. So they are counted after it, until that tick is surely over.
+            is_over = abs(time.time_ns() - mark) > RACY_NS
+            if (is_over or is_small) and not self._has_all_names():
+                return False
+            self._listed = mark if is_over else self._listed
+        if is_small:
+            if self._known[0] != mark:
+                files = self._db.execute("SELECT file, mtime, size FROM files").fetchall()
+                self._known = mark, files
+            return self._vault.is_as(self._known[1])
+        return self._is_next_as_known(SLICE)  # too large to look at whole
+
+    def _is_next_as_known(self, count: int) -> bool:
+        """Whether the next so many files are as they are known; if so, the look goes on there."""
         if self._place is None:
             row = self._db.execute("SELECT value FROM meta WHERE name = 'place'").fetchone()
             self._place = str(row[0]) if row else ""
         known = self._db.execute(
             "SELECT file, mtime, size FROM files WHERE file > ? ORDER BY file LIMIT ?",
-            (self._place, SLICE),
+            (self._place, count),
         ).fetchall()
         if not self._vault.is_as(known):
             return False  # and the same files are looked at once more, with the lock held
-        self._place = known[-1][0] if len(known) == SLICE else ""
+        self._place = known[-1][0] if len(known) == count else ""
+        self._looks += 1
+        if self._looks % _NOTED == 0:  # a server may be ended without being asked
+            self._note_place()
         return True
+
+    def _has_all_names(self) -> bool:
+        """Whether there are as many files as are known; lists the folder."""
+        (count,) = self._db.execute("SELECT count(*) FROM files").fetchone()
+        return len(self._vault.names()) == int(count)
 
     def _update(self, *, rebuild: bool = False) -> None:
         # A long writer keeps the index up to date itself; but one that was never filled would
@@ -380,22 +442,26 @@ class Index(Lookups):
         """Note what a file says."""
         import json  # not needed to read
 
-        from ltm.policy import is_spared
+        from ltm import policy
         from ltm.text.terms import terms
 
+        counted = memory.kind, str(memory.scope), str(memory.status), int(memory.phase)
         short = (
             memory.id,
             name,
             tag,
-            memory.kind,
-            str(memory.scope),
-            str(memory.status),
-            int(memory.phase),
+            *counted,
             memory.created.isoformat(),
-            int(is_spared(memory)),
+            int(policy.is_spared(memory)),
+            int(policy.is_stated(memory)),
+            policy.worth(memory),
+            float(memory.difficulty),
+            max(memory.created, memory.confirmed).timestamp(),
+            memory.state,
+            memory.updated.timestamp(),
         )
         row = self._db.execute(
-            f"INSERT INTO memories({_SHORT_COLUMNS}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", short
+            f"INSERT INTO memories({_SHORT_COLUMNS}) VALUES({', '.join('?' * len(short))})", short
         ).lastrowid
         # Apart from the rest, so that matching and sorting touch short rows only.
         data = json.dumps(short_record(memory), ensure_ascii=False, separators=(",", ":"))
@@ -411,16 +477,19 @@ class Index(Lookups):
         self._db.execute(
             "INSERT INTO words(rowid, title, tags, content) VALUES(?, ?, ?, ?)", (row, *words)
         )
-        self._grow(1)
+        self._count(counted, 1)
 
     def _remove(self, name: str) -> None:
         """Drop a file and what it said."""
-        found = self._db.execute("SELECT row FROM memories WHERE file = ?", (name,)).fetchone()
+        found = self._db.execute(
+            "SELECT row, kind, scope, status, phase FROM memories WHERE file = ?", (name,)
+        ).fetchone()
         if found:
-            self._db.execute("DELETE FROM words WHERE rowid = ?", found)
+            row, *counted = found
+            self._db.execute("DELETE FROM words WHERE rowid = ?", (row,))
             for table in ("tags", "names", "texts", "memories"):
-                self._db.execute(f"DELETE FROM {table} WHERE row = ?", found)
-            self._grow(-1)
+                self._db.execute(f"DELETE FROM {table} WHERE row = ?", (row,))
+            self._count(counted, -1)
         self._db.execute("DELETE FROM files WHERE file = ?", (name,))
 
     def _is_sound(self) -> bool:
@@ -441,7 +510,11 @@ class Index(Lookups):
                 return False
             held += 1
         (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
-        return bool(held == texts == self._meta("memories"))
+        counted = self._db.execute(
+            "SELECT kind, scope, status, phase, count(*) FROM memories GROUP BY 1, 2, 3, 4"
+        )
+        is_counted = sorted(counted.fetchall()) == sorted(self.counts())
+        return bool(held == texts == self._meta("memories")) and is_counted
 
     def _join_words(self) -> None:
         """Make one piece of the many that small writes leave; a search looks into each of them."""
@@ -452,12 +525,22 @@ class Index(Lookups):
         row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return int(row[0]) if row else 0
 
+    def _stamp(self) -> str:
+        """The vault's stamp when its files were last known; '' when they must be looked at."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'stamp'").fetchone()
+        return str(row[0]) if row else ""
+
     def _set_meta(self, name: str, value: int | str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
 
-    def _grow(self, by: int) -> None:
+    def _count(self, counted: Sequence[object], by: int) -> None:
         # SQLite counts by walking through all rows, and every search asks how many there are.
         self._set_meta("memories", self._meta("memories") + by)
+        self._db.execute(
+            "INSERT INTO counts VALUES(?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+            " SET memories = memories + excluded.memories",
+            (*counted, by),
+        )
 
 
 def _same_id(memory_id: str, other: str) -> str:

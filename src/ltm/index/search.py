@@ -7,7 +7,8 @@ newest.
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,9 +16,14 @@ from ltm.files.fastjson import read
 from ltm.files.sqlite import snapshot
 from ltm.index import full_text
 from ltm.index.full_text import affordable, any_of, mending, rarest_first
+from ltm.kinds import Kind
 from ltm.model import Filter, Memory, Problem, Status, Stored, from_record
 from ltm.vault.vault import Vault
 
+IN_FORCE = "status = 'active' AND phase < 3"
+"""The memories a session may be told of, of which there is an index of its own."""
+
+_COMPARED = 100  # memories of a kind, the best and the newest, whose worth of today is compared
 _FEW = 6  # words of a question, all of which bring in matches in a vault of up to so many memories
 
 CANDIDATES = 50
@@ -44,13 +50,19 @@ class IndexMatches(NamedTuple):
     memories: int
 
 
-def where(wanted: Filter) -> tuple[str, list[Any]]:
-    """A filter as a condition on `memories m`, with its values."""
+def where(wanted: Filter, *, is_narrow: bool = False) -> tuple[str, list[Any]]:
+    """A filter as a condition on `memories m`, with its values.
+
+    `is_narrow` says that it is added to a condition that leaves few memories, such as their ids.
+    """
     clauses: list[str] = ["1"]
     values: list[Any] = []
+    is_narrow = is_narrow or wanted.ids is not None or bool(wanted.naming) or wanted.spared
     columns: tuple[tuple[str, Sequence[Any]], ...] = (
         ("m.kind", wanted.kinds),
-        ("m.status", wanted.statuses),
+        # SQLite would look for few ids among all that have the status; with a plus sign it does
+        # not look for the status.
+        ("+m.status" if is_narrow else "m.status", wanted.statuses),
         ("m.scope", wanted.scopes),
         ("m.phase", [int(phase) for phase in wanted.phases]),
     )
@@ -151,7 +163,7 @@ class Lookups(ABC):
 
     @mending
     def _after(self, last: str, wanted: Filter) -> list[Stored]:
-        condition, values = where(wanted)
+        condition, values = where(wanted, is_narrow=True)
         after = f"id > ? AND {condition} ORDER BY id LIMIT ?"
         return list(self._select(after, [last, *values, _PAGE]))
 
@@ -223,12 +235,27 @@ class Lookups(ABC):
     @mending
     def some(self, ids: Sequence[str], wanted: Filter) -> list[Stored]:
         """The memories of these ids that a filter wants."""
-        condition, values = where(wanted)
+        condition, values = where(wanted, is_narrow=True)
         found: list[Stored] = []
         for start in range(0, len(ids), _PAGE):
             page = ids[start : start + _PAGE]
             among = f"id IN ({', '.join('?' * len(page))}) AND {condition}"
             found += self._select(among, [*page, *values])
+        return found
+
+    @mending
+    def states(self, ids: Sequence[str], wanted: Filter) -> dict[str, str]:
+        """The etags of those of these ids that a filter wants, by id."""
+        condition, values = where(wanted, is_narrow=True)
+        found: dict[str, str] = {}
+        for start in range(0, len(ids), _PAGE):
+            page = ids[start : start + _PAGE]
+            rows = self._db.execute(
+                f"SELECT id, etag FROM memories m WHERE id IN ({', '.join('?' * len(page))})"
+                f" AND {condition}",
+                [*page, *values],
+            )
+            found.update(rows.fetchall())
         return found
 
     def stored(self, candidate: IndexMatch) -> Stored:
@@ -262,10 +289,46 @@ class Lookups(ABC):
     @mending
     def counts(self) -> list[tuple[str, str, str, int, int]]:
         """(kind, scope, status, phase, how many) for each combination there is."""
-        return self._db.execute(
-            "SELECT kind, scope, status, phase, count(*) FROM memories"
-            " GROUP BY kind, scope, status, phase"
-        ).fetchall()
+        return self._db.execute("SELECT * FROM counts WHERE memories").fetchall()
+
+    @mending
+    def worthiest(
+        self, kind: Kind, now: datetime, limit: int, *, stated: Collection[bool] = (True, False)
+    ) -> list[Stored]:
+        """About the memories of a kind that are worth most at a session's start (`policy.value`).
+
+        `stated` says whether those that a person stated are wanted, and the others. How often one
+        was used is not known here. Of many, those worth most by themselves and the newest are
+        compared.
+        """
+        at, of_kind = now.timestamp(), f"FROM memories WHERE kind = ?1 AND {IN_FORCE}"
+        orders = [f"stated = {int(each)} ORDER BY worth" for each in stated]
+        few = " UNION ".join(
+            f"SELECT * FROM (SELECT row {of_kind} AND {order} DESC LIMIT {_COMPARED})"
+            for order in (*orders, "1 ORDER BY created")
+        )
+        wanted = f"row IN ({few}) AND stated IN ({', '.join(str(int(each)) for each in stated)})"
+        if kind.resolved_days > 0 and kind.states:
+            wanted += " AND NOT (state = ?4 AND updated < ?5)"
+        left = "1.0"
+        if kind.fades_days > 0:
+            left = "iif(spared, 1.0, max(0.0, 1 - max(0.0, ?2 - seen) / 86400 / ?3))"
+        value = f"worth * (1 + difficulty + 30 / (30 + max(0.0, ?2 - seen) / 86400)) * {left}"
+        best = f"row IN (SELECT row FROM memories WHERE {wanted} ORDER BY {value} DESC LIMIT ?6)"
+        last = kind.states[-1] if kind.states else ""
+        over = at - kind.resolved_days * 86_400
+        return list(self._select(best, [kind.name, at, kind.fades_days, last, over, limit]))
+
+    @mending
+    def mentioning(self, words: Sequence[str], limit: int) -> list[Stored]:
+        """The newest memories in force that have any of some terms."""
+        rows = self._db.execute(
+            "SELECT file, data, etag FROM words CROSS JOIN memories ON row = words.rowid"
+            f" JOIN texts USING(row) WHERE words MATCH ? AND {IN_FORCE}"
+            " ORDER BY words.rowid DESC LIMIT ?",
+            (any_of(words), limit),
+        )
+        return [self._stored(*row) for row in rows]
 
     def _select(self, condition: str, values: Sequence[Any]) -> Iterator[Stored]:
         """The memories of a condition on `memories m`."""

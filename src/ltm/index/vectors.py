@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ from ltm.files.sqlite import (
     discard,
     empty,
     is_busy,
+    is_in_place,
     is_unwritable,
     snapshot,
     transaction,
@@ -68,10 +70,12 @@ class Block:
         np.matmul(floats, query, out=to)
         np.multiply(to, self.scales, out=to)
 
-    def likeness_of(self, query: Floats, wanted: Integers) -> dict[int, float]:
+    def likeness_of(self, query: Floats, wanted: Sequence[int]) -> dict[int, float]:
         """The likeness of those of the wanted rows, given in order, that are here."""
-        low, high = np.searchsorted(wanted, (self.rows[0], self.rows[-1] + 1))
-        here = wanted[low:high]
+        low = bisect_left(wanted, self.rows[0])
+        here = wanted[low : bisect_right(wanted, self.rows[-1], low)]
+        if not here:
+            return {}
         at = np.searchsorted(self.rows, here)
         at = at[self.rows[at] == here]
         like = (self.vectors[at].astype(np.float32) @ query) * self.scales[at]
@@ -169,6 +173,10 @@ class Vectors:
     def is_of(self, model: str, dimensions: int, source: str = "") -> bool:
         """Whether these are the vectors that model made of that source."""
         return self._made_by == f"{model} {dimensions} {source}"
+
+    def is_in_place(self) -> bool:
+        """Whether it still is the file that has its name, and not a copy in memory."""
+        return is_in_place(self._db, self.path)
 
     def close(self) -> None:
         """Close the file; the blocks that were read stay loaded in this process."""
@@ -302,7 +310,7 @@ class Vectors:
 
         For some hundred rows that were found in another way; it looks at no others.
         """
-        wanted = np.unique(np.fromiter(rows, np.int64, len(rows)))
+        wanted = sorted(set(rows))
         found: dict[int, float] = {}
         for block in self._blocks():
             found |= block.likeness_of(query, wanted)
@@ -456,27 +464,30 @@ class MemoryVectors(Vectors):
             self._add(replace(block, rows=np.asarray(rows, np.int64)))
 
     def nearest_memories(
-        self, query: Floats, wanted: Filter, limit: int
+        self, query: Floats, wanted: Filter, limit: int, least: float = -1.0
     ) -> list[tuple[Stored, float]]:
-        """The memories most like a vector of unit length, among those a filter wants."""
+        """The memories most like a vector of unit length, among those a filter wants and that are
+        at least so like it."""
         rows, scores = self.scores(query)
+        if least > -1.0:
+            near = np.flatnonzero(scores >= least)
+            rows, scores = rows[near], scores[near]
         look = max(_FIRST, limit)
         while True:
             at = best(scores, look)
-            names = self._named([int(row) for row in rows[at]])
-            like = {
-                names[int(row)]: float(score)
-                for row, score in zip(rows[at], scores[at], strict=True)
-                if int(row) in names
-            }
-            found = self._index.some([each for each, _ in like], wanted)
-            found = [each for each in found if (each.memory.id, each.etag) in like]
+            like = dict(zip(rows[at].tolist(), scores[at].tolist(), strict=True))
+            names = self._named(list(like))
+            states = self._index.states([name for name, _ in names.values()], wanted)
+            found = [
+                (like[row], name) for row, (name, etag) in names.items() if states.get(name) == etag
+            ]
             if len(found) >= limit or look >= len(rows):
                 break
             look *= 8
-        near = [(each, like[each.memory.id, each.etag]) for each in found]
-        near.sort(key=lambda item: (item[1], item[0].memory.id), reverse=True)
-        return near[:limit]
+        found.sort(reverse=True)
+        of_id = {name: score for score, name in found[:limit]}
+        stored = {each.memory.id: each for each in self._index.some(list(of_id), wanted)}
+        return [(stored[name], score) for name, score in of_id.items() if name in stored]
 
     def likeness_of(self, query: Floats, memories: Collection[Stored]) -> dict[str, float]:
         """How like a vector of unit length memories are, by id; those without one are left out."""
@@ -486,10 +497,10 @@ class MemoryVectors(Vectors):
     @mending
     def _named(self, rows: Sequence[int]) -> dict[int, tuple[str, str]]:
         found: dict[int, tuple[str, str]] = {}
-        for row in rows:
-            name = self._db.execute("SELECT id, etag FROM names WHERE row = ?", (row,)).fetchone()
-            if name is not None:
-                found[row] = name
+        for start in range(0, len(rows), _FIRST):
+            page = rows[start : start + _FIRST]
+            named = f"SELECT row, id, etag FROM names WHERE row IN ({', '.join('?' * len(page))})"
+            found |= {row: (name, etag) for row, name, etag in self._db.execute(named, page)}
         return found
 
     @mending

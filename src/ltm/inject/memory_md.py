@@ -29,7 +29,7 @@ from ltm.files.block import END, MEMORY_MD, NOTE, START, TARGETS
 from ltm.files.fastjson import read_object, write
 from ltm.inject.instruction_files import TAGGED, is_current
 from ltm.inject.render import FULL, harmless_in_file, say, say_disputed, short_id, shorten
-from ltm.inject.select import disputes, importance, showable
+from ltm.inject.select import disputes, showable
 from ltm.kinds import Kind, Kinds
 from ltm.model import Filter, Memory, Problem, Stored, Trust
 from ltm.store.other_tools import foreign_block, foreign_memory_md
@@ -170,7 +170,7 @@ def _newest(memory: Memory) -> tuple[float, str]:
 
 def _weightiest(memory: Memory) -> tuple[int, int, float, str]:
     seen = max(memory.created, memory.confirmed)
-    return -importance(memory), -memory.observations, -seen.timestamp(), memory.id
+    return -policy.importance(memory), -memory.observations, -seen.timestamp(), memory.id
 
 
 def _line(memory: Memory, section: KindSection, most: int) -> str:

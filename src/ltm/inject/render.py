@@ -13,13 +13,13 @@ from typing import NamedTuple
 from ltm.errors import WrongUsage
 from ltm.kinds import Kind
 from ltm.model import Impact, Memory, Phase, Trust
-from ltm.policy import text_in_phase
+from ltm.policy import LINE_CHARS, text_in_phase
 from ltm.state.candidates import CandidateRecord
 from ltm.text.display import counted, estimate, visible
 from ltm.text.sentences import opens_with
 
-FULL = 500
-"""Characters of a memory that are shown at most; the rest is a question away."""
+FULL = LINE_CHARS
+"""Characters of a memory that are shown at most."""
 
 SHORT_ID = 6
 """The end of an id that is shown; any tool and command accepts it for the whole."""
@@ -28,8 +28,7 @@ DATE = r"\d{4}-\d\d-\d\d"
 """How a date before a line looks."""
 
 _ROUGH = 8
-_WORDS = re.compile(r"\w+")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
 
 
 class MemoryLine(NamedTuple):
@@ -62,8 +61,8 @@ def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = 
 
 def _repeats(title: str, text: str) -> bool:
     """Whether a text has all the words of its title."""
-    said = set(_WORDS.findall(text[: 2 * FULL].casefold()))
-    return bool(text) and said.issuperset(_WORDS.findall(title.rstrip("… ").casefold()))
+    said = set(re.findall(r"\w+", text[: 2 * FULL].casefold()))
+    return bool(text) and said.issuperset(re.findall(r"\w+", title.rstrip("… ").casefold()))
 
 
 def say_disputed(
@@ -93,7 +92,7 @@ def words_of(memory: Memory) -> str:
     if memory.phase is Phase.FULL:
         return memory.text
     left = memory._replace(content=text_in_phase(memory.content, memory.phase)).text
-    return left if memory.phase is Phase.HINT else _SENTENCE.split(left.strip(), maxsplit=1)[0]
+    return left if memory.phase is Phase.HINT else re.split(_SENTENCE, left.strip(), maxsplit=1)[0]
 
 
 def shorten(text: str, most: int) -> str:
@@ -127,49 +126,53 @@ NEWLINE = " ⏎ "
 
 # Characters that are drawn as nothing, so that words or orders could hide between the letters. The
 # two joiners are kept beyond ASCII, where Persian, Hindi and emoji need them.
-_UNSEEN = re.compile(
+_UNSEEN = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065"
     "\u206a-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
     "|(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])"
 )
-_TAG = re.compile(r"<(?=\s*[/!?]|[^\W\d])")
-_MARK = re.compile(r"[\[【〔⟦](?=[\W_]{0,8}l[\W_]{0,3}t[\W_]{0,3}m)", re.IGNORECASE)
-_LINE_START = re.compile(r"~(?=\w{1,12}:(?:low|med|high|crit))", re.IGNORECASE)
-_IMPORT = re.compile(r"(?<!\w)@(?=\S)")
-_NOT_IN_LABEL = re.compile(r"[\[\]<>|@\s]+")
+# Compiled where one is needed: most texts have none of the characters these begin with.
+_TAG = r"<(?=\s*[/!?]|[^\W\d])"
+_MARK = r"(?i)[\[【〔⟦](?=[\W_]{0,8}l[\W_]{0,3}t[\W_]{0,3}m)"
+_LINE_START = r"(?i)~(?=\w{1,12}:(?:low|med|high|crit))"
+_IMPORT = r"(?<!\w)@(?=\S)"
+_NOT_IN_LABEL = r"[\[\]<>|@\s]+"
 
 
 def harmless(text: str) -> str:
     """The text on one line, with nothing in it that could be taken for more than text."""
     text = visible(text, keep_newlines=True)
-    if not text.isascii():
+    is_plain = text.isascii()
+    if not is_plain:
         text = _without_disguise(text)
     lines = (" ".join(line.split()) for line in text.split("\n"))
     text = NEWLINE.join(line for line in lines if line)
-    text = _TAG.sub("‹", text)
-    text = _MARK.sub("(", text)
-    return _LINE_START.sub("∼", text)
+    if "<" in text:
+        text = re.sub(_TAG, "‹", text)
+    if "[" in text or not is_plain:
+        text = re.sub(_MARK, "(", text)
+    return re.sub(_LINE_START, "∼", text) if "~" in text else text
 
 
 def _without_disguise(text: str) -> str:
     """The text without unseen characters, and in plain letters if any imitate our marks."""
     from unicodedata import normalize  # not needed for most texts
 
-    text = _UNSEEN.sub("", text)
+    text = re.sub(_UNSEEN, "", text)
     plain = normalize("NFKC", text)
-    disguised = any(mark.search(plain) for mark in (_TAG, _MARK, _LINE_START))
+    disguised = any(re.search(mark, plain) for mark in (_TAG, _MARK, _LINE_START))
     return plain if disguised else text
 
 
 def harmless_in_file(text: str) -> str:
     """The same for a file the client loads, where `@path` would pull in another file."""
-    return _IMPORT.sub("＠", harmless(text))
+    return re.sub(_IMPORT, "＠", harmless(text))
 
 
 def label(text: str, most: int = 40) -> str:
     """A name as it may stand in the opening mark."""
-    return _NOT_IN_LABEL.sub("-", harmless(text))[:most].strip("-")
+    return re.sub(_NOT_IN_LABEL, "-", harmless(text))[:most].strip("-")
 
 
 UNSURE_BELOW = 0.7

@@ -13,9 +13,9 @@ from math import ceil, inf
 from typing import NamedTuple
 
 from ltm import policy
-from ltm.inject.render import FULL, at_least, units
+from ltm.inject.render import at_least, units
 from ltm.kinds import Kinds
-from ltm.model import Impact, Memory, Phase, Scope, Status, Stored, Usage
+from ltm.model import Memory, Phase, Scope, Status, Stored, Usage
 from ltm.notes.recent import RecentWork
 from ltm.text.display import estimate, names_file
 from ltm.text.similarity import jaccard, tokens_of
@@ -42,10 +42,8 @@ PARTS = {
 """The part of the room that a section takes at the most before every kind has its share; of the
 last section that is what is pinned or critical."""
 
-_WEIGHTS = (1.0, 2.0, 4.0, 8.0)  # of an impact
-_FRESH_DAYS = 30
-_OVERHEAD = 12  # tokens of every line, so that three words are not worth more than a sentence
 _NO_WORK = RecentWork()
+_UNUSED = Usage()
 _BY_VALUE = "by value"
 _USUAL_BRANCHES = frozenset({"main", "master", "trunk", "develop", "dev"})
 _NAMES = 6  # letters of a branch's last part that is more than an accident in a text
@@ -91,13 +89,18 @@ def select(
     active = {each.memory.id: each for each in memories if _in_force(each.memory, kinds)}
     candidates = showable(active.values(), kinds, now)
     new = [each for each in candidates if each.memory.id not in already_shown]
-    values = {each.memory.id: _value(each.memory, usage, kinds, now) for each in new}
+    values = {
+        each.memory.id: policy.value(
+            each.memory, kinds[each.memory.kind], now, usage.get(each.memory.id, _UNUSED).uses
+        )
+        for each in new
+    }
     new.sort(key=lambda each: (-values[each.memory.id], -_seen(each.memory), each.memory.id))
     beats = Precedence(candidates, kinds).overrules
     room = _Room(budget_tokens, max_chars, written, beats, kinds)
     rest: list[Pick] = []
     before: dict[StartSection, list[Pick]] = {section: [] for section in PARTS}
-    touches = _Touching(work)
+    touches = Touching(work)
     for each in new:
         memory, kind = each.memory, kinds[each.memory.kind]
         if policy.is_rule(memory, kind):
@@ -130,6 +133,18 @@ def select(
     return Selection(tuple(in_order), tuple(left))
 
 
+def shares_of(counts: Mapping[str, int], kinds: Kinds, most: int) -> dict[str, int]:
+    """How many memories of each kind, of which there are so many, to choose from, `most` in all:
+    each kind as its share of the lines, and what one does not fill is for the others."""
+    left = {name: max(1, kinds[name].lines) for name in counts if name in kinds}
+    found: dict[str, int] = {}
+    for name in sorted(left, key=lambda each: counts[each] / left[each]):
+        found[name] = min(counts[name], ceil(most * left[name] / sum(left.values())))
+        most -= found[name]
+        del left[name]
+    return found
+
+
 def _place(pick: Pick, kinds: Kinds) -> tuple[int, ...]:
     """Where a memory stands in the text: rules by their weight, the rest by kind."""
     if pick.section is StartSection.RULES:
@@ -139,7 +154,7 @@ def _place(pick: Pick, kinds: Kinds) -> tuple[int, ...]:
 
 
 def _by_weight(pick: Pick) -> tuple[bool, int]:
-    return not pick.stored.memory.pinned, -importance(pick.stored.memory)
+    return not pick.stored.memory.pinned, -policy.importance(pick.stored.memory)
 
 
 class _Room:
@@ -205,7 +220,7 @@ class _Room:
         return True
 
 
-class _Touching:
+class Touching:
     """Which memories name a file or a branch of the last days."""
 
     def __init__(self, work: RecentWork) -> None:
@@ -215,6 +230,10 @@ class _Touching:
             last = branch.rpartition("/")[2].lower()
             if branch not in _USUAL_BRANCHES and len(last) >= _NAMES:
                 self._branches.append((last, branch))
+
+    def names(self) -> list[str]:
+        """What a memory must have in its text for that."""
+        return [name for name, _ in (*self._files, *self._branches)]
 
     def reason(self, memory: Memory) -> str:
         """Why a memory belongs to the work of the last days; '' if it does not."""
@@ -321,11 +340,6 @@ class Precedence:
         return found
 
 
-def importance(memory: Memory) -> int:
-    """The rank of a memory's impact, a pinned one counting as critical."""
-    return Impact.CRITICAL.rank if memory.pinned else memory.impact.rank
-
-
 def _in_force(memory: Memory, kinds: Kinds) -> bool:
     return memory.status is Status.ACTIVE and memory.phase < Phase.ARCHIVED and memory.kind in kinds
 
@@ -341,15 +355,3 @@ def _newest_first(memory: Memory) -> tuple[float, str]:
 
 def _seen(memory: Memory) -> float:
     return max(memory.created, memory.confirmed).timestamp()
-
-
-def _value(memory: Memory, usage: Mapping[str, Usage], kinds: Kinds, now: datetime) -> float:
-    """What a token of a memory is worth to a session: its impact, and up to four times that for
-    what was hard to learn, often used and lately said, by about what its line costs."""
-    used = usage.get(memory.id)
-    days = max(0.0, (now.timestamp() - _seen(memory)) / 86_400)
-    more = memory.difficulty + policy.frequency(used.uses if used else 0)
-    more += _FRESH_DAYS / (_FRESH_DAYS + days)
-    believed = policy.confidence(memory, kinds[memory.kind], now)
-    cost = _OVERHEAD + min(FULL, max(len(memory.summary), len(memory.content))) / 4
-    return _WEIGHTS[importance(memory)] * (1 + more) * believed / cost

@@ -26,9 +26,18 @@ from ltm.inject.render import (
     shorten,
     units,
 )
-from ltm.inject.select import PARTS, Pick, StartSection, disputes, select, showable
+from ltm.inject.select import (
+    PARTS,
+    Pick,
+    StartSection,
+    Touching,
+    disputes,
+    select,
+    shares_of,
+    showable,
+)
 from ltm.kinds import Kind, Kinds
-from ltm.model import Filter, Memory, Phase, Stored, Usage
+from ltm.model import Filter, Memory, Phase, Status, Stored, Usage
 from ltm.notes import recent
 from ltm.notes.recent import RecentWork, recent_work
 from ltm.notes.stash import MANY, Stashes
@@ -61,6 +70,8 @@ HEADINGS = {
 _WANTED = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
 _PATH = re.compile(r"(?<![\w./\\@:~-])(?:[\w.-]+/)+[\w-][\w.-]*\.[A-Za-z]\w{0,4}(?![\w/])")
 _LINE = 300
+_ALL = 200  # memories that are all read
+_LEAST, _SHORT_LINE = 40, 65  # characters of a short line: few memories have less
 
 
 class StartContext(NamedTuple):
@@ -126,15 +137,41 @@ def compose(store: "Store", context: StartContext) -> Injection:
 
     A store with nothing to tell, or limits too small for the fence, give an empty one.
     """
-    memories = store.list(_WANTED).items
+    memories, others = _choice(store, context)
     used = store.usage(each.memory.id for each in memories) if memories else {}
-    return composed(memories, used, store.kinds, context)
+    return composed(memories, used, store.kinds, context, others)
+
+
+def _choice(store: "Store", context: StartContext) -> tuple[Sequence[Stored], int]:
+    """The memories to choose from, and how many others are in force.
+
+    All of them as a rule. Of many, so many that the text is filled twice over: those worth most.
+    """
+    counts: dict[str, int] = {}
+    for kind, _, status, phase, count in store.counts():
+        if status == Status.ACTIVE and phase < Phase.ARCHIVED:
+            counts[kind] = counts.get(kind, 0) + count
+    most = max(_LEAST, min(context.max_chars, context.budget_tokens * 4) // _SHORT_LINE)
+    worthiest = getattr(store, "worthiest", None)
+    if worthiest is None or sum(counts.values()) <= max(_ALL, most):
+        return store.list(_WANTED).items, 0
+    names: list[str] = []
+    if touched := Touching(context.work).names():
+        from ltm.text.terms import terms  # not needed for most
+
+        names = [word for name in touched for word in terms(name)[:1]]
+    found = worthiest(shares_of(counts, store.kinds, most), context.now, names)
+    return found, max(0, sum(counts.values()) - len(found))
 
 
 def composed(
-    memories: Sequence[Stored], usage: Mapping[str, Usage], kinds: Kinds, context: StartContext
+    memories: Sequence[Stored],
+    usage: Mapping[str, Usage],
+    kinds: Kinds,
+    context: StartContext,
+    others: int = 0,
 ) -> Injection:
-    """The same from memories already read."""
+    """The same from memories already read; so many others can be asked for."""
     most_tokens, most_chars = context.budget_tokens, context.max_chars
     block = "\n".join(context.offers)
     crowded = 4 * estimate(block) > most_tokens or 4 * units(block) > most_chars
@@ -185,7 +222,7 @@ def composed(
         return frame.around([each.text for each in told(shown)], left_out, marks, rules=rules)
 
     longest = [*stopped, *offers]
-    around = frame.around(longest, len(memories), LEGEND, rules=True)
+    around = frame.around(longest, len(memories) + others, LEGEND, rules=True)
     told_with = {each.memory.id for group in groups.values() for each in group[1:]}
     selection = select(
         memories,
@@ -198,7 +235,7 @@ def composed(
         work=context.work,
         already_shown=carried(context.claude_md_text, memories, kinds) | told_with,
     )
-    shown, left_out = list(selection.shown), len(selection.left_out)
+    shown, left_out = list(selection.shown), len(selection.left_out) + others
     ids = {each.stored.memory.id for each in shown}
     left_out += sum(len(group) - 1 for name, group in groups.items() if name not in ids)
     while shown or left_out or context.notice or longest:

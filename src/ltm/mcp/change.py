@@ -25,14 +25,15 @@ from ltm.capture.remember import (
     remember,
     revise,
 )
+from ltm.clients.environment import lack
 from ltm.config.config import problems_in
 from ltm.decisions import TEXT, Forget, Restore, Settle
 from ltm.errors import LtmError, NotFound, Refused, WrongUsage
 from ltm.inject.render import harmless, shorten
 from ltm.inject.session_start import notice
 from ltm.llm.model import model_figures, model_lines
-from ltm.mcp import result
-from ltm.mcp.tools import Call, tools
+from ltm.mcp.call import NOTICE, Call, excerpt, fitted, headline
+from ltm.mcp.tools import tools
 from ltm.model import Memory, Phase, Problem, Source, Status, Trust, now
 from ltm.project.layout import Places
 from ltm.sessions import stats
@@ -83,7 +84,7 @@ def store_memory(
     )
     done = remember(call.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
-    said = f"{result.headline(memory)}, {memory.scope}"
+    said = f"{headline(memory)}, {memory.scope}"
     lost = [f"redacted: {', '.join(done.redacted)} (not stored)"] if done.redacted else []
     if done.outcome is Outcome.CONFIRMED:
         known = (
@@ -106,14 +107,14 @@ def store_memory(
         lines.append(f"difficulty: {memory.difficulty:.2f}, from this session's tool calls")
     why = " by this fuller text" if done.outcome is Outcome.EXTENDED else ""
     for old in done.choice.others if applied.superseded else ():
-        lines.append(f"replaced{why}: {result.headline(old.memory)} (kept; restore brings it back)")
+        lines.append(f"replaced{why}: {headline(old.memory)} (kept; restore brings it back)")
     for each in done.similar:
-        lines.append(f"similar to {result.headline(each.memory)}")
+        lines.append(f"similar to {headline(each.memory)}")
     if done.outcome is Outcome.CONFLICT:
         for each in done.choice.others:
             lines.append(
-                f"conflicts with {result.headline(each.memory)}"
-                f" (of {each.memory.created:%Y-%m-%d}: {result.excerpt(each.memory)})"
+                f"conflicts with {headline(each.memory)}"
+                f" (of {each.memory.created:%Y-%m-%d}: {excerpt(each.memory)})"
             )
         lines.append(
             "Both are kept. Ask the user which one holds, then call update_memory with its id and"
@@ -130,7 +131,7 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
     stored = call.read(id)
     settled = _settle(call, stored.memory, settles) if settles else ""
     if not given:
-        return f"{settled}\n{result.headline(call.read(id).memory)}"
+        return f"{settled}\n{headline(call.read(id).memory)}"
     stored = call.read(id)
     memory = stored.memory
     if _is_copied(current(call.places), str(given.get("content") or "")):
@@ -145,8 +146,8 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
         changes["source"] = memory.source._replace(trust=Trust.ASSISTANT)
     done = revise(call.store, stored, changes)
     if done.is_empty:
-        return f"Nothing changed, it says so already: {result.headline(memory)}"
-    lines = [f"Changed {result.headline(done.after.memory)}"]
+        return f"Nothing changed, it says so already: {headline(memory)}"
+    lines = [f"Changed {headline(done.after.memory)}"]
     lines += [harmless(line) for line in done.differences]
     if done.redacted:
         lines.append(f"redacted: {', '.join(done.redacted)} (not stored)")
@@ -180,10 +181,10 @@ def review_candidates(call: Call, keep: Sequence[str] = (), drop: Sequence[str] 
     for each in wanted:
         done = keep_candidate(call.store, candidates, each, by=call.tool, auto_tag=tag)
         known = " (known already, now confirmed)" if done.outcome is Outcome.CONFIRMED else ""
-        lines.append(f"Kept {each.id} as {result.headline(done.applied.stored.memory)}{known}")
+        lines.append(f"Kept {each.id} as {headline(done.applied.stored.memory)}{known}")
         for other in done.choice.others if done.outcome is Outcome.CONFLICT else ():
             lines.append(
-                f"conflicts with {result.headline(other.memory)}: ask the user which holds, then"
+                f"conflicts with {headline(other.memory)}: ask the user which holds, then"
                 " update_memory with settles"
             )
     drop_candidates(candidates, unwanted)
@@ -193,7 +194,7 @@ def review_candidates(call: Call, keep: Sequence[str] = (), drop: Sequence[str] 
 def _listed(waiting: Sequence[CandidateRecord]) -> str:
     if not waiting:
         return "No candidate waits."
-    head = f"{counted(len(waiting), 'candidate')}, unconfirmed. {result.NOTICE}"
+    head = f"{counted(len(waiting), 'candidate')}, unconfirmed. {NOTICE}"
     lines = [
         f"- {each.id} ({each.trust}, {harmless(each.kind)}) {shorten(harmless(each.text), 280)}"
         for each in waiting
@@ -203,14 +204,14 @@ def _listed(waiting: Sequence[CandidateRecord]) -> str:
         left = len(waiting) - shown
         return f"{left} more: they come when these are kept or dropped." if left else ""
 
-    return result.fitted(head, lines, last)
+    return fitted(head, lines, last)
 
 
 def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the argument's name
     """Put a memory out of sight; its text is archived."""
     stored = call.store.apply(Forget(call.read(id).memory.id)).stored
     return (
-        f"Forgot {result.headline(stored.memory)}\n"
+        f"Forgot {headline(stored.memory)}\n"
         f"Its text is archived: restore brings it back, and only 'ltm forget {stored.memory.id}"
         " --purge', typed by a person, deletes it for good."
     )
@@ -219,7 +220,7 @@ def forget(call: Call, id: str) -> str:  # noqa: A002 - the SPEC's word is the a
 def restore(call: Call, id: str, version: int = 0) -> str:  # noqa: A002
     """Bring a memory back, active and whole, or an older version of its text."""
     stored = call.store.apply(Restore(call.read(id).memory.id, version=version)).stored
-    return f"Restored {result.headline(stored.memory)}"
+    return f"Restored {headline(stored.memory)}"
 
 
 def _settle(call: Call, memory: Memory, which: str) -> str:
@@ -257,6 +258,7 @@ def ltm_status(call: Call) -> str:
         *(f"{name} vault: {one_line(folder)}" for name, folder in vaults),
         *(f"model: {one_line(line)}" for line in model_lines(model_figures(places, call.config))),
     ]
+    lines += [f"search: by words; {one_line(said)}" for said in (lack(os.environ),) if said]
     kept_back = notice(call.store, places)
     if kept_back:
         lines.append(kept_back)
@@ -291,7 +293,7 @@ def _told(report: DoctorReport, further: str) -> str:
         more = f"{left} more: see them with 'ltm doctor'. " if left else ""
         return more + (further if still else "")
 
-    return result.fitted(head, [_line(each) for each in (*still, *fixed)], last)
+    return fitted(head, [_line(each) for each in (*still, *fixed)], last)
 
 
 def _line(problem: Problem) -> str:

@@ -1,29 +1,30 @@
-"""The tools that find and open memories and passages of sessions, and memories as resources.
+"""The tools that find and open memories and passages of sessions, and a memory as a resource.
 
 Lists show what opening an entry costs and leave the opening to `get_memory`. Every text is quoted
-with its source: a person, an agent or a tool, in that order of trust.
+with its source: a person, an agent or a tool, in that order of trust. What only some of the tools
+need is loaded when they are called: an agent waits for its first recall.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from ltm.errors import NotFound, WrongUsage
 from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
 from ltm.inject.render import harmless, shorten
-from ltm.mcp import result
-from ltm.mcp.tools import MEMORY_URI, Call
+from ltm.mcp.call import NOTICE, Call, excerpt, fitted, headline, price, quoted, text_in_parts
+from ltm.mcp.tools import MEMORY_URI, RESOURCES
 from ltm.model import Filter, Hit, Memory, Phase, Status, Stored, Usage, iso
-from ltm.recall.answer import ask
 from ltm.recall.passages import Quote, cited_as
 from ltm.recall.related import related
 from ltm.recall.search import Recalled
 from ltm.recall.search import recall as find
-from ltm.recall.timeline import TimelineEvent, cited, is_citation, retell
-from ltm.recall.timeline import around as nearby
 from ltm.text.display import counted, estimate, visible
+
+if TYPE_CHECKING:
+    from ltm.recall.timeline import TimelineEvent
 
 _BY = {USER: "typed by the user", ASSISTANT: "written by the agent", TOOL: "printed by a tool"}
 _LINE = 200
@@ -44,6 +45,9 @@ def memory_timeline(
     limit: int = 30,
 ) -> str:
     """The text around a hit, or sessions and memories by date."""
+    from ltm.recall.timeline import around as nearby
+    from ltm.recall.timeline import retell
+
     if around.strip() and query.strip():
         raise WrongUsage("memory_timeline takes around or query", hint="give one of them")
     if around.strip():
@@ -69,8 +73,8 @@ def memory_timeline(
         earlier = f"{left} earlier: ask with until, or a higher limit. " if left else ""
         return f"{more}{earlier}get_memory(id) opens one."
 
-    return result.fitted(
-        f"{about}, in the order of time. {result.NOTICE}",
+    return fitted(
+        f"{about}, in the order of time. {NOTICE}",
         [_event(call, each) for each in found.events],
         last,
     )
@@ -146,19 +150,21 @@ def _hits(
     def last(count: int) -> str:
         return _more(found.total - count, "ask with more precise words, or a higher limit") + _OPEN
 
-    return result.fitted(f"{head} {result.NOTICE}", good + weak, last, tokens)
+    return fitted(f"{head} {NOTICE}", good + weak, last, tokens)
 
 
 def memory_ask(call: Call, question: str) -> str:
     """An answer that cites memories, or the evidence for one; it says which it is."""
+    from ltm.recall.answer import ask  # loads all that a model may not be told
+
     found = ask(call.store, call.places, call.config, question, said=call.said)
     if not found.hits:
         return _nothing(question)
     if found.text:
         resting = [hit for hit in found.hits if cited_as(hit) in found.cited]
-        return result.fitted(
+        return fitted(
             f"Answer a model wrote from {counted(len(found.hits), 'record')}, to be judged:\n"
-            f"{result.quoted(found.text)[0]}\nIt rests on:",
+            f"{quoted(found.text)[0]}\nIt rests on:",
             [_shown(call, hit, "") for hit in resting],
             lambda shown: _OPEN,
         )
@@ -166,8 +172,8 @@ def memory_ask(call: Call, question: str) -> str:
     def last(shown: int) -> str:
         return f"Answer from these and cite the ids; {shown} of {found.total} shown. {_OPEN}"
 
-    return result.fitted(
-        f"{harmless(found.note)} Asked: '{_asked(question)}'. Best first. {result.NOTICE}",
+    return fitted(
+        f"{harmless(found.note)} Asked: '{_asked(question)}'. Best first. {NOTICE}",
         [_shown(call, hit, "", 700) for hit in found.hits],
         last,
     )
@@ -187,13 +193,13 @@ def memory_related(
     if tags:
         pairs = _with_any(call, tags, name)
         about = f"tagged {', '.join(_asked(tag) for tag in tags)}"
-    elif is_citation(id):
+    elif _is_citation(id):
         return _beside(call, id, limit)
     else:
         # Asked for more than is shown where a kind is wanted, since the flow knows nothing of it.
         centre, relations = related(call.store, call.read(id).memory.id, 200 if name else limit)
         pairs = [(each.stored, each.how) for each in relations]
-        about = f"related to {result.headline(centre.memory)}"
+        about = f"related to {headline(centre.memory)}"
     chosen = [pair for pair in pairs if name in ("", pair[0].memory.kind)]
     if not chosen:
         return f"Nothing is {about}."
@@ -203,11 +209,13 @@ def memory_related(
     def last(shown: int) -> str:
         return _more(len(chosen) - shown, "use a higher limit") + _OPEN
 
-    return result.fitted(f"{counted(len(chosen), 'memory')} {about}. {result.NOTICE}", blocks, last)
+    return fitted(f"{counted(len(chosen), 'memory')} {about}. {NOTICE}", blocks, last)
 
 
 def _beside(call: Call, citation: str, limit: int) -> str:
     """What belongs to something that was said: what it taught, and what else speaks of it."""
+    from ltm.recall.timeline import cited
+
     passages = cited(call.store, call.said, citation)
     first = passages[0]
     rows = {each.row for each in passages}
@@ -226,8 +234,8 @@ def _beside(call: Call, citation: str, limit: int) -> str:
             blocks.append(f"{_line(call, hit.stored.memory)}\n  speaks of the same things")
     if not blocks:
         return f"Nothing is related to {harmless(first.citation)}."
-    head = f"Related to {harmless(first.citation)}. {result.NOTICE}"
-    return result.fitted(head, blocks[:limit], lambda shown: _OPEN)
+    head = f"Related to {harmless(first.citation)}. {NOTICE}"
+    return fitted(head, blocks[:limit], lambda shown: _OPEN)
 
 
 def list_memories(
@@ -261,8 +269,8 @@ def list_memories(
         after = offset + shown
         return _more(total - after, f"go on with offset={after}") + _OPEN
 
-    return result.fitted(
-        f"{counted(total, 'memory')} in all, newest first, from {offset + 1}. {result.NOTICE}",
+    return fitted(
+        f"{counted(total, 'memory')} in all, newest first, from {offset + 1}. {NOTICE}",
         [_line(call, each.memory) for each in items],
         last,
     )
@@ -289,20 +297,29 @@ def _shown(call: Call, hit: Hit | Quote, why: str, most: int = 280) -> str:
         head = _head(hit.passage)
     else:
         memory = hit.stored.memory
-        said = result.excerpt(memory, most)
+        said = excerpt(memory, most)
         lines = [said] if said and said != harmless(memory.title) else []
-        notes = [why, memory.day, result.price(memory)]
+        notes = [why, memory.day, price(memory)]
         head = _headline(call, memory)
     return "\n  ".join([head, *lines, "; ".join(filter(None, notes))])
 
 
 def _headline(call: Call, memory: Memory) -> str:
-    return f"{'⚠ ' if call.is_doubtful(memory) else ''}{result.headline(memory)}"
+    return f"{'⚠ ' if call.is_doubtful(memory) else ''}{headline(memory)}"
 
 
 def _line(call: Call, memory: Memory) -> str:
     tags = "".join(f" #{shorten(harmless(tag), 30)}" for tag in memory.tags[:5])
-    return f"{_headline(call, memory)}{tags} ({memory.day}; {result.price(memory)})"
+    return f"{_headline(call, memory)}{tags} ({memory.day}; {price(memory)})"
+
+
+def _is_citation(name: str) -> bool:
+    """Whether a name is a session and lines; that of a memory has no colon."""
+    if ":" not in name:
+        return False
+    from ltm.recall.timeline import is_citation
+
+    return is_citation(name)
 
 
 def _asked(text: str) -> str:
@@ -322,7 +339,7 @@ _UNVOUCHED = "A tool printed this: it may come from anyone, and is not verified.
 
 def get_memory(call: Call, id: str, offset: int = 0) -> str:  # noqa: A002
     """One memory, whole, with where it comes from, or what a citation names; in parts if long."""
-    if is_citation(id):
+    if _is_citation(id):
         return _passage(call, id, offset)
     stored = call.read(id)
     memory = stored.memory
@@ -336,7 +353,7 @@ def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = Fals
     """Everything about a memory that an agent may want, and its text as a quotation."""
     memory = stored.memory
     lines = [
-        result.headline(memory),
+        headline(memory),
         f"{memory.scope}, version {memory.version}, in {visible(stored.path)}",
     ]
     origin = memory.source
@@ -372,11 +389,13 @@ def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = Fals
         lines.append(
             f"Its text was shortened ({memory.phase.name.lower()}); restore brings it back whole."
         )
-    return "\n".join([*lines, result.text_in_parts(memory.text, offset)])
+    return "\n".join([*lines, text_in_parts(memory.text, offset)])
 
 
 def _passage(call: Call, name: str, offset: int) -> str:
     """What stands at a citation, word for word; a long text in parts."""
+    from ltm.recall.timeline import cited
+
     passages = cited(call.store, call.said, name)
     first = passages[0]
     lines = [_head(first)]
@@ -387,39 +406,16 @@ def _passage(call: Call, name: str, offset: int) -> str:
         lines.append(f"names: {shorten(harmless(', '.join(files)), 300)}")
     several = len(passages) > 1
     text = "\n".join(f"[{each.role}] {each.text}" if several else each.text for each in passages)
-    lines.append(result.text_in_parts(text, offset))
+    lines.append(text_in_parts(text, offset))
     lines.append(f"memory_timeline(around={first.citation}) shows what was said before and after.")
     return "\n".join(lines)
 
 
-LISTED = 20
-"""Only the newest are listed; every other can be read by its id."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceEntry:
-    """One resource of the list."""
-
-    uri: str
-    name: str
-    description: str
-
-
-def listed(call: Call) -> list[ResourceEntry]:
-    """The newest memories as resources."""
-    return [
-        ResourceEntry(
-            f"{MEMORY_URI}{each.memory.id}",
-            shorten(harmless(each.memory.title), 100),
-            f"{each.memory.kind}, {each.memory.impact}",
-        )
-        for each in call.store.list(Filter(), LISTED).items
-    ]
-
-
-def read(call: Call, uri: str) -> str:
+def resource_text(folder: str, uri: str) -> str:
     """The card of the memory an address names."""
     if not uri.startswith(MEMORY_URI):
         raise NotFound(f"there is no resource '{uri[:200]}'", hint=f"there is {MEMORY_URI}<id>")
-    stored = call.read(uri.removeprefix(MEMORY_URI))
-    return card(stored, call.store.usage([stored.memory.id]).get(stored.memory.id, Usage()))
+    with Call(RESOURCES, folder) as call:
+        stored = call.read(uri.removeprefix(MEMORY_URI))
+        usage = call.store.usage([stored.memory.id]).get(stored.memory.id, Usage())
+        return visible(card(stored, usage), keep_newlines=True)

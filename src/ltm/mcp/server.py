@@ -1,8 +1,10 @@
-"""The MCP server: the SDK's protocol, the table of tools, and the lifetime of the process.
+"""`ltm mcp`: MCP over standard input and output, and the lifetime of its process.
 
-The event loop only carries messages. Calls run in worker threads, one at a time in each lane, so
-that a slow disk delays no message and a slow model no recall. What a tool raises becomes a tool
-error, which the agent can act on.
+A client waits for this server before its first request to a model. So it runs on the standard
+library, and loads nothing before the first call that the list of tools does not need.
+
+The main thread reads messages and answers what opens no project. Calls run in threads, one at a
+time in each lane, so that a slow disk delays no message and a slow model no recall.
 
 The process ends when its client closes the input, sends a signal, or is no longer the parent: a
 process the client started may still hold the pipe. It can end at any moment, since every change of
@@ -12,135 +14,72 @@ runs.
 
 from __future__ import annotations
 
-import logging
+import json
 import os
+import queue
 import signal
 import threading
-import traceback
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
-from types import FrameType
-from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
+from typing import Any
 
-import anyio
-import anyio.to_thread
-import mcp_types as types
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
-
-from ltm import __version__
-from ltm.errors import LtmError, NotFound, WrongUsage
-from ltm.mcp.tools import (
-    MEMORY_URI,
-    RESOURCES,
-    SLOW,
-    TOOLS,
-    Call,
-    Tool,
-    checked,
-    later,
-    tools,
+from ltm.mcp.protocol import (
+    EMPTY,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    ProtocolError,
+    check,
+    enveloped,
+    is_enveloped,
+    lane_of,
+    result,
 )
-from ltm.plugin.stand_in import INSTRUCTIONS
-from ltm.project.home import home as find_home
-from ltm.spool import events, hook_log
-from ltm.text.display import visible
 
-_READING = {RESOURCES, *(tool.name for tool in TOOLS if tool.effect.reads_only)}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
 
+GRACE = 1.0
+"""Seconds that calls have to finish when the process is to end."""
 
 PATIENCE = 2.0
 """Seconds a client has to name its roots; one that announces them and does not answer has none."""
-
-
-class Whereabouts:
-    """The folder of the agent's project, found when it is first needed.
-
-    In this order: the folder given to `ltm mcp --project`, the environment's CLAUDE_PROJECT_DIR,
-    the first root the client names, the current folder.
-    """
-
-    def __init__(self, project: str | None = None) -> None:
-        self._project = project
-        self._roots: list[str] | None = None
-
-    async def folder(self, context: ServerRequestContext[Any, Any]) -> str:
-        """The folder whose project a request is about."""
-        given = self._project or os.environ.get("CLAUDE_PROJECT_DIR", "")
-        if self._project or os.path.isdir(given):
-            return given
-        if self._roots is None:
-            self._roots = await _roots(context)
-        return next((root for root in self._roots if os.path.isdir(root)), None) or _here()
-
-    async def changed(self, context: ServerRequestContext[Any, Any], params: Any) -> None:
-        """The client has other roots now: ask again at the next call."""
-        self._roots = None
-
-
-async def _roots(context: ServerRequestContext[Any, Any]) -> list[str]:
-    session = context.session
-    capabilities = session.client_capabilities
-    if capabilities is None or capabilities.roots is None or not session.can_send_request:
-        return []
-    try:
-        answer = await session.send_request(
-            types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=PATIENCE
-        )
-    except (MCPError, ValidationError) as error:
-        _log.warning("the client does not name its roots: %s", error)
-        return []
-    return [_path(str(root.uri)) for root in answer.roots]
-
-
-def _path(uri: str) -> str:
-    path = unquote(urlsplit(uri).path)
-    # On Windows a file's address is file:///C:/…, whose path begins with a slash too many.
-    return path[1:] if os.name == "nt" and path[2:3] == ":" else path
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return os.environ.get("PWD", "")
-
-
-GRACE = 1.0
-"""Seconds that running calls have to finish when the process is to end."""
 
 _INTERVAL = 1.0
 
 
 class Lifetime:
-    """When this process ends, and who is at work until then."""
+    """When this process ends, and what is at work until then."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
         self._calls = 0
         self._parent = os.getppid()
 
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Count a running call, which the end of the process waits for."""
+    def begin_call(self) -> None:
+        """Count a call, which the end of the process waits for."""
         with self._change:
             self._calls += 1
+
+    def end_call(self) -> None:
+        """The call is done."""
+        with self._change:
+            self._calls -= 1
+            self._change.notify_all()
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """A call from beginning to end."""
+        self.begin_call()
         try:
             yield
         finally:
-            with self._change:
-                self._calls -= 1
-                self._change.notify_all()
+            self.end_call()
 
     @property
     def is_idle(self) -> bool:
-        """Whether no call is running."""
+        """Whether no call is waiting or running."""
         return not self._calls
 
     def end_with_client(self) -> None:
@@ -197,6 +136,10 @@ class Background:
 
 def drain_once() -> None:
     """Drain what waits, if anything does. Never raises."""
+    from ltm.errors import LtmError
+    from ltm.project.home import home as find_home
+    from ltm.spool import events, hook_log
+
     try:
         home = find_home(os.environ)
     except LtmError:
@@ -216,267 +159,245 @@ def drain_once() -> None:
         hook_log.note(home, "drain in the server", error)
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """One prompt: its name, what it does, its argument, and the text with a place for it."""
+def project_folder(given: str = "", roots: list[str] | None = None) -> str:
+    """The folder of the agent's project.
 
-    name: str
-    description: str
-    argument: str
-    text: str
-
-
-PROMPTS = (
-    Prompt(
-        "recall",
-        "Find what is remembered about something",
-        "query",
-        "Call the recall tool with this query, open what matters with get_memory, and tell me what"
-        " is known, citing the ids: {}",
-    ),
-    Prompt(
-        "remember",
-        "Keep something for later sessions",
-        "content",
-        "Call the store_memory tool with this content, in full sentences, and tell me what was"
-        " stored or confirmed: {}",
-    ),
-)
+    In this order: the folder given to `ltm mcp --project`, the environment's CLAUDE_PROJECT_DIR,
+    the first root the client names, the current folder.
+    """
+    named = os.environ.get("CLAUDE_PROJECT_DIR", "")
+    if given or os.path.isdir(named):
+        return given or named
+    for root in roots or ():
+        if os.path.isdir(root):
+            return root
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.environ.get("PWD", "")
 
 
-def prompt_text(name: str, arguments: Mapping[str, str]) -> str:
-    """The text of a prompt with its argument filled in."""
-    for prompt in PROMPTS:
-        if prompt.name == name:
-            said = arguments.get(prompt.argument, "").strip()
-            if not said:
-                raise WrongUsage(f"the prompt {name} needs {prompt.argument}")
-            return prompt.text.format(said)
-    known = ", ".join(prompt.name for prompt in PROMPTS)
-    raise NotFound(f"there is no prompt '{name[:80]}'", hint=f"there are: {known}")
+def serve(project: str = "", *, unless_plugin: bool = False) -> None:
+    """Answer the client on standard input and output until it is gone.
 
-
-_T = TypeVar("_T")
-_Context = ServerRequestContext[Any, Any]
-
-_RESOURCE_NOT_FOUND = -32002
-
-_log = logging.getLogger(__name__)
-
-
-def serve(project: str | None = None) -> None:
-    """Answer the client on stdin and stdout until it is gone."""
+    With `unless_plugin` nothing is offered to a client that has these tools from its plugin.
+    """
     lifetime = Lifetime()
     lifetime.end_with_client()
-    anyio.run(_serve, Answers(project, lifetime), lifetime)
+    offers = True
+    if unless_plugin:
+        from ltm.clients.wire import is_plugin_active
+
+        offers = not is_plugin_active(os.environ, project_folder(project))
+    ClientConnection(project, lifetime, offers=offers).run()
     lifetime.leave()
 
 
-async def _serve(answers: Answers, lifetime: Lifetime) -> None:
-    server = build(answers)
-    async with stdio_server() as (incoming, outgoing):
-        try:
-            await server.run(incoming, outgoing, server.create_initialization_options())
-        except anyio.get_cancelled_exc_class():
-            # The client reads no more answers. The SDK would go on waiting for its next question.
-            lifetime.leave()
+class _Request:
+    """A request that is not answered yet."""
+
+    def __init__(self, number: Any, method: str, params: dict[str, Any]) -> None:
+        self.id = number
+        self.method = method
+        self.params = params
+        self.cancelled = False
 
 
-def build(answers: Answers) -> Server[Any]:
-    """The SDK's server with our handlers."""
-    server: Server[Any] = Server(
-        "ltm",
-        version=__version__,
-        title="LTM long-term memory",
-        instructions=INSTRUCTIONS,
-        on_list_tools=answers.list_tools,
-        on_call_tool=answers.call_tool,
-        on_list_resources=answers.list_resources,
-        on_list_resource_templates=answers.list_resource_templates,
-        on_read_resource=answers.read_resource,
-        on_list_prompts=answers.list_prompts,
-        on_get_prompt=answers.get_prompt,
-    )
-    # Roots are on their way out of the protocol, and the clients of today still have them.
-    server.add_notification_handler(
-        "notifications/roots/list_changed", types.NotificationParams, answers.where.changed
-    )
-    server.add_notification_handler(
-        "notifications/initialized", types.NotificationParams, answers.initialized
-    )
-    return server
+class ClientConnection:
+    """The conversation with one client."""
 
-
-class Answers:
-    """What this server answers to each request."""
-
-    def __init__(self, project: str | None, lifetime: Lifetime) -> None:
-        self.where = Whereabouts(project)
+    def __init__(self, project: str, lifetime: Lifetime, *, offers: bool = True) -> None:
+        self._project = project
         self._lifetime = lifetime
-        self.background = Background(lifetime)
-        self._lanes = {name: anyio.CapacityLimiter(1) for name in ("read", "write", "slow")}
+        self._offers = offers
+        self._background = Background(lifetime)
+        self._in, self._out = _claim_streams()
+        self._writing = threading.Lock()
+        self._lanes: dict[str, queue.SimpleQueue[_Request]] = {}
+        self._open: dict[str, _Request] = {}
+        self._has_roots = False
+        self._roots: list[str] | None = None
+        self._asking = threading.Lock()
+        self._asked: tuple[str, queue.SimpleQueue[Any]] | None = None
+        self._questions = 0
 
-    async def initialized(self, context: _Context, params: types.NotificationParams) -> None:
-        """The client is served: what can wait may begin."""
-        self.background.begin()
+    def run(self) -> None:
+        """Read messages to the end of the input."""
+        with open(self._in, "rb", closefd=False) as stream:
+            for line in stream:
+                message = _message(line)
+                if message is not None:
+                    self._receive(message)
 
-    async def list_tools(
-        self, context: _Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        """Every tool, as short as it can be said."""
-        known = await anyio.to_thread.run_sync(tools)  # other packages' tools may be slow to load
-        return types.ListToolsResult(tools=[_described(each) for each in known.by_name.values()])
+    def _receive(self, message: dict[str, Any]) -> None:
+        method, number = message.get("method"), message.get("id")
+        if method is None:
+            self._hear(number, message.get("result"))
+            return
+        params = message.get("params")
+        is_sound = isinstance(method, str) and isinstance(params, dict | None)
+        if isinstance(number, str | int) and not isinstance(number, bool):
+            if is_sound:
+                self._accept(_Request(number, method, params or {}))
+            else:
+                self._refuse(number, ProtocolError(INVALID_REQUEST, "this is not a request"))
+        elif is_sound:
+            self._notice(method, params or {})
 
-    async def call_tool(
-        self, context: _Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        """The text of a tool's result, or a tool error that says what to do next."""
-        answer = partial(_answer, name=params.name, given=params.arguments or {})
+    def _accept(self, request: _Request) -> None:
+        """Answer a request at once, or let it wait its turn."""
+        method, params = request.method, request.params
         try:
-            text = await self._work(context, params.name, answer)
-        except LtmError as error:
-            return _failure(error)
+            check(method, params)
+            if method == "initialize":
+                self._has_roots = isinstance(params["capabilities"].get("roots"), dict)
+            lane = lane_of(method, params) if self._offers else ""
+        except ProtocolError as error:
+            self._refuse(request.id, error)
+            return
+        if not lane:
+            self._answer(request)
+            return
+        self._background.begin()  # a client of the newer era never says that it is ready
+        self._lifetime.begin_call()
+        self._open[str(request.id)] = request
+        if lane not in self._lanes:
+            self._lanes[lane] = queue.SimpleQueue()
+            work = threading.Thread(target=self._work, args=(lane,), name=lane, daemon=True)
+            work.start()
+        self._lanes[lane].put(request)
+
+    def _work(self, lane: str) -> None:
+        """Answer the requests of a lane, one after the other."""
+        while True:
+            request = self._lanes[lane].get()
+            try:
+                if not request.cancelled:
+                    self._answer(request)
+            finally:
+                if self._open.get(str(request.id)) is request:
+                    del self._open[str(request.id)]
+                self._lifetime.end_call()
+
+    def _answer(self, request: _Request) -> None:
+        method, params = request.method, request.params
+        try:
+            if self._offers:
+                is_call = bool(lane_of(method, params))
+                answer = result(method, params, self._folder(params) if is_call else "")
+            else:
+                answer = _nothing(method, params)
+        except ProtocolError as error:
+            if not request.cancelled:
+                self._refuse(request.id, error, newer=is_enveloped(params))
+            return
         except Exception as error:
-            _log.exception("the tool %s failed", params.name)
-            return _failure(_unexpected(error))
-        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+            import logging
 
-    async def list_resources(
-        self, context: _Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        """The newest memories; none rather than an error, since clients ask on their own."""
+            logging.getLogger(__name__).exception("%s failed", method)
+            self._refuse(request.id, ProtocolError(INTERNAL_ERROR, type(error).__name__))
+            return
+        if is_enveloped(params) and method != "initialize":
+            answer = enveloped(method, answer)
+        if not request.cancelled:
+            self._send({"id": request.id, "result": answer})
+
+    def _refuse(self, number: str | int, error: ProtocolError, *, newer: bool = False) -> None:
+        told: dict[str, Any] = {"code": error.code_in(newer), "message": error.message}
+        if error.data is not None:
+            told["data"] = error.data
+        self._send({"id": number, "error": told})
+
+    def _notice(self, method: str, params: dict[str, Any]) -> None:
+        if method == "notifications/initialized" and self._offers:
+            self._background.begin()
+        elif method == "notifications/roots/list_changed":
+            self._roots = None
+        elif method == "notifications/cancelled":
+            request = self._open.get(str(params.get("requestId")))
+            if request is not None:
+                request.cancelled = True
+
+    def _folder(self, params: dict[str, Any]) -> str:
+        """The folder whose project a call is about; the client is asked where it may know."""
+        if self._has_roots and not is_enveloped(params) and not self._project:
+            with self._asking:
+                if self._roots is None:
+                    self._roots = self._ask_roots()
+        return project_folder(self._project, self._roots)
+
+    def _ask_roots(self) -> list[str]:
+        self._questions += 1
+        asked = f"roots-{self._questions}"
+        answer: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._asked = asked, answer
+        self._send({"id": asked, "method": "roots/list"})
         try:
-            entries = await self._work(context, RESOURCES, later("recall", "listed"))
-        except LtmError as error:
-            _log.warning("no resources are listed: %s", error)
-            entries = []
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=each.uri,
-                    name=each.name,
-                    description=each.description,
-                    mime_type="text/plain",
-                )
-                for each in entries
-            ]
-        )
+            roots = answer.get(timeout=PATIENCE).get("roots")
+            return [_path(each["uri"]) for each in roots]
+        except (queue.Empty, AttributeError, KeyError, TypeError, ValueError):
+            return []
+        finally:
+            self._asked = None
 
-    async def list_resource_templates(
-        self, context: _Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        """How the address of any memory is made."""
-        template = types.ResourceTemplate(
-            uri_template=f"{MEMORY_URI}{{id}}", name="memory", mime_type="text/plain"
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
+    def _hear(self, number: Any, answer: Any) -> None:
+        """Take what the client answers to a question."""
+        if self._asked is not None and self._asked[0] == number:
+            self._asked[1].put(answer)
 
-    async def read_resource(
-        self, context: _Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        """One memory as get_memory shows it."""
-        uri = str(params.uri)
+    def _send(self, message: dict[str, Any]) -> None:
+        data = memoryview(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         try:
-            text = await self._work(context, RESOURCES, partial(later("recall", "read"), uri=uri))
-        except LtmError as error:
-            code = _RESOURCE_NOT_FOUND if isinstance(error, NotFound) else types.INTERNAL_ERROR
-            raise MCPError(code, _told(error)) from error
-        text = visible(text, keep_newlines=True)
-        content = types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)
-        return types.ReadResourceResult(contents=[content])
-
-    async def list_prompts(
-        self, context: _Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        """The prompts a person can call."""
-        return types.ListPromptsResult(
-            prompts=[
-                types.Prompt(
-                    name=each.name,
-                    description=each.description,
-                    arguments=[types.PromptArgument(name=each.argument, required=True)],
-                )
-                for each in PROMPTS
-            ]
-        )
-
-    async def get_prompt(
-        self, context: _Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        """The text of a prompt."""
-        try:
-            text = prompt_text(params.name, params.arguments or {})
-        except LtmError as error:
-            raise MCPError(types.INVALID_PARAMS, _told(error)) from error
-        content = types.TextContent(type="text", text=text)
-        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
-
-    async def _work(self, context: _Context, tool: str, function: Callable[[Call], _T]) -> _T:
-        """Run a function on this project's store, after the calls of its lane before it."""
-        self.background.begin()  # a client of the newer protocol has no handshake
-        folder = await self.where.folder(context)
-
-        def work() -> _T:
-            with self._lifetime.at_work(), Call(tool, folder) as call:
-                return function(call)
-
-        # Tools of other packages may write, as far as we know.
-        lane = "slow" if tool in SLOW else "read" if tool in _READING else "write"
-        return await anyio.to_thread.run_sync(work, limiter=self._lanes[lane])
+            with self._writing:
+                while data:
+                    data = data[os.write(self._out, data) :]
+        except OSError:
+            os._exit(0)  # the client reads no more answers
 
 
-def _described(tool: Tool) -> types.Tool:
-    """A tool as the protocol has it. Annotations cost tokens, so only those that differ from the
-    defaults: whether a tool destroys or can be repeated means nothing for one that only reads."""
-    effect = tool.effect
-    if effect.reads_only:
-        hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    else:
-        hints = types.ToolAnnotations(
-            destructive_hint=effect.destroys,
-            idempotent_hint=effect.repeatable or None,
-            open_world_hint=False,
-        )
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.schema,
-        annotations=hints,
-    )
+def _message(line: bytes) -> dict[str, Any] | None:
+    """The message in a line; None for what is none."""
+    try:
+        message = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    is_message = isinstance(message, dict) and message.get("jsonrpc") == "2.0"
+    return message if is_message else None
 
 
-def _answer(call: Call, name: str, given: Mapping[str, Any]) -> str:
-    """What a tool says to these arguments, as long as a client passes on."""
-    known = tools().by_name
-    tool = known.get(name)
-    if tool is None:
-        raise NotFound(f"there is no tool '{name[:80]}'", hint=f"there are: {', '.join(known)}")
-    text = tool.function(call, **checked(tool, given))
-    if not isinstance(text, str):
-        raise TypeError(f"{name} gave no text but {type(text).__name__}")
-    # Ours are safe already; a path may hold bytes that no JSON can carry, and so may others' texts.
-    return str(later("result", "cut")(visible(text, keep_newlines=True)))
+def _nothing(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """What a server answers that offers nothing."""
+    if method in EMPTY:
+        return EMPTY[method]
+    if method not in ("initialize", "server/discover", "ping"):
+        raise ProtocolError(METHOD_NOT_FOUND, f"{method} is not offered here")
+    answer = result(method, params, "")
+    answer.pop("instructions", None)
+    return answer
 
 
-def _failure(error: LtmError) -> types.CallToolResult:
-    content = types.TextContent(type="text", text=_told(error))
-    return types.CallToolResult(content=[content], is_error=True)
+def _path(uri: str) -> str:
+    from urllib.parse import unquote, urlsplit
+
+    path = unquote(urlsplit(uri).path)
+    # On Windows a file's address is file:///C:/…, whose path begins with a slash too many.
+    return path[1:] if os.name == "nt" and path[2:3] == ":" else path
 
 
-def _told(error: LtmError) -> str:
-    text = visible(str(error))[:2_000]
-    return f"{text}\nNext: {visible(error.hint)[:1_000]}" if error.hint else text
+def _claim_streams() -> tuple[int, int]:
+    """The input and output as handles of our own.
 
-
-def _unexpected(error: Exception) -> LtmError:
-    from ltm.store.open import as_refusal
-
-    refusal = as_refusal(error)
-    if refusal is not None:
-        return refusal
-    where = traceback.extract_tb(error.__traceback__)
-    at = f" ({where[-1].name}, line {where[-1].lineno})" if where else ""
-    return LtmError(
-        f"this should not have happened: {type(error).__name__}: {error}{at}",
-        hint="try again; if it happens again, run 'ltm doctor'",
-    )
+    What a tool prints goes to the messages instead, and what it starts reads nothing: neither may
+    be taken for a part of the conversation.
+    """
+    claimed = os.dup(0), os.dup(1)
+    for handle in claimed:
+        os.set_blocking(handle, True)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return claimed

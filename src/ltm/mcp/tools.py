@@ -1,86 +1,27 @@
-"""The call of a tool, the table of tools, those other packages offer, the check of arguments.
+"""The table of tools, those other packages offer, the check of arguments.
 
 A new tool is a new row and a function, whose module is loaded when one of its tools is called,
-because a client waits for this one. Packages offer a `Tool` in the entry point group `ltm.tools`
+because a client waits for this one; and rows are named tuples, which load faster than data classes.
+Packages offer a `Tool` in the entry point group `ltm.tools`
 (see `docs/guides/extending.md`). A model's arguments are often nearly right: an alias, a null for
 "not given", a word in capitals. Those are accepted; others are refused with the argument's name.
 """
 
-from __future__ import annotations
-
-import logging
 import math
-import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from ltm.config.options import extension, extension_names
-from ltm.errors import LtmError, NotFound, WrongUsage
+from ltm.errors import LtmError, WrongUsage
 from ltm.kinds import Kinds
-from ltm.model import Impact, Memory, Scope, Stored
-from ltm.store.project import OpenProject
-
-if TYPE_CHECKING:
-    from ltm.project.layout import Places
-    from ltm.recall.passages import SessionSearch
-    from ltm.vault.signing import Key
+from ltm.model import Impact, Scope
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
-class Call(OpenProject):
-    """What a tool's function works with: the project, opened for one call and closed after it.
-
-    That costs a few milliseconds, and each call sees the files and options as they are now.
-    """
-
-    def __init__(self, tool: str, folder: str) -> None:
-        """`folder` is where the agent works; the project is the one it belongs to."""
-        super().__init__(folder)
-        self.tool = tool
-
-    @cached_property
-    def places(self) -> Places:
-        """Where things are for this project."""
-        if not os.path.isdir(self.folder):
-            raise NotFound(
-                "the project's folder is not there",
-                path=self.folder,
-                hint="start the agent again in a folder that exists",
-            )
-        return super().places
-
-    @property
-    def said(self) -> SessionSearch:
-        """The search over the project's sessions."""
-        from ltm.recall.passages import session_search
-
-        return self.part("said", lambda: session_search(self.places, self.config))
-
-    @cached_property
-    def _key(self) -> Key | None:
-        from ltm.vault import key_file
-
-        return key_file.load(self.places.home)
-
-    def is_doubtful(self, memory: Memory) -> bool:
-        """Whether a key is set and the memory is not as it was signed."""
-        return self._key is not None and self._key.is_doubtful(memory)
-
-    def read(self, memory_id: str) -> Stored:
-        """The memory of a full or short id, with an error that names the tools to find it with."""
-        try:
-            return self.store.read(memory_id.strip())
-        except NotFound as error:
-            raise NotFound(error.message, hint="recall and list_memories show the ids") from error
-
-
-@dataclass(frozen=True, slots=True)
-class ToolEffect:
+class ToolEffect(NamedTuple):
     """What calling a tool does to memories; a client decides by it what it asks a person first."""
 
     reads_only: bool = False
@@ -95,8 +36,7 @@ MENDS = ToolEffect(repeatable=True)
 REMOVES = ToolEffect(destroys=True, repeatable=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """One tool: its name, what it is for, what it takes, what it does, and the function."""
 
     name: str
@@ -104,20 +44,13 @@ class Tool:
     function: Callable[..., str]
     """Gets a `Call` and the arguments by name; its text is the result. An `LtmError` it raises is
     shown to the agent as a tool error."""
-    properties: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    properties: Mapping[str, Mapping[str, Any]] = {}
     """Its arguments in JSON Schema; `type`, `enum`, `minimum`, `maximum` and the type of an array's
     `items` are checked before the function is called."""
     required: tuple[str, ...] = ()
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = {}
     """Other names an argument is accepted under, which the schema does not show."""
     effect: ToolEffect = ADDS
-
-    def __post_init__(self) -> None:
-        if not _NAME.match(self.name):
-            raise WrongUsage(
-                f"'{self.name}' cannot be the name of a tool",
-                hint="use letters, digits, '_' and '-', at most 64, a letter first",
-            )
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -130,10 +63,30 @@ class Tool:
             schema["required"] = list(self.required)
         return schema
 
+    @property
+    def described(self) -> dict[str, Any]:
+        """What `tools/list` says of it.
+
+        Annotations cost tokens, so only those that differ from the protocol's defaults: whether a
+        tool destroys or can be repeated means nothing for one that only reads.
+        """
+        effect = self.effect
+        hints = {"openWorldHint": False}
+        if effect.reads_only:
+            hints["readOnlyHint"] = True
+        else:
+            hints["destructiveHint"] = effect.destroys
+            if effect.repeatable:
+                hints["idempotentHint"] = True
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": self.schema,
+            "annotations": hints,
+        }
+
 
 GROUP = "ltm.tools"
-
-_log = logging.getLogger(__name__)
 
 
 def later(module: str, name: str) -> Callable[..., Any]:
@@ -364,8 +317,7 @@ SLOW = frozenset({"memory_ask", "ltm_check"})
 """Those that read and may take long: a model has a minute to answer, a check reads every file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(NamedTuple):
     """Every tool by name, and what is wrong with those that could not be had."""
 
     by_name: Mapping[str, Tool]
@@ -375,6 +327,8 @@ class Tools:
 @cache
 def tools() -> Tools:
     """The built-in tools and those other packages offer; a bad one is reported and left out."""
+    from ltm.config.options import extension, extension_names
+
     found = {tool.name: tool for tool in TOOLS}
     problems: list[str] = []
     for name in extension_names(GROUP):
@@ -388,6 +342,11 @@ def tools() -> Tools:
             continue
         if not isinstance(offered, Tool):
             problems.append(f"the extension '{name}' of {GROUP} is not a Tool, so it is left out")
+        elif not _NAME.match(offered.name):
+            problems.append(
+                f"the extension '{name}' of {GROUP} brings a tool '{offered.name[:80]}', whose name"
+                " must be letters, digits, '_' and '-', at most 64, a letter first"
+            )
         elif offered.name in found:
             problems.append(
                 f"the extension '{name}' of {GROUP} brings a tool '{offered.name}', which is there"
@@ -395,8 +354,11 @@ def tools() -> Tools:
             )
         else:
             found[offered.name] = offered
-    for problem in problems:
-        _log.warning("%s", problem)
+    if problems:
+        import logging
+
+        for problem in problems:
+            logging.getLogger(__name__).warning("%s", problem)
     return Tools(found, tuple(problems))
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain, islice
 
 from ltm.capture.commands import EDITORS
 from ltm.capture.decide import Candidate, Certainty
@@ -118,17 +119,12 @@ class Outliner:
     def outline(self) -> Outline:
         """What the session was about so far."""
         found = [*self._found, *self._listener.candidates(at_end=True)]
-        taught = self._evidence.judged(each for each in found if each.tier is Certainty.SURE)
-        latest: dict[str, Candidate] = {
-            each.kind: each
-            for each in taught
-            if self._kinds[each.kind].single and each.source.trust is not Trust.TOOL
-        }
+        taught, asked, given = self._judged(found)
+        latest = {each.kind: each for each in taught if self._kinds[each.kind].single}
         # A task list not ticked off says less than the agent's word that all is done.
         done, steps = ((), ()) if self._complete else _steps(each.text for each in latest.values())
-        # What the agent only repeats from a page or a file is not its word.
         states = (
-            " ".join(each for each in sentences if not self._evidence.holds(each))
+            " ".join(each for each in sentences if each not in given)
             for sentences in reversed(self._states)
         )
         state = next(filter(None, (one_line(_MARKUP.sub("", each)) for each in states)), "")
@@ -138,27 +134,62 @@ class Outliner:
             last=self._last,
             turns=self._turns,
             lines=f"{self._lines[0]}-{self._lines[1]}" if self._turns else "",
-            asked=tuple(filter(None, (self._asked_in(*each) for each in self._asked))),
+            asked=tuple(filter(None, map(_in_a_line, asked))),
             state=shortened(state, _STATE),
             done=done,
             steps=steps,
             failing=tuple(
                 f"`{command}`: {error}" if error else f"`{command}`"
-                for command, error in list(self._failing.items())[-_FAILING:]
+                for command, error in self._still_failing()
             ),
             plan=self._plan,
             files=tuple(self._files)[-_FILES:],
             commits=tuple(self._commits[-_COMMITS:]),
-            stopped=tuple(self._stopped(steps, found)),
-            found=tuple(
-                each
-                for each in taught
-                # What only a tool said waits for a person; here it would look vouched for.
-                if not self._kinds[each.kind].single and each.source.trust is not Trust.TOOL
-            ),
+            stopped=tuple(self._stopped(steps, found, asked, given)),
+            found=tuple(each for each in taught if not self._kinds[each.kind].single),
         )
 
-    def _stopped(self, steps: Sequence[str], found: Sequence[Candidate]) -> Iterator[str]:
+    def _judged(
+        self, found: Sequence[Candidate]
+    ) -> tuple[list[Candidate], list[list[str]], frozenset[str]]:
+        """What the session taught, what the user asked for in own words, and the texts that only
+        repeat what the session was given; asked about at once, since a transcript may be long."""
+        sure = [each for each in found if each.tier is Certainty.SURE]
+        asked = [
+            [
+                Candidate("", each, 0.0, Source(Trust.USER, self._session, str(line)))
+                for each in sentences
+            ]
+            for line, sentences in self._asked
+        ]
+        texts = [
+            *(each for sentences in self._states for each in sentences),
+            *(sentences[0] for _, sentences in self._asked),
+            *(command for command, _ in self._still_failing()),
+            *self._commits[-_COMMITS:],
+            *_steps(each.text for each in sure if self._kinds[each.kind].single)[1],
+        ]
+        agents = [
+            Candidate("", each, 0.0, Source(Trust.ASSISTANT), fleeting=True) for each in texts
+        ]
+        judged = iter(self._evidence.judged([*sure, *chain(*asked), *agents]))
+        taught = [each for each in islice(judged, len(sure)) if each.source.trust is not Trust.TOOL]
+        own = [
+            [each.text for each in islice(judged, len(row)) if each.source.trust is Trust.USER]
+            for row in asked
+        ]
+        return taught, own, frozenset(e.text for e in judged if e.source.trust is Trust.TOOL)
+
+    def _still_failing(self) -> list[tuple[str, str]]:
+        return list(self._failing.items())[-_FAILING:]
+
+    def _stopped(
+        self,
+        steps: Sequence[str],
+        found: Sequence[Candidate],
+        asked: Sequence[Sequence[str]],
+        given: Collection[str],
+    ) -> Iterator[str]:
         """Where the session stopped, without what anything else than the user may have put in.
 
         The agent's last words are left out, however true they look: they may repeat a page in other
@@ -175,25 +206,23 @@ class Outliner:
 
         def is_own(text: str, foreign: re.Pattern[str] = _FOREIGN) -> bool:
             words = set(_LONG_WORD.findall(text.lower()))
-            return not (foreign.search(text) or words & quoted or self._evidence.holds(text))
+            return not (foreign.search(text) or words & quoted or text in given)
 
         taught = [_letters(each.text) for each in found]
 
-        asked = [
-            text
-            for line, sentences in self._asked
+        requests = [
+            _in_a_line(sentences[:1])
+            for (_, sentences), own in zip(self._asked, asked, strict=True)
             if len(sentences[0]) <= _REQUEST
             and is_own(sentences[0])
+            and own[:1] == list(sentences[:1])
             and not any(each in _letters(sentences[0]) for each in taught if each)
-            and (text := self._asked_in(line, sentences[:1]))
         ]
         for label, text in zip(
-            ("Asked", "Last asked"), dict.fromkeys([*asked[:1], *asked[-1:]]), strict=False
+            ("Asked", "Last asked"), dict.fromkeys([*requests[:1], *requests[-1:]]), strict=False
         ):
             yield f"{label}: {text}"
-        failing = [
-            f"`{each}`" for each in list(self._failing)[-_FAILING:] if is_own(each, _ADDRESS)
-        ]
+        failing = [f"`{each}`" for each, _ in self._still_failing() if is_own(each, _ADDRESS)]
         commits = [each for each in self._commits[-_COMMITS:] if is_own(each)]
         following = [each for each in steps if is_own(each)]
         for label, each in (("Still failing", failing), ("Commits", commits), ("Next", following)):
@@ -227,13 +256,6 @@ class Outliner:
         """Keep the first thing that was asked, and the latest few."""
         if asked:
             self._asked = [*self._asked[:1], *self._asked[1:][-_ASKED + 2 :], (line, asked)]
-
-    def _asked_in(self, line: int, sentences: Sequence[str]) -> str:
-        """What a message asked for, without what it quotes."""
-        source = Source(Trust.USER, self._session, str(line))
-        asked = self._evidence.judged(Candidate("", each, 0.0, source) for each in sentences)
-        own = [each.text for each in asked if each.source.trust is Trust.USER]
-        return shortened(one_line(" ".join(own)), _LINE)
 
     def _note_call(self, turn: ToolUse) -> None:
         plan, command = turn.input.get("plan"), turn.input.get("command")
@@ -285,6 +307,10 @@ def _opening_of(text: str, fewest: int) -> list[str]:
     """What a message asks for: the first sentences its writer wrote; none for a mere yes."""
     spoken = [each.text for each in said(redacted(opening(text, _LOOKED_AT)))]
     return spoken[:3] if sum(len(each.split()) for each in spoken) >= fewest else []
+
+
+def _in_a_line(sentences: Sequence[str]) -> str:
+    return shortened(one_line(" ".join(sentences)), _LINE)
 
 
 def _letters(text: str) -> str:

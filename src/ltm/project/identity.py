@@ -45,7 +45,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ltm.files.atomic import make_folder, names_in, read_plain, write_file
+from ltm.files.atomic import inode, make_folder, names_in, read_plain, write_file
 from ltm.files.fastjson import read
 from ltm.files.lock import Lock
 from ltm.project.git import (
@@ -434,12 +434,6 @@ def look_at(path: str) -> Folder | None:
     """The folder at a path as it is now, or None when there is none."""
     info = _stat(path)
     return Folder(path, info.st_dev, info.st_ino, _born(path, info)) if info else None
-
-
-def inode(path: str) -> int:
-    """The number a disk gives the file or folder at a path; -1 when there is none."""
-    info = _stat(path)
-    return info.st_ino if info else -1
 
 
 def is_still(known: Folder, path: str) -> bool:

@@ -134,6 +134,11 @@ def places(
     )
 
 
+def sessions_file(home: str, project: str) -> str:
+    """Where what was said in a project is kept, by the project's id."""
+    return os.path.join(home, "projects", project, SESSIONS)
+
+
 def leads_out(shared: str) -> Problem | None:
     """A vault whose folders lead out of the repository would show or overwrite other files."""
     root = os.path.dirname(os.path.dirname(shared))

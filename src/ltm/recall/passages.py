@@ -119,6 +119,10 @@ class SessionSearch:
             each.close()
         self._opened.clear()
 
+    def is_in_place(self) -> bool:
+        """Whether every file that is open is still the one that has its name."""
+        return all(each.is_in_place() for each in self._opened)
+
     def anything(self) -> bool:
         """Whether any session was ever kept."""
         return os.path.exists(self._path)

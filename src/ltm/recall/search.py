@@ -115,17 +115,18 @@ def recall(
     most = max(1, min(limit, MOST))
     day = (as_of or now()).date()
     asked = understood(question, day)
-    found, total = remembered(store, asked, wanted, most, day, said)
     hits: Sequence[Hit | Quote]
-    if said is not None and _chooses_none(wanted) and said.anything():
-        leave_out(store, said, waiting=Status.QUARANTINED in wanted.statuses)
-        quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
-        hits = _blended(asked, found, quoted, said, most)
-        total = total + len(quoted.ranking.scores) if hits else 0
-    else:
-        share = _Share(asked)
-        weak = _weak_tail([share.is_weak(*_evidence(each)) for each in found])
-        hits = [_hit(asked, *each) for each in zip(found, weak, strict=True)]
+    with store.in_a_row():  # one question looks at the files once
+        found, total = remembered(store, asked, wanted, most, day, said)
+        if said is not None and _chooses_none(wanted) and said.anything():
+            leave_out(store, said, waiting=Status.QUARANTINED in wanted.statuses)
+            quoted = said.ask(asked, day, until=as_of.date() if as_of else None)
+            hits = _blended(asked, found, quoted, said, most)
+            total = total + len(quoted.ranking.scores) if hits else 0
+        else:
+            share = _Share(asked)
+            weak = _weak_tail([share.is_weak(*_evidence(each)) for each in found])
+            hits = [_hit(asked, *each) for each in zip(found, weak, strict=True)]
     result = Recalled(tuple(hits), total)
     if counts and result.memories:
         store.used(hit.stored.memory.id for hit in result.memories)
@@ -179,12 +180,13 @@ def remembered(
 
 def _newer_first(found: list[MemoryMatch]) -> list[MemoryMatch]:
     """The same hits, but no memory before a newer one that says it otherwise."""
+    words = {each.stored.memory.id: tokens_of(each.stored.memory.text) for each in found}
 
     def is_newer(newer: MemoryMatch, older: MemoryMatch) -> bool:
         one, other = newer.stored.memory, older.stored.memory
         if (other.created, other.id) >= (one.created, one.id):
             return False
-        if not _share_half(tokens_of(one.text), tokens_of(other.text)):
+        if not _share_half(words[one.id], words[other.id]):
             return False
         return one.id in other.conflicts or _is_outdone(other, one)
 
@@ -242,9 +244,8 @@ def _alike(
     try:
         keep_memories(store, embedder, BRIEF)
         for vectors in store.vectors(embedder.name, embedder.dimensions):
-            for stored, near in vectors.nearest_memories(vector, wanted, BY_MEANING):
-                if near >= NEAR:
-                    found[stored.memory.id] = (stored, near)
+            for stored, near in vectors.nearest_memories(vector, wanted, BY_MEANING, NEAR):
+                found[stored.memory.id] = (stored, near)
             likeness = vectors.likeness_of(vector, list(by_words.values()))
             found |= {name: (by_words[name], near) for name, near in likeness.items()}
     except LtmError:

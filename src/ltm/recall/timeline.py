@@ -18,10 +18,9 @@ from typing import NamedTuple
 
 from ltm.errors import NotFound
 from ltm.history.db import Passages
-from ltm.history.ingest import file_of
 from ltm.history.passage import Header, Passage, line_range
 from ltm.model import Filter, Memory, Source, Status, Stored, iso
-from ltm.project.layout import Places
+from ltm.project.layout import Places, sessions_file
 from ltm.recall.passages import LeftOut, Quote, SessionSearch, leave_out
 from ltm.recall.search import MOST, recall
 from ltm.sessions.digest import Quoted, quoted
@@ -131,12 +130,18 @@ def retell(
         events = list(_all(store, said, since, until))
     low = since.isoformat() if since else ""
     high = (until + timedelta(days=1)).isoformat() if until else "~"
-    inside = sorted((each for each in events if low <= each.at < high), key=lambda each: each.at)
+    inside = sorted((each for each in events if low <= each.at < high), key=_order)
     shown = [
         TimelineEvent(at, said.titled(what) if isinstance(what, Header) else what)
         for at, what in inside[-limit:]
     ]
     return Told(tuple(shown), len(inside))
+
+
+def _order(event: TimelineEvent) -> tuple[str, str]:
+    """By time; memories of one second by their ids, which know the order within it."""
+    what = event.what
+    return event.at, what.memory.id if isinstance(what, Stored) else ""
 
 
 def _all(
@@ -231,7 +236,7 @@ def headers_of(here: OpenProject, sessions: Sequence[Session]) -> dict[str, Head
     found: dict[str, Header] = {}
     for project in dict.fromkeys(session.project for session in sessions):
         own = [session for session in sessions if session.project == project]
-        with closing(Passages(file_of(here.places.home, project), readonly=True)) as passages:
+        with closing(Passages(sessions_file(here.places.home, project), readonly=True)) as passages:
             headers = list(filter(None, (passages.header(session.id) for session in own)))
             hidden = LeftOut(_left_out_of(here, own) if headers else ())
             found.update((each.id, hidden.titled(passages, each)) for each in headers)

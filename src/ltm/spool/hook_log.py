@@ -3,9 +3,9 @@
 `<home>/hook.log` has one line per error, the newest last, and is kept small: hooks and drains have
 no output of their own. `ltm doctor` shows the last line. A line never holds what a client sent.
 
-A hook runs on whatever `python3` the client finds, with no package installed. Any process in an
-environment that has everything notes it in `<home>/runtime.json`, and hooks start the drain with
-it.
+A hook runs on whatever `python3` the client finds, with no package installed. An installed `ltm`
+notes its Python in `<home>/runtime.json`, and hooks start the drain with it. Hooks of the plugin
+need none: they start the drain from the plugin's own code.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ import time
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain, write_file
 from ltm.files.fastjson import read_object, write
+
+TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LOG_FILE = "hook.log"
 LIMIT = 256 * 1024
@@ -92,6 +96,20 @@ def python(noted: dict[str, object]) -> str:
     return ""
 
 
+def ltm_command(home: str, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """The words that run `ltm`, without those for it; none where nothing here can run it.
+
+    `-I`: the folder a session runs in must not be able to bring its own `ltm` or `click`.
+    """
+    noted = python(runtime(home))
+    if noted:
+        return [noted, "-I", "-m", "ltm"]
+    if not environ.get("CLAUDE_PLUGIN_DATA"):
+        return []
+    launcher = os.path.join(os.path.dirname(os.path.dirname(__file__)), "cli", "launch.py")
+    return [sys.executable, "-I", "-S", launcher]
+
+
 def save_interval(noted: dict[str, object]) -> int:
     """The noted number of tool calls, or the usual one."""
     number = noted.get("save_interval")
@@ -109,7 +127,8 @@ def note_runtime(home: str, version: str, save_interval: int | None = None) -> N
         return
     old = runtime(home)
     new = dict(old)
-    if not python(old) or numbers(version) > numbers(old.get("version")):
+    is_better = not python(old) or numbers(version) > numbers(old.get("version"))
+    if is_better and not sys.flags.no_site:  # with `-S` it is the plugin's code, on any Python
         new |= {"python": sys.executable, "version": version}
     if save_interval is not None:
         new["save_interval"] = save_interval

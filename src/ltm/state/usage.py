@@ -29,6 +29,7 @@ from ltm.files.sqlite import (
     columns,
     connect,
     copy,
+    is_in_place,
     is_unwritable,
     keep,
     look,
@@ -150,6 +151,10 @@ class State:
         if self._db is not None and not self._is_borrowed:
             self._db.close()
             self._db = None
+
+    def is_in_place(self) -> bool:
+        """Whether it is not open, or still the file that has its name."""
+        return self._db is None or is_in_place(self._db, self.path)
 
     # -- memories --------------------------------------------------------------------------------
 

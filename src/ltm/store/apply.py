@@ -389,7 +389,7 @@ class Changes:
         stamp = vault.stamp()
         seen = vault.write(name, data, over=over.data if over else None)
         try:
-            index.put(seen, etag(data), memory, stamp)
+            index.put(seen, etag(data), memory, stamp, vault.seal())
         except sqlite3.Error:
             pass  # the file is the truth and it is safe; the next refresh reads it
         return Stored(memory, vault.name, path, etag(data))

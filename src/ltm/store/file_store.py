@@ -17,7 +17,7 @@ from ltm.errors import Ambiguous, LtmError, NotFound
 from ltm.files.atomic import make_folder
 from ltm.index.index import VECTORS_FILE, Index
 from ltm.kinds import Kinds
-from ltm.model import Filter, Memory, Page, Problem, Scope, Stored, Usage, now
+from ltm.model import Filter, Memory, Page, Phase, Problem, Scope, Stored, Usage, now
 from ltm.state.usage import State
 from ltm.store.trust import Guarded
 from ltm.vault.vault import Vault, etag, modified
@@ -54,6 +54,10 @@ class Vaults:
             index.close()
         self._indexes.clear()
 
+    def is_in_place(self) -> bool:
+        """Whether every index that is open is still the file that has its name."""
+        return all(index.is_in_place() for index in self._indexes.values())
+
     @contextmanager
     def in_a_row(self) -> Iterator[None]:
         """Within this, the files of a vault are looked at once, and not before each question.
@@ -66,7 +70,8 @@ class Vaults:
             yield
         finally:
             self._in_a_row -= 1
-            self.look_again()
+            if not self._in_a_row:
+                self.look_again()
 
     def look_again(self) -> None:
         """Ask the disk before going on, as a change found that a file has changed."""
@@ -204,6 +209,8 @@ class Compared(NamedTuple):
     held: Stored | None
 
 
+_MENTIONING = 40  # memories that mention a file or branch of the last days
+_APART, _TOGETHER = ((True,), (False,)), ((True, False),)  # rules are told before all else
 _MOST_WORDS = 64  # of a long question, which may be a whole text
 
 
@@ -313,6 +320,33 @@ class FileStore:
     def counts(self) -> Sequence[tuple[str, str, str, int, int]]:
         return [row for _, index in self._vaults.fresh() for row in index.counts()]
 
+    def worthiest(
+        self, shares: Mapping[str, int], now: datetime, names: Sequence[str]
+    ) -> Sequence[Stored]:
+        """So many memories of each kind that a session may be told of, those worth most first;
+        those that mention one of some names; and what is in conflict with any of them."""
+        found: dict[str, Stored] = {}
+        wanted = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
+        for index in self._vaults.asked(wanted):
+            if isinstance(index, Guarded):
+                near = index.page(wanted, -1, 0)[0]
+            else:
+                near = [
+                    each
+                    for name, most in shares.items()
+                    for stated in (_APART if self.kinds[name].rule else _TOGETHER)
+                    for each in index.worthiest(self.kinds[name], now, most, stated=stated)
+                ]
+                near += index.mentioning(names, _MENTIONING) if names else ()
+                known = {each.memory.id for each in near}
+                while rivals := {
+                    name for each in near for name in each.memory.conflicts if name not in known
+                }:
+                    near += index.some(sorted(rivals), wanted)
+                    known |= rivals
+            found |= {each.memory.id: each for each in near}
+        return list(found.values())
+
     def usage(self, ids: Iterable[str]) -> dict[str, Usage]:
         return self._state.usage(ids, self._project)
 
@@ -386,6 +420,11 @@ class FileStore:
             for vault in self.vaults
             if vault.exists()
         )
+
+    def is_in_place(self) -> bool:
+        """Whether every file that is open is still the one that has its name."""
+        is_open = all(each.is_in_place() for each in self._vectors.values())
+        return is_open and self._vaults.is_in_place() and self._state.is_in_place()
 
     def close(self) -> None:
         for vectors in self._vectors.values():

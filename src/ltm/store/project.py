@@ -2,10 +2,16 @@
 
 A process opens a project once and closes it once. Every part is opened when it is first asked for,
 and what opens it is imported then: the start of a command and a hook load no more than they use.
+
+A server answers one call after another about the same project. Where it lies and which options hold
+is looked at for each call, which is cheap; its databases stay open between calls (`KeptProjects`),
+because to open and close them takes longer than most answers.
 """
 
 from __future__ import annotations
 
+import os
+from _thread import allocate_lock
 from contextlib import ExitStack
 from functools import cached_property
 
@@ -101,6 +107,11 @@ class OpenProject:
 
         return self._given_log or self.part("log", lambda: SessionLog(self.places.state_db))
 
+    def is_in_place(self) -> bool:
+        """Whether every file it has open is still the one that has its name."""
+        opened = [self.__dict__.get("store"), *self._parts.values()]
+        return all(getattr(each, "is_in_place", _no)() for each in opened if each is not None)
+
     def has(self, name: str) -> bool:
         """Whether a `part` of this name is open."""
         return name in self._parts
@@ -124,3 +135,65 @@ class OpenProject:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _no() -> bool:
+    return False
+
+
+class KeptProjects:
+    """The projects a server has open between calls; each is used by one thread at a time."""
+
+    MOST = 4
+    """Projects that stay open while none uses them: a server works for one project, in a few
+    threads."""
+
+    def __init__(self) -> None:
+        self._lock = allocate_lock()
+        self._idle: list[tuple[object, OpenProject]] = []
+        self._taken: dict[OpenProject, object] = {}
+
+    def take(self, wanted: OpenProject) -> OpenProject:
+        """A project like the one wanted, with its files open if that is possible."""
+        likeness = _likeness(wanted)
+        while True:
+            with self._lock:
+                at = [place for place, (known, _) in enumerate(self._idle) if known == likeness]
+                found = self._idle.pop(at[-1])[1] if at else None
+            if found is None:
+                found = OpenProject(wanted.folder, user=wanted.user)
+                found.__dict__ |= {"places": wanted.places, "config": wanted.config}
+            elif not found.is_in_place():
+                found.close()
+                continue
+            self._taken[found] = likeness
+            return found
+
+    def give(self, project: OpenProject, *, is_sound: bool = True) -> None:
+        """Take a project back for the next call; one that is not sound is closed."""
+        likeness = self._taken.pop(project)
+        # Windows lets no one delete or replace a file that is open.
+        if os.name == "nt" or not (is_sound and project.is_built_in and project.is_in_place()):
+            project.close()
+            return
+        with self._lock:
+            self._idle.append((likeness, project))
+            doomed, self._idle = self._idle[: -self.MOST], self._idle[-self.MOST :]
+        for _, each in doomed:
+            each.close()
+
+    def close(self) -> None:
+        """Close all that is open and not in use."""
+        with self._lock:
+            doomed, self._idle = self._idle, []
+        for _, project in doomed:
+            project.close()
+
+
+def _likeness(project: OpenProject) -> object:
+    """What two calls must agree in to use the same open files."""
+    from ltm.vault import key_file
+
+    places, config = project.places, project.config
+    options = (config.values, config.user_values, tuple(config.kinds))
+    return places, options, key_file.load(places.home)

@@ -44,18 +44,16 @@ def relevance(
 
     `holders` says how many of all `memories` have a word at all.
     """
+    matched = Matched(
+        *(tuple([word for word in words if word in field]) for field in (title, tags, text))
+    )
     counts = {
-        word: weight
+        word: TITLE * title.count(word) + TAGS * tags.count(word) + TEXT * text.count(word)
         for word in words
-        if (weight := TITLE * title.count(word) + TAGS * tags.count(word) + TEXT * text.count(word))
+        if word in matched.text or word in matched.title or word in matched.tags
     }
     rarities = {word: rarity(holders.get(word, 0), memories) for word in counts}
-    score = bm25(counts, rarities, len(text) / _USUAL, _LENGTH)
-    return score, Matched(
-        tuple(word for word in words if word in title),
-        tuple(word for word in words if word in tags),
-        tuple(word for word in words if word in text),
-    )
+    return bm25(counts, rarities, len(text) / _USUAL, _LENGTH), matched
 
 
 def bm25(

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,11 @@ def _tokens(raw: str) -> tuple[str, ...]:
     return ("<name>", low) if raw.isupper() and raw.isascii() else (low,)
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=256)  # of a sentence, its length, its n-grams and its beginning are asked for
+def words(text: str) -> tuple[str, ...]:
     """The words of a text as they count."""
-    found: list[str] = []
-    for raw in _RAW.findall(text[:_LONGEST].replace("’", "'")):
-        found += _tokens(raw)
-    return found
+    raw = _RAW.findall(text[:_LONGEST].replace("’", "'"))
+    return tuple(chain.from_iterable(map(_tokens, raw)))
 
 
 def grams(text: str) -> list[str]:

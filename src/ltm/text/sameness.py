@@ -48,11 +48,15 @@ _NUMBERED = re.compile(r"^\s*\d{1,2}[.)]\s+", re.MULTILINE)
 _STRONG_MARK = re.compile(
     r"(\*\*|~~)(?=\S)(.{1,300}?)(?<=\S)\1|__(?=\S)([^_]{0,200} [^_]{0,200})(?<=\S)__"
 )
-_EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=[^\s*_.])(.{1,300}?)(?<=[^\s*_])\1(?![\w*])")
+# It begins with the mark and not with what must not be before that, which is found far quicker.
+_EMPHASIS = re.compile(r"([*_])(?<![\w*][*_])(?=[^\s*_.])(.{1,300}?)(?<=[^\s*_])\1(?![\w*])")
 _LEFT, _RIGHT = "\"'([{|", "\"')]}|.,;:!?…。，、；：！？」』）"
 _PAUSES, _PAUSE = (":", ";", ",", "，", "、"), "\0"
 _STOPS, _STOP = (".", "!", "?", "…", "。"), "\1"
 _BREAKS = frozenset({_PAUSE, _STOP})
+_UNSAID = lists.FILLERS | _BREAKS
+_MAYBE_EMPTY = lists.FILLERS | lists.ARTICLES
+_NO_MATTER = (lists.FUNCTION | lists.NEGATIONS | {"?"}) - lists.SCOPES
 _NOT_POSITIVE = lists.NEGATIONS | lists.QUANTIFIERS | lists.HELPERS
 _OPERATORS = frozenset({">", "<", ">=", "<=", "==", "!=", "≥", "≤", "->", "=>", "→"})
 _ASSIGNED = re.compile(r"(?<![=!<>:])=(?![=>])")
@@ -111,6 +115,10 @@ class Statement(NamedTuple):
     """The places before which it pauses."""
     stops: frozenset[int]
     """The places before which a sentence or a line ends."""
+    denials: int
+    """How often it denies."""
+    tokens: tuple[str, ...]
+    """The stems that carry matter, in order and with repetitions."""
 
 
 def same(one: str, other: str) -> bool:
@@ -143,7 +151,7 @@ def announces(text: str) -> bool:
 def opposed(one: str, other: str) -> bool:
     """Whether one of two statements about one thing denies what the other says."""
     a, b = statement(one), statement(other)
-    return _denials(a) != _denials(b) and _denied(a, b)
+    return a.denials != b.denials and _denied(a, b)
 
 
 def says_otherwise(one: str, other: str) -> bool:
@@ -176,7 +184,7 @@ def missing(source: str, text: str) -> frozenset[str]:
             if _is_fixed(word) and word not in there and base not in there
         )
         | _names(source) - {each.casefold() for each in _words_in(text) if each not in _BREAKS}
-        | ({"not"} if _denials(statement(source)) > _denials(statement(text)) else set())
+        | ({"not"} if statement(source).denials > statement(text).denials else set())
     )
 
 
@@ -195,7 +203,7 @@ def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
         return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
     # Most pairs have a word in common and no more: they are not worth an alignment.
     common = len(new.matter & old.matter) / min(len(new.matter), len(old.matter))
-    plain = _aligned(new, old) if common >= _WORTH else None
+    plain = _aligned(new, old) if common >= _WORTH and _can_align(new, old) else None
     if changed or new.changes - old.changes or new.hints - old.hints or _moves(new, old):
         fit = _change_fit(new, old, plain, changed=changed)
         if fit >= _FIT:
@@ -203,8 +211,9 @@ def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
     if plain is not None:
         return Verdict(plain, shared)
     if shared < _ALIKE and common >= _WORTH:
-        ratio = SequenceMatcher(None, old.stems, new.stems, autojunk=False).ratio()
-        return Verdict(Sameness.ALIKE if ratio >= _FRAMED else Sameness.OTHER, shared)
+        matcher = SequenceMatcher(None, old.stems, new.stems, autojunk=False)
+        is_framed = matcher.quick_ratio() >= _FRAMED and matcher.ratio() >= _FRAMED
+        return Verdict(Sameness.ALIKE if is_framed else Sameness.OTHER, shared)
     return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
 
 
@@ -214,32 +223,42 @@ def statement(text: str) -> Statement:
 
 
 def _taken_apart(text: str) -> Statement:
-    bare = _without(list(_words_in(text)), _LEADS, at_end=False)
+    bare = _without(_words_in(text), _LEADS, at_end=False)
     bare = _without(bare, _CLOSINGS, at_end=True)
-    words: list[str] = []
+    words: list[_Word] = []
     pauses: set[int] = set()
     stops: set[int] = set()
-    last = max((at for at, word in enumerate(bare) if word not in _BREAKS), default=0)
+    last = _last_word(bare)
     for place, word in enumerate(bare):
         if word in _BREAKS:
             pauses.add(len(words))
             stops.update([len(words)] if word == _STOP else ())
-        elif not _is_empty(bare, place, last):
-            words.append(word if _FLAG.match(word) else word.casefold())
-    kept = tuple(words) or tuple(text.split())  # of nothing but marks, the marks
+            continue
+        known = _word(word)
+        if known[2] not in _MAYBE_EMPTY or not _is_empty(bare, place, last):
+            words.append(known)
+    if not words:  # of nothing but marks, the marks
+        words = [_known_as(each) for each in text.split()]
     if text.rstrip().endswith(("?", "？")):
-        kept += ("?",)
-    stems = tuple(map(_stem, kept))
-    plain = tuple(map(_folded, kept))
+        words.append(_word("?"))
+    kept, stems, plain, _ = zip(*words, strict=True) if words else ((), (), (), ())
+    tokens = tuple([base for _, base, _, is_matter in words if is_matter])
     return Statement(
         kept,
         stems,
-        frozenset(base for base, word in zip(stems, plain, strict=True) if _is_matter(word)),
+        frozenset(tokens),
         _phrases_in(plain, _STRONG) | _headed(plain, pauses),
         _phrases_in(plain, _WEAK) | _corrected(plain),
         frozenset(pauses),
         frozenset(stops),
+        _denials(plain),
+        tokens,
     )
+
+
+def _last_word(words: Sequence[str]) -> int:
+    """The place of the last word that is not a break; 0 where there is none."""
+    return next((at for at in reversed(range(len(words))) if words[at] not in _BREAKS), 0)
 
 
 _kept_apart = lru_cache(maxsize=512)(_taken_apart)
@@ -248,30 +267,57 @@ _kept_apart = lru_cache(maxsize=512)(_taken_apart)
 # -- words -----------------------------------------------------------------------------------------
 
 
-def _words_in(text: str) -> Iterator[str]:
+def _words_in(text: str) -> list[str]:
     """The words of a text, without marks, contractions written out, units and numbers evened."""
     if not text.isascii():
         text = _WIDE_MARK.sub(r"\g<0> ", text)
         text = unicodedata.normalize("NFKC", text).translate(_QUOTE_MARKS)
         text = re.sub(r"[–—]", " ", text)
+    found: list[str] = []
     for line in _unmarked(text).split("\n"):
         for code, chunk in _PIECE.findall(line):
-            for piece in code.split() if code else _trimmed(chunk):
-                for part in _ASSIGNED.split(piece) if not code else [piece]:
-                    yield from _written_out(part)
-            if chunk.endswith(_STOPS):
-                yield _STOP
-            elif chunk.endswith(_PAUSES):
-                yield _PAUSE
-        yield _STOP
+            short = len(code) + len(chunk) <= _WORD
+            found += _known_words(code, chunk) if short else _words_of(code, chunk)
+        found.append(_STOP)
+    return found
+
+
+def _words_of(code: str, chunk: str) -> tuple[str, ...]:
+    """The words of one piece of code or one piece of prose, and the break after it."""
+    if code:
+        return tuple(word for piece in code.split() for word in _written_out(piece))
+    words = [
+        word
+        for piece in _trimmed(chunk)
+        for part in _ASSIGNED.split(piece)
+        for word in _written_out(part)
+    ]
+    if chunk.endswith(_STOPS):
+        words.append(_STOP)
+    elif chunk.endswith(_PAUSES):
+        words.append(_PAUSE)
+    return tuple(words)
+
+
+_known_words = lru_cache(maxsize=8192)(_words_of)
+# A text has far fewer different words than words.
 
 
 def _unmarked(text: str) -> str:
     """A text without the marks of Markdown; those of code are left for the words."""
-    text = _LINE_MARK.sub("", text)
-    if len(_NUMBERED.findall(text)) > 1:  # one number and a dot may be a date
-        text = _NUMBERED.sub("", text)
-    return _EMPHASIS.sub(r"\2", _STRONG_MARK.sub(r"\2\3", text))
+    # Most texts have none of a mark, which is seen at once; a pattern tries every place.
+    if "\n" not in text:
+        mark = _LINE_MARK.match(text)
+        text = text[mark.end() :] if mark else text
+    else:
+        text = _LINE_MARK.sub("", text)
+        if len(_NUMBERED.findall(text)) > 1:  # one number and a dot may be a date
+            text = _NUMBERED.sub("", text)
+    if "**" in text or "~~" in text or "__" in text:
+        text = _STRONG_MARK.sub(r"\2\3", text)
+    if "*" in text or "_" in text:
+        text = _EMPHASIS.sub(r"\2", text)
+    return text
 
 
 def _trimmed(chunk: str) -> list[str]:
@@ -321,13 +367,14 @@ def _written_out(word: str) -> Iterator[str]:
 def _is_empty(words: Sequence[str], place: int, last: int) -> bool:
     """Whether a word says nothing where it stands."""
     word = words[place]
-    low = _folded(word.casefold())
+    low = _plain(word)
     if low in lists.FILLERS:
         return True
-    named = len(word) == 1 and word.isupper() and place > 0  # "plan A"
-    if low == "a" and place < last and _FIGURE.match(words[place + 1]):
+    if low not in lists.ARTICLES or place >= last:
+        return False
+    if low == "a" and _FIGURE.match(words[place + 1]):
         return False  # "de 10 a 20"
-    return low in lists.ARTICLES and place < last and not named
+    return not (len(word) == 1 and word.isupper() and place > 0)  # "plan A"
 
 
 @lru_cache(maxsize=4096)
@@ -342,8 +389,27 @@ def _stem(word: str) -> str:
 _folded = lru_cache(maxsize=4096)(lists.folded)
 
 
+_Word: TypeAlias = tuple[str, str, str, bool]
+"""A word as it is compared, its stem, the word as the lists have it, and whether it is matter."""
+
+
+@lru_cache(maxsize=8192)
+def _word(word: str) -> _Word:
+    return _known_as(word if _FLAG.match(word) else word.casefold())
+
+
+def _known_as(key: str) -> _Word:
+    plain = _folded(key)
+    return key, _stem(key), plain, plain not in _NO_MATTER
+
+
+@lru_cache(maxsize=8192)
+def _plain(word: str) -> str:
+    return _folded(word.casefold())
+
+
 def _split_phrase(phrase: str) -> tuple[str, ...]:
-    return tuple(_folded(word.casefold()) for word in _words_in(phrase) if word not in _BREAKS)
+    return tuple(_plain(word) for word in _words_in(phrase) if word not in _BREAKS)
 
 
 def _by_first(phrases: Sequence[str]) -> _Phrases:
@@ -356,17 +422,20 @@ def _by_first(phrases: Sequence[str]) -> _Phrases:
 def _without(words: list[str], phrases: _Phrases, *, at_end: bool) -> list[str]:
     """Words without the phrases they open (or end) with; never without all of them."""
     while words:
-        plain = [_folded(word.casefold()) for word in words]
-        empty = lists.FILLERS | _BREAKS
-        first = next((at for at, word in enumerate(plain) if word not in empty), 0)
-        last = next((at for at in reversed(range(len(plain))) if plain[at] not in _BREAKS), 0)
+        last = _last_word(words)
+        if at_end:
+            places: Iterable[int] = range(max(0, last + 1 - _LONGEST_PHRASE), last + 1)
+        else:
+            places = [next((at for at, word in enumerate(words) if _plain(word) not in _UNSAID), 0)]
         cut = None
-        if not at_end and plain[first] in lists.REPLIES and plain[first + 1] in _BREAKS:
-            cut = words[first + 2 :]
-        for at in range(len(plain)) if at_end else (first,):
-            for phrase in phrases.get(plain[at], ()):
+        for at in places:
+            if not at_end and _plain(words[at]) in lists.REPLIES and words[at + 1] in _BREAKS:
+                cut = words[at + 2 :]
+            for phrase in phrases.get(_plain(words[at]), ()):
                 end = at + len(phrase)
-                if tuple(plain[at:end]) == phrase and (not at_end or end == last + 1):
+                if at_end and end != last + 1:
+                    continue
+                if tuple(map(_plain, words[at:end])) == phrase:
                     cut = words[:at] if at_end else words[end:]
                     break
             if cut is not None:
@@ -379,6 +448,7 @@ def _without(words: list[str], phrases: _Phrases, *, at_end: bool) -> list[str]:
 
 _LEADS = _by_first(lists.LEAD_INS)
 _CLOSINGS = _by_first(lists.ENDINGS)
+_LONGEST_PHRASE = max(len(phrase) for group in _CLOSINGS.values() for phrase in group)
 _STRONG = _by_first(lists.CHANGES)
 _WEAK = _by_first(lists.WEAK_CHANGES)
 _MARKS = frozenset(
@@ -388,12 +458,6 @@ _MARKS = frozenset(
     for phrase in group
     for word in phrase
 )
-
-
-def _is_matter(plain: str) -> bool:
-    return plain in lists.SCOPES or not (
-        plain in lists.FUNCTION or plain in lists.NEGATIONS or plain == "?"
-    )
 
 
 def _is_fixed(word: str) -> bool:
@@ -429,11 +493,12 @@ def _shared(one: Statement, other: Statement) -> float:
     return len(one.matter & other.matter) / len(one.matter | other.matter)
 
 
-def _denials(each: Statement) -> int:
-    plain = [_folded(word) for word in each.key]
+def _denials(plain: Sequence[str]) -> int:
+    """How often words deny."""
     text = "".join(plain)
-    count = sum(word in lists.NEGATIONS for word in plain)
-    count += sum(text.count(each) for each in lists.JAPANESE_NEGATIONS)
+    count = sum([word in lists.NEGATIONS for word in plain])
+    if not text.isascii():
+        count += sum(text.count(each) for each in lists.JAPANESE_NEGATIONS)
     # "ne … pas" is one denial
     twice = {"ne", "n'"} & set(plain) and {"pas", "jamais", "aucun", "aucune"} & set(plain)
     return count - 1 if twice else count
@@ -464,6 +529,22 @@ class _Difference(NamedTuple):
         return self.old[0] < self.old[1] and self.new[0] < self.new[1]
 
 
+def _can_align(new: Statement, old: Statement) -> bool:
+    """Whether an alignment can say anything, as far as the words tell: to align takes much longer.
+
+    If not, neither holds all words of the other, both deny as often, and too few of the words of
+    the longer one are in the other for the two to differ in a place or two only (`_slots`).
+    """
+    ours, theirs = frozenset(new.stems), frozenset(old.stems)
+    if ours <= theirs or theirs <= ours or new.denials != old.denials:
+        return True
+    longer, shorter = new.tokens, theirs
+    if len(old.tokens) > len(new.tokens):
+        longer, shorter = old.tokens, ours
+    kept = sum([base in shorter for base in longer])
+    return kept >= max(1.0, _CLOSE * len(longer))
+
+
 def _aligned(new: Statement, old: Statement) -> Sameness | None:
     """What an alignment word by word says; None if the two have no more in common than words."""
     parts = _differences(new, old)
@@ -477,7 +558,7 @@ def _aligned(new: Statement, old: Statement) -> Sameness | None:
     if not replaced and all(part.new[0] == part.new[1] for part in parts):
         relation = _grown(old, new, [_Difference(part.new, part.old) for part in parts])
         return Sameness.LESS if relation is Sameness.MORE else relation
-    if _denials(new) != _denials(old) and _denied(new, old):
+    if new.denials != old.denials and _denied(new, old):
         return Sameness.CONFLICT
     return _slots(new, old, parts, replaced)
 
@@ -523,7 +604,7 @@ def _grown(new: Statement, old: Statement, parts: Sequence[_Difference]) -> Same
             if word in lists.REASONS:
                 break
             if word in lists.NEGATIONS and not at_end:
-                return Sameness.CONFLICT if _denials(new) != _denials(old) else Sameness.ALIKE
+                return Sameness.CONFLICT if new.denials != old.denials else Sameness.ALIKE
         if not at_end and part.old[0] and _is_subject(old, part.old[0]):
             return Sameness.ALIKE
         if part.old[0] == 0 and any(word in lists.SCOPES for word in added):
@@ -537,7 +618,7 @@ def _slots(
     """Whether two statements differ only in what stands in a place or two."""
     gone = _matter_in(old, [part.old for part in parts])
     come = _matter_in(new, [part.new for part in parts])
-    total = max(_matter_in(old, [(0, len(old.key))]), _matter_in(new, [(0, len(new.key))]))
+    total = max(len(old.tokens), len(new.tokens))
     loose = sum(
         max(_matter_in(old, [part.old]), _matter_in(new, [part.new]))
         for part in parts
@@ -556,7 +637,7 @@ def _slots(
 
 
 def _matter_in(each: Statement, spans: Sequence[tuple[int, int]]) -> int:
-    return sum(_is_matter(_folded(word)) for span in spans for word in each.key[slice(*span)])
+    return sum(_folded(word) not in _NO_MATTER for span in spans for word in each.key[slice(*span)])
 
 
 def _both_have(
@@ -569,7 +650,7 @@ def _both_have(
 def _is_value(plain: str) -> bool:
     if plain in lists.NEGATIONS:
         return False  # whether both deny is counted elsewhere
-    return plain in lists.QUANTIFIERS or (_is_matter(plain) and plain not in lists.LIGHT)
+    return plain in lists.QUANTIFIERS or not (plain in _NO_MATTER or plain in lists.LIGHT)
 
 
 def _is_scope(new: Statement, old: Statement, part: _Difference) -> bool:
@@ -616,11 +697,14 @@ def _headed(plain: Sequence[str], pauses: Container[int]) -> frozenset[tuple[str
 
 def _corrected(plain: Sequence[str]) -> frozenset[tuple[str, ...]]:
     """A denial with its contrast, as in "not A but B"."""
-    denied = any(word in lists.NEGATIONS for word in plain)
-    return frozenset((word,) for word in plain if denied and word in lists.CONTRASTS)
+    if lists.NEGATIONS.isdisjoint(plain):
+        return frozenset()
+    return frozenset((word,) for word in plain if word in lists.CONTRASTS)
 
 
 def _found(plain: Sequence[str], phrases: _Phrases) -> list[tuple[int, int]]:
+    if phrases.keys().isdisjoint(plain):
+        return []
     return [
         (at, at + len(phrase))
         for at, word in enumerate(plain)

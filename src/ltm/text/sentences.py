@@ -32,13 +32,6 @@ _HEADING = r"\s{0,3}#{1,6}(?:\s+|$)"
 _UNDERLINE = r"\s{0,3}(?:=+|-{2,}|\*{3,}|_{3,})\s*$"
 _LEAD = r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?|>\s*|#{1,6}(?:\s+|$))+"
 _CLAUSE = r"[,;:]\s|\s[–—-]\s|[，；：、]"
-_FIRST_PERSON = (
-    (r"I(?:'m| am) (?=\S)", "The user is "),
-    (r"I(?:'d| would) (?:much )?rather (?:have |see |keep )?(?=\S)", "Rather "),
-    (r"I(?:'d| would| will|'ll) (?=\S)", "Would "),
-    (r"I(?:'ve| have) (?=\w+(?:ed|en)\b)", ""),
-    (r"I (?=\S)", ""),
-)
 
 
 def sentences(text: str) -> list[str]:
@@ -74,8 +67,7 @@ def title_of(text: str) -> str:
 
 
 def short_title(line: str) -> str:
-    """A line as a title: impersonal, at most 80 characters, no code mark without its other half."""
-    line = _impersonal(line)
+    """A line as a title: at most 80 characters, no code mark without its other half."""
     if len(line) > TITLE_LENGTH:
         clauses = [
             m.start() for m in re.compile(_CLAUSE).finditer(line, TITLE_LENGTH // 2, TITLE_LENGTH)
@@ -101,12 +93,7 @@ def summary_of(text: str) -> str:
 
 def opens_with(text: str, title: str) -> bool:
     """Whether a text begins with the words of its title, which then need not be said twice."""
-    opening = _letters(text[: 2 * len(title) + 20])
-    if opening.startswith(_letters(title)):
-        return True
-    for _, begins in _FIRST_PERSON:
-        title = title.removeprefix(begins)
-    return text.startswith(("I ", "I'")) and _letters(title) in opening
+    return _letters(text[: 2 * len(title) + 20]).startswith(_letters(title))
 
 
 def _letters(text: str) -> str:
@@ -136,16 +123,6 @@ def _is_end(text: str, start: int, end: re.Match[str]) -> bool:
 def _beginning(text: str) -> str:
     beginning = text[:_LOOK]
     return beginning if beginning.strip() else text.strip()[:_LOOK]
-
-
-def _impersonal(title: str) -> str:
-    """A title that does not begin with who says it: a list does not show who "I" is."""
-    for pattern, begins in _FIRST_PERSON:
-        found = re.match(pattern, title)
-        if found:
-            rest = title[found.end() :]
-            return f"{begins}{rest}" if begins else rest[0].upper() + rest[1:]
-    return title
 
 
 def _heading(text: str) -> str:

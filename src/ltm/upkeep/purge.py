@@ -15,7 +15,6 @@ from ltm.capture.pipeline import STATE
 from ltm.friction import report
 from ltm.history.db import Passages
 from ltm.history.ingest import (
-    file_of,
     messages_quoting,
     note_unsaid,
     passages_behind,
@@ -27,7 +26,7 @@ from ltm.inject import memory_md
 from ltm.model import Memory
 from ltm.notes.session_notes import SessionNotes
 from ltm.notes.stash import Stashes
-from ltm.project.layout import Places
+from ltm.project.layout import Places, sessions_file
 from ltm.spool import session_text
 from ltm.state import corrections
 from ltm.state.candidates import Candidates
@@ -58,7 +57,7 @@ def purge_traces(memory: Memory, where: Places) -> tuple[int, str]:
                         log.drop_cursors(session.id, STATE)
             note_unsaid(log, messages, datetime.now(UTC))
     gone = 0
-    paths = [where.sessions_db, *([file_of(where.home, source.project)] if source else ())]
+    paths = [where.sessions_db, *([sessions_file(where.home, source.project)] if source else ())]
     for path in dict.fromkeys(paths):
         if messages or os.path.exists(path):
             with closing(Passages(path)) as passages:

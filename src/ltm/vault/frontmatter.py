@@ -2,10 +2,14 @@
 
 A change touches only the lines of the keys it changes. A value is written on one line, quoted so
 that every YAML tool reads it back: a line per key is what lets git's own union merge work on memory
-files. Reading walks over the YAML parser's events and builds no object from them, so that every
-scalar is the text that was typed, and neither an alias bomb nor a tag nor a `no` that means False
-can do anything. PyYAML is imported when a file is read: commands that read none do not pay for it.
-What the keys mean is decided in `codec`.
+files.
+
+Front matter as LTM writes it, and plain edits of that, is read here: a key a line, with a text or a
+flat list. All other YAML is left to PyYAML, whose events are walked over without building an object
+from them. Either way every scalar is the text that was typed, and neither an alias bomb nor a tag
+nor a `no` that means False can do anything; a property test says that both readers agree. Where
+PyYAML is not installed, a file that needs it is a problem that says so, and what is known of the
+file stays. What the keys mean is decided in `codec`.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ltm.errors import BadFile
+from ltm.errors import BadFile, StorageFailed
 from ltm.vault.fields import BY_KEY, ORDER, Value, settle
 from ltm.vault.vault import MAX_FILE
 
@@ -175,6 +179,8 @@ def parse(data: bytes, path: str) -> Document:
     front = text[start : closing.start()]
     try:
         entries = _entries(front, yaml_keys(front))
+    except YamlMissing as flaw:
+        raise StorageFailed(flaw.message, path=path, hint=flaw.hint) from flaw
     except Flaw as flaw:
         line = 2 + front.count("\n", 0, flaw.offset)
         raise _bad(path, flaw.message, flaw.hint, line) from flaw
@@ -276,6 +282,10 @@ class Flaw(Exception):
         self.hint = hint
 
 
+class YamlMissing(Flaw):
+    """The front matter is in YAML that only PyYAML reads, and PyYAML is not installed."""
+
+
 @dataclass(frozen=True, slots=True)
 class YamlKey:
     """One top-level key and the stretch of text it takes up."""
@@ -297,8 +307,20 @@ def yaml_keys(text: str) -> list[YamlKey]:
             f"the character U+{code.upper()} cannot stand in front matter",
             f'write it as "\\u{code}" inside double quotes, or remove it',
         )
-    import yaml
+    keys = plain_keys(text)
+    return pyyaml_keys(text) if keys is None else keys
 
+
+def pyyaml_keys(text: str) -> list[YamlKey]:
+    """The keys of a front matter in any YAML, read by PyYAML."""
+    try:
+        import yaml
+    except ImportError:
+        raise YamlMissing(
+            0,
+            "the front matter is in YAML that only PyYAML reads, which is not installed here",
+            "write one 'key: value' per line and lists as [a, b], or install PyYAML",
+        ) from None
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # no libyaml: slower, same events
     try:
         return _top_level(yaml.parse(text, Loader=loader), text)
@@ -312,6 +334,66 @@ def yaml_keys(text: str) -> list[YamlKey]:
             "write one 'key: value' per line and put texts with special characters in double"
             " quotes",
         ) from error
+
+
+_FIRST = r"[^ \t\-?:,\[\]{}#&*!|>'\"%@`]"
+_WORDS = rf"{_FIRST}(?:[^ \t:#]|:(?=[^ \t])|(?<=[^ \t])#|\ +(?=[^ \t#]))*"
+_QUOTED = r"\"(?:[^\"\\]|\\[\"\\bfnrt]|\\u(?!0000|[dD][89a-fA-F])[0-9a-fA-F]{4})*\""
+_SINGLE = r"'(?:[^']|'')*'"
+_CELL = rf"{_QUOTED}|{_SINGLE}|[\w./+](?:[\w./@+-]|\ +(?=[\w./@+-]))*"
+_FLOW = rf"\[\ *(?:(?:{_CELL})\ *(?:,\ *(?:{_CELL})\ *)*)?\]"
+_END = r"(?:\ +\#.*)?\ *$"  # a comment may stand behind a value
+_LINE = re.compile(
+    rf"(?P<key>[A-Za-z_][A-Za-z0-9_-]{{0,63}}):"
+    rf"(?:\ +(?P<value>{_QUOTED}|{_SINGLE}|{_FLOW}|{_WORDS}))?{_END}"
+)
+_ITEM = re.compile(rf"(?P<indent>\ *)-\ +(?P<value>{_QUOTED}|{_SINGLE}|{_WORDS}){_END}")
+_BETWEEN = re.compile(r"\ *(?:\#.*)?$")
+_CELLS = re.compile(_CELL)
+
+
+def plain_keys(text: str) -> list[YamlKey] | None:
+    """The keys of a front matter that needs no YAML parser; None if it does, or may not be valid.
+
+    What is read here reads the same in YAML: one key to a line, a text that is plain or quoted and
+    ends on that line, a list in brackets or as lines with a dash.
+    """
+    keys: list[YamlKey] = []
+    items: list[str] | None = None  # of the list in lines that may go on
+    indent = start = offset = 0
+    for line in text.split("\n"):
+        begin, offset = offset, offset + len(line) + 1
+        line = line.removesuffix("\r")
+        if items is not None and (item := _ITEM.match(line)):
+            if items and len(item["indent"]) != indent:
+                return None
+            indent = len(item["indent"])
+            items.append(_scalar(item["value"]))
+            keys[-1] = YamlKey(keys[-1].key, tuple(items), start, begin + item.end("value"))
+            continue
+        if _BETWEEN.match(line):
+            continue
+        found = _LINE.match(line)
+        if found is None:
+            return None
+        start, value = begin, found["value"]
+        items = [] if value is None else None
+        if value is None:
+            keys.append(YamlKey(found["key"], "", start, begin + found.end("key") + 1))
+        elif value[0] == "[":
+            cells = tuple(_scalar(cell[0]) for cell in _CELLS.finditer(value, 1))
+            keys.append(YamlKey(found["key"], cells, start, begin + found.end("value")))
+        else:
+            keys.append(YamlKey(found["key"], _scalar(value), start, begin + found.end("value")))
+    return keys
+
+
+def _scalar(text: str) -> str:
+    """What a scalar says that was matched above."""
+    if text[0] == '"':
+        said: str = json.loads(text, strict=False)  # a tab may stand as it is
+        return said
+    return text[1:-1].replace("''", "'") if text[0] == "'" else text
 
 
 def _top_level(events: Iterator[Event], text: str) -> list[YamlKey]:

@@ -7,6 +7,7 @@ memory means; `codec` does.
 import errno
 import os
 import re
+import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -45,6 +46,10 @@ def modified(path: str) -> datetime | None:
         return datetime.fromtimestamp(int(os.stat(path).st_mtime), UTC)
     except (OSError, OverflowError, ValueError):
         return None
+
+
+def _stamp(info: os.stat_result) -> str:
+    return f"{info.st_ctime_ns}-{info.st_mtime_ns}"
 
 
 def etag(data: bytes) -> str:
@@ -86,16 +91,30 @@ class Vault:
         """Where the memory file of that name lies."""
         return f"{self.memories}{os.sep}{name}"  # `os.path.join` is slow, and a listing needs many
 
-    def stamp(self) -> int:
-        """Changes whenever a name appears in or leaves `memories/`; -1 when there is no folder.
+    def stamp(self) -> str:
+        """Changes whenever a name appears in or leaves `memories/`; '' when there is no folder.
 
-        The time of the change itself, which no copying tool sets back; Windows has none.
+        It has the time of the change itself, which no copying tool sets back, and the time that
+        `seal` sets.
         """
         try:
-            info = os.stat(self.memories)
-            return info.st_mtime_ns if os.name == "nt" else info.st_ctime_ns
+            return _stamp(os.stat(self.memories))
         except OSError:
-            return -1
+            return ""
+
+    def seal(self) -> str:
+        """Give `memories/` a time that no other change gives it, and say its stamp.
+
+        Disks stamp a folder with a clock that ticks every few milliseconds, so two changes within
+        a tick look like one. Whatever comes after this shows. '' where no such time can be set.
+        """
+        moment = time.time_ns()
+        try:
+            os.utime(self.memories, ns=(moment, moment))
+            info = os.stat(self.memories)
+        except OSError:
+            return ""  # the folder of another user
+        return _stamp(info) if info.st_mtime_ns == moment else ""
 
     def names(self) -> list[str]:
         """The names of all memory files."""

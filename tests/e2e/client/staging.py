@@ -35,7 +35,7 @@ def stage(plugin: Path, into: Path, *, tapped: bool = True) -> Staged:
     name = plugin_name(plugin)
     folder = into / name
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(plugin, folder, symlinks=True, ignore=NOT_SHIPPED)
+    shutil.copytree(plugin, folder, ignore=NOT_SHIPPED)
     rules: list[str] = []
 
     def each_hook_table(table: dict[str, Any]) -> None:

@@ -1,0 +1,134 @@
+"""What the plugin starts: `ltm` with the words it was given, from the plugin's own code.
+
+Runs as a plain file, `python3 -I -S launch.py mcp`, on any Python from 3.11 with nothing installed.
+Packages come from where this Python has an `ltm` installed, else from the plugin's environment.
+Where there are none yet, they are built in the background: the server, hooks, their drain and a
+plain `recall` or `inject` work without them, and other commands wait. An installed `ltm` that is
+newer than this code takes its place.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_FOLDER = os.path.dirname
+ROOT = _FOLDER(_FOLDER(_FOLDER(_FOLDER(os.path.abspath(__file__)))))
+"""The folder the plugin was installed into: it holds `src` and the pins."""
+
+BUILD = "--build"
+WAIT = 100.0
+"""Seconds a command waits for its packages: a client gives up on a command after 120."""
+
+_CAN_RUN = (
+    "from importlib.util import find_spec as f; raise SystemExit(not (f('ltm') and f('click')))"
+)
+
+
+def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
+    """Be `ltm` with these words, with the packages there are."""
+    from ltm.clients.environment import build, data_folder, is_due, packages_of, python_of, ready
+
+    data = data_folder(environ)
+    if list(words) == [BUILD]:
+        os.chdir(data)
+        os.nice(10)  # the user is working on this machine
+        return int(not build(data, ROOT, environ))
+    installed, is_newer = _installed(environ)
+    found = ""
+    if installed == sys.executable and not is_newer:
+        found = packages_of(_FOLDER(_FOLDER(installed)))
+    # What was noted may be gone from there: a Python without ltm cannot be used.
+    if installed and not found and _runs([installed, "-I", "-c", _CAN_RUN]):
+        return _become([installed, "-I", "-m", "ltm", *words])
+    if not found and data:
+        environment = ready(data, ROOT)
+        found = packages_of(environment) if environment else ""
+        if environment and not found:  # it is of another Python, which can be used as well
+            return _become([python_of(environment), *_launcher(), *words])
+        if is_due(data, ROOT):
+            _start_building(environ)
+    if found:
+        sys.path.append(found)
+    sys.argv = ["ltm", *words]
+    from ltm.cli.main import main as ltm
+
+    try:
+        ltm()
+    except ModuleNotFoundError as error:
+        if found or error.name != "click":
+            raise
+        return _wait(data, words)
+    return 0
+
+
+def _wait(data: str, words: Sequence[str]) -> int:
+    """Run a command as soon as its packages are there, or say why they are not."""
+    import time
+
+    from ltm.clients.environment import BUILDING, FAILED, READY, ready, state
+
+    name = words[0] if words else "this"
+    why = "start a session with its plugin, which installs them"
+    if data:
+        sys.stderr.write(f"ltm: installing the packages that '{name}' needs, once ...\n")
+        why, until = "they are still being installed: try again in a minute", time.time() + WAIT
+        while time.time() < until:
+            how = state(data)
+            if ready(data, ROOT) or how.get("state") == READY:
+                return _become([sys.executable, *_launcher(), *words])
+            if how.get("state") == FAILED:
+                why = str(how.get("message"))
+                break
+            time.sleep(0.2 if how.get("state") == BUILDING else 0.05)
+    sys.stderr.write(
+        f"ltm: '{name}' needs packages that are not installed: {why}\n"
+        "     what works without them: recall WORDS, inject, and all tools of the agent\n"
+    )
+    return 1
+
+
+def _installed(environ: Mapping[str, str]) -> tuple[str, bool]:
+    """The Python of an installed `ltm` that is not older than this code; whether it is newer."""
+    from ltm import __version__
+    from ltm.errors import LtmError
+    from ltm.project.home import home
+    from ltm.spool.hook_log import numbers, python, runtime
+
+    try:
+        noted = runtime(home(environ))
+    except LtmError:
+        return "", False
+    there, here = numbers(noted.get("version")), numbers(__version__)
+    return (python(noted), there > here) if there >= here else ("", False)
+
+
+def _runs(command: Sequence[str]) -> bool:
+    import subprocess
+
+    quiet = subprocess.DEVNULL
+    return not subprocess.call(command, stdin=quiet, stdout=quiet, stderr=quiet)
+
+
+def _launcher() -> list[str]:
+    return ["-I", "-S", os.path.abspath(__file__)]
+
+
+def _start_building(environ: Mapping[str, str]) -> None:
+    """Build the environment in a process of its own; it ends at once where one is at it."""
+    quiet = [(os.POSIX_SPAWN_OPEN, handle, os.devnull, os.O_RDWR, 0) for handle in range(3)]
+    command = [sys.executable, *_launcher(), BUILD]
+    os.posix_spawn(sys.executable, command, environ, file_actions=quiet, setsid=True)
+
+
+def _become(command: Sequence[str]) -> int:
+    os.execv(command[0], list(command))  # noqa: S606
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.join(ROOT, "src"))
+    sys.exit(main(sys.argv[1:]))

@@ -1,1 +1,0 @@
-"""What the Claude Code plugin starts before its environment is built."""
