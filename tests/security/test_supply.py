@@ -231,7 +231,7 @@ def test_no_advice_names_a_package_on_an_index_that_is_not_ours() -> None:
     found = [
         f"{path}: {line.strip()}"
         for path in paths
-        if path != "CHANGELOG.md"
+        if path not in ("CHANGELOG.md", "src/ltm/project/installation.py")  # asks who it is
         for line in (ROOT / path).read_text(encoding="utf-8").splitlines()
         if name in line
     ]

@@ -134,7 +134,7 @@ def test_capture_asks_the_model_and_tells_how_often(desk: Desk) -> None:
     assert (status["backend"], status["calls_today"], status["tokens_today"]) == ("api", 1, 120)
     assert (status["cap"], status["tokens_cap"]) == (7, 90_000)
     assert desk.ltm.json("stats")["llm"] == status
-    assert "model\tcalls today\t1 of 7" in desk.ltm.ok("stats")
+    assert "The model: 1 call and 120 tokens today." in desk.ltm.ok("stats")
     line = "model     api, 1 of 7 calls and 120 of 90,000 tokens today"
     assert line in desk.ltm.ok("status")
 

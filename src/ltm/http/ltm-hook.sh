@@ -171,7 +171,9 @@ record() {
                     token = substr(text, 1, size)
                     if (depth == 1 && !is_value) name = token
                     else if (depth == 1 && name in place && size > 2 && size <= 4098 \
-                        && token !~ /\\u0000/ && token !~ /[\001-\037]/) found[place[name]] = token
+                        && token !~ /\\u0000/ && token !~ /[\001-\037]/ \
+                        && (name != "\"reason\"" || (size <= 42 && token ~ /^"_*[a-z][a-z_]*"$/))) \
+                        found[place[name]] = token
                 }
                 else if (first == "{" || first == "[") depth++
                 else if (first == "}" || first == "]") depth--

@@ -510,11 +510,7 @@ class Index(Lookups):
                 return False
             held += 1
         (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
-        counted = self._db.execute(
-            "SELECT kind, scope, status, phase, count(*) FROM memories GROUP BY 1, 2, 3, 4"
-        )
-        is_counted = sorted(counted.fetchall()) == sorted(self.counts())
-        return bool(held == texts == self._meta("memories")) and is_counted
+        return bool(held == texts == self._meta("memories")) and self.is_counted()
 
     def _join_words(self) -> None:
         """Make one piece of the many that small writes leave; a search looks into each of them."""

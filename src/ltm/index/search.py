@@ -291,6 +291,11 @@ class Lookups(ABC):
         """(kind, scope, status, phase, how many) for each combination there is."""
         return self._db.execute("SELECT * FROM counts WHERE memories").fetchall()
 
+    def is_counted(self) -> bool:
+        """Whether the memories, counted one by one, are as many of each as is noted."""
+        counted = "SELECT kind, scope, status, phase, count(*) FROM memories GROUP BY 1, 2, 3, 4"
+        return sorted(self._db.execute(counted).fetchall()) == sorted(self.counts())
+
     @mending
     def worthiest(
         self, kind: Kind, now: datetime, limit: int, *, stated: Collection[bool] = (True, False)
@@ -301,7 +306,7 @@ class Lookups(ABC):
         was used is not known here. Of many, those worth most by themselves and the newest are
         compared.
         """
-        at, of_kind = now.timestamp(), f"FROM memories WHERE kind = ?1 AND {IN_FORCE}"
+        of_kind = f"FROM memories WHERE kind = :kind AND {IN_FORCE}"
         orders = [f"stated = {int(each)} ORDER BY worth" for each in stated]
         few = " UNION ".join(
             f"SELECT * FROM (SELECT row {of_kind} AND {order} DESC LIMIT {_COMPARED})"
@@ -309,15 +314,22 @@ class Lookups(ABC):
         )
         wanted = f"row IN ({few}) AND stated IN ({', '.join(str(int(each)) for each in stated)})"
         if kind.resolved_days > 0 and kind.states:
-            wanted += " AND NOT (state = ?4 AND updated < ?5)"
+            wanted += " AND NOT (state = :last AND updated < :over)"
         left = "1.0"
         if kind.fades_days > 0:
-            left = "iif(spared, 1.0, max(0.0, 1 - max(0.0, ?2 - seen) / 86400 / ?3))"
-        value = f"worth * (1 + difficulty + 30 / (30 + max(0.0, ?2 - seen) / 86400)) * {left}"
-        best = f"row IN (SELECT row FROM memories WHERE {wanted} ORDER BY {value} DESC LIMIT ?6)"
-        last = kind.states[-1] if kind.states else ""
-        over = at - kind.resolved_days * 86_400
-        return list(self._select(best, [kind.name, at, kind.fades_days, last, over, limit]))
+            left = "iif(spared, 1.0, max(0.0, 1 - max(0.0, :now - seen) / 86400 / :fades))"
+        value = f"worth * (1 + difficulty + 30 / (30 + max(0.0, :now - seen) / 86400)) * {left}"
+        best = f"row IN (SELECT row FROM memories WHERE {wanted} ORDER BY {value} DESC LIMIT :few)"
+        at = now.timestamp()
+        values = {
+            "kind": kind.name,
+            "now": at,
+            "fades": kind.fades_days,
+            "last": kind.states[-1] if kind.states else "",
+            "over": at - kind.resolved_days * 86_400,
+            "few": limit,
+        }
+        return list(self._select(best, values))
 
     @mending
     def mentioning(self, words: Sequence[str], limit: int) -> list[Stored]:
@@ -330,7 +342,9 @@ class Lookups(ABC):
         )
         return [self._stored(*row) for row in rows]
 
-    def _select(self, condition: str, values: Sequence[Any]) -> Iterator[Stored]:
+    def _select(
+        self, condition: str, values: Sequence[Any] | Mapping[str, Any]
+    ) -> Iterator[Stored]:
         """The memories of a condition on `memories m`."""
         rows = self._db.execute(
             f"SELECT file, data, etag FROM memories m JOIN texts USING(row) WHERE {condition}",

@@ -320,6 +320,10 @@ class FileStore:
     def counts(self) -> Sequence[tuple[str, str, str, int, int]]:
         return [row for _, index in self._vaults.fresh() for row in index.counts()]
 
+    def is_counted(self) -> bool:
+        """Whether each index has as many memories of each kind and status as it notes."""
+        return all(index.is_counted() for _, index in self._vaults.fresh())
+
     def worthiest(
         self, shares: Mapping[str, int], now: datetime, names: Sequence[str]
     ) -> Sequence[Stored]:

@@ -358,7 +358,7 @@ def _is_misfiled(store: FileStore, compared: Iterable[Compared]) -> bool:
     filed: Counter[tuple[str, str, str, int]] = Counter()
     for kind, scope, status, phase, count in store.counts():
         filed[kind, scope, status, phase] += count
-    return filed != right
+    return filed != right or not store.is_counted()
 
 
 def _doubles(compared: Sequence[Compared]) -> list[Finding]:
