@@ -8,6 +8,7 @@ judges sessions that are no part of the corpus with the weights there are, and w
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from ltm.capture.statements import AGENT, ANYWHERE, JOINS, USER, Setting, pair_s
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope, Trust
 from ltm.sessions.turns import AssistantText, UserText
-from ltm.text.judge import WEIGHTS, Judge, grams
+from ltm.text.judge import WEIGHTS, Judge, grams, weights
 from training.corpus import SCRIPTS, Keep, Session, read_sessions, sessions, statements
 from training.fit import Example, fitted
 from training.score import Tally
@@ -260,11 +261,12 @@ def main() -> None:
         return
     material = Material.read()
     if given.only_write:
-        chosen = Judge(json.loads(WEIGHTS.read_text("utf-8"))).tiers
+        chosen = Judge(json.loads(weights())).tiers
     else:
         chosen, measured = _validated(material, show=given.show)
         FIGURES.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-    WEIGHTS.write_text(as_text(heads(material), chosen), encoding="utf-8")
+    packed = as_text(heads(material), chosen).encode()
+    WEIGHTS.write_bytes(gzip.compress(packed, 9, mtime=0))
     print(f"\n{WEIGHTS.name}: {WEIGHTS.stat().st_size:,} bytes")
 
 
@@ -369,7 +371,7 @@ def tallies(found: Iterable[Session], model: Judge) -> tuple[Tally, Tally]:
 def blind(path: Path, *, show: bool) -> None:
     """Judge the sessions of a file with the weights there are, and print the row of the table."""
     found = read_sessions(path)
-    model = Judge(json.loads(WEIGHTS.read_text("utf-8")))
+    model = Judge(json.loads(weights()))
     sure, both = tallies(found, model)
     asked = [
         (each, model.worth(each.speaker, each.text, each.signs))

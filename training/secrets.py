@@ -1,9 +1,9 @@
 """Weights of `ltm.redact.prose`: `python -m training.secrets`.
 
-Reads texts with secrets in them by seven authors (`secret_texts/`, backwards for the same reason as
-`tests/redact/secret_kinds.jsonl`, which is read too), texts that only look like it, and the
-labelled sessions as texts without secrets; writes `src/ltm/redact/prose.json`. The same texts give
-the same bytes. `--validate` judges each author by weights made without that author's texts;
+Reads texts with secrets in them by eight authors (`secret_texts/`, backwards for the same reason as
+those of `tests/redact`, which are read too), texts that only look like it, and the labelled
+sessions as texts without secrets; writes `src/ltm/redact/prose.json.gz`. The same texts give the
+same bytes. `--validate` judges each author by weights made without that author's texts;
 `--blind DIR` runs redaction on a set of a new author (`kinds.jsonl` with `family`, `samples` and
 `secrets`, `benign.jsonl` with `text`).
 """
@@ -11,6 +11,7 @@ the same bytes. `--validate` judges each author by weights made without that aut
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import random
 from collections import defaultdict
@@ -22,7 +23,17 @@ from ltm.redact.assignments import names_in
 from ltm.redact.key_names import FAMILIES
 from ltm.redact.prose import UNIT, WEIGHTS, described
 from ltm.redact.redact import redacted
-from tests.redact.secret_set import Kind, contexts, escaped, fill, filled, kinds, lookalikes
+from tests.redact.secret_set import (
+    Kind,
+    contexts,
+    escaped,
+    fill,
+    filled,
+    kinds,
+    lookalikes,
+    more,
+    more_lookalikes,
+)
 from training.fit import Example, fitted
 
 LEAST, PENALTY, PRUNE = 3, 1.0, 0.15
@@ -39,7 +50,7 @@ _MARK = "[redacted:password]"
 
 def authors() -> tuple[list[Kind], list[str]]:
     """Every text with a secret in it, and those that only look like it."""
-    found, harmless = kinds(), lookalikes()
+    found, harmless = kinds() + more(), lookalikes() + more_lookalikes()
     for family in FAMILIES:
         for seed in range(3):
             harmless += [fill(sample, seed) for sample in family.leaves]
@@ -110,7 +121,7 @@ def _is_part(start: int, end: int, first: int, last: int) -> bool:
 
 
 def weights(known: Sequence[Example]) -> dict[str, Any]:
-    """What `prose.json` holds."""
+    """What `prose.json.gz` holds."""
     head = fitted(known, ["secret"], least=LEAST, penalty=PENALTY, prune=PRUNE)
     bias = round(head["bias"][0] - MARGIN, 3)
     return {"bias": bias, "weights": {name: row[0] for name, row in head["rows"].items()}}
@@ -130,7 +141,8 @@ def main() -> None:
         validate(found, looks)
         return
     made = weights([*examples(texts(found)), *examples(harmless(looks), HARMLESS)])
-    WEIGHTS.write_text(json.dumps(made, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+    packed = json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
+    WEIGHTS.write_bytes(gzip.compress(packed + b"\n", 9, mtime=0))
     print(f"{len(made['weights'])} weights, {WEIGHTS.stat().st_size:,} bytes")
 
 

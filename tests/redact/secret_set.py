@@ -2,11 +2,15 @@
 
 In `secret_kinds.jsonl` every text and secret stands backwards: scanners of repositories would take
 it for a leak otherwise. `secret_contexts.jsonl` has what people put around such a text, and
-`secret_lookalikes.jsonl` has texts that only look like one of them.
+`secret_lookalikes.jsonl` has texts that only look like one of them. `more.jsonl.gz` and
+`more_lookalikes.jsonl.gz` are those of a fifth author: five texts each of 418 kinds, which bring
+what stands around them with them. Nothing was learned from `unseen.jsonl.gz` and
+`unseen_lookalikes.jsonl.gz`, of a sixth author, and nothing may be: they measure what is not known.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import re
@@ -85,10 +89,24 @@ def escaped(text: str) -> str:
 
 
 def kinds() -> list[Kind]:
-    return [
-        Kind(row["id"], row["family"], row["text"][::-1], tuple(s[::-1] for s in row["secrets"]))
-        for row in _rows("secret_kinds.jsonl")
-    ]
+    return list(map(_kind, _rows("secret_kinds.jsonl")))
+
+
+def more() -> list[Kind]:
+    return list(map(_kind, _rows("more.jsonl.gz")))
+
+
+def unseen() -> list[Kind]:
+    return list(map(_kind, _rows("unseen.jsonl.gz")))
+
+
+def unseen_lookalikes() -> list[str]:
+    return [text[::-1] for text in _rows("unseen_lookalikes.jsonl.gz")]
+
+
+def _kind(row: dict[str, Any]) -> Kind:
+    secrets = tuple(secret[::-1] for secret in row["secrets"])
+    return Kind(row["id"], row["family"], row["text"][::-1], secrets)
 
 
 def contexts() -> list[Context]:
@@ -102,8 +120,14 @@ def lookalikes() -> list[str]:
     return list(_rows("secret_lookalikes.jsonl"))
 
 
+def more_lookalikes() -> list[str]:
+    return [text[::-1] for text in _rows("more_lookalikes.jsonl.gz")]
+
+
 def _rows(name: str) -> Iterator[Any]:
-    return map(json.loads, (_HERE / name).read_text(encoding="utf-8").splitlines())
+    data = (_HERE / name).read_bytes()
+    text = gzip.decompress(data) if name.endswith(".gz") else data
+    return map(json.loads, text.decode().splitlines())
 
 
 def fill(template: str, seed: int = 0) -> str:

@@ -58,3 +58,16 @@ def test_a_token_is_described_for_few_names_however_many_there_are() -> None:
     text = "password a1b2 " * 200
     described_tokens = list(described(text, names_in(text)))
     assert len(described_tokens) <= 3 * 200
+
+
+def test_a_memory_file_holds_no_secret_by_its_ids() -> None:
+    """Ids are random letters, which may look like a name or like a value."""
+    for memory, session in (
+        ("mem_1m7s7pp5j59pqvn7b", "d9c0c816-4fea-452d-b122-d543d453a195"),
+        ("mem_1m7szxzwhe3p3ypw1", "ba02a65b-1f4a-4b9c-bea2-a01e1fc2ea97"),
+    ):
+        file = (
+            f"---\nid: {memory}\nkind: preference\nscope: project\ntags: [yaml]\nimpact: high\n"
+            f'status: active\nsession: {session}\nlines: "5"\n---\n\nUse 2 spaces in YAML.\n'
+        )
+        assert redacted(file) == file

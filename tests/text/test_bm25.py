@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
-from ltm.text.bm25 import Matched, relevance
+from ltm.text.bm25 import Matched, rarity, relevance
 
 USUAL = ("filler",) * 119
 HOLDERS = {"cache": 4, "redis": 1}
 
 
+def rarities(words: Sequence[str], holders: Mapping[str, int] = HOLDERS) -> dict[str, float]:
+    return {word: rarity(holders.get(word, 0), 10) for word in words}
+
+
 def score(
     *words: str, title: Sequence[str] = (), tags: Sequence[str] = (), text: Sequence[str] = ()
 ) -> float:
-    return relevance(words, title, tags, text, HOLDERS, 10)[0]
+    return relevance(rarities(words), title, tags, text)[0]
 
 
 def test_the_worked_example() -> None:
     """One word, once in title, tags and a text of usual length, in 4 of 10 memories."""
     found = score("cache", title=["cache"], tags=["cache"], text=["cache", *USUAL])
-    rarity = math.log(1 + 6.5 / 4.5)
-    assert found == pytest.approx(rarity * 11 * 2.2 / (11 + 1.2))
+    told = math.log(1 + 6.5 / 4.5)
+    assert found == pytest.approx(told * 11 * 2.2 / (11 + 1.2))
 
 
 def test_a_title_says_most_and_tags_nearly_so() -> None:
     """By six, four and one, which the second worked example shows without each other."""
-    rarity = math.log(1 + 6.5 / 4.5)
+    told = math.log(1 + 6.5 / 4.5)
     short = 1.2 * 0.6  # a text without a word is discounted least
-    assert score("cache", title=["cache"]) == pytest.approx(rarity * 6 * 2.2 / (6 + short))
-    assert score("cache", tags=["cache"]) == pytest.approx(rarity * 4 * 2.2 / (4 + short))
+    assert score("cache", title=["cache"]) == pytest.approx(told * 6 * 2.2 / (6 + short))
+    assert score("cache", tags=["cache"]) == pytest.approx(told * 4 * 2.2 / (4 + short))
     once = score("cache", text=["cache", *USUAL])
-    assert once == pytest.approx(rarity * 2.2 / (1 + 1.2))
+    assert once == pytest.approx(told * 2.2 / (1 + 1.2))
     assert score("cache", text=["cache", "cache", *USUAL[1:]]) > once
 
 
@@ -52,20 +56,18 @@ def test_words_add_up_and_the_rare_one_counts_more() -> None:
 
 def test_a_word_that_more_have_than_there_are_still_counts_for_something() -> None:
     """Figures of several vaults need not agree at the same moment."""
-    found, _ = relevance(["cache"], ["cache"], (), (), {"cache": 12}, 10)
+    found, _ = relevance(rarities(["cache"], {"cache": 12}), ["cache"], (), ())
     assert found == pytest.approx(math.log(1 + 0.5 / 12.5) * 6 * 2.2 / (6 + 1.2 * 0.6))
-    assert relevance(["new"], ["new"], (), (), {}, 10)[0] > 0
+    assert relevance(rarities(["new"], {}), ["new"], (), ())[0] > 0
 
 
 def test_what_matched_is_told_by_place_in_the_order_of_the_question() -> None:
     found, matched = relevance(
-        ["redis", "cache", "queue"],
+        rarities(["redis", "cache", "queue"]),
         ["the", "cache", "redis"],
         ["cache"],
         ["redis", "redis"],
-        HOLDERS,
-        10,
     )
     assert found > 0
     assert matched == Matched(("redis", "cache"), ("cache",), ("redis",))
-    assert relevance(["queue"], ["cache"], (), (), HOLDERS, 10) == (0.0, Matched())
+    assert relevance(rarities(["queue"]), ["cache"], (), ()) == (0.0, Matched())

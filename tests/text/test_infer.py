@@ -27,6 +27,12 @@ def test_words_of_frequency_do_not_send_a_memory_to_every_project(word: str) -> 
     [
         ("In all my projects I want British spelling", Scope.AGENT),
         ("Whatever repo we are in, answer me in English", Scope.AGENT),
+        ("in all my repos I want 2 spaces in YAML files", Scope.AGENT),
+        ("Use conventional commits in every repository of mine", Scope.AGENT),
+        ("no matter which project: never push to main", Scope.AGENT),
+        ("All projects under packages/ use vitest", Scope.PROJECT),
+        ("The billing service is used by all our projects", Scope.PROJECT),
+        ("In this repo we want the same linter for all projects", Scope.PROJECT),
         ("Use tabs in this project", Scope.PROJECT),
         ("This helper is used everywhere in the codebase", Scope.PROJECT),
         ("All tables have universally unique ids", Scope.PROJECT),

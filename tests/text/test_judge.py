@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.text.judge import WEIGHTS, Judge, grams, judge, words
+from ltm.text.judge import WEIGHTS, Judge, grams, judge, weights, words
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -43,8 +43,8 @@ def test_it_says_which_words_counted_most() -> None:
 
 
 def test_the_weights_are_small_and_complete() -> None:
-    assert WEIGHTS.stat().st_size <= 500_000
-    data = json.loads(WEIGHTS.read_text("utf-8"))
+    assert WEIGHTS.stat().st_size <= 150_000
+    data = json.loads(weights())
     assert {*data["heads"]} == {"user", "agent", "joins", "kind", "impact", "scope"}
     for head in data["heads"].values():
         assert all(len(row) == len(head["classes"]) for row in head["rows"].values())
@@ -91,4 +91,4 @@ def test_training_again_gives_the_same_bytes() -> None:
     from training.capture import Material, as_text, heads
 
     made = as_text(heads(Material.read()), judge().tiers)
-    assert made == WEIGHTS.read_text("utf-8")
+    assert made == weights()

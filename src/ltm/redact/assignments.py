@@ -8,7 +8,7 @@ that time grows with the text and no faster.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -44,7 +44,7 @@ _WORD_BEFORE = re.compile(r"[ -]([A-Za-z]+)")
 # -- marks that tie a value to a name ------------------------------------------------------------
 
 # What ends a name: a quote, escaped or not, marks of emphasis, the end of an index.
-_CLOSE = r"(?:\\{0,15}[\"'`]|\*\*|__)?[\]*]?"
+_CLOSE = r"(?:\\{0,15}[\"'`]|\*\*|__)?(?:[\]*]|%5[Dd])?"
 _SCHEME = (
     r"(?:(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest|[Aa]pi-?[Kk]ey|[Aa]pi-?[Tt]oken|BEARER|BASIC|SSWS"
     r"|Splunk|GenieKey|Bot|OAuth|Key|PRIVATE-TOKEN)(?:[ ]|%20))?"
@@ -98,8 +98,8 @@ _TIES = {
     # `enable secret 9 …`: the number says in which form
     "form": _Tie(r"[ ](?:[05-9][ ]|51:b:)(?=[^\s]{6})"),
     "called": _Tie(_CLOSE + r"[ \t]{0,4}[,(][ \t]{0,16}(?=\\{0,15}[\"'`])", _NEAR, True),
-    # `<key>Password</key><string>…</string>`
-    "listed": _Tie(r"</key>\s{0,40}<string>"),
+    # `<key>Password</key><string>…</string>`, `<td>Password</td><td>…</td>`
+    "listed": _Tie(r"</(?:key|td|th|dt)>\s{0,40}<(?:string|td|dd)>"),
     # `name: DB_PASSWORD, value: …`, `variable "db_password" { default = … }`
     "valued": _Tie(
         r"\\{0,15}[\"']?[\s,{]{1,40}"
@@ -110,13 +110,14 @@ _TIES = {
     # `<password>…</password>`, `<property name="password">…`, `<Password><Value>…</Value>`
     "element": _Tie(
         r"(?:[ ]{0,3}>|\\{0,15}[\"'][ ]?>|>\s{0,40}<\w{1,20}>|[ ]encoding=\"\w{1,12}\">)"
-        r"(?:<!\[CDATA\[)?"
-        r"(?=[^<>\n]{4,512}(?:</|\]\]>))"
+        r"(?:<!\[CDATA\[)?\s{0,40}"
+        r"(?=[^<>\s][^<>\n]{3,512}(?:</|\]\]>|\n[ \t]{0,40}</))"
     ),
     # `ALTER USER me PASSWORD '…'`, `requirepass "…"`
     "quoted": _Tie(r"[ \t]{1,8}(?=[\"'])", _NEAR, True),
     "pointed": _Tie(
-        rf"[\"'`*]{{0,3}}(?:[ ]?(?:->|→|⇒|—|–)[ ]?|[ ]-[ ]|[ ]?[:=]\s{{1,12}}){_SCHEME}{_OPENING}",
+        rf"[\"'`*]{{0,3}}(?:[ ]?(?:->|→|⇒|—|–)[ ]?|[ ]-[ ]|[ ]?\.{{3,60}}[ ]|[ ]?[:=]\s{{1"
+        rf",12}}){_SCHEME}{_OPENING}",
         _SAID,
     ),
     "cell": _Tie(rf"[\"'`*]{{0,3}}[ ]{{0,40}}\|[ ]{{0,8}}{_SCHEME}", _SAID),
@@ -144,10 +145,12 @@ _UNCLOSED = re.compile(r"[bBrRuUfFNLE@$]{0,2}\\{0,15}[\"'`](?=[\w!@#$^*?~-])")
 _FOREIGN = rf"“”»{_CHARACTERS}\u3000-\u303f\uff00-\uffef"
 _UNQUOTED = rf"[^\s\"'`<>&|,;\\{_FOREIGN}]{{0,2048}}"
 _PLAIN = re.compile(_UNQUOTED + r"(?:\\(?![nrtu\"'\\])" + _UNQUOTED + "){0,4}")
-_ELEMENT = re.compile(r"[^<>\n]{4,512}?(?=</|\]\]>)")
+_ELEMENT = re.compile(r"[^<>\n]{4,512}?(?=</|\]\]>|\n)")
 _CLOSING = re.compile(r"\)(?=[.,;)\]}\s]|\Z)")
 _TRAIL = ".,:;)]}*"
 _CELL_ENDS = ("", "\n", "\r", ",", "`")
+_IN_BLOCK = re.compile(r"[:=][ \t]{0,20}[|>][^\n]*\n")
+_REST_OF_LINE = re.compile(r"\S(?:[^\n]{0,200}\S)?")
 _OTHER_NAME = re.compile(r"[A-Za-z][\w.-]{0,40}=")
 # Quoted-printable: a line that goes on in the next one.
 _SOFT_BREAK = re.compile(r"(?<==)[ ]?\r?\n[ ]{0,8}[^\s\"']{1,80}")
@@ -238,7 +241,14 @@ _GAP = "  "
 _ALIGNED = re.compile(
     r"[ ]{0,40}[A-Z][\w./-]{1,29}(?:[ ]{2,60}[A-Z][\w./-]{1,29}){1,12}[ ]{0,40}\Z"
 )
+# The same in small letters is a heading only above a line of dashes.
+_ALIGNED_ABOVE_RULE = re.compile(
+    r"[ ]{0,40}[\w./-]{2,30}(?:[ ]{2,60}[\w./-]{2,30}){1,12}[ ]{0,40}\r?\n"
+    r"[ ]{0,40}-{3}[- ]{0,400}\r?\n"
+)
 _CELL = re.compile(r"\S+(?:[ ]\S+)*")
+_SECTION = re.compile(r"^\[([\w. -]{4,60})\][ \t]*\r?\n", re.MULTILINE)
+_SETTING = re.compile(r"[ \t]*(?:[#;][^\n]*|[\w.@\"' -]{1,80}?[ \t]*[=:][ \t]*([^\n]*)|[^\n]*)\n?")
 _FRAME = " \t\"'`*"
 _MANIFEST = re.compile(r"[\"']?\bkind[\"']?:[ \t]{0,4}[\"']?Secret[\"']?(?=[\s,}]|\Z)")
 _DOCUMENT = re.compile(r"^---", re.MULTILINE)
@@ -248,8 +258,10 @@ _JSON_DATA = re.compile(r"\"(?:data|stringData)\"\s{0,8}:\s{0,8}\{([^{}]*)\}")
 _JSON_ENTRY = re.compile(r"\"[\w.-]{1,128}\"\s{0,8}:\s{0,8}\"([^\"\n]*)\"")
 
 _INSERT = re.compile(
-    r"(?i:insert\s+into)\s+[\w.`\"]{1,60}\s?\(([^()]{1,400})\)\s?(?i:values)\s?\(([^()]{1,2000})\)"
+    r"(?i:insert\s+into)\s+[\w.`\"]{1,60}\s?\(([^()]{1,400})\)\s?(?i:values)"
+    r"\s{0,8}\((?P<row>[^()]{1,2000})\)"
 )
+_NEXT_ROW = re.compile(r"\s{0,8},\s{0,8}\((?P<row>[^()]{1,2000})\)")
 _SQL_VALUE = re.compile(r"'((?:[^'\n]|''){1,512})'|[^,\s']{1,64}")
 
 ValueSpan = tuple[int, int]
@@ -326,12 +338,16 @@ def names_in(text: str) -> list[NamePlace]:
             continue  # `AWS::IAM::AccessKey` is a type, and a line of dashes ends no name
         if _BETWEEN_COLONS.match(text[max(0, start - 2) : start] + text[done : done + 2]):
             continue  # `arn:aws:…:secret:name`
+        if text.startswith("mem_", start):
+            continue  # the id of a memory may hold any letters
         places.append(NamePlace(start, done, held, foreign is not None))
     return places
 
 
-def assigned(text: str, places: Iterable[NamePlace]) -> Iterator[tuple[int, int, str]]:
+def assigned(text: str, places: Sequence[NamePlace]) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of every secret that a mark or a sentence ties to its name."""
+    if not places:
+        return
     lowered = _lowered(text)
     done = 0
     for start, end, held, foreign in places:
@@ -376,6 +392,10 @@ def _tied_bare(name: _Name, found: re.Match[str], way: str) -> ValueSpan | None:
     opened = _UNCLOSED.match(text, found.end())
     at = opened.end() if opened else found.end()
     plain = (_ELEMENT if way == "element" else _PLAIN).match(text, at)
+    if way == "assigned" and name.held.chosen and not name.held.weak and _IN_BLOCK.search(tied):
+        rest = _REST_OF_LINE.match(text, at)
+        if rest and " " in rest[0] and rest[0][-1] not in ".:?…" and not is_placeholder(rest[0]):
+            return rest.span()
     value = plain[0].strip() if plain and way == "element" else _trimmed(plain[0]) if plain else ""
     until = at + len(value)
     several = _SEVERAL.match(text, at) if text[until : until + 1] == " " else None
@@ -547,25 +567,47 @@ def in_columns(text: str) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of every secret in a column or block whose heading promises one."""
     done = 0
     for heading in _HEADING.finditer(text):
-        if heading.start() >= done and (mark := _mark(heading[0])):
+        if heading.start() >= done and (mark := _mark(heading)):
             cells = _split(heading[0], mark)
             columns = _columns([cell for _, cell in cells], mark)
             if columns:
                 done = yield from _cells(text, heading.end(), mark, len(cells), columns)
     if "Secret" in text and _MANIFEST.search(text):
         yield from _manifests(text)
+    for section in _SECTION.finditer(text):
+        held = promise(section[1].rstrip("s"))
+        if held and held.chosen and not held.weak:
+            yield from _settings(text, section.end())
     for insert in _INSERT.finditer(text):
         columns = _columns(insert[1].split(","), "|")
-        values = list(_SQL_VALUE.finditer(text, *insert.span(2)))
-        for n, held in columns.items():
-            if n < len(values) and _is_value(values[n][1] or ""):
-                yield (*values[n].span(1), held.kind)
+        row: re.Match[str] | None = insert
+        while columns and row:
+            values = list(_SQL_VALUE.finditer(text, *row.span("row")))
+            for n, held in columns.items():
+                if n < len(values) and _is_value(values[n][1] or ""):
+                    yield (*values[n].span(1), held.kind)
+            row = _NEXT_ROW.match(text, row.end())
 
 
-def _mark(line: str) -> str:
+def _settings(text: str, at: int) -> Iterator[tuple[int, int, str]]:
+    """Every value of a section whose heading promises secrets: `[passwords]`."""
+    while at < len(text) and not text.startswith("[", at) and (line := _SETTING.match(text, at)):
+        if line.end() == at:
+            break
+        value = (line[1] or "").strip(_FRAME)
+        if _is_secret(value, _PASSWORD, _SURE, quoted=True):
+            begin = text.index(value, line.start(1))
+            yield begin, begin + len(value), "password"
+        at = line.end()
+
+
+def _mark(heading: re.Match[str]) -> str:
     """What stands between the cells of a line that can be the heading of a table, or nothing."""
+    line = heading[0]
     mark = next((mark for mark in "|\t;," if mark in line), "")
-    if not mark and _ALIGNED.match(line):
+    if not mark and (
+        _ALIGNED.match(line) or _ALIGNED_ABOVE_RULE.match(heading.string, heading.start())
+    ):
         mark = _GAP
     if not mark or not any(names(line.lower())):
         return ""

@@ -31,7 +31,7 @@ _NAMED = (
         "mnemonic",
         "seed",
     ),
-    *("signature", "psk", "pepper"),
+    *("signature", "psk", "pepper", "psw", "ssw", "salt"),
 )
 """What every such name in English has in it, in small letters."""
 _SPOKEN = {
@@ -51,6 +51,40 @@ _SPOKEN = {
         "|security question|security code|türcode|code wifi|door code|ww|katasandi"
         "|parola d'ordine|palabra clave|暗証番号|passcode"
         "|contrasenya|pasahitz|lykilorð|parool|parole ir|adgangskod|koden|kodeord|pääsykood|sandi"
+        # Phrases
+        "|phrase de passe|phrase de récupération|frase de paso|frase de acceso|frase de acesso"
+        "|frase-senha|frase secreta|frase segreta|frase di accesso|frase de recuperación"
+        "|frase de recuperação|frase di recupero|frase semilla|wiederherstellungsphrase|herstelzin"
+        "|секретная фраза|кодовая фраза|фраза восстановления"
+        "|助记词|助記詞|リカバリーフレーズ|복구 구문"
+        # Codes that are sent, or kept for the day on which all else is lost
+        "|recovery-code|backup-code|wiederherstellungscode|notfallcode|ersatzcode|code de secours"
+        "|code de récupération|codes de secours|codes de récupération|código de recuperación"
+        "|código de recuperação|códigos de recuper|código de respaldo|código de backup"
+        "|codice di recupero|codici di recupero|codice di riserva|codice di backup|kod zapasow"
+        "|kody zapasow|kod odzyskiw|резервный код|код восстановлен|herstelcode|återställningskod"
+        "|kurtarma kodu|yedek kod|záložní kód|恢复码|恢复代码|备用代码|備用代碼|バックアップコード"
+        "|リカバリーコード|復旧コード|복구 코드|백업 코드|mã khôi phục|kode pemulihan"
+        "|confirmation code|authentication code|authenticator code|login code|unlock code"
+        "|bestätigungscode|verifizierungscode|sicherheitscode|einmalcode|freischaltcode|aktivierungscode"
+        "|einmalpasswort|code de vérification|code de confirmation|code de sécurité|code de"
+        " validation"
+        "|código de verificación|código de confirmación|código de seguridad|código de verificação"
+        "|código de confirmação|código de segurança|codice di verifica|codice di conferma"
+        "|codice di sicurezza|kod weryfikacyjn|kod potwierdz|kod bezpiecz|код подтвержд|код"
+        " проверки"
+        "|код верификац|код безопасн|verificatiecode|bevestigingscode|beveiligingscode"
+        "|verifieringskod|säkerhetskod|bekræftelseskode|doğrulama kodu|onay kodu|ověřovací kód"
+        "|验证码|驗證碼|校验码|認証コード|確認コード|인증 코드|인증번호"
+        "|mã xác nhận|mã xác thực|kode verifikasi"
+        # Answers
+        "|secret answer|security answer|secretanswer|securityanswer|secret_answer|security_answer"
+        "|sicherheitsantwort|geheime antwort|réponse secrète|réponse de sécurité|respuesta secreta"
+        "|respuesta de seguridad|resposta secreta|resposta de segurança|risposta segreta"
+        "|risposta di sicurezza|секретный ответ|контрольный ответ|geheim antwoord|hemligt svar"
+        "|密保答案|秘密の答え"
+        # Short, and short for it
+        "|la contra es|mi contra es|la contra del|contra del wifi"
     ),
     "key": (
         "schlüssel|clé|clef|klucz|anahtar|キー|키|ключ|chiave|chave|密钥|密鑰|金鑰|sleutel|nyckel|nøgle"
@@ -108,7 +142,7 @@ _SECRET = re.compile(r"api|se[cg]r[eè]t|geheim|priva|секрет")
 _SECRET_KEY = re.compile(r"[ _-](?:se[cg]r[eè]t\w{0,2}|priva\w{1,3})\b")
 _WIRELESS = re.compile(r"wlan|wi-?fi|wpa|wep\b|hotspot")
 
-_MISTYPED = re.compile(r"pas+[owr]{1,4}[dt]\Z")
+_MISTYPED = re.compile(r"pas+[owr]{1,4}[dt]\Z|p[as]{1,3}w[or]{2,3}[dt]?\Z")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 
@@ -165,7 +199,8 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "password",
         words(
-            "password passwd passcode pass pwd pw userpass storepass keypass requirepass sshpass"
+            "password passwd passcode pass pwd psw pw userpass storepass keypass requirepass"
+            " sshpass"
             " psk passwort bindpw rootpw adminpw dbpw masterauth authtok"
         ),
         ("password", "passwd", "passwort", "pass", "pwd", "pw"),
@@ -341,6 +376,7 @@ _SHARED = words("shared preshared wpa wpa2 wep wifi wlan")
 _SIGNING = words(
     "client jwt session cookie app hmac signing webhook auth api consumer oauth token shared"
 )
+_DIGESTS = words("hash hashed digest md sha sha1 md5 bcrypt ntlm nt lm hex crypt")
 _PASSWORDS = next(family.words for family in FAMILIES if family.kind == "password")
 
 
@@ -352,6 +388,10 @@ class Promise:
     weak: bool
     chosen: bool = False
     """True if a person thought it up, so that it may look like anything."""
+
+
+def _is_password(word: str) -> bool:
+    return word in _PASSWORDS or word.startswith("passwor")
 
 
 def _promise(kind: str, weak: bool = False, *, shared: bool = False) -> Promise:
@@ -411,7 +451,7 @@ def promise(name: str, word_before: str = "") -> Promise | None:
     if not parts:
         return None
     last = "password" if _MISTYPED.match(parts[-1]) else parts[-1]
-    if last in ("hash", "hashed", "digest") and _PASSWORDS.intersection(parts):
+    if parts[-1] in _DIGESTS and any(_is_password(part) for part in parts):
         return Promise("password-hash", weak=True)
     before = parts[-2] if len(parts) > 1 else word_before.lower() if len(last) < 6 else ""
     if before in _HARMLESS or last in _NO_PASS:

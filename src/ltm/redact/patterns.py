@@ -136,6 +136,15 @@ SHAPES: tuple[Shape, ...] = (
            r"[\w]{0,60}[ ]?[:=][ ]?[\"']?[\w.@-]{1,64}:([^\s\"']{6,256})",
            'npmAuthIdent: "ci:{a12}4"', 'BUNDLE_GEMS__ACME__IO: "ci:{a20}"',
            "- BUNDLE_PATH: vendor"),
+    _after("token", ("cloudflared ",), r"[\w -]{1,60}? (eyJ[\w+/=-]{60,})",
+           "cloudflared service install eyJ{a100}", "- cloudflared tunnel list"),
+    _after("token", ("bearer: ", "Bearer: ", "bearer:", "Bearer:"),
+           r"[\"']?((?=%W*\d)[\w.~+/=-]{20,})", "use this as bearer: {a47}7", "- bearer: {t30}"),
+    _token("oauth-code", "4/0A", r"%W{50,}", "4/0A{w70}", "- 4/0A"),
+    _token("password-hash", "$keepass$*", r"[\w*]{40,}", "$keepass$*2*60000*0*{h64}*{h64}"),
+    _maybe(('user = "', "user = '", 'user="', 'proxy-user = "'),
+           r"[\w.@-]{1,64}:([^\s\"':]{5,64})(?=[\"'])", 'user = "me:Rad-Kappe-{d3}"',
+           '- user = "me:group"'),
     # Models
     _token("anthropic-key", "sk-ant-", r"%A{3,10}-%W{60,200}", "sk-ant-api03-{w93}AA",
            "sk-ant-oat01-{w93}AA", "- sk-ant-...", "- sk-ant-api03-your-key-here"),
@@ -280,7 +289,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape("teams-webhook", ("webhook.office.com/webhookb2/",),
           r"webhook\.office\.com/webhookb2/([A-Za-z0-9@/_-]{60,})",
           ("https://acme.webhook.office.com/webhookb2/{h36}@{h36}/IncomingWebhook/{h32}/{h36}",)),
-    Shape("discord-webhook", ("/api/webhooks/",), r"/api/webhooks/\d{15,21}/(%W{50,})",
+    Shape("discord-webhook", ("/api/webhooks/",), r"/api/webhooks/\d{10,21}/(%W{50,})",
           ("https://discord.com/api/webhooks/{d18}/{w68}",), ("https://x/api/webhooks/1/x",)),
     Shape("discord-token", (".",), r"[MNO](?<![\w-].)%W{23,27}\.%W{6}\.%W{27,45}(?!%W)",
           ("MT{a24}.G{a5}.{w38}",), ("Module{a4}.method.name",), starts=False,
@@ -369,8 +378,40 @@ SHAPES: tuple[Shape, ...] = (
     # Keys and signed texts
     _token("django-key", "django-insecure-", r"[^\s\"'`<>]{30,80}", "django-insecure-{h30}!^(x)"),
     _token("age-key", "AGE-SECRET-KEY-1 AGE-PLUGIN-", r"[A-Z0-9-]{40,}", "AGE-SECRET-KEY-1{u58}"),
-    _after("bitcoin-key", ("wif", "WIF"), rf"\W{{1,6}}([5KL]{_BASE58}{{50,51}})" + _END,
-           "wif: K" + "x3tW9" * 10 + "z", "- wif: none"),
+    _token("bitcoin-key", "5H 5J 5K K L", rf"{_BASE58}{{49,51}}(?<=.{{51}})" + _END,
+           "wif: K" + "x3tW9" * 10 + "z", "importprivkey L" + "x3tW9" * 10 + "z",
+           "- wif: none", "- K" + "x3tW9" * 9),
+    _token("nostr-key", "nsec1 ncryptsec1", r"[02-9ac-hj-np-z]{58,200}" + _END,
+           "nsec1" + "qpzry9x8" * 7 + "gf", "- nsec1", "- npub1" + "qpzry9x8" * 7 + "gf"),
+    _token("wallet-key", "edsk edesk PVT_K1_ PVT_R1_ suiprivkey1 xsk1 secret-extended-key-main1"
+           " ed25519_sk1 ed25519e_sk1 root_xsk1 addr_xsk1 acct_xsk1",
+           r"(?=%A*\d)%A{48,300}" + _END, "suiprivkey1" + "q0z5" * 15, "edsk" + "a7B9" * 13,
+           "- edsk-notes"),
+    _token("wallet-key", "SA SB SC SD", r"(?=[A-Z]{0,54}[2-7])[A-Z2-7]{54}" + _END,
+           "SA27X" + "AB27X" * 10 + "A", "- SA" + "B27X" * 9),
+    _token("wallet-key", "ed25519:", rf"{_BASE58}{{85,90}}" + _END, "ed25519:" + "x3tW9" * 17 +
+    "z2",
+           "- ed25519:" + "x3tW9" * 8),
+    _after("private-key", ("Wallet(", "privateKeyToAccount(", "fromPrivateKey(", "from_key(",
+                           "importprivkey ", "import_key(", "PrivateKey(", "privateKeyToAddress(",
+                           "fromSecretKey(", "from_private_key(", "fromSeed(", "from_seed("),
+           r"(?:[\w.]{1,40}\()?[\"']?((?:0x)?[0-9a-fA-F]{64})" + _END, "new ethers.Wallet('{h64}')",
+           "privateKeyToAccount('0x{h64}')", "- new Wallet(key)"),
+    Shape("key", ("0x",),
+          r"(?:私钥|私鑰|秘密鍵|개인 ?키|(?i:priv\w{0,8} ?-?(?:key|schlüssel)|clé privée|clave"
+          r" privada"
+          r"|chave privada|chiave privata|klucz\w{0,2} prywatn\w{0,4}|(?:приватн|закрыт)\w{2,3}"
+          r" ключ\w{0,2}"
+          r"|privésleutel|özel anahtar|raw seed|secret seed))[^\n\w]{0,8}(?:\w{1,12}[ ]){0"
+          r",4}[^\n\w]{0,4}"
+          r"(0x[0-9a-fA-F]{64})" + _END,
+          ("Der private Schlüssel lautet 0x{h64}", "钱包私钥：0x{h64}"),
+          ("the hash is 0x{h64}",), starts=False, middle=r"0x[0-9a-fA-F]{64}"),
+    Shape("recovery-key", ("-",), r"[0-9](?<![\w-].)\d{5}(?:-\d{6}){7}(?![\w-])",
+          ("{d6}-{d6}-{d6}-{d6}-{d6}-{d6}-{d6}-{d6}",), ("{d6}-{d6}-{d6}",), starts=False,
+          middle=r"-\d{6}-\d{6}-\d{6}-"),
+    _after("private-key", ('"k":"', '"k": "', '"p":"', '"q":"', '"dp":"', '"dq":"', '"qi":"'),
+           r"((?=%W*\d)%W{22,}=?)\"", '"k":"{w42}7"', '- "k":"v"'),
     _token("bitcoin-key", "xprv yprv zprv tprv", rf"{_BASE58}{{100,110}}" + _END,
            "xprv" + "9s21Z" * 21),
     Shape("seed-phrase", ("hrase", "HRASE", "nemonic", "NEMONIC"),
@@ -460,6 +501,34 @@ SHAPES: tuple[Shape, ...] = (
     _maybe(("ssh-keygen ",), rf"(?:[^\n]{{0,200}} )?-N ?{_ARGUMENT}",
            "ssh-keygen -N Rad-Kappe-{d3}",
            "- ssh-keygen -f x"),
+    _after("token", ("http ", "https ", "xh ", "xhs ", "curl "),
+           rf"(?:[^\n]{{0,200}}? )?(?:-A[ =]?bearer -a|--auth-type[ =]bearer (?:-a|--auth)"
+           rf"|--oauth2-bearer)"
+           rf"[ =]{_ARGUMENT}", "https -A bearer -a {a20} x.org", "curl --oauth2-bearer {a20}"
+           " x.org",
+           "- https -A bearer x.org"),
+    _after("password", ("curl ", "wget "),
+           r"[^\n]{0,300}?--proxy-user[ =][\"']?[^\s:\"']{1,64}:([^\s\"'$]{3,128})",
+           "curl -x http://p:3128 --proxy-user me:{a10} x.org", "- curl --proxy-user $U x.org"),
+    _option("sendemail, swaks, sendEmail, msmtp, mailx", "(?:-xp|-ap|--auth-password|-apw) ",
+            "sendemail -xu me -xp {a10} -s x", "- sendemail -f me"),
+    _after("password", ("-setairportnetwork ", "-addpreferredwirelessnetworkatindex "),
+           rf"\S{{1,12}} (?:\"[^\"\n]{{1,64}}\"|\S{{1,64}}) {_ARGUMENT}",
+           "networksetup -setairportnetwork en0 Net {a10}", "- networksetup -setairportnetwork"
+           " en0"),
+    _after("password", ("rclone obscure ", "restic key add ", "vncpasswd -f ",
+    "mysql_config_editor set"
+                        " -p"), _ARGUMENT,
+           "rclone obscure {a10}", "- rclone obscure -"),
+    _after("token", ("snyk auth ", "snyk config set api=", "sentry-cli login --auth-token ",
+                     "circleci setup --token ", "railway login --token ", "codecov -t ",
+                     "doctl auth init -t ", "netlify --auth ", "vercel --token ",
+                     "flyctl auth token "),
+           _ARGUMENT, "snyk auth {h8}-{h4}-{h4}-{h4}-{h12}", "- snyk auth -d"),
+    _maybe(("xdotool type ", "tmux send-keys ", "ydotool type ", "wtype ", "cliclick t:",
+            "adb shell input text ", "keystroke ", "screen -X stuff "),
+           rf"(?:-{{1,2}}[\w=-]{{1,20}} (?:[\w.:]{{1,20}} (?=[^\n]))?){{0,3}}{_ARGUMENT}",
+           "xdotool type 'Rad-Kappe-{d3}'", "- tmux send-keys -t 0 'ls -la' Enter"),
     _after("password", ("wpa_passphrase ",), rf"(?:\"[^\"\n]{{1,64}}\"|\S{{1,64}}) {_ARGUMENT}",
            "wpa_passphrase Net {a10}", "- wpa_passphrase Net"),
     _after("password", ("radtest ",), r"\S{1,64} ([^\s\"'`$]{4,64}) \S{1,64} \d",
@@ -504,7 +573,8 @@ SHAPES: tuple[Shape, ...] = (
            "db2 connect to X user me using {a10}", "- connect to X user me"),
     _after("password", ("-password password ", "-password-again password "), r"(\S{4,128})",
            "d-i passwd/root-password password {a10}", "- the -password password"),
-    _after("password", ("rocommunity ", "rwcommunity "), r"(?!public\b|private\b)(\S{4,64})",
+    _after("password", ("rocommunity ", "rwcommunity ", "_SNMPCOMMUNITY "),
+           r"(?!public\b|private\b)(\S{4,64})",
            "rocommunity {a10} 10.0.0.0/8", "- rocommunity public"),
     _after("password", ("/pass:", "/PASS:", "/password:", "/pwd:"), _ARGUMENT,
            "cmdkey /add:x /user:me /pass:{a10}", "- cmdkey /pass:"),
@@ -513,6 +583,15 @@ SHAPES: tuple[Shape, ...] = (
     _option("zip, unzip, sqlcmd, bcp, isql, tsql, osql, mosquitto_pub, mosquitto_sub, ipmitool",
             "-P ?", "zip -er -P {a10} out.zip dir", "sqlcmd -S x -U sa -P {a10} -Q 1",
             "- zip -P", "- unzip -p in.zip", "- sqlcmd -S x -P $PW", "- mosquitto_pub -h x -t a"),
+    _after("password", ("cryptsetup ", "gpg ", "openssl ", "sudo -S", "passwd ", "zip "),
+           r"[^\n|;&]{0,160}?<<<\s?(?:\"([^\"\n$]{4,128})\"|'([^'\n]{4,128})'|([^\s\"'$]{4,128}))",
+           'cryptsetup luksOpen /dev/sdb1 data <<< "{a6} {a6}"', 'sudo -S ls <<< {a10}',
+           '- openssl dgst <<< "$TEXT"'),
+    _maybe(("echo -n ", "echo ", "printf "),
+           rf"(?:{_QUOTED}) ?\| ?(?:base64|openssl|sudo -S|passwd|chpasswd|gpg"
+           r"|mkpasswd|htpasswd|kinit|cryptsetup|docker login|podman login|smbpasswd)\b",
+           "echo -n 'Rad-Kappe-{d3}' | base64",
+           "- echo -n 'hello' | base64"),
     _option("7z, 7za, 7zr, 7zz", "-p", "7z a -p{a10} out.7z dir", "- 7z a -p out.7z dir"),
     _option("rar, unrar", "-h?p", "rar a -hp{a10} x.rar", "- rar a -hp x.rar"),
     _option("openssl enc", "-k ", "openssl enc -aes-256-cbc -in a -k {a10}",
@@ -580,7 +659,9 @@ SHAPES: tuple[Shape, ...] = (
           rf"|[\"']%s(?:\\n)?[\"'] ){{0,2}}{_PLAIN_ARGUMENT} ?\| ?"
           r"(?:sudo [^\n]{0,60}?-(?:[A-Za-z]{0,4}S|-stdin)|[^\n|]{0,200}?--(?:pass\w{0,8}"
           r"|token)-stdin"
-          r"|[^\n|]{0,200}?--with-token|[^\n|]{0,60}?passphrase-fd 0"
+          r"|[^\n|]{0,200}?--with-token|[^\n|]{0,60}?passphrase-fd 0|secret-tool store|pass"
+          r" insert|bw "
+          r"|op item create|security add|keyring set|gh secret set|fly secrets|wrangler secret"
           r"|(?:sudo )?(?:passwd|chpasswd|smbpasswd|kinit|cryptsetup|su|vncpasswd|gpg|ssh-add"
           r"|openconnect"
           r"|htpasswd|ecryptfs-\S{1,40}|veracrypt|zfs|keepassxc-cli|mosquitto_passwd)\b)",
@@ -635,6 +716,19 @@ SHAPES: tuple[Shape, ...] = (
           r"[\w.@-]{1,64}[\"']?[ \t]{1,8}\*[ \t]\"([^\"\n]{4,128})\"[ \t]{1,8}(?:\*|\d)",
           ('"me" * "{a10}" *',), ('2 * "ab" * 3',), starts=False,
           middle=r"\* \"[^\"\n]{4,128}\"[ \t]{1,8}(?:\*|\d)"),
+    _after("password", ("<Key>Password</Key>", "<key>password</key>", "<Key>TOTP Seed</Key>",
+                        "<Key>otp</Key>"),
+           r"\s{0,20}<(?:Value|string)[^<>\n]{0,60}>([^<\n]{3,256})<",
+           '<Key>Password</Key><Value ProtectInMemory="True">{a10}</Value>',
+           "- <Key>Password</Key><Value/>"),
+    Shape("cookie", ("\tTRUE\t", "\tFALSE\t"),
+          r"\t(?:TRUE|FALSE)\t/[^\t\n]{0,80}\t(?:TRUE|FALSE)\t\d{1,12}\t"
+          r"(?i:[\w.-]{0,40}(?:sess|sid|token|auth|login|csrf|jwt|remember)[\w.-]{0,40})\t([^\s]{8,4096})",
+          ("x.org\tFALSE\t/\tTRUE\t0\tsessionid\t{h40}",),
+          ("x.org\tFALSE\t/\tTRUE\t0\ttheme\tdark-mode-2",), starts=False),
+    Shape("password", ("...", "…"),
+          r"(?:(?<=\.\.\.)|(?<=…))(?i:p?a?s?s?w?ord|s?e?cret|t?oken)[\"']?[=:][ ]?[\"']?"
+          r"([^\s\"'`]{6,256})", ("...ASSWORD={a14}\nPORT=80",), ("...word: hello",), starts=False),
     _after("password", ("<keyMaterial>",), r"([^<\n]{4,128})<",
            "<keyMaterial>{a10}</keyMaterial>", "- <keyMaterial></keyMaterial>"),
     _after("key", ("routing_key", "integration_key", "service_key"),
@@ -656,6 +750,19 @@ SHAPES: tuple[Shape, ...] = (
            r"(?:\s{0,8}[\"'][^\"'\n]{0,64}[\"'],){1,2}?\s{0,8}"
            r"(?:\"([^\"\n]{5,64})\"|'([^'\n]{5,64})')[,)]", 'ftp.login("me", "Rad-Kappe-{d3}")',
            '- connect("host", "user")', '- login("me", "Password")'),
+    _after("password", ("mysql_real_connect(", "mysqli_real_connect(", "->connect(", "new PDO(",
+                        "__construct(", "pg_connect(", "SetBasicAuth(", "setBasicAuth(",
+                        "withBasicAuth(",
+                        "basicAuth(", "basic_auth(", "connectdb(", "logon("),
+           r"(?:[^\s\"'(),]{1,40},\s{0,8})?(?:[\"'][^\"'\n]{0,200}[\"'],\s{0,8}){1,2}?"
+           r"(?:\"([^\"\n]{6,128})\"|'([^'\n]{6,128})')(?=\)|,\s{0,8}(?:[\"'\d\[$]|NULL))",
+           'mysql_real_connect(c, "db.x.org", "me", "{a10}", "shop", 0)',
+           "PDO->__construct('mysql:host=x', 'root', '{a10}')", "DBI->connect($dsn, 'me', '{a10}')",
+           'req.SetBasicAuth("me", "{a10}")', "- new PDO($dsn, $user, $pw)"),
+    _maybe(("toBe(", "toEqual(", "assertEqual(", "assertEquals(", "assert_equal("),
+           r"(?<=[pP]assword\)\.toBe\()[\"']([^\"'\n]{6,128})[\"']\)",
+           "expect(res.body.password).toBe('Rad-Kappe-{d3}')",
+           "- expect(x.password).toBe('string')"),
     _after("password", ("PlainAuth(",),
            rf"(?:[\"'][^\"'\n]{{0,64}}[\"'],\s{{0,8}}){{2}}(?:{_QUOTED})",
            'smtp.PlainAuth("", "me", "{a10}", "x.org")', "- PlainAuth(a, user, pw, host)"),
@@ -665,6 +772,24 @@ SHAPES: tuple[Shape, ...] = (
     _after("secret", ("Fernet(", "AES.new(", "SecretKeySpec(", "SecretBox("),
            r"b?[\"']((?=[^\"'\n]{0,128}\d)[^\"'\n]{8,128})[\"']", 'Fernet(b"{a16}7")',
            "- Fernet(key)"),
+    _after("totp-secret", ("oathtool ",), r"(?:--?[\w=-]{1,20} ){0,6}[\"']?([A-Za-z2-7]{16"
+    r",64})" + _END,
+           "oathtool --totp -b " + "MZXW6YTB" * 3, "- oathtool --totp -b -"),
+    _after("totp-secret", ("TOTP(", "HOTP(", "authenticator.generate(", "totp.generate(",
+                           "totp.New(", "speakeasy.totp(", "GenerateCode(", "ROTP::TOTP.new("),
+           r"[^\"'\n)]{0,40}[\"']([A-Za-z2-7]{16,64})[\"']",
+           "pyotp.TOTP('" + "MZXW6YTB" * 3 + "').now()",
+           "- pyotp.TOTP(secret)"),
+    Shape("totp-secret", ("シークレット", "密钥", "密鑰", "セットアップ",
+                          "시크릿", "otp", "OTP",
+                          "uthenticator", "etup key"),
+          r"(?:シークレット(?:キー)?|密钥|密鑰|セットアップキー|시크릿 ?키?"
+          r"|(?i:t?otp|2fa|authenticator|setup"
+          r" key)"
+          r"(?:[ _-](?i:secret|key|seed|code|app)){0,3})[\"']?[ ]?(?:[:：=]|是|は|is)[ ]?[\"'`]?"
+          r"((?=[A-Z]{0,40}[2-7])[A-Z2-7]{16,64})(?!%A)",
+          ("認証アプリのシークレットキー：" + "MZXW6YTB" * 2, "TOTP secret: " + "MZXW6YTB" * 4),
+          ("TOTP secret: required", "密钥：ABC"), starts=False),
     _after("secret", ("otpauth://",), r"[^\s\"']{0,200}?[?&]secret=([A-Za-z2-7]{16,})",
            "otpauth://totp/a:b?secret=" + "MZXW6YTB" * 3, "- otpauth://totp/a"),
     _after("secret", ("dig -y ", "nsupdate -y ", "hmac-sha256:", "hmac-sha512:", "hmac-md5:"),
@@ -695,9 +820,47 @@ SHAPES: tuple[Shape, ...] = (
           r"[\"']?[\w$#.]{1,30}/[\"']?([^\s/@\"']{3,64})(?:[\"']?@|(?= \w+=))",
           ("sqlplus -s scott/{a10}@orcl", "jdbc:oracle:thin:scott/{a10}@db:1521:x"),
           ("sqlplus /nolog", "sqlplus scott@orcl")),
+    _after("password", ("sqlplus ", "expdp ", "impdp ", "sqlldr ", "rman "),
+           r"(?:[^\n/]{0,80}[ =])?[\"']?[\w$#.-]{1,30}/[\"']?([^\s/@\"']{4,64})[\"']?@",
+           'impdp "ci-bot/{a10}@wiki" dumpfile=d.dmp', "- sqlplus /nolog"),
+    _after("password", ("netloc='", 'netloc="'), r"[^\s:@'\"]{1,64}:([^\s@'\"$<]{4,128})@",
+           "netloc='me:{a10}@x.org'", "- netloc='x.org:80'"),
     _command(("scott/", "system/"),
           r"(?<![/.])(?:scott|system)/([^\s/@\"'.]{3,64})@[\w/]",
           ("connect scott/{a10}@orcl",), ("/etc/systemd/system/getty@tty1.service",)),
+    # What a program asks for or prints, in the line below
+    _after("password", ("334 UGFzc3dvcmQ6", "334 cGFzc3dvcmQ6", "334 UGFzc3dvcmQA"),
+           r"\r?\n[ \t>+|]{0,12}(?:(?:C|>>>|-->|->|~>)[:>]?[ ]?)?([A-Za-z0-9+/]{4,200}={0"
+           r",2})(?=[\s\"'`)]|\Z)",
+           "334 UGFzc3dvcmQ6\n{a16}==", "- 334 UGFzc3dvcmQ6"),
+    _after("password", ("AUTH PLAIN ", "AUTH LOGIN ", "AUTHENTICATE PLAIN "),
+           r"(?:\r?\n[ \t>+|C:S]{0,12})?([A-Za-z0-9+/]{12,400}={0,2})(?=\s|\Z|[\"'])",
+           "AUTH PLAIN {a24}==", "- AUTH PLAIN LOGIN"),
+    _after("secret", (
+        "wg genkey", "wg genpsk", "openssl rand ", "/dev/urandom", "pwgen", "apg ", "dumpprivkey",
+        "key:generate", "auth print-access-token", "print-identity-token", "gh auth token",
+        "op read ", "pass show ", "gopass show ", "vault kv get ", "vault read ", "bw get password",
+        "lpass show", "find-generic-password", "find-internet-password", "get-parameter",
+        "get-secret-value", "secrets versions access", "get-authorization-token",
+        "get-login-password",
+        "kubectl get secret", "oc get secret", "oc whoami -t", "create token ", "config:get ",
+        "terraform output", "tofu output", "printenv ", "keyvault secret show", "secrets get ",
+        "account get-access-token", "generate_secret", "secret_key()", "genkey",
+        "secret-tool lookup",
+        "doppler secrets get", "keyring get", "cat /run/secrets/", "bin/rails secret",
+        "rake secret",
+        "get_random_secret_key", "Fernet.generate_key", "keyctl print",
+        "docker swarm join-token", "kubeadm token", "kubeadm certs", "pulumi config get",
+        "token_hex(", "token_urlsafe(", "credstash get", "chamber read", "sops -d",
+        "age-keygen", "mkpasswd", "diceware", "xkcdpass",
+    ), r"[^\n]{0,160}\n[ \t>+|]{0,12}(?:base64:)?[\"'b]{0,2}"
+       r"(?![\w.-]{1,24}:[ ]|https?:|[/~.](?![A-Za-z0-9+/]{42}=))"
+       r"((?=[^\s\"'`]{0,512}\d)[^\s\"'`,:(){}]{16,512}(?![^\s\"'`)])"
+       r"|(?=\S{0,64}[\d_!@#$%^&*+=-])[^\s\"'`,:(){}]{8,64}(?=[\"']?[ \t]{0,8}(?:\r?\n|\Z)))",
+           "$ wg genkey\n{b42}7=", "openssl rand -hex 32\n{h64}",
+           "kubectl get secret db -o jsonpath='{.data.password}'\n{a24}==",
+           "php artisan key:generate --show\nbase64:{b43}=",
+           "- kubectl get secret db\nNAME  TYPE", "- wg genkey > a\n$ ls"),
     # Windows
     _command(("NetworkCredential(", "PSCredential(", "HTTPBasicAuth(", "auth=("),
           rf"(?:NetworkCredential|PSCredential|HTTPBasicAuth|auth=)\(\s{{0,8}}[\"'][^\"'\n]{{0,64}}[\"'],\s{{0,8}}(?:{_QUOTED})",
@@ -731,17 +894,42 @@ SHAPES: tuple[Shape, ...] = (
     _token("password-hash", "$S$ $P$ $H$", rf"{_HASH}{{31,52}}", "$S$D{a51}", "$P$B{a30}", "- $S$"),
     _token("password-hash", "$krb5tgs$ $krb5asrep$ $krb5pa$ $DCC2$ $mskrb5$", r"[^\s\"']{40,}",
            "$krb5tgs$23$*me$X.ORG$http/web*${h32}${h200}", "- $krb5tgs$"),
-    Shape("password-hash", ("'*", '"*', "| *"), r"\*(?<=[\"' ]\*)[0-9A-F]{40}(?![0-9A-F])",
-          ("IDENTIFIED WITH mysql_native_password AS '*" + "0A1B" * 10 + "'",), ("AS '*'",),
-          starts=False),
+    Shape("password-hash", ("*",), r"\*(?<=[\"' :=>\t|]\*)[0-9A-F]{40}(?![0-9A-F])",
+          ("me:*" + "0A1B" * 10, "IDENTIFIED WITH mysql_native_password AS '*" + "0A1B" * 10 +
+          "'",), ("AS '*'", "a *b"),
+          starts=False, middle=r"\*[0-9A-F]{40}"),
     Shape("password-hash", (":::",), r"(?<![\w-])[\w.$-]{1,64}:\d{3,10}:(%H{32}:%H{32}):::",
           ("me:500:{h32}:{h32}:::",), ("a:::b",), starts=False),
-    Shape("password-hash", ("::",), r"(?<!\w)[\w.$-]{1,64}::[\w.-]{0,64}:%H{16}:(%H{32}:%H{16,})",
+    Shape("password-hash", ("::",), r"(?<!\w)[\w.$-]{1,64}::[\w.-]{0,64}:(%H{16}:%H{32}:%H{16,})",
           ("me::CORP:{h16}:{h32}:0101{h80}",), ("std::map", "a::b:{h16}"), starts=False,
           middle=r"::[\w.-]{0,64}:%H{16}:"),
-    _after("password-hash", ("NTLM", "NT hash", "NT Hash", "NThash", "LM hash", "LM Hash"),
-           r"(?:v[12])?[ _-]?(?i:hash)?(?i:es)?[\"']?(?: is| was)?[ ]?[:=]{0,2}[ ]?[\"']?"
-           r"(%H{32}(?::%H{32})?)(?!%A)", "NTLM hash: {h32}", "- NT hash: none"),
+    _after("password-hash", ("NTLM", "NT hash", "NT Hash", "NT-Hash", "NThash", "LM hash",
+    "LM Hash",
+                             "LM-Hash", "ntlm", "nt_hash", "lm_hash", "nthash", "lmhash"),
+           r"(?:v[12])?[ _-]?(?i:hash)?(?i:es)?(?:[ ](?!is |was )[\w.@\\$'’-]{1,40}){0,4}?[\"']?"
+           r"(?: is| was| ist)?[ ]{0,8}[:=]{0,2}[ ]?[\"']?"
+           r"([0-9A-Fa-f]{32}(?::[0-9A-Fa-f]{32})?)(?!%A)", "NTLM hash: {h32}",
+           "  * NTLM     : {h32}", "NTLM hash of the admin: {h32}", "NT-Hash von mara: {h32}",
+           "- NT hash: none"),
+    _after("password-hash", ("evil-winrm ", "nxc ", "netexec ", "crackmapexec ", "cme ",
+    "impacket-",
+                             "psexec.py ", "wmiexec.py ", "smbexec.py ", "secretsdump.py ",
+                             "pth-winexe ", "xfreerdp ", "smbclient.py ", "GetUserSPNs.py "),
+           r"[^\n]{0,200}?(?:-H|--?hashes|-hashes|/pth:)[ =]?[\"']?"
+           r"(%H{32}(?::%H{32})?|:%H{32})(?!%A)", "evil-winrm -i x -u me -H {h32}",
+           "secretsdump.py -hashes :{h32} me@x", "- nxc smb x -H hashes.txt"),
+    _after("password-hash", ("/rc4:", "/ntlm:", "/aes256:", "/aes128:", "/krbtgt:", "rc4_hmac_nt",
+                             "aes256_hmac", "aes128_hmac", "arcfour-hmac", "des-cbc-md5",
+                             "aes256-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96"),
+           r"[):\s(]{0,12}(?:0x)?([0-9a-fA-F]{16,64})" + _END, "/ntlm:{h32}",
+           "aes256-cts-hmac-sha1-96:{h64}", "aes256_hmac       {h64}", "(arcfour-hmac) (0x{h32})",
+           "- aes256-cts-hmac-sha1-96:normal"),
+    Shape("password-hash", ("md5",), r"md5(?<![\w/-]md5)(%H{32})(?!%A)",
+          ("password_hash: md5{h32}", "candidates for md5{h32}: running"), ("md5 {h32}",),
+          starts=False, middle="md5%H{32}"),
+    _token("encrypted-vault", "$ANSIBLE_VAULT;", r"\d\.\d;AES256(?:;[\w.-]{1,64})?(?:\\n|\r?\n)"
+           r"[ \t>+|]{0,40}((?:%H{16,80}(?:(?:\\n|\r?\n)[ \t>+|]{0,40}(?=%H{8}))?){1,400})",
+           "$ANSIBLE_VAULT;1.1;AES256\n  {h80}\n  {h80}", "- $ANSIBLE_VAULT;1.1;AES256"),
     _after("password-hash", ("select ", "SELECT "),
            r"(?=[^\n;]{0,400};?[ ]{0,4}\n)[^\n;]{0,200}?(?i:passw(?:or)?d|hash|secret|token)"
            r"[^\n;]{0,200};?[ ]{0,4}\n"
@@ -776,21 +964,43 @@ SHAPES: tuple[Shape, ...] = (
            "WPA*02*{h32}*{h12}*{h12}*{h12}*{h64}"),
     _after("password-hash", ("PASSWORD 'md5", 'PASSWORD "md5', "password 'md5", ":md5", '"md5'),
            r"(%H{32})" + _END, "CREATE ROLE a PASSWORD 'md5{h32}'", "- PASSWORD 'md5'"),
+    _token("cookie", ".ASPXAUTH= .AspNetCore.Identity= .ASPXFORMSAUTH=", r"([0-9A-Za-z_-]{48,})",
+           ".ASPXAUTH={h128}", "- .ASPXAUTH="),
+    _after("private-key", ("Private-MAC: ",), r"(%H{40,64})" + _END, "Private-MAC: {h64}",
+           "- Private-MAC: none"),
+    Shape("signature", ("Digest ",), r"Digest [^\n]{1,400}?\bresponse=\"?(%H{32,64})" + _END,
+          ('Digest username="a", nonce="b", response="{h32}"',), ("Digest of the week",)),
+    Shape("signature", ("AWS4-HMAC-SHA256 ",), r"AWS4-HMAC-SHA256 [^\n]{1,400}?Signature=(%H{64})",
+          ("AWS4-HMAC-SHA256 Credential=a/b, Signature={h64}",), ("AWS4-HMAC-SHA256 is used",)),
+    # The words that open a wallet
+    _after("seed-phrase", ("seed phrase", "Seed phrase", "recovery phrase", "Recovery phrase",
+                           "mnemonic", "Mnemonic", "MNEMONIC", "seed words", "Seed words"),
+           r"[^\n:=]{0,60}[:=][ \"'\n]{1,4}((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?![a-z])",
+           "the seed phrase of the wallet: " + " ".join(["orbit", "canal", "velvet"] * 4),
+           "- mnemonic: none"),
     # A number in the place of a password
     _command(("PIN", "Pin", "pin", "PUK", "passcode", "Passcode", "door code", "Door code",
               "alarm code", "Alarm code", "access code", "Access code", "unlock code",
                       "safe code",
               "gate code", "entry code", "Türcode", "Zugangscode", "code d'accès", "one-time code",
-              "verification code", "security code", "login code", "OTP", "2FA code", "TAN"),
+              "verification code", "security code", "login code", "OTP", "2FA code", "TAN",
+              "Пин", "пин", "ПИН", "Код доступа", "код доступа", "Code secret", "code secret",
+              "暗証番号", "密码", "验证码"),
           r"(?:(?:PIN|[Pp]in)(?:[ -]?[Cc]ode|[ -]?[Nn]ummer|[ -]number)?|PUK|OTP|TAN|[Pp]asscode"
           r"|(?:[Dd]oor|[Aa]larm|[Aa]ccess|unlock|safe|gate|entry|one-time|verification|security|login"
-          r"|2FA) code|Türcode|Zugangscode|code d'accès)(?:[ ][\w'’.-]{1,24}){0,5}?"
-          r"(?:['’]s[ ]|[ ]?[:=][ ]?|(?<=PIN|PUK)[ ]|(?<=ith pin)[ ]|(?<=[a-z] code)[ ]"
-          r"|[ ](?:is|ist|lautet|was|est|es|é|è|to|är|er|on|je|jest|still|now)[ ](?:now )?)"
-          r"[\"'`*]{0,2}(\d{4,8}|\d{2,4}(?:-\d{2,4}){1,3})\#?(?![\w:/%-]|\.\d|[ ](?:ms|bytes"
+          r"|2FA) code|Türcode|Zugangscode|code d'accès|(?:Пин|пин|ПИН)(?:-?код\w{0,2})?"
+          r"|[Кк]од доступа"
+          r"|[Cc]ode secret|暗証番号|密码|验证码)"
+          r"(?:[ ](?!(?i:ttl|length|timeout|expir|port|limit|max|min|size))[\w'’.-]{1,24}){0,5}?"
+          r"(?:['’]s[ ]|[ ]?[:=：是は][ ]?|(?<=PIN|PUK|TAN)[ ]|(?<=ith pin)[ ]|(?<=[a-z] code)[ ]"
+          r"|(?<=[а-я])[ ]|[ ][-–—][ ]"
+          r"|[ ](?:is|ist|lautet|was|war|est|c'est|es|é|è|to|är|er|on|je|jest|still|now)[ ]"
+          r"(?:now )?)"
+          r"[\"'`*]{0,2}(\d{4,8}|\d{2,4}(?:[- ]\d{2,4}){1,3})\#?(?![\w:/%-]|\.\d|[ ](?:ms|bytes"
           r"|px|times|seconds))",
           ("PIN: {d6}", "The PIN for the alarm panel is {d5}.", "Le code PIN est {d6}, merci",
-           "De pincode is {d8}."), ("PIN: 12", "pin: v1.2.3", "GPIO PIN is high"), "pin"),
+           "De pincode is {d8}.", "Пин-код от телефона {d5}", "TAN war {d6}"),
+          ("PIN: 12", "pin: v1.2.3", "GPIO PIN is high"), "pin"),
     Shape("pin", ("PIN =", "PIN=", "PIN:", 'PIN"', "pin =", "pin=", "pin:", 'pin"', "Pin=", 'Pin"'),
           r"(?:PIN|[pP]in)(?<![A-Z][A-Z]PIN)(?<![a-z]pin)[\"']?[ ]?[:=][ ]?[\"']?"
           r"(\d{4,8})(?![\w.:-])",

@@ -3,15 +3,17 @@
 "The new password for staging is hunter2", "log in as admin / pineapple", "contraseña: sol y luna":
 no list of patterns covers what people write in thirty languages. Near each name of a secret every
 token is described by signs: what it looks like, which words stand between it and the name, what
-follows it. The weights of the signs are in `prose.json`, made by `python -m training.secrets` from
-texts of many authors. A token is looked at for the two names before it and the one after it, so
-that time grows with the text and no faster.
+follows it. The weights of the signs are in `prose.json.gz`, made by `python -m training.secrets`
+from texts of many authors. A token is looked at for the two names before it and the one after it,
+so that time grows with the text and no faster.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -34,11 +36,22 @@ from ltm.redact.values import (
     oddness,
 )
 
-WEIGHTS = Path(__file__).with_name("prose.json")
+WEIGHTS = Path(__file__).with_name("prose.json.gz")
 UNIT = 100
 """Weights are kept as whole numbers, in this part of one."""
 
 _BEFORE, _AFTER = 90, 170  # characters of text looked at around a name
+_NEXT = 30  # and after what is looked at
+_SIDES = ("before", "after")
+_BLANK = re.compile(r"\s")
+# After "key": keys that are pressed together, and the name of something cached.
+# What names a session or a memory next to it, and opens nothing.
+_ID = re.compile(
+    r"(?:mem_[0-9a-z]{8,24}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(?![\w-])"
+)
+_NO_VALUE = re.compile(
+    r"(?i:ctrl|control|alt|shift|cmd|meta|super)\+|[A-Za-z][\w.-]*-[0-9a-f]{32,}\Z"
+)
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u3000-\u303f\uff00-\uffef"
 _TOKEN = re.compile(
     rf"(?:[^\s\"`,;&\\\\{_UNSPACED}]|&(?!quot|apos|amp|lt|gt|\#)){{1,300}}|[{_UNSPACED}]+"
@@ -48,7 +61,8 @@ _QUOTES = "\"'`„“”«»‹›「」『』"
 _OPENING = _QUOTES + "([{<*_→\\"
 _CLOSING = _QUOTES + ")]}>*_.,;:…。\\"
 _QUOTED = re.compile(
-    r"([\"'`„“«‹「『])([^\s\"'`„“”«»]{1,30}(?: [^\s\"'`„“”«»]{1,30}){1,7})[\"'`“”»›」』]"
+    r"([\"'`„“«‹「『])[ \u00a0\u202f]?([^\s\"'`„“”«»]{1,30}(?: [^\s\"'`„“”«»]{1,30}){1,7})"
+    r"[ \u00a0\u202f]?[\"'`“”»›」』]"
 )
 _PHRASE = re.compile(
     r"(?<=[\s:])[^\W\d_]{2,16}(?:[ -](?:[^\W\d_]{2,16}|\d{1,4})){1,6}"
@@ -62,6 +76,11 @@ _VERSION = re.compile(r"v?\d+(?:\.\d+)+|\d{4}-\d\d-\d\d|\d\d?:\d\d")
 _SKELETON = (("[a-z]+", "a"), ("[A-Z]+", "A"), (r"\d+", "0"), (r"[^\W\d_a-zA-Z]+", "a"))
 _SORTS = tuple((re.compile(pattern), mark) for pattern, mark in _SKELETON)
 _OTHERS = re.compile("[^aA0]+")
+_SORT_OF = {
+    code: "a" if char.islower() else "A" if char.isupper() else "0" if char.isdigit() else "!"
+    for code, char in enumerate(map(chr, range(128)))
+}
+_RUN = re.compile(r"(.)\1+")
 _USER = re.compile(
     r"\b(?:user(?:name)?|login|account|e-?mail|admin|root|benutzer|utilisateur|usuario|utente"
     r"|логин|пользователь)\b|用户|账号|ユーザー|사용자|아이디"
@@ -91,25 +110,71 @@ class Described(NamedTuple):
     signs: frozenset[str]
 
 
+class _Signs:
+    """Signs of a token, and what they weigh together; no two groups of a token share a sign."""
+
+    __slots__ = ("names", "weight")
+
+    def __init__(self, *names: str) -> None:
+        self.names = frozenset(names)
+        weight = _model()["weights"].get
+        self.weight: int = sum([weight(name, 0) for name in self.names])
+
+
+class _Window(NamedTuple):
+    """A name, and the part of a text that is looked at for its value."""
+
+    text: str
+    """That part, one character more before it and a few after it."""
+    offset: int
+    """Where that begins in the whole text."""
+    place: NamePlace
+    """Where the name stands in it."""
+    first: int
+    until: int
+
+
 def by_words(text: str, places: Sequence[NamePlace]) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of every token that the words around it make a secret."""
-    if not places:
-        return
-    model = _model()
-    weight, bias = model["weights"].get, model["bias"] * UNIT
-    for each in described(text, places):
-        if bias + sum([weight(sign, 0) for sign in each.signs]) > 0:
-            yield each.start, each.end, each.kind
+    for text_around, offset, place, first, until in _windows(text, places):
+        for start, end, kind in _secrets(text_around, place, first, until):
+            yield offset + start, offset + end, kind
+
+
+@lru_cache(maxsize=1024)
+def _secrets(
+    text: str, place: NamePlace, first: int, until: int
+) -> tuple[tuple[int, int, str], ...]:
+    """The secrets of one window; most are met again once what was found first is taken out."""
+    least = -_model()["bias"] * UNIT
+    return tuple(
+        (start, end, _kind(place.held))
+        for start, end, groups in _judged(text, place, first, until)
+        if sum([group.weight for group in groups]) > least
+        and not (place.held.weak and _NO_VALUE.match(text, start, end))
+        and not (place.held.kind == "session" and _ID.match(text, start, end))
+    )
 
 
 @cache
 def _model() -> dict[str, Any]:
-    model: dict[str, Any] = json.loads(WEIGHTS.read_text("utf-8"))
+    model: dict[str, Any] = json.loads(gzip.decompress(WEIGHTS.read_bytes()))
     return model
 
 
 def described(text: str, places: Sequence[NamePlace]) -> Iterator[Described]:
     """Every token that may be the value of one of these names."""
+    for text_around, offset, place, first, until in _windows(text, places):
+        for start, end, groups in _judged(text_around, place, first, until):
+            signs = frozenset().union(*(group.names for group in groups))
+            yield Described(offset + start, offset + end, _kind(place.held), signs)
+
+
+def _kind(held: Promise) -> str:
+    return "password" if held.kind in ("login", "credential") else held.kind
+
+
+def _windows(text: str, places: Sequence[NamePlace]) -> Iterator[_Window]:
     last = len(places) - 1
     edges = [0, *(edge for place in places for edge in place[:2]), len(text), len(text), len(text)]
     for n, place in enumerate(places):
@@ -120,85 +185,197 @@ def described(text: str, places: Sequence[NamePlace]) -> Iterator[Described]:
             continue
         first = max(places[n - 1].end if n else 0, place.start - _BEFORE)
         until = min(places[n + 2].start if n + 2 <= last else len(text), place.end + _AFTER)
-        yield from _around(text, place, *_window(text, place, first, until))
+        first, until = _around(text, place, first, until)
+        offset = max(0, min(first, place.start) - 1)
+        yield _Window(
+            text[offset : until + _NEXT],
+            offset,
+            place._replace(start=place.start - offset, end=place.end - offset),
+            first - offset,
+            until - offset,
+        )
 
 
-def _window(text: str, place: NamePlace, first: int, until: int) -> tuple[int, int]:
+def _around(text: str, place: NamePlace, first: int, until: int) -> tuple[int, int]:
     """The part of a text around a name that is looked at: whole tokens of its paragraph."""
     gap = text.rfind("\n\n", first, place.start)
     if gap >= 0:
         first = gap + 2
-    while 0 < first < place.start and not text[first - 1].isspace():
-        first += 1
+    if 0 < first < place.start:
+        blank = _BLANK.search(text, first - 1, place.start - 1)
+        first = blank.end() if blank else place.start
     gap = text.find("\n\n", place.end + 4, until)
     if gap >= 0 and text[gap - 1] != ":":
         return first, gap
-    while until < len(text) and until - place.end < 2 * _AFTER and not text[until].isspace():
-        until += 1
+    most = min(len(text), place.end + 2 * _AFTER)
+    if until < most:
+        blank = _BLANK.search(text, until, most)
+        until = blank.start() if blank else most
     return first, until
 
 
-def _around(text: str, place: NamePlace, first: int, until: int) -> Iterator[Described]:
+def _judged(
+    text: str, place: NamePlace, first: int, until: int
+) -> Iterator[tuple[int, int, list[_Signs]]]:
+    """The tokens of a window that may be the name's value, each with groups of signs."""
     start, end, held, foreign = place
     tokens = [
-        (begin, stop, _look(text[begin:stop]))
+        (begin, stop, _odd(text[begin:stop]))
         for begin, stop in _tokens(text, first, until)
         if (stop <= start or begin >= end)
         and (start - stop <= _REACH[0] >= begin - end or not text[begin:stop].isalpha())
     ]
-    if not tokens:
+    near = [
+        (n, begin, stop, odd, look)
+        for n, (begin, stop, odd) in enumerate(tokens)
+        if (begin - end if begin >= end else start - stop) <= _REACH[odd]
+        and (look := _look(text[begin:stop]))
+    ]
+    if not near:
         return
-    most = max(look.odd for _, _, look in tokens)
-    name = text[start:end]
-    lead = _words(text[max(first, start - 40) : start])
-    common = [f"kind {held.kind}", f"name {name.lower()[:20]}", f"lead {' '.join(lead[-2:])}"]
-    common.append(f"lead {' '.join(lead[-1:])}")
-    common += [f"weak {held.weak}", f"chosen {held.chosen}", f"foreign {foreign}"]
-    common += [f"upper {name.isupper()}", f"flag {name[0] == '-'}"]
+    most = max(odd for _, _, odd in tokens)
+    # Its words are read from the first that counts to the last.
+    since = max(first, min(start, *(begin for _, begin, *_ in near)) - 40)
+    words = _WordPlaces(text, since, max(start, *(stop + _NEXT for _, _, stop, *_ in near)))
     user = _USER.search(text[first:until].lower()) is not None
-    line_start = start == 0 or text[start - 1] == "\n"
-    common += [f"user {user}", f"line start {line_start}"]
-    for n, (begin, stop, look) in enumerate(tokens):
-        if look.signs is None:
-            continue
-        odd, after = look.odd, begin >= end
-        if (begin - end if after else start - stop) > _REACH[odd]:
-            continue
-        side = "after" if after else "before"
-        between = text[end:begin] if after else text[stop:start]
-        words = _words(between[-120:] if after else between[:120])
-        gap = min(len(words), 4) if len(words) < 5 else 6 if len(words) < 7 else 9
-        signs = {*common, *look.signs, f"gap {side} {gap}", f"gap {side} {gap} {odd}"}
-        signs.add(f"lines {side} {min(3, between.count(chr(10)))}")
-        signs.update(f"{side} {word}" for word in words)
-        near = words[-3:] if after else words[:3]
+    is_first = start == 0 or text[start - 1] == "\n"
+    lead = words.between(max(first, start - 40), start)[-2:]
+    common = _Signs(*_of_name(text[start:end], held, foreign, lead, user, is_first))
+    for n, begin, stop, odd, look in near:
+        after = begin >= end
         if after:
-            signs.update((f"then {' '.join(near)}", f"then {' '.join(near[-2:])}"))
-            signs.update((f"then {' '.join(near[-1:])}", f"then {' '.join(near[-1:])} {odd}"))
+            said = words.between(max(end, begin - 120), begin)
+            lines = text.count("\n", end, begin)
+            nearest, others = said[-3:], tokens[:n]
+            inside = [each for at, to, each in others if end <= at and to <= begin]
         else:
-            signs.update((f"of {' '.join(near)}", f"of {' '.join(near[:2])}", f"of {near[:1]}"))
-            signs.add(f"leads {' '.join(_words(text[max(first, begin - 40) : begin])[-1:])}")
-        if len(words) <= 3:
-            signs.update((f"link {side} {' '.join(words)}", f"link {side} {' '.join(words)} {odd}"))
-        opening, closing = text[begin - 1 : begin] or "^", text[stop : stop + 1] or "$"
-        signs.update((f"opening {opening}", f"closing {closing}"))
-        if opening in _QUOTES and closing in _QUOTES:
-            signs.update(("quoted", f"quoted {side} {odd}"))
+            said = words.between(stop, min(start, stop + 120))
+            lines = text.count("\n", stop, start)
+            nearest, others = said[:3], tokens[n + 1 :]
+            inside = [each for at, _, each in others if stop <= at < start]
+        count = len(said)
+        gap = min(count, 4) if count < 5 else 6 if count < 7 else 9
         end_of = _end(text[stop : stop + 8].lstrip(_QUOTES + ")*"))
-        signs.update((f"end {end_of}", f"end {end_of} {odd} {side}"))
-        signs.add(f"next {' '.join(_words(text[stop : stop + 30])[:1])}")
+        groups = [common, look.signs, _gap(after, gap, odd, min(3, lines))]
+        groups += [_said(after, word) for word in set(said)]
+        groups.append(_linked(after, odd, tuple(nearest), count <= 3))
+        if not after:
+            groups.append(_leads(*words.between(max(first, begin - 40), begin)[-1:]))
+        groups.append(_next(*words.between(stop, stop + _NEXT)[:1]))
+        groups.append(_marks(text[begin - 1 : begin], text[stop : stop + 1], end_of, odd, after))
         if look.is_hash:
-            signs.update((f"hash {held.kind} {gap}", f"hash {held.weak} {side} {len(words)}"))
-        signs.update((f"odd {held.kind} {odd} {side}", f"user {user} {odd} {side}"))
-        signs.add(f"most {odd == most} {odd} {side}")
-        signs.add(f"tie {foreign} {held.chosen} {side} {gap} {odd} {end_of}")
-        others = tokens[:n] if after else tokens[n + 1 :]
-        inside = [
-            each.odd for at, to, each in others if (end <= at and to <= begin) or stop <= at < start
-        ]
-        signs.add(f"inside {min(3, len(inside))} {max(inside, default=0)} {odd}")
-        kind = "password" if held.kind in ("login", "credential") else held.kind
-        yield Described(begin, stop, kind, frozenset(signs))
+            groups.append(_hash(held, gap, after, count))
+        groups.append(_ranked(held.kind, odd, after, user, odd == most))
+        groups.append(_tied(foreign, held.chosen, after, gap, odd, end_of))
+        groups.append(_inside(min(3, len(inside)), max(inside, default=0), odd))
+        yield begin, stop, groups
+
+
+def _of_name(
+    name: str, held: Promise, foreign: bool, lead: list[str], user: bool, is_first: bool
+) -> list[str]:
+    return [
+        *(f"kind {held.kind}", f"name {name.lower()[:20]}", f"lead {' '.join(lead)}"),
+        f"lead {' '.join(lead[-1:])}",
+        *(f"weak {held.weak}", f"chosen {held.chosen}", f"foreign {foreign}"),
+        *(f"upper {name.isupper()}", f"flag {name[0] == '-'}"),
+        *(f"user {user}", f"line start {is_first}"),
+    ]
+
+
+# The same few groups of signs come again and again, in any text.
+
+
+@lru_cache(maxsize=256)
+def _gap(after: bool, gap: int, odd: int, lines: int) -> _Signs:
+    side = _SIDES[after]
+    return _Signs(f"gap {side} {gap}", f"gap {side} {gap} {odd}", f"lines {side} {lines}")
+
+
+@lru_cache(maxsize=4096)
+def _said(after: bool, word: str) -> _Signs:
+    return _Signs(f"{_SIDES[after]} {word}")
+
+
+@lru_cache(maxsize=2048)
+def _linked(after: bool, odd: int, near: tuple[str, ...], is_all: bool) -> _Signs:
+    signs = []
+    if after:
+        signs += [f"then {' '.join(near)}", f"then {' '.join(near[-2:])}"]
+        signs += [f"then {' '.join(near[-1:])}", f"then {' '.join(near[-1:])} {odd}"]
+    else:
+        signs += [f"of {' '.join(near)}", f"of {' '.join(near[:2])}", f"of {list(near[:1])}"]
+    if is_all:
+        link = f"link {_SIDES[after]} {' '.join(near)}"
+        signs += [link, f"{link} {odd}"]
+    return _Signs(*signs)
+
+
+@lru_cache(maxsize=1024)
+def _leads(word: str = "") -> _Signs:
+    return _Signs(f"leads {word}")
+
+
+@lru_cache(maxsize=1024)
+def _next(word: str = "") -> _Signs:
+    return _Signs(f"next {word}")
+
+
+@lru_cache(maxsize=2048)
+def _marks(before: str, behind: str, end_of: str, odd: int, after: bool) -> _Signs:
+    opening, closing, side = before or "^", behind or "$", _SIDES[after]
+    signs = [f"opening {opening}", f"closing {closing}"]
+    if opening in _QUOTES and closing in _QUOTES:
+        signs += ["quoted", f"quoted {side} {odd}"]
+    return _Signs(*signs, f"end {end_of}", f"end {end_of} {odd} {side}")
+
+
+@lru_cache(maxsize=256)
+def _hash(held: Promise, gap: int, after: bool, count: int) -> _Signs:
+    return _Signs(f"hash {held.kind} {gap}", f"hash {held.weak} {_SIDES[after]} {count}")
+
+
+@lru_cache(maxsize=256)
+def _ranked(kind: str, odd: int, after: bool, user: bool, is_most: bool) -> _Signs:
+    side = _SIDES[after]
+    signs = (f"odd {kind} {odd} {side}", f"user {user} {odd} {side}")
+    return _Signs(*signs, f"most {is_most} {odd} {side}")
+
+
+@lru_cache(maxsize=1024)
+def _tied(foreign: bool, chosen: bool, after: bool, gap: int, odd: int, end_of: str) -> _Signs:
+    return _Signs(f"tie {foreign} {chosen} {_SIDES[after]} {gap} {odd} {end_of}")
+
+
+@lru_cache(maxsize=256)
+def _inside(count: int, most: int, odd: int) -> _Signs:
+    return _Signs(f"inside {count} {most} {odd}")
+
+
+class _WordPlaces:
+    """The words, numbers and marks of a part of a window."""
+
+    def __init__(self, text: str, first: int, until: int) -> None:
+        self._text = text
+        spans = [word.span() for word in _WORD.finditer(text, first, until)]
+        self._starts = [start for start, _ in spans]
+        self._ends = [end for _, end in spans]
+        self._words = [_plain(text[start:end]) for start, end in spans]
+
+    def between(self, first: int, until: int) -> list[str]:
+        """Those of a part, cut where the part ends."""
+        begin = bisect_right(self._ends, first)
+        end = bisect_left(self._starts, until, begin)
+        words = self._words[begin:end] if first < until else []
+        if words and self._starts[begin] < first:
+            words[0] = _plain(self._text[first : min(until, self._ends[begin])])
+        if words and self._ends[end - 1] > until:
+            words[-1] = _plain(self._text[max(first, self._starts[end - 1]) : until])
+        return words
+
+
+def _plain(word: str) -> str:
+    return "0" if word.isdigit() else word.lower()
 
 
 def _tokens(text: str, first: int, until: int) -> Iterator[tuple[int, int]]:
@@ -221,10 +398,6 @@ def _tokens(text: str, first: int, until: int) -> Iterator[tuple[int, int]]:
             yield phrase.span()
 
 
-def _words(text: str) -> list[str]:
-    return ["0" if word.isdigit() else word.lower() for word in _WORD.findall(text)]
-
-
 def _end(rest: str) -> str:
     """What ends after a token."""
     if not rest:
@@ -235,37 +408,44 @@ def _end(rest: str) -> str:
 
 
 class _Look(NamedTuple):
-    odd: int
-    signs: tuple[str, ...] | None
-    """None for what is never a secret."""
+    signs: _Signs
     is_hash: bool = False
 
 
+def _skeleton(value: str) -> str:
+    """Which sorts of characters follow each other."""
+    if value.isascii():
+        return _RUN.sub(r"\1", value.translate(_SORT_OF))
+    for pattern, mark in _SORTS:
+        value = pattern.sub(mark, value)
+    return _OTHERS.sub("!", value)
+
+
 @lru_cache(maxsize=4096)
-def _look(value: str) -> _Look:
-    """What a token looks like."""
-    odd = oddness(value) or int(has_digit(value))
+def _odd(value: str) -> int:
+    """How made up a token looks."""
+    return oddness(value) or int(has_digit(value))
+
+
+@lru_cache(maxsize=4096)
+def _look(value: str) -> _Look | None:
+    """What a token looks like; None for what is never a secret."""
     if (
         len(value) < _SHORTEST
         or is_placeholder(value)
         or is_label(value)
         or is_reference(value, True)
     ):
-        return _Look(odd, None)
+        return None
     if " " in value:
         count = value.count(" ") + 1
         bare = (is_phrase(value), is_phrase(value, bare=True))
         parts = value.lower().split(" ")
-        return _Look(
-            odd,
-            (f"phrase {count}", f"phrase {bare}", *(f"phrase word {part}" for part in parts)),
-        )
-    skeleton = value
-    for pattern, mark in _SORTS:
-        skeleton = pattern.sub(mark, skeleton)
-    skeleton = _OTHERS.sub("!", skeleton)
+        said = (f"phrase word {part}" for part in parts)
+        return _Look(_Signs(f"phrase {count}", f"phrase {bare}", *said))
+    skeleton = _skeleton(value)
     length = sum(len(value) >= limit for limit in _LENGTHS)
-    signs = [f"odd {odd}", f"length {length}", f"skeleton {skeleton[:6]}"]
+    signs = [f"odd {_odd(value)}", f"length {length}", f"skeleton {skeleton[:6]}"]
     signs.append(f"sorts {''.join(sorted(set(skeleton)))}")
     tests = (is_random, is_hash, is_number, is_plain, is_named, is_field, is_wordy)
     signs += [test.__name__ for test in tests if test(value)]
@@ -281,4 +461,4 @@ def _look(value: str) -> _Look:
         signs.append("extension")
     if _VERSION.match(value):
         signs.append("version")
-    return _Look(odd, tuple(signs), is_hash(value))
+    return _Look(_Signs(*signs), is_hash(value))

@@ -3,7 +3,8 @@
 `redact` puts `[redacted:github-token]` and the like in the place of every secret it finds, and
 `[private]` in the place of `<private>…</private>`; everything else stays as it is, and so does a
 text that was redacted before. Secrets are found by their shape (`patterns`, searched for here), by
-the mark that ties them to a name (`assignments`), and by the words around them (`prose`).
+the mark that ties them to a name (`assignments`), by the words around them (`prose`), and what is
+a row of plain numbers, words or letters by all of it together (`codes`).
 
 For shapes, a text is first searched for the beginnings that secrets have, all at once; only where
 one stands is it looked at closely. Every step is bounded, so that time grows with the text and no
@@ -18,20 +19,19 @@ from binascii import Error, a2b_base64, b2a_base64
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from ltm.redact.assignments import assigned, in_columns, names_in
+from ltm.redact.codes import Span, in_rows
 from ltm.redact.key_names import any_of
 from ltm.redact.patterns import SHAPES, Shape
 from ltm.redact.prose import by_words
 from ltm.redact.values import is_placeholder, is_random, oddness
 
-Span = tuple[int, int, str]
-"""Start, end and kind of a secret."""
-
+_SHORT = 4_000  # characters of a text whose answer is remembered
 _ROUNDS = 16  # as many secrets may stand one right after another
-_PRIVATE = re.compile(r"<\s{0,8}(/?)\s{0,8}private\b[^<>]{0,200}>", re.IGNORECASE)
+_PRIVATE = re.compile(r"<\s{0,8}(/?)\s{0,8}private(?![\w.-])[^<>]{0,200}>", re.IGNORECASE)
 
 _COLOUR = re.compile(r"(?:\x1b|\\(?:u001[bB]|x1[bB]|e|033))\[[\d;]{0,20}[mK]")
 _COLOURS = ("\x1b[", "1b[", "1B[", "\\e[", "\\033[")
@@ -76,7 +76,7 @@ _NEXT_LINE = re.compile(
 _WORD_END = re.compile(r"\w\Z", re.ASCII)
 _WORD_START = re.compile(r"\w", re.ASCII)
 _ESCAPE = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
-_AFTER_ESCAPE = r"(?<=%[0-9A-Fa-f][0-9A-Fa-f])"
+_PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _CODES = ("%2", "%3", "%5", "%7")
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{16,8192}={0,2}")
 _ARMOUR = "-----BEGIN "
@@ -93,6 +93,11 @@ class Redacted:
 
 def redact(text: str) -> Redacted:
     """The text with a mark in the place of every secret and private passage, and what they were."""
+    # What a session said is kept by several readers, one after the other.
+    return _redacted_before(text) if len(text) <= _SHORT else _redact(text)
+
+
+def _redact(text: str) -> Redacted:
     kinds: dict[str, None] = {}
     if "<" in text:
         public = _without_private(text)
@@ -107,6 +112,9 @@ def redact(text: str) -> Redacted:
         kinds.update(dict.fromkeys(kind for _, _, kind in spans))
         text = _replaced(text, spans)
     return Redacted(text, tuple(kinds))
+
+
+_redacted_before = lru_cache(maxsize=1024)(_redact)
 
 
 def redacted(text: str) -> str:
@@ -165,7 +173,7 @@ def _found(text: str) -> Iterator[Span]:
 
 def _bare(text: str) -> str:
     """The text with spaces for colours and for the marks of a quotation or a patch."""
-    if any(mark in text for mark in _COLOURS):
+    if "[" in text and any(mark in text for mark in _COLOURS):
         text = _COLOUR.sub(_blank, text)
     if text[:1] in _MARKS_BEFORE or "\n>" in text or "\n+" in text:
         text = _BEFORE_LINE.sub(_blank, f"\n{text}")[1:]
@@ -213,6 +221,7 @@ def _found_in(text: str) -> Iterator[Span]:
     for start, end, kind in (*assigned(text, places), *by_words(text, places)):
         yield start, continued(text, end), kind
     yield from in_columns(text)
+    yield from in_rows(text, places)
 
 
 def _encoded(text: str) -> Iterator[Span]:
@@ -260,9 +269,12 @@ def by_shape(text: str) -> Iterator[Span]:
     if "PRIVATE KEY" in text or "Static key" in text:
         yield from _key_blocks(text)
     shapes, encoded = _beginnings()
-    pattern = _beginning(any(code in text for code in _CODES))
+    hints = _beginning().finditer(text)
+    if "%" in text and any(code in text for code in _CODES):
+        after = _beginning().finditer(_PERCENT.sub("   ", text))  # `%3D` ends a word
+        hints = iter(sorted((*hints, *after), key=lambda hint: hint.start()))
     done = 0
-    for hint in pattern.finditer(text):
+    for hint in hints:
         at = hint.start()
         if at >= done and _begins_word(text, at):
             found = (_shape_at(text, at, shape) for shape in shapes.get(hint[0], ()))
@@ -288,16 +300,15 @@ def continued(text: str, end: int) -> int:
 
 
 @cache
-def _beginning(escapes: bool) -> re.Pattern[str]:
-    """Where a secret may start: where a word does, or after an escape if the text has any."""
+def _beginning() -> re.Pattern[str]:
+    """Where a secret may start: where a word does, or at a mark."""
     words: list[str] = []
     marks: list[str] = []
     for hints in _beginnings():
         for hint in hints:
             (words if _WORD_START.match(hint) else marks).append(hint)
     # Most letters of a text are inside of words, where nothing else has to be tried.
-    start = rf"(?:(?a:\b)|{_AFTER_ESCAPE})" if escapes else r"(?a:\b)"
-    return re.compile(f"{start}{any_of(words)}|{any_of(marks)}")
+    return re.compile(rf"(?a:\b){any_of(words)}|{any_of(marks)}")
 
 
 @cache
@@ -308,9 +319,8 @@ def _beginnings() -> tuple[dict[str, list[Shape]], dict[str, list[Shape]]]:
         if shape.starts:
             for hint in shape.hints:
                 rows.setdefault(hint, []).append(shape)
-    longest = sorted(rows, key=len, reverse=True)
     shapes = {
-        hint: [shape for other in longest if hint.startswith(other) for shape in rows[other]]
+        hint: [shape for end in range(len(hint), 0, -1) for shape in rows.get(hint[:end], ())]
         for hint in rows
     }
     encoded: dict[str, list[Shape]] = {_stem(_ARMOUR): []}

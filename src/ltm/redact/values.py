@@ -13,7 +13,7 @@ def words(text: str) -> frozenset[str]:
 
 # Written where a secret would stand: from its first character on, or anywhere.
 _PLACEHOLDER = re.compile(
-    r"""<[^>]*>?|\{\{|\{[\w. ]*\}|\[[\w :.-]*\]|\([\w :.-]*\)|!\w+\Z
+    r"""(?:env|fd|file):\w+\Z|<[^>]*>?|\{\{|\{[\w. ]*\}|\[[\w :.-]*\]|\([\w :.-]*\)|!\w+\Z
     |\$\d[\d.,]*\Z|\$\(|\$\{?\w+\}?[/|]?\Z|%\(\w+\)|%\w+%\Z|%[a-z](?![a-z0-9])|\*{3}|\#\{|@\w+@\Z""",
     re.VERBOSE,
 )
@@ -21,7 +21,8 @@ _INSIDE = re.compile(
     r"""\.\.\.|(?<![^\s…]{8})…|xxxx|\*\*\*\*|\[redacted:|\[private\]|\$\{|\{\{|\#\{
     |\{[a-z_][\w.]*\}|<[\w -]+>
     |(?P<word>your|my-?own|sample|dummy|fake|placeholder|insert|replace|todo|redacted|masked|removed
-    |hidden|(?:secret|key|token)[-_]?here|(?:example|change[-_]?me|changeit)(?![!#$%&*?@]?\d))(?![a-z])""",
+    |hidden|(?:secret|key|token)[-_]?here|(?:example|change[-_]?me|changeit(?!-\d))(?![!#$%&*?@]?\d)
+    )(?![a-z])""",
     re.VERBOSE,
 )
 _STOP_WORDS = (
@@ -147,12 +148,13 @@ _VARIABLE = re.compile(r"[A-Z]{2,}(?:_[A-Z]+)+\Z")
 """The name of a variable that holds a secret, such as `DB_PASSWORD`."""
 
 
+@lru_cache(maxsize=1024)
 def is_placeholder(value: str) -> bool:
     """Whether this only shows where a secret goes: `<your-key>`, `$TOKEN`, `xxxx`, `password`."""
     lowered = value.lower()
     if len(set(lowered)) <= 2 or lowered in _NO_PHRASE or lowered in _TALK:
         return True
-    if _PLACEHOLDER.match(lowered) or _TALK_STEM.match(lowered):
+    if _PLACEHOLDER.match(lowered) or (_TALK_STEM.match(lowered) and not has_digit(value)):
         return True
     if value.endswith(("EXAMPLE", "EXAMPLEKEY")) or _VARIABLE.match(value):
         return True
@@ -163,6 +165,7 @@ def is_placeholder(value: str) -> bool:
     return inside["word"] is None or not lowered[: inside.start()][-1:].isalpha()
 
 
+@lru_cache(maxsize=1024)
 def is_reference(value: str, quoted: bool) -> bool:
     """Whether this is a word of a language, an address or a path rather than a secret itself."""
     if _URL.match(value) or _VERSION.match(value) or _DATE.match(value) or _REGEX.match(value):
@@ -264,6 +267,7 @@ def is_number(value: str) -> bool:
     return _NUMBER.match(value) is not None
 
 
+@lru_cache(maxsize=1024)
 def is_hash(value: str) -> bool:
     """Whether this could as well be a hash or an id: only hex digits, or a UUID."""
     return _HEX.match(value) is not None or _UUID.match(value) is not None
@@ -274,6 +278,7 @@ def is_wordy(value: str) -> bool:
     return all(_WORDY.match(part) for part in _JOINT.split(value) if part)
 
 
+@lru_cache(maxsize=1024)
 def is_random(value: str) -> bool:
     """Whether letters, capitals and digits change places as they do in no word."""
     plain = _OTHER.sub("", value)

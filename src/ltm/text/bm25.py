@@ -33,26 +33,21 @@ def rarity(having: int, total: int) -> float:
 
 
 def relevance(
-    words: Sequence[str],
+    rarities: Mapping[str, float],
     title: Sequence[str],
     tags: Sequence[str],
     text: Sequence[str],
-    holders: Mapping[str, int],
-    memories: int,
 ) -> tuple[float, Matched]:
-    """A score above 0 for any match, and what matched.
-
-    `holders` says how many of all `memories` have a word at all.
-    """
+    """A score above 0 for any match, and what matched; `rarities` of all words of the question."""
+    held = {*title, *tags, *text}
+    here = [word for word in rarities if word in held]
     matched = Matched(
-        *(tuple([word for word in words if word in field]) for field in (title, tags, text))
+        *(tuple([word for word in here if word in field]) for field in (title, tags, text))
     )
-    counts = {
-        word: TITLE * title.count(word) + TAGS * tags.count(word) + TEXT * text.count(word)
-        for word in words
-        if word in matched.text or word in matched.title or word in matched.tags
-    }
-    rarities = {word: rarity(holders.get(word, 0), memories) for word in counts}
+    counts: dict[str, float] = dict.fromkeys(here, 0.0)
+    for words, field, weight in zip(matched, (title, tags, text), (TITLE, TAGS, TEXT), strict=True):
+        for word in words:
+            counts[word] += weight * field.count(word)
     return bm25(counts, rarities, len(text) / _USUAL, _LENGTH), matched
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 
+from ltm.errors import WrongUsage
+
 _DAY = timedelta(days=1)
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
@@ -63,6 +65,18 @@ class DateSpan:
         away = (self.start - day).days if day < self.start else (day - self.end).days + 1
         fading = max(3, (self.end - self.start).days)
         return float(0.5 ** (away / fading))
+
+
+def day_span(said: str, today: date) -> DateSpan:
+    """The days that a date or a phrase stands for."""
+    try:
+        first = date.fromisoformat(said.strip())
+        return DateSpan(first, first + _DAY, said)
+    except ValueError:
+        found = spans(said, today)
+    if not found:
+        raise WrongUsage(f"'{said}' is not a day", hint="write 2026-03-01, or 'last week'")
+    return found[0]
 
 
 def spans(question: str, today: date) -> list[DateSpan]:

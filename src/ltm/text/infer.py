@@ -55,6 +55,13 @@ _BROADER = dict.fromkeys(("postgres", "mysql", "sqlite", "mongodb"), "database")
 _IMPORTANT = re.compile(
     r"\b(?:this|that|it)(?: is|'s) (?:very |really |super )?(?:important|crucial|critical)\b", re.I
 )
+# A mark that was reached, and nothing else: a sentence about tests or a release may be anything.
+_REACHED = re.compile(
+    r"\s*(?:(?:all|now|finally|\d+(?: of \d+)?|the)[ ,]+)*tests?(?: are| is)?(?: now| all)*"
+    r" (?:passing|passed|pass|green)\W*\Z"
+    r"|\s*(?:we )?(?:released|shipped|launched|published|tagged) (?:version )?v?\d+[\d.]*\w*\W*\Z",
+    re.I,
+)
 _TAG_WORD = re.compile(r"\.?\w(?:[\w.+#/-]*[\w+#])?")
 _VERSION = re.compile(r"[-@]?v?\d[\d.]*\Z")
 
@@ -95,6 +102,7 @@ def _tags_of(word: str) -> Iterator[str]:
 
 
 TAG_LIMIT = 10
+_ACHIEVEMENT = "achievement"
 _SAID = ("@user",)
 _LOOKED_AT = 5_000
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -104,6 +112,13 @@ _HERE = re.compile(
     r"|file)\b|\bhere\b",
     re.IGNORECASE,
 )
+_EVERYWHERE = re.compile(
+    r"\b(?:in|for|across|over|with|on) (?:all|each|every|any)(?: of)?(?: (?:my|our))?(?: own)?"
+    r" (?:projects?|repos?|repositor(?:y|ies)|codebases?)\b(?! (?:in|under|of (?!mine))\b)"
+    r"|\b(?:no matter|regardless of) (?:in )?(?:which|what|the) (?:project|repo|repository)\b",
+    re.IGNORECASE,
+)
+"""Where a wish says itself that it holds in every project."""
 _SURE_OF_KIND, _SURE_OF_SCOPE = 0.2, 0.7
 """How probable an answer is before it is preferred to the default."""
 
@@ -140,6 +155,8 @@ def infer(text: str, kinds: Kinds, known_tags: Iterable[str] = (), *, title: str
 
 def infer_kind(text: str, kinds: Kinds, title: str = "") -> str:
     """Name of the kind that title and text most probably are; the default where none stands out."""
+    if _ACHIEVEMENT in kinds and _REACHED.match(text):
+        return _ACHIEVEMENT
     kind, share = judge().best("kind", _titled(text, title), _SAID)
     return kind if share >= _SURE_OF_KIND and kind in kinds else kinds.default.name
 
@@ -154,8 +171,12 @@ def infer_impact(text: str) -> Impact:
 def infer_scope(text: str, model: Judge | None = None) -> Scope:
     """Agent only when it is clear that the text holds in every project, and it names no place."""
     spoken = _spoken(text)
+    if _HERE.search(spoken):
+        return Scope.PROJECT
+    if _EVERYWHERE.search(spoken):
+        return Scope.AGENT
     scope, share = (model or judge()).best("scope", spoken, _SAID)
-    return Scope(scope) if share >= _SURE_OF_SCOPE and not _HERE.search(spoken) else Scope.PROJECT
+    return Scope(scope) if share >= _SURE_OF_SCOPE else Scope.PROJECT
 
 
 def _why(question: str, answer: str, text: str) -> str:

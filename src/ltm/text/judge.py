@@ -1,6 +1,6 @@
 """What a sentence is worth and what it is about, by a linear model over its words.
 
-Owns how a text becomes n-grams, the weights in `judge.json`, and adding them up. The weights are
+Owns how a text becomes n-grams, the weights in `judge.json.gz`, and adding them up. The weights are
 made by `python -m training.capture` from labelled sessions; a head of the model is one question
 (worth keeping? which kind?) with its classes. Words count by themselves, in pairs and in threes,
 with `? ! : ,` as words; names, numbers, paths and code count as what they are, and scripts without
@@ -9,6 +9,7 @@ spaces by pairs of characters. Imports `model`; reads one file of this package.
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import re
@@ -19,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-WEIGHTS = Path(__file__).with_name("judge.json")
+WEIGHTS = Path(__file__).with_name("judge.json.gz")
 SCALE = 3.0
 """What all n-grams of a text count together, against one sign of where it stands."""
 UNIT = 100
@@ -105,10 +106,10 @@ class Head:
 
     def scores(self, found: Iterable[str], signs: Iterable[str] = ()) -> list[float]:
         """How much speaks for each class."""
-        known = [row for gram in found if (row := self.rows.get(gram)) is not None]
+        known = [row for row in map(self.rows.get, found) if row is not None]
         each = SCALE / UNIT / math.sqrt(len(known)) if known else 0.0
         total = list(self.bias)
-        stands = [row for sign in signs if (row := self.rows.get(sign)) is not None]
+        stands = [row for row in map(self.rows.get, signs) if row is not None]
         for place in range(len(total)):
             total[place] += each * sum(row[place] for row in known)
             total[place] += sum(row[place] for row in stands) / UNIT
@@ -135,7 +136,7 @@ class Judge:
     """The model: its heads by their names, and from where on a sentence is likely and sure."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        """`data` is what `judge.json` holds."""
+        """`data` is what `judge.json.gz` holds."""
         self._heads = {name: Head(**head) for name, head in data["heads"].items()}
         self._single = {
             name: (head.bias[0], {gram: row[0] for gram, row in head.rows.items()})
@@ -152,8 +153,8 @@ class Judge:
     def worth(self, speaker: str, text: str, stands: Iterable[str]) -> float:
         """How probable it is that a sentence of a speaker is worth keeping."""
         bias, weights = self._single[speaker]
-        known = [weight for gram in grams(text) if (weight := weights.get(gram)) is not None]
-        score = bias + sum(weights.get(sign, 0) for sign in stands) / UNIT
+        known = [weight for weight in map(weights.get, grams(text)) if weight is not None]
+        score = bias + sum(filter(None, map(weights.get, stands))) / UNIT
         if known:
             score += SCALE / UNIT * sum(known) / math.sqrt(len(known))
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, score))))
@@ -164,7 +165,12 @@ class Judge:
         return max(shares.items(), key=lambda pair: pair[1])
 
 
+def weights() -> str:
+    """The weights as JSON; packed, so that the plugin stays small."""
+    return gzip.decompress(WEIGHTS.read_bytes()).decode()
+
+
 @cache
 def judge() -> Judge:
     """The model of this package."""
-    return Judge(json.loads(WEIGHTS.read_text("utf-8")))
+    return Judge(json.loads(weights()))

@@ -201,20 +201,41 @@ def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
         return Verdict(Sameness.OTHER)
     if max(len(new.key), len(old.key)) > LONGEST:
         return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
+    verdict, common = _told_apart(new, old, shared, changed=changed)
+    if verdict is not None:
+        return verdict
+    if shared < _ALIKE and common >= _WORTH:
+        matcher = SequenceMatcher(None, old.stems, new.stems, autojunk=False)
+        is_framed = matcher.quick_ratio() >= _FRAMED and matcher.ratio() >= _FRAMED
+        return Verdict(Sameness.ALIKE if is_framed else Sameness.OTHER, shared)
+    return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
+
+
+def outdoes(newer: str, older: str) -> bool:
+    """Whether a newer statement changes what an older one says, or says it otherwise: what `judge`
+    says too, in half the time where it says neither."""
+    if max(len(newer), len(older)) > _LARGE:
+        return False
+    new, old = statement(newer), statement(older)
+    shared = _shared(new, old) if new.key != old.key else 0.0
+    if not shared or max(len(new.key), len(old.key)) > LONGEST:
+        return False
+    verdict, _ = _told_apart(new, old, shared)
+    return verdict is not None and verdict.relation in (Sameness.CHANGE, Sameness.CONFLICT)
+
+
+def _told_apart(
+    new: Statement, old: Statement, shared: float, *, changed: bool = False
+) -> tuple[Verdict | None, float]:
+    """What is said of two statements that are more than alike, and how much matter they share."""
     # Most pairs have a word in common and no more: they are not worth an alignment.
     common = len(new.matter & old.matter) / min(len(new.matter), len(old.matter))
     plain = _aligned(new, old) if common >= _WORTH and _can_align(new, old) else None
     if changed or new.changes - old.changes or new.hints - old.hints or _moves(new, old):
         fit = _change_fit(new, old, plain, changed=changed)
         if fit >= _FIT:
-            return Verdict(Sameness.CHANGE, fit)
-    if plain is not None:
-        return Verdict(plain, shared)
-    if shared < _ALIKE and common >= _WORTH:
-        matcher = SequenceMatcher(None, old.stems, new.stems, autojunk=False)
-        is_framed = matcher.quick_ratio() >= _FRAMED and matcher.ratio() >= _FRAMED
-        return Verdict(Sameness.ALIKE if is_framed else Sameness.OTHER, shared)
-    return Verdict(Sameness.ALIKE if shared >= _ALIKE else Sameness.OTHER, shared)
+            return Verdict(Sameness.CHANGE, fit), common
+    return (Verdict(plain, shared) if plain is not None else None), common
 
 
 def statement(text: str) -> Statement:
@@ -532,11 +553,12 @@ class _Difference(NamedTuple):
 def _can_align(new: Statement, old: Statement) -> bool:
     """Whether an alignment can say anything, as far as the words tell: to align takes much longer.
 
-    If not, neither holds all words of the other, both deny as often, and too few of the words of
-    the longer one are in the other for the two to differ in a place or two only (`_slots`).
+    If not, neither holds all words of the other, neither denies what the other says, and too few of
+    the words of the longer one are in the other for the two to differ in a place or two only
+    (`_slots`).
     """
     ours, theirs = frozenset(new.stems), frozenset(old.stems)
-    if ours <= theirs or theirs <= ours or new.denials != old.denials:
+    if ours <= theirs or theirs <= ours or (new.denials != old.denials and _denied(new, old)):
         return True
     longer, shorter = new.tokens, theirs
     if len(old.tokens) > len(new.tokens):

@@ -21,6 +21,7 @@ that needs them.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cache
 from itertools import chain
 
@@ -358,3 +359,36 @@ def words(text: str) -> list[str]:
 def pairs(run: str) -> list[str]:
     """The overlapping pairs of characters of a run; a run of one is that character."""
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
+def matches(text: str, words: Set[str], look: str = "", begun: str = "") -> list[tuple[str, str]]:
+    """A text in parts, with those that have a word of the question marked as a match.
+
+    `begun` is a word that is still being typed: what it is the beginning of matches too.
+    """
+    parts: list[tuple[str, str]] = []
+    end = 0
+    for found in re.finditer(r"\w+", text):
+        starts = begun and found[0].lower().startswith(begun)
+        if words.isdisjoint(terms(found[0])) and not starts:
+            continue
+        for begin, stop in _found_in(found[0], words):
+            parts += [
+                (text[end : found.start() + begin], look),
+                (found[0][begin:stop], "match"),
+            ]
+            end = found.start() + stop
+    return [*parts, (text[end:], look)]
+
+
+def _found_in(word: str, words: Set[str]) -> list[tuple[int, int]]:
+    """Where in a run of letters the words are: all of it, but for scripts without spaces."""
+    if word.isascii():
+        return [(0, len(word))]
+    low = word.lower()
+    places = [(low.find(each), len(each)) for each in words if each in low]
+    found: list[tuple[int, int]] = []
+    for begin, size in sorted(places, key=lambda place: (place[0], -place[1])):
+        if not found or begin >= found[-1][1]:
+            found.append((begin, begin + size))
+    return found or [(0, len(word))]
