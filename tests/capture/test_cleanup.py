@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.capture.message import joined, opening, parted, tidy, with_reason
+from ltm.capture.message import joined, opening, tidy, with_reason
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,6 @@ def test_greetings_fillers_and_thanks_go(typed: str, plain: str) -> None:
 def test_a_small_word_that_carries_the_meaning_stays(typed: str) -> None:
     """Losing the "no" of "no malloc" would turn a rule into its opposite."""
     assert tidy(typed).rstrip(".").lower() == typed
-
-
-def test_the_lead_and_the_rest_are_the_whole() -> None:
-    assert parted("ok so btw we use tabs") == ("ok so btw ", "we use tabs")
 
 
 def test_a_reason_is_told_from_what_it_is_for() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltm.capture.extract import Listener
-from tests.capture.samples import KINDS, fails, heard, ran, texts
+from tests.capture.samples import KINDS, heard, ran, texts
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,3 @@ def test_passes_are_counted_over_the_stretches_of_a_session() -> None:
     third = Listener("s", KINDS, second.state())
     third.hear(ran("tox -e py312", "OK"))
     assert third.candidates() == []
-
-
-def test_a_hook_that_refuses_a_commit_shows_what_commits_have_to_pass() -> None:
-    refused = fails("git commit -m x", "pre-commit: mypy failed\nrun `make types`")
-    (found,) = heard(refused, refused)
-    assert found.title == "Commits are checked by a hook before they are made"
-    assert found.text == "Commits are checked by a hook before they are made: pre-commit."
-    assert heard(fails("git commit -m x", "nothing to commit")) == []

@@ -99,7 +99,7 @@ def test_another_number_in_an_argument_is_the_way_out() -> None:
     assert "It works as `emulator -avd 'Pixel 9'`." in found.text
 
 
-def test_the_right_command_instead_of_one_that_is_not_there_is_a_fact() -> None:
+def test_the_right_command_instead_of_one_that_is_not_there_is_told() -> None:
     found = only(
         heard(
             fails("npm test", 'npm error Missing script: "test"'),
@@ -107,8 +107,8 @@ def test_the_right_command_instead_of_one_that_is_not_there_is_a_fact() -> None:
             ran("make test", "ok"),
         )
     )
-    assert found.kind == "fact"
-    assert found.text.startswith("Run the tests with `pnpm run check`; `npm test` does not work")
+    assert found.title == 'Missing script: "test": run `pnpm run check`'
+    assert found.text.endswith("It works as `pnpm run check`.")
 
 
 def test_every_obstacle_on_the_way_is_told_once_the_command_passes() -> None:

@@ -66,9 +66,9 @@ def test_items_of_a_list_of_rules_are_the_writers_own() -> None:
 
 def test_a_report_is_read_below_its_headings_too() -> None:
     report = "# Done\n\nAll green.\n\n## Decisions made\n- Kept the cache, because it is cheap"
-    assert [(each.text, each.lead) for each in told(report)] == [
-        ("All green.", ""),
-        ("Kept the cache, because it is cheap", "## Decisions made"),
+    assert [(each.text, each.ruled) for each in told(report)] == [
+        ("All green.", False),
+        ("Kept the cache, because it is cheap", True),
     ]
 
 

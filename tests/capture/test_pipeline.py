@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from ltm.errors import LtmError
 from ltm.model import Filter, Status, Trust
 from ltm.sessions.turns import ToolResult, Turn
 from ltm.state.session_log import SessionLog
+from ltm.store.open import HOLDS as HOLDS_OF
 from tests.sessions.writing import Transcript
 from tests.stores import file_store
 
@@ -45,8 +47,31 @@ def written(path: Path, session: str = "one") -> Transcript:
     return transcript
 
 
+HOLDS = {
+    "tools": set[Trust](),
+    "agent": {Trust.ASSISTANT},
+    "all": {Trust.ASSISTANT, Trust.USER},
+}
+
+
+@pytest.mark.parametrize("value", sorted(HOLDS))
+def test_whose_words_wait_for_approval_is_an_option(tmp_path: Path, value: str) -> None:
+    place = Place(tmp_path)
+    place.hold = HOLDS_OF[value]
+    for _ in range(2):  # said again, it waits as before, and once
+        place.capture(written(tmp_path / "a.jsonl"))
+        place.capture(written(tmp_path / "b.jsonl", "two"), "two")
+        store = file_store(tmp_path / "store")
+        kept = store.list(Filter(statuses=(Status.ACTIVE, Status.QUARANTINED))).items
+        waits = {each.memory.source.trust for each in kept if each.memory.status != Status.ACTIVE}
+        assert waits == HOLDS[value]
+        assert len({each.memory.title for each in kept}) == len(kept)
+
+
 class Place:
     """A store and a session log in a folder."""
+
+    hold: Collection[Trust] = (Trust.TOOL,)
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -55,6 +80,7 @@ class Place:
         log = SessionLog(str(self.folder / "log.db"))
         try:
             store = file_store(self.folder / "store")
+            store.hold = self.hold
             return capture(store, log, session, str(transcript.path), now=NOW)
         finally:
             log.close()

@@ -91,6 +91,7 @@ def test_what_only_sounds_like_a_rule_is_never_sure(said: str) -> None:
         ("запомни: порт 5433", "порт 5433"),
         ("记住：提交前跑测试", "提交前跑测试"),
         ("do you remember the port?", ""),
+        ("remember the port", ""),
         ("I remember when we used npm", ""),
         ("keep it short please", ""),
     ],
@@ -115,6 +116,15 @@ def test_a_statement_that_leans_on_what_is_not_there_is_only_likely() -> None:
 def test_a_sentence_takes_along_the_one_it_leans_on() -> None:
     (found,) = says("Never restart the worker by hand. It drains itself.")
     assert found.text == "Never restart the worker by hand. It drains itself."
+
+
+def test_an_order_stands_by_itself_after_what_is_asked_to_be_remembered() -> None:
+    port = "the staging port is 8081 because 8080 belongs to the proxy"
+    rule = "Always use 2 spaces in YAML files."
+    kept = texts(says(f"Remember that {port}. {rule}"))
+    assert len(kept) == 2
+    assert port in kept[0].lower()
+    assert kept[1] == rule
 
 
 def test_what_is_said_otherwise_later_is_kept_in_its_last_form_only() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.sessions import transcript as lines_module
+from ltm.sessions import sources as lines_module
 from ltm.sessions.transcript import Cursor, Lines, Recent, Unknown, all_transcripts, cursor_of, read
 from ltm.sessions.turns import UserText
 from tests.sessions.writing import Transcript

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.sessions import transcript
+from ltm.sessions import sources
 from ltm.sessions.transcript import Cursor, Lines, Transcripts, cursor_of, origin, read
 
 
@@ -119,7 +119,7 @@ def test_what_is_held_is_what_stands_in_the_file(
     tmp_path: Path, transcripts: Transcripts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line without its end may go on, and one that is too long is passed over by each."""
-    monkeypatch.setattr(transcript, "LONGEST", 500)
+    monkeypatch.setattr(sources, "LONGEST", 500)
     path = tmp_path / "s.jsonl"
     path.write_bytes(line(0)[:-1])
     assert turns(path, Cursor(), lines=transcripts.lines)[0] == ["words 0"]

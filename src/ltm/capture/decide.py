@@ -79,7 +79,7 @@ def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> M
 
     It is as old as what was said, so that what comes from an old transcript is not taken for new.
     """
-    at = _moment(candidate.at, now)
+    at = moment_of(candidate.at, now)
     return Memory(
         id=new_id(at),
         kind=candidate.kind,
@@ -106,7 +106,8 @@ def _title(candidate: Candidate) -> str:
     return title_of(candidate.text)
 
 
-def _moment(text: str, now: datetime) -> datetime:
+def moment_of(text: str, now: datetime) -> datetime:
+    """When something was said, as a transcript has it; now where it does not say."""
     try:
         return min(utc(text).replace(microsecond=0), now)
     except ValueError:
@@ -177,12 +178,15 @@ def decide(
             return replacing(candidate, named, given)
     same = [each for each, verdict in judged if verdict.relation is Sameness.SAME]
     if same:
-        return _confirmed(candidate, _closest_kind(candidate, same), given)
+        closest = min(same, key=lambda each: each.memory.kind != candidate.kind)
+        moved = ("state",) if has_moved(candidate, closest.memory, kinds) else ()
+        return _confirmed(candidate, closest, (*given, *moved))
     former = _former_states(candidate, peers, kinds)
     if former:
         decision = Supersede(tuple(each.memory.id for each in former), candidate)
         return Choice(decision, Outcome.REPLACED, tuple(former))
-    if kinds[candidate.kind].event and _is_read(candidate):
+    is_read = bool(candidate.source.lines) or candidate.source.tool.startswith("git ")
+    if kinds[candidate.kind].event and is_read:
         return _added(candidate, judged)
     more = _best(judged, Sameness.MORE)
     if more:
@@ -290,13 +294,12 @@ def _former_states(candidate: Memory, peers: Sequence[Stored], kinds: Kinds) -> 
     ]
 
 
-def _is_read(candidate: Memory) -> bool:
-    """Whether a candidate was read in a transcript or in git, and not stated."""
-    return bool(candidate.source.lines) or candidate.source.tool.startswith("git ")
-
-
-def _closest_kind(candidate: Memory, same: Sequence[Stored]) -> Stored:
-    return min(same, key=lambda each: each.memory.kind != candidate.kind)
+def has_moved(candidate: Memory, known: Memory, kinds: Kinds) -> bool:
+    """Whether a candidate says that what was open is over: a state later in the kind's list."""
+    states = kinds[candidate.kind].states
+    if candidate.kind != known.kind or not {candidate.state, known.state} <= {*states}:
+        return False
+    return states.index(candidate.state) > states.index(known.state)
 
 
 def _confirmed(candidate: Memory, known: Stored, given: Collection[str]) -> Choice:

@@ -1,4 +1,4 @@
-"""Facts that commands proved (ports, test commands, hooks), and commits worth remembering.
+"""Facts that commands proved (ports, test commands), and commits worth remembering.
 
 Only what cannot be guessed counts: `pytest` in a Python project is not news, the same inside a
 container is. Of commits releases, features and migrations count, each feature once in a session.
@@ -32,8 +32,6 @@ _LISTENS = re.compile(
     re.IGNORECASE,
 )
 _PORT = re.compile(r"[tT01\]]:\d\d|[pP][oO][rR][tT] \d\d")  # what every such place ends with
-_HOOK = re.compile(r"pre-?commit|husky|lint-staged|commit-msg|lefthook|overcommit", re.IGNORECASE)
-_CHECKED = "a hook checks commits"
 _WHAT = {"test": "Run the tests with", "build": "Build with"}
 
 
@@ -49,8 +47,6 @@ class Surroundings:
 
     def ran(self, run: Run) -> None:
         """Take one more command into account."""
-        if run.failed:
-            self._look_for_hook(run)
         if run.failed or not teaches(run.command):
             return
         what = _WHAT.get(purpose(run.command))
@@ -70,13 +66,6 @@ class Surroundings:
         """What was proven since this was last asked for."""
         found, self._found = self._found, []
         yield from found
-
-    def _look_for_hook(self, run: Run) -> None:
-        """A commit that a hook refused shows what commits have to pass here."""
-        hook = _HOOK.search(run.output) if "git commit" in run.command else None
-        if hook and not self._passes[_CHECKED]:
-            self._passes[_CHECKED] += 1
-            self._tell(f"Commits are checked by a hook before they are made: {hook[0]}.", run)
 
     def _look_for_address(self, run: Run) -> None:
         output = run.output[:_OUTPUT]

@@ -59,12 +59,6 @@ _SLIP = re.compile(
     r"|unterminated|unexpected indent",
     re.IGNORECASE,
 )
-# What the agent says when it just broke the thing itself.
-_OWN = re.compile(
-    r"\bmy (?:own |last |previous |first )?(?:change|edit|patch|fix|code|mistake|test)s?\b"
-    r"|\btypo\b|\boff[- ]by[- ]one\b",
-    re.IGNORECASE,
-)
 # What a test says when something is other than it expects; and the files such words stand in.
 _EXPECTED = re.compile(
     r"\bexpected\b.{0,60}\b(?:to (?:equal|eq|be|have|match|contain)|but (?:got|was)|got|received)\b"
@@ -214,16 +208,10 @@ def _stop(code: re.Match[str]) -> str:
     return f" {code[0][-1]} " if code[0][-1] in ".;:!?,)" else " "
 
 
-def is_slip(error: str, cause: str, files: Sequence[str]) -> bool:
-    """Whether an error that one change of these files mended teaches nothing.
-
-    The agent had just broken the thing itself; or no one explained more than what the error says,
-    and it says it all, or a test expected what had been.
-    """
-    if len(cause.split()) >= _EXPLAINED:
-        return bool(_OWN.search(cause))
+def is_slip(error: str, files: Sequence[str]) -> bool:
+    """Whether an error that a change of these files mended says all there is to know."""
     adapted = _EXPECTED.search(error) and all(map(_OF_TESTS.search, files))
-    return bool(adapted or _SLIP.search(error) or _OWN.search(cause))
+    return bool(adapted or _SLIP.search(error))
 
 
 def telling_line(output: str) -> str:
@@ -272,11 +260,6 @@ def _with_place(line: str, before: list[str]) -> str:
 
 # From a failure to its fix
 
-_SETTINGS = re.compile(
-    r"(?:\.(?:toml|ya?ml|json|ini|cfg|conf|env|lock|gradle|properties|mod|xml|service|defaults)"
-    r"|file|config\.\w+|conftest\.py|settings?\.\w+|\.env\S*)\Z",
-    re.IGNORECASE,
-)
 _DIGITS = re.compile(r"\d+")
 _OLD = 150  # commands after which a failure is not connected with a pass any more
 _AT_ONCE, _OBSTACLES = 20, 4
@@ -381,9 +364,7 @@ class Fixes:
             failure, passing = each.failure, each.passing
             lines = f"{failure.line}-{failure.until}"
             source = Source(Trust.ASSISTANT, self._session, lines, "Bash")
-            if _WRONG_COMMAND.search(failure.error) and not covers(passing, failure.command):
-                yield replace(_other_command(failure, passing, source), at=each.at)
-            elif _teaches_something(failure, passing):
+            if _teaches_something(failure, passing):
                 yield replace(_fix(failure, passing, source), at=each.at)
             if speaks(failure.error):
                 yield replace(_quotation(failure, source._replace(trust=Trust.TOOL)), at=each.at)
@@ -444,35 +425,36 @@ def _is_other_way(command: str, failure: Failure) -> bool:
 
 def _teaches_something(failure: Failure, passing: str) -> bool:
     """Whether a fix is more than a slip in the code, or fetching what is needed."""
-    once = failure.attempts == 1 and failure.files
-    if once and is_slip(failure.error, failure.cause, failure.files):
+    is_new = failure.attempts == 1 and len(failure.cause.split()) < _EXPLAINED
+    if failure.files and is_new and is_slip(failure.error, failure.files):
         return False
-    if _is_other_way(passing, failure) or failure.cause or failure.attempts > 1:
+    if failure.cause or failure.attempts > 1 or _is_other_way(passing, failure):
         return True
     if failure.files:
-        settings = all(map(_SETTINGS.search, failure.files))
-        return not failure.fresh or settings or bool(_AROUND.search(failure.error))
+        return not failure.fresh or bool(_AROUND.search(failure.error))
     return not all(is_installing(each, failure.error) for each in failure.commands)
 
 
 def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
     command = shortened(core_of(failure.command), 100)
-    error = _quotable(failure).rstrip(":. ")
-    how = _how(failure, passing)
-    failed = f"failed with: {error}" if error else "failed"
-    text = joined(f"`{command}` {failed}", how, failure.cause)
-    short = f"{in_words(error) if error else f'`{command}` failed'}: {_in_short(failure, passing)}"
-    if short.split(" ", 1)[0].endswith(":"):
-        short = short[0].upper() + short[1:]  # the name of a program, as it introduces itself
-    title = failure.cause.rstrip(".") if 0 < len(failure.cause) <= _TITLE else short
+    # An output may say more than what went wrong; then it is not for us to repeat.
+    error = "" if speaks(failure.error) else failure.error.rstrip(":. ")
+    how, in_short = _way_out(failure, passing)
+    failed = f"`{command}` failed with: {error}" if error else f"`{command}` failed"
+    title = failure.cause.rstrip(".")
+    if not 0 < len(title) < _TITLE:
+        title = f"{in_words(error) if error else failed}: {in_short}"
+        title = title[0].upper() + title[1:] if title.split(" ", 1)[0].endswith(":") else title
+    is_likely_again = not failure.fresh or bool(_AROUND.search(failure.error))
+    weight = 0.4 + 0.1 * min(3, failure.attempts)
     return Candidate(
         kind="gotcha",
         title=shortened(title, _TITLE),
-        text=text,
-        weight=min(0.9, _weight(failure)),
+        text=joined(failed, how, failure.cause),
+        weight=min(0.9, weight + 0.15 * bool(failure.cause) + 0.15 * is_likely_again),
         source=source,
         reason="it took several attempts" if failure.attempts > 2 else "",
-        observed=f"`{command}` {failed}",
+        observed=failed,
         done=how,
     )
 
@@ -483,47 +465,17 @@ def _quotation(failure: Failure, source: Source) -> Candidate:
     return Candidate("gotcha", failure.error, 0.4, source, reason=why)
 
 
-def _quotable(failure: Failure) -> str:
-    """The error, if it only says what went wrong: all else in an output is not ours to repeat."""
-    return "" if speaks(failure.error) else failure.error
-
-
-def _weight(failure: Failure) -> float:
-    around = bool(_AROUND.search(failure.error)) or not failure.fresh
-    return 0.4 + 0.1 * min(3, failure.attempts) + 0.15 * bool(failure.cause) + 0.15 * around
-
-
-def _other_command(failure: Failure, passing: str, source: Source) -> Candidate:
-    right, wrong = shortened(parse(passing).whole(), 100), shortened(core_of(failure.command), 100)
-    what = {"test": "Run the tests", "build": "Build"}.get(purpose(passing), "Run it")
-    error = in_words(_quotable(failure))
-    why = f" ({error})" if error else ""
-    return Candidate(
-        "fact",
-        f"{what} with `{right}`; `{wrong}` does not work here{why}.",
-        0.75,
-        source,
-        title=shortened(f"{what} with `{right}`, not `{wrong}`", _TITLE),
-        observed=f"{what} with `{right}`; `{wrong}` does not work here{why}.",
-        done=right,
-    )
-
-
-def _how(failure: Failure, passing: str) -> str:
+def _way_out(failure: Failure, passing: str) -> tuple[str, str]:
+    """What was done about a failure, as a sentence and for a title."""
     if _is_other_way(passing, failure):
-        return f"It works as `{shortened(parse(passing).whole(), 160)}`."
+        way = parse(passing).whole()
+        return f"It works as `{shortened(way, 160)}`.", f"run `{shortened(way, 50)}`"
     if not failure.files:
-        return f"Fixed by running {_and_list([f'`{each}`' for each in failure.commands])}."
+        ran = _and_list([f"`{each}`" for each in failure.commands])
+        return f"Fixed by running {ran}.", f"fixed with `{shortened(failure.commands[-1], 40)}`"
     changed = f"Fixed by changing {_and_list(failure.files)}"
-    return f"{changed}: {failure.change}." if failure.change else f"{changed}."
-
-
-def _in_short(failure: Failure, passing: str) -> str:
-    if _is_other_way(passing, failure):
-        return f"run `{shortened(parse(passing).whole(), 50)}`"
-    if failure.files:
-        return f"fixed in {os.path.basename(failure.files[-1])}"
-    return f"fixed with `{shortened(failure.commands[-1], 40)}`"
+    changed += f": {failure.change}." if failure.change else "."
+    return changed, f"fixed in {os.path.basename(failure.files[-1])}"
 
 
 def _edit_in_words(change: FileEdit) -> str:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from ltm.text.sentences import sentences
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"/\*.{0,2000}?\*/|<!--.{0,2000}?-->", re.DOTALL)  # in code that was pasted
 _TAG = re.compile(r"<([A-Za-z][\w-]{0,40})\b[^<>]{0,400}>")
 # Lines that are not typed: of logs, stack traces, diffs, listings, prompts, quotations and tables.
 _PASTED = re.compile(
@@ -37,24 +38,10 @@ _OWN_RULES = re.compile(
 )
 _MATERIAL = re.compile(
     r"\b(?:translate|implement|review|summari[sz]e|convert|rewrite|proofread|explain|parse|format"
+    r"|(?:next|this|another|last) (?:one|paragraph|text)"
     r"|fix|check|this (?:ticket|issue|spec|file|text|error|log|message|task|prompt|readme)"
     r"|what does|here(?:'s| is| are)|the (?:docs?|manual|readme|ticket|spec|error|log)\b.*\bsays?)",
     re.IGNORECASE,
-)
-_REWORKED = re.compile(
-    r"\b(?:translate|rewrite|rephrase|reword|proofread|summari[sz]e|shorten|simplify|convert"
-    r"|correct)\b",
-    re.IGNORECASE,
-)
-# The same in one line: what follows the colon is not the writer's.
-_GIVEN = re.compile(
-    r"\s*[^:.!?]{0,60}\b(?:translate|rewrite|rephrase|reword|proofread|summari[sz]e|shorten|simplify"
-    r"|(?:answer|reply to|correct) (?:this|that|the|my|his|her|their)|version of|(?:message|error"
-    r"|output|answer|reply|mail|comment|ticket) (?:is|was|says?|said|reads))\b[^:.!?]{0,40}:\s",
-    re.IGNORECASE,
-)
-_ANOTHER = re.compile(
-    r"\b(?:next|this|another|last|second|third) (?:one|paragraph|text)\W*\Z", re.I
 )
 # Where a text by another author begins: the head of a mail, of a ticket or of a chat.
 _FIELD = re.compile(
@@ -98,15 +85,6 @@ _SALUTATION = re.compile(
     r"[,，、!！:：。 ]",
     re.IGNORECASE,
 )
-_FAREWELL = re.compile(
-    r"\s*(?:(?:best|kind|warm)(?: regards| wishes)?|regards|cheers|thanks|thank you|many thanks|thx"
-    r"|sincerely|yours|viele grüße|(?:mit )?(?:freundlichen|besten|lieben) grüßen|beste grüße|lg|vg"
-    r"|mfg|cordialement|bien à vous|merci|saludos|un saludo|atentamente|gracias|abraços|obrigad[oa]"
-    r"|atenciosamente|cordiali saluti|saluti|grazie|met vriendelijke groet|groeten|pozdrawiam"
-    r"|saygılarımla|teşekkürler|с уважением|спасибо|此致|谢谢|以上、?よろしく.*|よろしくお願い.*"
-    r"|감사합니다)[\w ]{0,20}[,，.!。–-]*\s*\Z",
-    re.IGNORECASE,
-)
 # A line that says: what follows came from someone or somewhere else.
 _RECEIVED = re.compile(
     r"\b(?:e-?mails?|mails?|messages?|msg|slack|teams|discord|chats?|threads?|tickets?|jira|issues?"
@@ -115,6 +93,7 @@ _RECEIVED = re.compile(
     r"|answer|stack ?overflow|reddit|forum|gist|excerpt|paste[ds]?|pasting|copied"
     r"|forward(?:ed|ing)?|fwd|wrote|writes|sent|says|said|told|got"
     r"|received|found|reads|replied|answered|commented|posted|claims|recommends|suggests"
+    r"|minutes (?:of|from)|notulen|protokoll von|procès-verbal|compte rendu|verbale|ata d[ae]"
     r"|see (?:this|below)|look at this|below|this is what|what (?:do you|does)"
     r"|nachricht|schrieb|schreibt|bekommen|gefunden|seite|protokoll|ausgabe|weitergeleitet|hier ist"
     r"|courriel|reçu|écrit|trouvé|sortie|journal|transféré|voici|page|correo|mensaje|recib[ií]|escribió"
@@ -123,33 +102,6 @@ _RECEIVED = re.compile(
     r"|znalazłem|mesaj|geldi|aldım|yazdı|buldum|письмо|сообщение|получил\w*|написал\w*|пришло|лог"
     r"|нашёл|нашел)\b|网页|写的|写着|文档|書いて|記載|邮件|消息|收到|日志|页面|公告|转发|メール|受け取|届い|ログ|ページ|通知|메일|메시지|받았|로그",
     re.IGNORECASE,
-)
-# The same without a colon, where a message begins with it and a text follows.
-_HANDED = re.compile(
-    r"\b(?:(?:i |we |just )?(?:got|received|found)\b.{0,30}\b(?:this|mail|message|ticket|letter|in)"
-    r"|(?:sent|forwarded|mailed|pinged) (?:me|us|this)|came in|below\b|here(?:'s| is| are| comes)\b"
-    r"|(?:what does|what do|explain|summari[sz]e|read|check|about) this (?:log|e-?mail|mail|message"
-    r"|error|page|post|thread|text|notice|ticket|answer|advisory|snippet|output)"
-    r"|(?:e-?mail|mail|message|ticket|post|answer|announcement|notice|letter|reply|release notes"
-    r"|comment|review|advisory|feedback|quote|excerpt) (?:from|of|by|below)"
-    r"|from (?:the|a|an|our|my|their|some) (?:\w+ )?(?:forum|vendor|customer|client|support|list"
-    r"|site|website|blog|wiki|newsletter|slack|chat|channel|mail|manual|docs?|page|thread|ticket|boss)"
-    r"|(?:'s|s') (?:announcement|mail|e-?mail|message|post|reply|note|comment|answer|ticket)"
-    r"|cop(?:y|ied) from|is (?:it|this|that) (?:legit|real|spam|phishing|safe|true)|fwd|pasted?"
-    r"|(?:diese|folgende|die) (?:mail|nachricht|e-mail|meldung|seite)|kam (?:per|rein|an)"
-    r"|bekommen|erhalten|(?:mail|nachricht|ticket|post|antwort) (?:von|vom|aus)|siehe unten"
-    r"|j'ai reçu|reçu (?:ce|cet|ça)|(?:mail|message|courriel|ticket|billet|réponse) (?:de|du|d')"
-    r"|ci-dessous|me lleg|recib[ií]|(?:correo|mensaje|ticket|respuesta) (?:de|del)"
-    r"|recebi|(?:mensagem|e-mail|chamado|resposta) (?:de|do|da)|abaixo|ho ricevuto|mi è arrivat"
-    r"|(?:messaggio|ticket|risposta) (?:di|da|dal)|ontvangen|kreeg|(?:bericht|mail) van|hieronder"
-    r"|dostał[ae]m|przysz(?:ł|e)|(?:mail|wiadomość|zgłoszenie) od|poniżej"
-    r"|geldi|aldım|şu (?:mail|mesaj|e-posta)|aşağıda"
-    r"|пришл[оа]|получил|прислал|(?:письмо|сообщение|тикет) от|ниже)"
-    r"|收到|转发|这封|这条|如下|届い|もらっ|受け取|転送|以下|받았|왔는데|아래",
-    re.IGNORECASE,
-)
-_FROM = re.compile(
-    r"\s*(?:from|per|via|quoting|according to|aus|von|laut|de|selon|según|da|van)\b", re.I
 )
 _BACK = re.compile(
     r"\s*(?:-{3,}\s*\Z|anyway|that aside|unrelated|on another note|separately|btw|by the way"
@@ -173,8 +125,6 @@ class Sentence:
     """Whether it is an item of a list that is not said to hold rules: most likely a task."""
     ruled: bool = False
     """Whether it is an item of a list that is said to hold rules."""
-    lead: str = ""
-    """The line above the list it is an item of."""
 
 
 @lru_cache(maxsize=4)
@@ -185,7 +135,7 @@ def said(text: str) -> tuple[Sentence, ...]:
     found: list[Sentence] = []
     lead = ""
     for block in _blocks(lines[:heading]):
-        if _is_material(lead, block):
+        if _hands_over(lead):
             continue
         found += _of_block(block, lead)
         lead = block[-1].strip() if not _BULLET.match(block[-1]) else lead
@@ -194,7 +144,7 @@ def said(text: str) -> tuple[Sentence, ...]:
 
 def pasted(text: str) -> str:
     """What of a message its writer did not write: fenced, tagged, quoted, or received."""
-    kept = {line.strip() for line in _typed(text) if not _is_pasted(line[:_GLANCE])}
+    kept = {line.strip() for line in _typed(text) if not _PASTED.match(line[:_GLANCE])}
     return "\n".join(line for line in text.split("\n") if line.strip() and line.strip() not in kept)
 
 
@@ -204,22 +154,19 @@ def _typed(text: str) -> list[str]:
 
     Such a text goes on to the end, or to a line with which the writer takes over again.
     """
-    plain = _without_tagged(_FENCE.sub("\n\n", text))
+    plain = _without_tagged(_COMMENT.sub("\n\n", _FENCE.sub("\n\n", text)))
     lines = _QUOTATION.sub(_without_quoted, plain).split("\n")
     own: list[str] = []
     received = False
     lines = lines[_end_of_document(lines) :]
     opening = next((place for place, line in enumerate(lines) if line.strip()), 0)
-    farewell = max(
-        (n for n, line in enumerate(lines) if _FAREWELL.match(line[:_GLANCE])), default=0
-    )
     for place, line in enumerate(lines):
         if received and not (lines[place - 1].strip() == "" and _takes_over(lines, place)):
             continue
-        handed = _introduces(line) or (place == opening and _hands_on(lines, place))
+        handed = _introduces(lines, place, first=place == opening)
         following = [each for each in lines[place + 1 : place + _NEAR] if each.strip()]
         received = bool(following) and (
-            handed or _begins_received(line[:_GLANCE], following, place > opening, farewell > place)
+            handed or _begins_received(line[:_GLANCE], following, inside=place > opening)
         )
         if not received or handed:
             own.append(line)
@@ -249,11 +196,11 @@ def _end_of_document(lines: list[str]) -> int:
     return blank if is_title and asks and len(head) >= 4 and not _OWN_RULES.search(title) else 0
 
 
-def _begins_received(line: str, following: list[str], inside: bool, farewell: bool) -> bool:
+def _begins_received(line: str, following: list[str], *, inside: bool) -> bool:
     """Whether a line begins a text by another author, by its form: a mail, a ticket or a chat."""
     if _FIELD.match(line) and any(map(_FIELD.match, following[:3])):
         return True
-    if (_GREETING.match(line) and (inside or farewell)) or _SALUTATION.match(line):
+    if (inside and _GREETING.match(line)) or _SALUTATION.match(line):
         return True
     if _CHAT.match(line) and _CHAT.match(following[0]):
         return bool(_CLOCK.search(line) or _CLOCK.search(following[0])) or _names(
@@ -262,23 +209,19 @@ def _begins_received(line: str, following: list[str], inside: bool, farewell: bo
     return False
 
 
-def _hands_on(lines: list[str], place: int) -> bool:
-    """Whether the first line of a message hands over the text below it."""
-    line = lines[place]
-    if _OWN_RULES.search(line):
-        return False
-    below = sum(len(each) for each in lines[place + 1 : place + _NEAR])
-    return bool(_HANDED.search(line[:_GLANCE])) and below >= _LONG_LINE
+def _introduces(lines: list[str], place: int, *, first: bool) -> bool:
+    """Whether a line hands over what came from elsewhere: "I got this mail:".
 
-
-def _introduces(line: str) -> bool:
-    """Whether a line hands over what came from elsewhere: "I got this mail:"."""
-    last = line.rstrip().rstrip("*_")
-    if not last.endswith((":", "：", "👇", "↓")):
-        return False
-    clause = re.split(r"[.!?。]\s", last)[-1]
-    received = _RECEIVED.search(clause) or _FROM.match(clause)
-    return bool(received) and not _OWN_RULES.search(clause)
+    The first line of a message can do so without a colon, if enough follows.
+    """
+    line = lines[place].rstrip().rstrip("*_")
+    if line.endswith((":", "：", "👇", "↓")):
+        line = re.split(r"[.!?。]\s", line)[-1]
+    else:
+        below = sum(len(each) for each in lines[place + 1 : place + _NEAR])
+        if not first or below < _LONG_LINE or _BULLET.match(line):
+            return False
+    return bool(_RECEIVED.search(line)) and not _OWN_RULES.search(line)
 
 
 def _names(lines: list[str]) -> bool:
@@ -338,15 +281,11 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
             block.append(line)
         elif block:
             typed = next(
-                (n for n, each in enumerate(block) if _is_pasted(each[:_GLANCE])), len(block)
+                (n for n, each in enumerate(block) if _PASTED.match(each[:_GLANCE])), len(block)
             )
             if typed:
                 yield block[:typed]
             block = []
-
-
-def _is_pasted(line: str) -> bool:
-    return bool(_PASTED.match(line) or (": " in line and _GIVEN.match(line)))
 
 
 def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[Sentence]:
@@ -363,17 +302,10 @@ def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[
             if not material:
                 ruled = bool(_OWN_RULES.search(lead))
                 for sentence in sentences(line[bullet.end() :]):
-                    yield Sentence(sentence, not ruled, ruled, lead)
+                    yield Sentence(sentence, not ruled, ruled)
         elif not material:
             paragraph.append(line.strip())
     yield from _joined(paragraph)
-
-
-def _is_material(lead: str, block: list[str]) -> bool:
-    """Whether a block is what the line before it hands over, even if it is a single line."""
-    if not _hands_over(lead):
-        return lead.rstrip().endswith(":") and bool(_ANOTHER.search(lead))
-    return len(block) > 1 or bool(_REWORKED.search(lead))
 
 
 def _hands_over(lead: str) -> bool:
@@ -407,7 +339,11 @@ _LEAD = re.compile(
     r"|as i said"
     r"|like i said|listen|look|claude|very good|looks? good|got it|exactly|correct|true|agreed"
     r"|understood|makes sense|fine|done|better|works|it works|i see|alright|great work|well done"
-    r"|for the record|[\w ]{0,30}\bso you know)\s*(?:[,.:;!–—-]+\s*|\Z))+",
+    r"|for the record|quick (?:thing|note|one)[\w ]{0,20}(?=[,:–—-])|[\w ]{0,30}\bso you know)"
+    r"\s*(?:[,.:;!–—-]+\s*|\Z)"
+    r"|(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|next time|as a rule"
+    r"|in general|generally|for (?:the )?future(?: reference)?|for the record|for reference"
+    r"|for next time|for later)[\s,:–—-]+)+",
     re.IGNORECASE,
 )
 _UNSPACED = 0x2E80
@@ -416,12 +352,6 @@ _TAIL = re.compile(
     r"(?:[\s,;–—-]*\b(?:please|pls|thanks|thank you|thx|btw|by the way|fyi|lol|in (?:the )?future"
     r"|from now on|going forward|next time|just so you know|so you know|please stick to that)"
     r"|[,.;!–—-]+\s*(?:ok(?:ay)?|alright|right|got it|understood|cheers))[\s!.?]*\Z",
-    re.IGNORECASE,
-)
-_STANDING = re.compile(
-    r"\A(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|next time|as a rule"
-    r"|in general|generally|for (?:the )?future(?: reference)?|for the record|for reference"
-    r"|for next time|for later)[\s,:–—-]+",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -440,31 +370,15 @@ def opening(text: str, most: int) -> str:
     return head[: max(head.rfind(" "), head.rfind("\n"), 0)]
 
 
-def parted(sentence: str) -> tuple[str, str]:
-    """The small words in front of a sentence, and what is left without them."""
-    whole = sentence.strip()
-    former, left = "", _SYMBOLS.sub("", whole)
-    while former != left:
-        former = left
-        left = _STANDING.sub("", _LEAD.sub("", left))
-    return whole[: len(whole) - len(left)], left
-
-
-def without_lead(sentence: str) -> str:
-    """A sentence without the small words in front of it: "ok so please, use tabs" is "use tabs"."""
-    return parted(sentence)[1]
-
-
 def tidy(sentence: str) -> str:
     """A statement without greetings, fillers and thanks, as one sentence with a capital and a stop.
 
     "ok so from now on, always use pnpm please" becomes "Always use pnpm."
     """
-    text = " ".join(sentence.split())
-    former = ""
+    text, former = " ".join(sentence.split()), ""
     while former != text:
-        former = text
-        text = _TAIL.sub("", without_lead(text)).strip(" ,;:–—-").rstrip("!.")
+        former, text = text, _LEAD.sub("", _SYMBOLS.sub("", text))
+        text = _TAIL.sub("", text).strip(" ,;:–—-").rstrip("!.")
     if not text:
         return ""
     first = text.split()[0]

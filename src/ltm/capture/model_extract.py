@@ -28,7 +28,7 @@ from ltm.sessions.digest import CHUNK, OVERLAP, Chunk, DigestLine, chunks, diges
 from ltm.sessions.transcript import TranscriptReader, cursor_of, read
 from ltm.sessions.turns import AssistantText, Commit, ToolResult, ToolUse, Turn, UserText
 from ltm.state.model_log import ModelLog, Unheard
-from ltm.state.session_log import Session, SessionLog
+from ltm.state.session_log import BY_MODEL, Session, SessionLog
 from ltm.store.store import Store
 from ltm.text.display import counted, one_line
 from ltm.text.infer import infer_impact, infer_scope
@@ -156,7 +156,7 @@ def _candidate(entry: object, said: _Said, kinds: Kinds, session: str, at: str) 
         # Only the user can say that something matters more than everything else.
         impact=impact if by_user or impact is not Impact.CRITICAL else Impact.HIGH,
         scope=infer_scope(text) if by_user else Scope.PROJECT,
-        state=kind.states[0] if kind.states else "",
+        state=kind.first_state,
         replaces=one_line(replaced)[:_LONGEST] if isinstance(replaced, str) else "",
         tags=_tags(entry.get("tags")),
         at=at,
@@ -201,7 +201,7 @@ class _Words:
         )
 
 
-READER = "model"
+READER = BY_MODEL
 
 LEAST = 200
 """Characters below which there is nothing to ask about; they wait until there are more."""

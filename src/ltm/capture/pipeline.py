@@ -19,6 +19,7 @@ from ltm.capture.decide import (
     as_memory,
     decide,
     decide_warily,
+    has_moved,
     settle,
 )
 from ltm.capture.extract import Listener
@@ -29,11 +30,11 @@ from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Source, Status, Stored, Trust
 from ltm.redact.redact import redacted
 from ltm.sessions.transcript import Lines, LineSource, Unknown, cursor_of, read
-from ltm.state.session_log import SessionLog
+from ltm.state.session_log import BY_RULES, SessionLog
 from ltm.store.store import Store
 from ltm.text.sameness import holds, same
 
-READER, STATE = "capture", "capture state"
+READER, STATE = BY_RULES, "capture state"
 _KNOWN = (Status.ACTIVE, Status.QUARANTINED)
 _PEERS = 30
 _MOST_WAITING = 500
@@ -153,14 +154,12 @@ def keep(
                 continue
             memory = as_memory(clean, now, difficulty)
             rule = choose or by_rules
-            if memory.source.trust is Trust.TOOL:
+            if memory.source.trust in store.hold:
                 # Until a person confirms it, it touches nothing that is in force.
                 memory = memory._replace(status=Status.QUARANTINED)
-                rule = _of_a_tool
-            applied = None
+                rule = _add_only
             given = _given_by(store, memory.source.session, heard)
-            if not _is_known(memory, given):
-                applied = _settle(store, memory, clean, rule)
+            applied = None if _is_known(memory, given) else _settle(store, memory, clean, rule)
             if applied is None:
                 done.skipped += 1
                 continue
@@ -184,10 +183,13 @@ def by_rules(
     return decide(memory, peers, kinds, replaces=said.replaces, changed=said.changed, given=given)
 
 
-def _of_a_tool(
+def _add_only(
     memory: Memory, peers: Sequence[Stored], kinds: Kinds, said: Candidate
 ) -> Choice | None:
-    return decide_warily(memory, peers)
+    """The choice for what waits, no matter who said it: as for what only a tool said."""
+    doubted = memory._replace(source=memory.source._replace(trust=Trust.TOOL))
+    choice = decide_warily(doubted, peers)
+    return choice and choice._replace(decision=Add(memory))
 
 
 def _settle(store: Store, memory: Memory, said: Candidate, choose: Choose) -> Applied | None:
@@ -275,19 +277,20 @@ def keep_late(
 def keep_episode(store: Store, candidate: Candidate, done: Captured, *, now: datetime) -> None:
     """Append an episode; a later one of the same session takes the place of the earlier."""
     memory = as_memory(candidate, now)
-    if memory.source.trust is Trust.TOOL:
+    if memory.source.trust in store.hold:
         memory = memory._replace(status=Status.QUARANTINED)
-    same = [
+    former = [
         each.memory
         for each in store.list(Filter(kinds=(memory.kind,), statuses=tuple(Status))).items
         if each.memory.source.tool == memory.source.tool
         and each.memory.source.session == memory.source.session
         and (memory.source.session or each.memory.title == memory.title)
     ]
-    if any(_says_the_same(each, memory) for each in same):
+    # A tombstone has only its title left to be known by.
+    if any(each.title == memory.title and each.content in ("", memory.content) for each in former):
         done.skipped += 1
         return
-    old = tuple(each.id for each in same if each.status is memory.status)
+    old = tuple(each.id for each in former if each.status is memory.status)
     applied = store.apply(Supersede(old, memory) if old else Add(memory))
     done.superseded += applied.superseded
     done.added.append(memory.id)
@@ -296,7 +299,9 @@ def keep_episode(store: Store, candidate: Candidate, done: Captured, *, now: dat
 def is_known_since(store: Store, candidate: Memory) -> bool:
     """Whether a memory, whatever became of it, says the same and was confirmed then or later.
 
-    Where only the newest of a kind is in force, any newer one will do.
+    An issue that is open there and resolved here is news, whenever that was written: a note has the
+    day on which its session began. Where only the newest of a kind is in force, any newer one will
+    do.
     """
     kind = store.kinds[candidate.kind]
     wanted = Filter(kinds=(candidate.kind,), statuses=tuple(Status), scopes=(candidate.scope,))
@@ -306,7 +311,8 @@ def is_known_since(store: Store, candidate: Memory) -> bool:
     wanted = wanted._replace(kinds=())
     for each in store.search(candidate.text[:2_000], wanted, _NEAR).items:
         memory = each.stored.memory
-        if memory.confirmed < candidate.created:
+        moved = memory.status is Status.ACTIVE and has_moved(candidate, memory, store.kinds)
+        if moved or memory.confirmed < candidate.created:
             continue
         # A tombstone has only its title left to be known by.
         if holds(memory.text or memory.title, candidate.text) or (
@@ -314,7 +320,3 @@ def is_known_since(store: Store, candidate: Memory) -> bool:
         ):
             return True
     return False
-
-
-def _says_the_same(one: Memory, other: Memory) -> bool:
-    return one.title == other.title and one.content in ("", other.content)

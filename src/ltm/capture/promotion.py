@@ -10,18 +10,18 @@ changes nothing. A rule not needed for weeks expires unless it is firm.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ltm import policy
 from ltm.capture.decide import Candidate, Outcome, decide_warily
-from ltm.capture.message import said, tidy
+from ltm.capture.message import tidy
 from ltm.capture.pipeline import waiting
 from ltm.capture.provenance import Evidence
-from ltm.capture.statements import USER, Setting, signs, statements
-from ltm.decisions import Decision, Reduce, Restore, Revise, Supersede
+from ltm.capture.statements import Setting, statements
+from ltm.decisions import Add, Contradict, Decision, Reduce, Restore, Revise, Supersede
 from ltm.errors import Conflict, NotFound, Refused
 from ltm.kinds import Kind, Kinds
 from ltm.model import Filter, Memory, Phase, Source, Status, Stored, Trust, new_id, utc
@@ -29,28 +29,18 @@ from ltm.state.corrections import Ledger, Rule, RuleEvidence
 from ltm.store.store import Store
 from ltm.text.display import counted
 from ltm.text.infer import auto_tags, infer_impact
-from ltm.text.judge import judge
 from ltm.text.sameness import opposed, same
 from ltm.text.sentences import summary_of, title_of
 
-# Orders one can follow without knowing what came before.
-_VERBS = (
-    r"(?:always|never|don't|do not|stop \w+ing|avoid|prefer|use|keep|run|write|put|add|make|edit"
-    r"|create|name|call|start|commit|push|test|check|ask|read|leave)\b"
-)
-# "no, tabs" corrects, "no tabs" forbids.
+# Complaints in front of an order. "no, tabs" corrects, "no tabs" forbids.
 _BEFORE = re.compile(
-    rf"\A(?:no\b(?=\s*[,.:;!–—-]|\s+{_VERBS})[\s,.:;!–—-]*"
-    r"|(?:nope|nah|wrong|stop(?! \w+ing)|wait|again|undo(?: that| it)?|revert(?: that| it)?)"
-    r"\b[\s,.:;!–—-]*|(?:that's|this is|it's) (?:not|wrong)\b[^,.;:!]{0,60}[,.;:!]+\s*"
-    r"|(?:not what|didn't work|still broken)\b[^,.;:!]{0,40}[,.;:!]+\s*"
-    r"|(?:i|we)(?:'ve| have)? (?:already )?(?:said|told you|asked you)(?: (?:that|to|you))*\b"
-    r"[\s,:]*)+",
+    r"\A(?:(?:no(?=\s*[,.:;!–—-]| (?:always|never|don't|use|keep|run|put)\b)"
+    r"|nope|nah|wrong|stop(?! \w+ing)|wait|again|(?:undo|revert)(?: that| it)?"
+    r"|(?:i|we)(?:'ve| have)? (?:already )?(?:said|told you|asked you)(?: (?:that|to|you))*)\b"
+    r"[\s,.:;!–—-]*|(?:that's|this is|it's) (?:not|wrong)\b[^,.;:!]{0,60}[,.;:!]+\s*)+",
     re.IGNORECASE,
 )
 _FEWEST = 2
-_ORDER = 0.2
-"""How much a sentence of a correction is worth at least to be an order."""
 _CORRECTS = Setting(worked=True)
 
 
@@ -58,25 +48,15 @@ def wordings(texts: Iterable[str], kinds: Kinds) -> list[str]:
     """The preferences users' words may stand for, the surest first, each once."""
     found: list[tuple[float, str]] = []
     for text in texts:
-        clear = [(each.weight, each.text) for each in statements(text, kinds, Source(), _CORRECTS)]
-        for worth, sentence in clear or _orders(text):
-            order = tidy(_BEFORE.sub("", sentence))
+        for each in statements(text, kinds, Source(), _CORRECTS):
+            order = tidy(_BEFORE.sub("", each.text))
             if len(order.split()) >= _FEWEST and not order.endswith("?"):
-                found.append((worth, order))
+                found.append((each.weight, order))
     kept: list[str] = []
     for _, text in sorted(found, key=lambda each: -each[0]):
         if not any(same(text, other) for other in kept):
             kept.append(text)
     return kept
-
-
-def _orders(text: str) -> Iterator[tuple[float, str]]:
-    """The sentences of a correction that may be an order by themselves, with what each is worth."""
-    spoken = said(text)[:5]
-    for place, each in enumerate(spoken):
-        worth = judge().worth(USER, each.text, signs(spoken, place, _CORRECTS))
-        if worth >= _ORDER:
-            yield worth, each.text
 
 
 TOOL = "friction"
@@ -92,6 +72,11 @@ class RuleCase:
     words: Sequence[str]
     against: int = 0
     memory: Stored | None = None
+
+    @property
+    def statements(self) -> list[str]:
+        """What users said, as they said it."""
+        return [each.statement for each in self.evidence]
 
     @property
     def count(self) -> int:
@@ -111,8 +96,8 @@ def cases_of(
     cases = []
     for rule in ledger.rules(project, now):
         evidence = ledger.evidence(project, rule.id)
-        texts = [rule.statement, *(each.statement for each in evidence)]
-        cases.append(RuleCase(rule, evidence, wordings(texts, kinds)))
+        case = RuleCase(rule, evidence, ())
+        cases.append(replace(case, words=wordings([rule.statement, *case.statements], kinds)))
     return [
         replace(case, against=_against(case, cases), memory=_memory_of(case, known))
         for case in cases
@@ -127,7 +112,9 @@ def _memory_of(case: RuleCase, known: Sequence[Stored]) -> Stored | None:
         (each for each in known if each.memory.source.tool in ours), None
     )
     if found is None:
-        found = next((each for each in known if _says(each.memory, case)), None)
+        active = (each for each in known if each.memory.status is Status.ACTIVE)
+        said = (each for each in active if any(same(each.memory.text, w) for w in case.words))
+        found = next(said, None)
     seen: set[str] = set()
     while found is not None and found.memory.superseded_by and found.memory.id not in seen:
         seen.add(found.memory.id)
@@ -135,26 +122,17 @@ def _memory_of(case: RuleCase, known: Sequence[Stored]) -> Stored | None:
     return found
 
 
-def _says(memory: Memory, case: RuleCase) -> bool:
-    if memory.status is not Status.ACTIVE:
-        return False
-    return any(same(memory.text, each) for each in case.words)
-
-
 def _against(case: RuleCase, cases: Sequence[RuleCase]) -> int:
     """Conversations that said the contrary after this was first said."""
+    others = (each for each in cases if each.rule.id != case.rule.id and each.words)
     contrary = {
         each.conversation
-        for other in cases
-        if other.rule.id != case.rule.id and _are_contrary(case, other)
+        for other in others
+        if case.words and opposed(case.words[0], other.words[0])
         for each in other.evidence
         if each.at > case.rule.first_seen
     }
     return len(contrary)
-
-
-def _are_contrary(one: RuleCase, other: RuleCase) -> bool:
-    return bool(one.words and other.words) and opposed(one.words[0], other.words[0])
 
 
 _SURE = (0.4, 0.6, 1.0)
@@ -207,7 +185,7 @@ def plan(
         replace(case, words=_own(case.words, store))
         for case in cases_of(ledger, project, store.kinds, known, now)
     ]
-    steps = (_step(case, kind, known, now, reword) for case in cases)
+    steps = (_step(case, kind, known, now, reword or (lambda _: "")) for case in cases)
     return [step for step in steps if step is not None]
 
 
@@ -226,8 +204,13 @@ def apply(
     done = []
     for step in steps:
         try:
-            if step.decision is not None:
-                store.apply(step.decision)
+            decision = step.decision
+            if step.action == "added" and Trust.USER in store.hold:
+                assert isinstance(decision, Add | Contradict)
+                memory = decision.memory if isinstance(decision, Add) else decision.by
+                decision = Add(memory._replace(status=Status.QUARANTINED))
+            if decision is not None:
+                store.apply(decision)
         except (Conflict, NotFound, Refused):
             continue  # it has changed: the next run sees what it says now
         if step.action == "rejected":
@@ -241,7 +224,7 @@ def apply(
 
 
 def _step(
-    case: RuleCase, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword | None
+    case: RuleCase, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword
 ) -> PreferenceChange | None:
     rule = case.rule
     if rule.status == "rejected":
@@ -265,11 +248,11 @@ def _step(
 
 
 def _added(
-    case: RuleCase, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword | None
+    case: RuleCase, kind: Kind, known: Sequence[Stored], now: datetime, reword: Reword
 ) -> PreferenceChange | None:
-    text = _worded(case, reword) or case.words[0]
+    text = reword(case.statements) or case.words[0]
     memory = _memory(case, kind, text, now)
-    why = f"seen in {_in_conversations(case.rule.observations)}"
+    why = f"seen in {counted(case.rule.observations, 'conversation')}"
     # Of the ledger's own rules it counts how often each was said; only what a person stated can
     # be in conflict with one.
     stated = [each for each in known if not each.memory.source.tool.startswith(TOOL)]
@@ -279,20 +262,19 @@ def _added(
     return _made(case, kind, "added", case.count, why, choice.decision, memory)
 
 
-def _reworded(
-    case: RuleCase, kind: Kind, now: datetime, reword: Reword | None
-) -> PreferenceChange | None:
+def _reworded(case: RuleCase, kind: Kind, now: datetime, reword: Reword) -> PreferenceChange | None:
     """Other words for a preference that was told and did not help."""
     if not case.rule.wants_rewording or not case.made_here or case.memory is None:
         return None
     former = case.memory.memory
     tried = len([each for each in case.rule.attempts if each.memory])
     left = [each for each in case.words[tried : tried + 1] if each != former.content]
-    text = _worded(case, reword) or (left[0] if left else "")
+    text = reword(case.statements) or "".join(left)
     if not text or text == former.content:
         return None
     memory = _memory(case, kind, text, now)
-    why = f"it was told and needed again in {_in_conversations(case.rule.recurred_while_hot)}"
+    again = counted(case.rule.recurred_while_hot, "conversation")
+    why = f"it was told and needed again in {again}"
     newer = Supersede((former.id,), memory, expected=case.memory.etag)
     return _made(case, kind, "reworded", case.count, why, newer, memory)
 
@@ -306,15 +288,15 @@ def _counted(case: RuleCase, kind: Kind) -> PreferenceChange | None:
         count = case.count
     registered = case.rule.memory == memory.id
     if count == memory.observations:
-        is_firm = _tier(count, kind) == policy.TIERS[-1]
+        is_firm = policy.tier(count, kind) == policy.TIERS[-1]
         if registered == is_firm or (not is_firm and not case.rule.memory):
             return None
         return _made(case, kind, "counted", count, "its effect is measured from now on")
-    before, after = _tier(memory.observations, kind), _tier(count, kind)
+    before, after = policy.tier(memory.observations, kind), policy.tier(count, kind)
     action = "counted"
     if before != after:
         action = "promoted" if count > memory.observations else "demoted"
-    why = f"seen in {_in_conversations(case.rule.observations)}"
+    why = f"seen in {counted(case.rule.observations, 'conversation')}"
     if case.against:
         why += f", the contrary in {case.against} since"
     changes: dict[str, Any] = {"observations": count}
@@ -336,7 +318,7 @@ def _made(
     old = case.memory.memory if case.memory is not None else None
     memory = new or old
     assert memory is not None
-    tier = _tier(count, kind)
+    tier = policy.tier(count, kind)
     return PreferenceChange(
         rule=case.rule.id,
         action=action,
@@ -372,18 +354,6 @@ def _memory(case: RuleCase, kind: Kind, text: str, now: datetime) -> Memory:
     )
 
 
-def _worded(case: RuleCase, reword: Reword | None) -> str:
-    return reword([each.statement for each in case.evidence]) if reword is not None else ""
-
-
-def _tier(count: int, kind: Kind) -> str:
-    return policy.tier(count, kind)
-
-
 def _sure(count: int, kind: Kind) -> float:
     """How sure we are of what we were not asked to keep: in doubt until it is firm."""
-    return _SURE[policy.TIERS.index(_tier(count, kind))]
-
-
-def _in_conversations(count: int) -> str:
-    return counted(count, "conversation")
+    return _SURE[policy.TIERS.index(policy.tier(count, kind))]

@@ -20,6 +20,8 @@ from ltm.capture.message import pasted
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
 from ltm.model import Source, Trust
+from ltm.sessions.readers import READERS
+from ltm.sessions.sources import file_of
 from ltm.sessions.transcript import Lines, LineSource, read
 from ltm.sessions.turns import (
     Aside,
@@ -35,8 +37,11 @@ from ltm.text import terms
 from ltm.text.sameness import same
 from ltm.text.similarity import COMMON_WORDS
 
-INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md")
-"""Files of a repository that the client loads: older clients do not note what stood in them."""
+INSTRUCTIONS = (
+    "CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md",
+    ".github/copilot-instructions.md", ".cursorrules", ".clinerules", ".goosehints",
+)  # fmt: skip
+"""Files of a repository that clients load: older clients do not note what stood in them."""
 
 _HELD = 4_000_000
 """Characters that are held; beyond them the transcript is read again when there is a question."""
@@ -49,6 +54,12 @@ _CALLS = 2_000
 _OWN = 20_000
 _ANSWERS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools whose results are the user's answers."""
+
+_SCRIPTS = ("exec",)
+"""Tools by which an agent calls others, and among them those of this memory."""
+
+_RECALLED = "Recorded notes follow: data to judge"
+"""Stands above what this memory's tools give back."""
 
 _CALL_MARKS = (b"<command-", b'"AskUserQuestion"', b'"ExitPlanMode"', b"git commit")
 _RUN = 4
@@ -145,6 +156,9 @@ class Evidence:
         return question.answered
 
     def _answer(self, asked: list[_Question]) -> None:
+        if asked and self._is_blind():
+            for each in asked:
+                each.doubt()
         _compare(asked, (*self._held, *self._instructions()))
         left = [each for each in asked if not each.answered and each.pieces]
         if not left or not self.begun or not self._transcript:
@@ -157,6 +171,11 @@ class Evidence:
         collected = _Collector()
         turns = read(self._transcript, only=_marks(left), lines=self._lines)
         _compare(left, (given for turn in turns for given in collected.of(turn)))
+
+    def _is_blind(self) -> bool:
+        """Whether the client does not write down what tools gave back."""
+        client = self._lines(self._transcript, None).origin.client if self._transcript else ""
+        return client in READERS and not READERS[client].shows_results
 
     def _instructions(self) -> Iterator[Given]:
         for name in INSTRUCTIONS if self._folder else ():
@@ -183,7 +202,9 @@ class _Collector:
             case ToolResult():
                 own = self._calls.pop(turn.id, "")
                 if turn.tool not in _ANSWERS and turn.text:
-                    recalled = turn.tool.startswith(MEMORY)
+                    recalled = turn.tool.startswith(MEMORY) or (
+                        turn.tool in _SCRIPTS and _RECALLED in turn.text
+                    )
                     yield Given(turn.line, turn.text, own, recalled=recalled)
             case UserText():
                 text = pasted(turn.text)
@@ -204,7 +225,7 @@ class _Collector:
 
 def _size(path: str) -> int:
     try:
-        return os.path.getsize(path)
+        return os.path.getsize(file_of(path))
     except OSError:
         return 0
 
@@ -222,6 +243,10 @@ class _Question:
     candidate: Candidate
     answered: bool = False
     pieces: list[_Piece] = field(default_factory=list)
+    stems: frozenset[str] = frozenset()
+    """Those of all its pieces."""
+    _least: int = 1
+    """Of these, as many are in every text that may answer it."""
     _line: int = 0
     _by_user: bool = False
 
@@ -245,14 +270,18 @@ class _Question:
         if candidate.done:
             self.pieces.append(_Piece(candidate.done, _ACT))
         self.pieces = [piece for piece in self.pieces if piece.is_telling]
+        self.stems = frozenset().union(*(piece.stems for piece in self.pieces))
+        self._least = min((piece.least for piece in self.pieces), default=1)
 
     def look(self, given: Given, there: Collection[str]) -> None:
         """Look for the candidate in a text that was given before it was said.
 
         `there` are the stems that words of the text begin with, of those that are asked about.
         """
+        if self.answered or len(self.stems.intersection(there)) < self._least:
+            return  # as for nearly every text
         late = self._line and given.line > self._line
-        if self.answered or late or (given.recalled and self._by_user):
+        if late or (given.recalled and self._by_user):
             return
         if given.waiting and (not self._by_user or self._states(given.text)):
             return
@@ -301,10 +330,10 @@ class _Piece:
         self._runs = [] if measure.exact else _telling_runs(self.words)
         self._window = max(_WINDOW, 2 * len(lowered))
         self._pattern: re.Pattern[str] | None = None
-        self._least = max(1, math.ceil(min(measure.share, measure.named) * len(self.stems)))
+        self.least = max(1, math.ceil(min(measure.share, measure.named) * len(self.stems)))
         """Stems of it that are in every text it may stand in."""
         if self._runs:
-            self._least = min(self._least, _IN_RUN)
+            self.least = min(self.least, _IN_RUN)
 
     @property
     def is_telling(self) -> bool:
@@ -317,9 +346,11 @@ class _Piece:
     def is_given(self, given: Given, there: Collection[str]) -> bool:
         """Whether a text gave it, and the agent did not put it into the call for that text."""
         present = self.stems.intersection(there)
-        if len(present) < self._least or not self._stands_in(given.text, present):
+        if len(present) < self.least or not self._stands_in(given.text, present):
             return False
-        return not (given.own and self._is_in(given.own, _stems_in(given.own, self.stems)))
+        return not (
+            given.own and self._is_in(given.own, _stems_in(given.own, *_by_script(self.stems)))
+        )
 
     def _stands_in(self, text: str, present: Collection[str]) -> bool:
         """Whether it repeats a text, or enough of it where both have a name in common.
@@ -399,19 +430,25 @@ def _says_something(word: str) -> bool:
 
 def _compare(asked: Sequence[_Question], given: Iterable[Given]) -> None:
     """Look for all that is asked about in each text."""
-    stems = {stem for each in asked for piece in each.pieces for stem in piece.stems}
+    plain, others = _by_script(frozenset().union(*(each.stems for each in asked)))
     for each in given:
         text = replace(each, text=each.text.lower(), own=each.own.lower())
-        there = _stems_in(text.text, stems)
+        there = _stems_in(text.text, plain, others)
         for question in asked if there else ():
             question.look(text, there)
 
 
-def _stems_in(text: str, stems: Iterable[str]) -> set[str]:
+def _by_script(stems: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Stems in ASCII, and the others."""
+    plain = frozenset(filter(str.isascii, stems))
+    return plain, stems - plain
+
+
+def _stems_in(text: str, plain: frozenset[str], others: frozenset[str]) -> set[str]:
     """Those of some stems that words of a text begin with; beyond ASCII, that are in it at all."""
-    plain = text.encode("ascii", "replace").decode("ascii").translate(_TO_BLANKS)
-    words = {word[:_STEM] for word in set(plain.split())}
-    return {stem for stem in stems if (stem in words if stem.isascii() else stem in text)}
+    blanked = text.encode("ascii", "replace").decode("ascii").translate(_TO_BLANKS)
+    words = {word[:_STEM] for word in set(blanked.split())}
+    return {*plain.intersection(words), *(stem for stem in others if stem in text)}
 
 
 def _any_of(stems: Iterable[str]) -> re.Pattern[str]:
@@ -425,7 +462,7 @@ def _any_of(stems: Iterable[str]) -> re.Pattern[str]:
 
 def _marks(asked: Iterable[_Question]) -> tuple[bytes, ...]:
     """Bytes one of which is in every line that can answer; none where no such bytes are known."""
-    stems = {stem for each in asked for piece in each.pieces for stem in piece.stems}
+    stems = {stem for each in asked for stem in each.stems}
     if not all(_JSON_SAFE.fullmatch(stem) for stem in stems):
         return ()  # letters beyond ASCII may be written in several ways
     cased = {form for stem in stems for form in (stem, stem.capitalize(), stem.upper())}

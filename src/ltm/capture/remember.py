@@ -12,7 +12,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from ltm.capture.decide import Candidate, Choice, Outcome, decide, replacing, settle
+from ltm.capture.decide import Candidate, Choice, Outcome, decide, moment_of, replacing, settle
 from ltm.decisions import TEXT, Add, Applied, Revise
 from ltm.errors import Refused, WrongUsage
 from ltm.kinds import Kinds
@@ -28,7 +28,6 @@ from ltm.model import (
     choice,
     new_id,
     now,
-    utc,
 )
 from ltm.redact.redact import redact_fields, without_marks
 from ltm.state.candidates import DROPPED, KEPT, CandidateRecord, Candidates
@@ -42,7 +41,7 @@ MAX_TEXT = 200_000
 _WANTED = Filter(statuses=(Status.ACTIVE, Status.QUARANTINED))
 _PEERS = 30
 _REDACTED = (*TEXT, "reason", "tags")
-_SHOWN = ("kind", "impact", "tags", "pinned", "reason", "state", "status", "phase")
+_SHOWN = ("kind", "impact", "scope", "tags", "pinned", "reason", "state", "status", "phase")
 _LONGEST = 120
 
 
@@ -63,6 +62,8 @@ class RememberRequest:
     state: str = ""
     replaces: str = ""
     """Id of the memory this one takes the place of, shortened or not."""
+    by_person: bool = False
+    """Whether a person gave it just now, so that it waits for no one."""
     apart: bool = False
     """Keep it as a memory of its own, whatever it resembles."""
     source: Source = field(default_factory=Source)
@@ -96,7 +97,8 @@ def remember(store: Store, wish: RememberRequest, *, at: datetime | None = None)
             "a memory cannot replace another one and be kept apart from it", hint="choose one"
         )
     memory, inferred, secrets = draft(store, wish, at or now())
-    if wish.source.trust is Trust.TOOL and not _is_in_force(store, memory):
+    is_held = wish.source.trust in store.hold and not wish.by_person
+    if is_held and not _is_in_force(store, memory):
         # Until a person approves it, it touches nothing that is in force.
         memory = memory._replace(status=Status.QUARANTINED)
     given = _given(wish)
@@ -168,9 +170,7 @@ def draft(
     difficulty = 0.0 if wish.difficulty is None else wish.difficulty
     if not 0.0 <= difficulty <= 1.0:
         raise WrongUsage("difficulty is a number from 0 to 1", hint="try: --difficulty 0.7")
-    state = kind.states[0] if kind.states else ""
-    if wish.state:
-        state = kind.parse_state(wish.state)
+    state = kind.parse_state(wish.state) if wish.state else kind.first_state
     memory = Memory(
         id=new_id(at),
         kind=kind.name,
@@ -239,6 +239,26 @@ def revise(
     return Revision(stored, store.apply(decision).stored, kinds)
 
 
+def approve(store: Store, stored: Stored) -> Stored:
+    """Put a memory in force that waits for approval."""
+    change = {"status": Status.ACTIVE}
+    return store.apply(Revise(stored.memory.id, change, expected=stored.etag)).stored
+
+
+def check_waits(stored: Stored) -> None:
+    """Refuse a memory that does not wait for approval, or is not the user's to approve yet."""
+    if not stored.trusted:
+        raise Refused(
+            f"{stored.memory.id} came with this repository, which is not trusted yet",
+            path=stored.path,
+            hint="look at them with 'ltm list', then type: ltm trust",
+        )
+    if stored.memory.status is not Status.QUARANTINED:
+        raise Refused(
+            f"{stored.memory.id} does not wait for approval: it is {stored.memory.status}"
+        )
+
+
 def check_status(memory: Memory) -> None:
     """Refuse a memory that has no text to correct."""
     if memory.status is Status.FORGOTTEN:
@@ -265,7 +285,7 @@ def changes_of(memory: Memory, given: Mapping[str, Any], kinds: Kinds) -> dict[s
         kind = kinds.parse(given["kind"])
         changes["kind"] = kind.name
         if memory.state not in kind.states:
-            changes.setdefault("state", kind.states[0] if kind.states else "")
+            changes.setdefault("state", kind.first_state)
     if given.get("state"):
         kind = kinds[changes.get("kind", memory.kind)]
         changes["state"] = kind.parse_state(given["state"])
@@ -347,7 +367,13 @@ def settle_known(candidates: Candidates, memories: Iterable[Memory]) -> None:
 
 
 def keep_candidate(
-    store: Store, candidates: Candidates, record: CandidateRecord, *, by: str, auto_tag: bool
+    store: Store,
+    candidates: Candidates,
+    record: CandidateRecord,
+    *,
+    by: str,
+    auto_tag: bool,
+    by_person: bool = False,
 ) -> RememberResult:
     """Make a memory of a candidate; `by` is the command or tool that confirmed it."""
     wish = RememberRequest(
@@ -357,6 +383,7 @@ def keep_candidate(
         scope=record.scope or None,
         auto_tag=auto_tag,
         source=Source(choice(Trust, record.trust), record.session, record.lines, by),
+        by_person=by_person,
     )
     done = remember(store, wish)
     candidates.decide([record.id], KEPT)
@@ -380,7 +407,7 @@ def _record(candidate: Candidate, now: datetime) -> CandidateRecord:
         source.session,
         source.lines,
         round(1000 * candidate.weight),
-        int(_moment(candidate.at, now).timestamp()),
+        int(moment_of(candidate.at, now).timestamp()),
     )
 
 
@@ -389,13 +416,6 @@ def _id_of(text: str) -> str:
     digest = blake2b(" ".join(key(text)).encode("utf-8", "replace"), digest_size=8).digest()
     number = int.from_bytes(digest, "big")
     return "".join(_ALPHABET[number >> 5 * place & 31] for place in range(_ID))
-
-
-def _moment(text: str, now: datetime) -> datetime:
-    try:
-        return min(utc(text), now)
-    except ValueError:
-        return now
 
 
 def _is_known(store: Store, text: str) -> bool:

@@ -91,15 +91,14 @@ ANYWHERE = Setting()
 
 def sentences_of(text: str, setting: Setting) -> Sequence[Sentence]:
     """The sentences of a message that its writer wrote."""
-    return said(text) if setting.speaker == USER else told(_without_emphasis(text))
+    return said(text) if setting.speaker == USER else told(_EMPHASIS.sub("", text))
 
 
 def signs(spoken: Sequence[Sentence], place: int, setting: Setting) -> list[str]:
     """The signs of where a sentence stands, by which the judge knows them."""
     sentence = spoken[place]
     plain = sentence.text.rstrip()
-    length = len(words(plain))
-    size = next((each for each in _LENGTHS if length <= each), 99)
+    size = _size(plain)
     found = [f"@length {size}", f"@place {min(place, 3)}", f"@sentences {min(len(spoken), 4)}"]
     named = {
         "@last": place == len(spoken) - 1,
@@ -125,6 +124,12 @@ def signs(spoken: Sequence[Sentence], place: int, setting: Setting) -> list[str]
         found += _beginning("after", spoken[place + 1].text)
         found += ["@question after"] * spoken[place + 1].text.rstrip().endswith(("?", "？"))
     return [*found, *_beginning("answer", setting.answer[:LONGEST])]
+
+
+def _size(text: str) -> int:
+    """How many words a text has, roughly."""
+    length = len(words(text))
+    return next((each for each in _LENGTHS if length <= each), 99)
 
 
 def _of_message(spoken: Sequence[Sentence], turn: int) -> tuple[str, ...]:
@@ -162,20 +167,17 @@ def statements(
         else 0.0
         for place, each in enumerate(spoken)
     ]
+    asked, ordered, long = [""] * len(spoken), [False] * len(spoken), False
     if setting.speaker == USER:
-        asked = [asked_for(each.text[:LONGEST]) for each in spoken]
-        ordered = [
-            worth[place] >= _ORDERED and is_standing_order(each.text[:LONGEST])
-            for place, each in enumerate(spoken)
-        ]
-    else:
-        asked, ordered = [""] * len(spoken), [False] * len(spoken)
-    for place in range(1, len(spoken)):
-        if setting.speaker == USER and points_back(spoken[place].text[:LONGEST]):
-            asked[place - 1] = asked[place - 1] or spoken[place - 1].text
-            worth[place] = 0.0
+        for place, each in enumerate(spoken):
+            text = each.text[:LONGEST]
+            asked[place] = asked_for(text)
+            ordered[place] = worth[place] >= _ORDERED and is_standing_order(text)
+            if place and points_back(text):
+                asked[place - 1] = asked[place - 1] or spoken[place - 1].text
+                worth[place] = 0.0
+        long = sum(len(each.text) for each in spoken) > _MUCH
     own_words = setting.first and not any(_QUOTE.search(each.text) for each in spoken)
-    long = setting.speaker == USER and sum(len(each.text) for each in spoken) > _MUCH
     counts = [
         bool(asked[place]) or ordered[place] or worth[place] >= likely
         for place in range(len(spoken))
@@ -191,8 +193,9 @@ def statements(
         wanted = ordered[first] or (
             own_words and chosen >= _PLAIN and _is_choice(whole, kinds, model)
         )
-        own = not (_leans(spoken[first].text, whole) or _REPORTED.match(whole))
-        is_sure = (chosen >= sure or wanted) and own and not long
+        # What leans on the words before it cannot be understood without them.
+        leans = _LEANS.match(tidy(spoken[first].text)) or len(words(whole)) < FEWEST
+        is_sure = (chosen >= sure or wanted) and not (leans or long or _REPORTED.match(whole))
         yield _candidate(
             whole,
             kinds,
@@ -234,6 +237,8 @@ def _joins(spoken: Sequence[Sentence], place: int, model: Judge) -> bool:
     """Whether a sentence is one statement with the one before it."""
     if spoken[place].listed or spoken[place].ruled or len(spoken[place].text) > LONGEST:
         return False
+    if is_standing_order(spoken[place].text) and not _LEANS.match(spoken[place].text):
+        return False  # it stands by itself, and a later order must not put the other out of force
     least = _LEANING if _LEANS.match(spoken[place].text) else _TAKEN
     return model.worth(JOINS, spoken[place].text, pair_signs(spoken, place)) >= least
 
@@ -241,10 +246,8 @@ def _joins(spoken: Sequence[Sentence], place: int, model: Judge) -> bool:
 def pair_signs(spoken: Sequence[Sentence], place: int) -> list[str]:
     """The signs by which the judge knows what a sentence and the one before it are together."""
     before = spoken[place - 1].text.rstrip()
-    length = len(words(before))
-    size = next((each for each in _LENGTHS if length <= each), 99)
     ends = f"@before ends {before[-1:]}" if before[-1:] in "?!.:," else "@before ends"
-    return [f"@before length {size}", ends, *signs(spoken, place, Setting())]
+    return [f"@before length {_size(before)}", ends, *signs(spoken, place, Setting())]
 
 
 def _is_choice(text: str, kinds: Kinds, model: Judge) -> bool:
@@ -254,11 +257,6 @@ def _is_choice(text: str, kinds: Kinds, model: Judge) -> bool:
     """
     shares = model["kind"].shares(grams(text), (f"@{USER}",))
     return sum(shares.get(kind.name, 0.0) for kind in kinds if kind.choice) >= _CLEARLY
-
-
-def _leans(first: str, whole: str) -> bool:
-    """Whether a statement cannot be understood without what was said before it."""
-    return bool(_LEANS.match(tidy(first))) or len(words(whole)) < FEWEST
 
 
 def _candidate(
@@ -286,11 +284,6 @@ def _candidate(
         reason=reason,
         tier=tier,
     )
-
-
-def _without_emphasis(text: str) -> str:
-    """A text without marks of emphasis, which few have."""
-    return _EMPHASIS.sub("", text) if "*" in text or "_" in text else text
 
 
 # Requests to remember
@@ -340,6 +333,9 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 
+_BARE = re.compile(r"(?:the|my|our|your|these|those) [\w-]+(?:,? please)?[.!]*\Z", re.IGNORECASE)
+"""A thing and nothing about it: "remember the port" asks the agent to find out and keep it."""
+
 
 _ORDER = re.compile(
     r"(?:(?:and|but|also|ok|please|pls|bitte|por favor|s'il te plaît)[ ,]+)*"
@@ -369,7 +365,8 @@ def asked_for(sentence: str) -> str:
     if points_back(sentence):
         return ""
     found = _LAST.match(sentence) or _FIRST.search(sentence)
-    return found["what"].strip() if found else ""
+    what = found["what"].strip() if found else ""
+    return "" if _BARE.match(what) else what
 
 
 def points_back(sentence: str) -> bool:
@@ -381,7 +378,13 @@ def points_back(sentence: str) -> bool:
 
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
 _BULLET = re.compile(r"^[-*+]\s+(?:\[[ xX]\]\s+)?(?P<text>\S.*)$")
-_PLACEHOLDER = re.compile(r"\A\[[^\]\n]*\]\Z|\A\.{3}\Z|\A(?:none|n/a|tbd)\.?\Z", re.IGNORECASE)
+# The lines of Memory Keeper's template, to the letter: "[WIP] …" is the user's own words.
+_PLACEHOLDER = re.compile(
+    r"\[[^\]\n]*\]\Z|\.{3}\Z|(?:none|n/a|tbd)\.?\Z"
+    r"|\[?(?:what was accomplished|decision(?: \d+)?|pattern(?: discovered)?|issue(?: found)?)\]?"
+    r"(?:: \[?(?:reason|why|open|resolved|open/resolved|open\|resolved)\]?)?\Z",
+    re.IGNORECASE,
+)
 _SECTIONS = ("decisions", "patterns", "issues", "gotchas", "facts", "learnings", "preferences")
 _STATE = re.compile(r"[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
 
@@ -405,17 +408,20 @@ def notes(
         if not kind or not bullet:
             continue
         what = bullet["text"].strip()
-        if not _PLACEHOLDER.match(what) and len(what.split()) >= 2:
+        if not is_placeholder(what) and len(what.split()) >= 2:
             yield _noted(what, kind, kinds, source)
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a line of a note is one of a template that was not filled in."""
+    return bool(_PLACEHOLDER.match(text))
 
 
 def _noted(what: str, kind: str, kinds: Kinds, source: Source) -> Candidate:
     if kinds[kind].states:
-        state = _STATE.search(what)
-        text = tidy(_STATE.sub("", what))
-        return Candidate(
-            kind, text, 0.9, source, state=state[1].lower() if state else kinds[kind].states[0]
-        )
+        found = _STATE.search(what)
+        state = found[1].lower() if found else kinds[kind].first_state
+        return Candidate(kind, tidy(_STATE.sub("", what)), 0.9, source, state=state)
     claim, reason = _what_and_why(what)
     return Candidate(kind, tidy(what), 0.9, source, title=title_of(tidy(claim)), reason=reason)
 
@@ -442,19 +448,15 @@ NAMED, EXPLAINED = 0.1, 0.004
 _CAUSE_SENTENCES = 20
 """Sentences of a report in which a cause is looked for."""
 _LEFT = (
-    r"(?:next(?: steps?| up)?|remaining(?: work| tasks?| items?| steps?)?|still (?:to do|open"
-    r"|missing"
-    r"|left|pending)|to[- ]?dos?(?: next)?|what(?:'s| is) (?:left|next|missing|still open)"
-    r"|not (?:yet )?"
-    r"(?:done|finished)(?: yet)?|left to do|(?:still )?open(?: points?| items?| tasks?)?"
-    r"|outstanding|pending"
-    r"|follow[- ]?ups?)"
+    r"(?:next(?: steps?| up)?|remaining(?: work| tasks?| items?| steps?)?|to[- ]?dos?(?: next)?"
+    r"|still (?:to do|open|missing|left|pending)|what(?:'s| is) (?:left|next|missing|still open)"
+    r"|not (?:yet )?(?:done|finished)(?: yet)?|left to do|(?:still )?open(?: points?| items?"
+    r"| tasks?)?|outstanding|pending|follow[- ]?ups?)"
 )
 _STEPS_HEADING = re.compile(rf"(?:\A|[.!]\s)\W*{_LEFT}\W*\Z", re.IGNORECASE)
 _INLINE = re.compile(
-    rf"(?:^|[.!;]\s+)\W{{0,6}}{_LEFT}\s*:\s+(?P<what>\S.{{8,400}})"
-    r"|\b(?:the )?(?:next step|next up|what remains|what is left|remaining work) is\s+"
-    r"(?P<that>\S.{8,300})",
+    rf"(?:(?:^|[.!;]\s+)\W{{0,6}}{_LEFT}\s*:"
+    r"|\b(?:next step|next up|what remains|what is left|remaining work) is)\s+(?P<what>\S.{8,400})",
     re.IGNORECASE,
 )
 _STEP = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[ \]\s+)?(?P<text>\S.*)$")
@@ -509,7 +511,7 @@ def from_words(text: str, source: Source) -> Iterator[Candidate]:
         for paragraph in text.split("\n"):
             found = _INLINE.search(_MARKUP.sub("", paragraph[:1_000]))
             if found:
-                steps.append(_step(found["what"] or found["that"]))
+                steps.append(_step(found["what"]))
     steps = [step for step in steps if step and not _OFFER.search(step)]
     if steps:
         yield _progress((), steps, source)

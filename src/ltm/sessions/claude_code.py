@@ -6,11 +6,23 @@ entry of a type not known here holds nothing.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from ltm.project.home import client_folder
+from ltm.sessions.port import (
+    Entry,
+    FoundTranscript,
+    Reader,
+    SessionOrigin,
+    files_below,
+    object_of,
+    stem,
+    texts_in,
+)
 from ltm.sessions.turns import (
     Aside,
     AssistantText,
@@ -21,6 +33,7 @@ from ltm.sessions.turns import (
     ToolResult,
     ToolUse,
     Turn,
+    TurnPlace,
     UserText,
 )
 
@@ -44,9 +57,6 @@ silent_turn_reminder remote_session_change hook_success
 _NO_ATTACHMENT = tuple(f'"attachment":{{"type":"{name}"'.encode() for name in _ABOUT_THE_CLIENT)
 _STRINGS = 100
 """Texts of one attachment that are read."""
-
-_Common = tuple[str, str, int, str, bool]
-"""What all turns of an entry have in common, in the order of their fields."""
 
 _INTERRUPTED = "[Request interrupted by user"
 _REFUSED = "The user doesn't want to "
@@ -115,7 +125,7 @@ def without_insertions(text: str) -> str:
     return (_INSERTED.sub("", text) if "<" in text or "[LTM:" in text else text).strip()
 
 
-def _user(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
+def _user(entry: Mapping[str, Any], common: TurnPlace) -> Iterator[Turn]:
     content = _content(entry)
     if entry.get("isCompactSummary"):
         yield Summary(*common, text=_flat(content))
@@ -145,7 +155,7 @@ def _user(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
 
 
 def _words(
-    parts: list[str], entry: Mapping[str, Any], common: _Common, *, queued: bool = False
+    parts: list[str], entry: Mapping[str, Any], common: TurnPlace, *, queued: bool = False
 ) -> Iterator[Turn]:
     """Text in the user's name: the user's own, or what it really is."""
     own: list[str] = []
@@ -164,7 +174,7 @@ def _words(
         yield UserText(*common, text="\n".join(own), queued=queued)
 
 
-def _other_than_words(text: str, entry: Mapping[str, Any], common: _Common) -> Turn | None:
+def _other_than_words(text: str, entry: Mapping[str, Any], common: TurnPlace) -> Turn | None:
     start = text.lstrip()
     if start.startswith(_INTERRUPTED):
         return Interruption(*common, in_tool="for tool use" in start[:60])
@@ -189,7 +199,7 @@ def _other_than_words(text: str, entry: Mapping[str, Any], common: _Common) -> T
     return None
 
 
-def _command(text: str, common: _Common) -> Turn:
+def _command(text: str, common: TurnPlace) -> Turn:
     name = _COMMAND_NAME.search(text)
     arguments = _COMMAND_ARGUMENTS.search(text)
     if name is None:
@@ -197,7 +207,7 @@ def _command(text: str, common: _Common) -> Turn:
     return Command(*common, name=name[1], arguments=arguments[1].strip() if arguments else "")
 
 
-def _assistant(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
+def _assistant(entry: Mapping[str, Any], common: TurnPlace) -> Iterator[Turn]:
     message = entry.get("message")
     model = _text(message.get("model")) if isinstance(message, dict) else ""
     made_up = model == "<synthetic>"
@@ -220,7 +230,7 @@ def _assistant(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
                 yield AssistantText(*common, text=text, model=model, broken_off=made_up)
 
 
-def _system(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
+def _system(entry: Mapping[str, Any], common: TurnPlace) -> Iterator[Turn]:
     subtype = entry.get("subtype")
     if subtype == "compact_boundary":
         about = entry.get("compactMetadata")
@@ -239,7 +249,7 @@ def _system(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
             yield Aside(*common, what="output", text=text)
 
 
-def _attachment(entry: Mapping[str, Any], common: _Common) -> Iterator[Turn]:
+def _attachment(entry: Mapping[str, Any], common: TurnPlace) -> Iterator[Turn]:
     """What was typed while the agent worked, or the text of a file or the like that came along."""
     about = entry.get("attachment")
     if not isinstance(about, dict) or about.get("type") in _ABOUT_THE_CLIENT:
@@ -291,10 +301,66 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-_READERS: Mapping[str, Callable[[Mapping[str, Any], _Common], Iterator[Turn]]] = {
+_READERS: Mapping[str, Callable[[Mapping[str, Any], TurnPlace], Iterator[Turn]]] = {
     "user": _user,
     "assistant": _assistant,
     "system": _system,
     "attachment": _attachment,
 }
 _TYPES = frozenset(name.encode() for name in _READERS)
+
+
+# -- the reader ------------------------------------------------------------------------------------
+
+
+def projects_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """The folder in which the client keeps a folder of transcripts for each project.
+
+    Nothing where there is no home: a folder of that name below us is not the client's.
+    """
+    top = client_folder(environ)
+    return os.path.join(top, "projects") if top else ""
+
+
+def _found(environ: Mapping[str, str]) -> Iterator[FoundTranscript]:
+    yield from files_below(projects_folder(environ), 1, ".jsonl")
+
+
+def _origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
+    """By the file's name; the folder and the moment stand in one of the first entries."""
+    cwd = started = ""
+    for entry in entries:
+        cwd = cwd or _text(entry.get("cwd"))
+        started = started or _text(entry.get("timestamp"))
+        if cwd and started:
+            break
+    return SessionOrigin(stem(path), cwd, started, CLAUDE_CODE.name)
+
+
+def _told(entry: Entry) -> tuple[str, str, str] | None:
+    added = object_of(entry.get("attachment"))
+    if added.get("type") != "hook_additional_context":
+        return None
+    text = "\n".join(texts_in(added.get("content")))
+    return _text(added.get("hookEvent")), _text(entry.get("timestamp")), text
+
+
+def _knows(entry: Entry) -> bool:
+    return isinstance(entry.get("type"), str)
+
+
+def _turns(entry: Entry, line: int, origin: SessionOrigin) -> list[Turn]:
+    return turns_of(entry, line)
+
+
+CLAUDE_CODE = Reader(
+    name="claude-code",
+    knows=_knows,
+    origin=_origin,
+    turns=_turns,
+    found=_found,
+    holds_nothing=holds_nothing,
+    counted=(b"tool_result", b"compact_boundary"),
+    told=_told,
+    has_uuids=True,
+)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ltm import policy
-from ltm.sessions.transcript import Lines, LineSource, cursor_of, read
+from ltm.sessions.sources import cursor_of, extent, is_transcript
+from ltm.sessions.transcript import Lines, LineSource, read
 from ltm.sessions.turns import Compaction, ToolResult, Turn
 from ltm.state.session_log import Session, SessionLog
 
 READER = "figures"
-_COUNTED = (b"tool_result", b"compact_boundary")  # stands in every line that counts
 _AT_ONCE = 5_000  # turns
 
 
@@ -73,7 +73,7 @@ def update(log: SessionLog, session: Session, at: datetime, *, lines: LineSource
 def _update_from(log: SessionLog, session: str, path: str, at: datetime, lines: LineSource) -> None:
     former = log.cursor(session, READER, path)
     seen = log.turns_read(READER, at)
-    reading = read(path, cursor_of(former), seen, only=_COUNTED, lines=lines)
+    reading = read(path, cursor_of(former), seen, counted=True, lines=lines)
     messages = reading.messages()
     read_on = True
     while read_on:
@@ -94,7 +94,7 @@ def _update_from(log: SessionLog, session: str, path: str, at: datetime, lines: 
 
 def is_there(session: Session) -> bool:
     """Whether both the transcript and the folder the session ran in still exist."""
-    return os.path.isfile(session.transcript) and os.path.isdir(session.cwd)
+    return is_transcript(session.transcript) and os.path.isdir(session.cwd)
 
 
 def has_grown(log: SessionLog, session: Session, reader: str, least: int = 1) -> bool:
@@ -105,7 +105,7 @@ def has_grown(log: SessionLog, session: Session, reader: str, least: int = 1) ->
     if not is_there(session):
         return False
     try:
-        size = os.stat(session.transcript).st_size
+        size = extent(session.transcript)
     except OSError:
         return False  # its client has just deleted it
     read = cursor_of(log.cursor(session.id, reader, session.transcript)).offset

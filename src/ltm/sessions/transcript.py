@@ -10,73 +10,32 @@ joined to its call.
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import re
 import shutil
-import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
-from hashlib import blake2b
-from itertools import islice
-from typing import Any, BinaryIO, Protocol
+from itertools import groupby
+from typing import Protocol
 
-from ltm.project.home import client_folder, scratch_folder
-from ltm.sessions.claude_code import holds_nothing, turns_of
-from ltm.sessions.turns import Commit, ToolResult, ToolUse, Turn
+from ltm.project.home import scratch_folder
+from ltm.sessions.port import Reader, SessionOrigin
+from ltm.sessions.readers import READERS
+from ltm.sessions.sources import (
+    Cursor,
+    Line,
+    LineFile,
+    Place,
+    RecordFile,
+    cursor_of,
+    entry_in,
+    opened,
+    sessions_in,
+)
+from ltm.sessions.turns import Aside, Commit, ToolResult, ToolUse, Turn
 
-LONGEST = 8 * 1024 * 1024
-"""Bytes of a line that are read; no message of a person or an agent is longer."""
-
-_CHUNK = 256 * 1024  # what the processor holds: a megabyte at once takes half as long again
-_HEAD = 1024
-_ANCHOR = 256
-
-Place = tuple[int, int]
-"""Bytes and lines before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a file was read, with fingerprints of its beginning and of what was read last.
-
-    Not the inode: a file that was copied, restored or replaced by one that begins the same is read
-    on, and one of the same inode with other contents is not.
-    """
-
-    offset: int = 0
-    line: int = 0
-    head: str = ""
-    anchor: str = ""
-
-    def text(self) -> str:
-        """As a text that `cursor_of` reads."""
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-
-def cursor_of(text: str) -> Cursor:
-    """The cursor a text describes; the beginning when it describes none."""
-    try:
-        values = json.loads(text)
-        cursor = Cursor(**{field.name: values[field.name] for field in fields(Cursor)})
-    except (ValueError, KeyError, TypeError):
-        return Cursor()
-    sound = all(type(each) is int and each >= 0 for each in (cursor.offset, cursor.line))
-    return cursor if sound else Cursor()
-
-
-@dataclass(slots=True)
-class _Line:
-    """One line, or with no data the place after something that is not one."""
-
-    data: bytes
-    end: int
-    """Bytes up to its end."""
-    number: int
-    is_too_long: bool = False
-    parsed: tuple[list[Turn] | None] | None = None
+__all__ = ["Cursor", "SessionOrigin", "cursor_of"]
 
 
 class Lines:
@@ -96,7 +55,9 @@ class Lines:
         self._start = cursor or Cursor()
         self._offset = -1
         self._held = held
-        self._line = _Line(b"", 0, 0)
+        self._line = Line(b"", 0, 0)
+        self._reader: Reader | None = None
+        self._origin: SessionOrigin | None = None
 
     @property
     def cursor(self) -> Cursor:
@@ -110,37 +71,55 @@ class Lines:
 
     def cursor_at(self, place: Place) -> Cursor:
         """A place that was passed, as a cursor."""
-        with self._opened() as file:
-            return self._start if file is None else _mark(file, *place)
+        with self._opened() as source:
+            return self._start if source is None else source.mark(place)
+
+    @property
+    def origin(self) -> SessionOrigin:
+        """What the transcript says of its session; nothing where there is none."""
+        with self._opened() as source:
+            return SessionOrigin("") if source is None else source.origin
+
+    @property
+    def reader(self) -> Reader | None:
+        """Who reads the lines, once they are being read."""
+        return self._reader
 
     def turns(self, line: bytes) -> list[Turn] | None:
         """The turns in the line that was handed out last; None when it cannot be read."""
         if self._line.parsed is None:
-            entry = _entry_in(line)
-            self._line.parsed = (None if entry is None else turns_of(entry, self.number),)
+            entry = entry_in(line)
+            found: list[Turn] | None = None
+            if entry is not None and self._reader is not None and self._origin is not None:
+                found = self._reader.turns(entry, self.number, self._origin)
+            self._line.parsed = (found,)
         return self._line.parsed[0]
 
     def __iter__(self) -> Iterator[bytes]:
-        with self._opened() as file:
-            if file is None:
+        with self._opened() as source:
+            if source is None:
                 return
-            start = self._start if _mark_holds(file, self._start) else Cursor()
+            start = self._start
+            if source.mark((start.offset, start.line)) != start:
+                start = Cursor()
             self._offset, self.number = start.offset, start.line
             held = self._held
-            for line in held.lines(self.place) if held else _scan(file, *self.place):
+            for line in held.lines(self.place) if held else source.lines(self.place):
+                if self._reader is None:
+                    self._reader, self._origin = source.reader, source.origin
                 self._offset, self.number, self._line = line.end, line.number, line
                 self.too_long += line.is_too_long
                 if line.data:
                     yield line.data
 
     @contextmanager
-    def _opened(self) -> Iterator[BinaryIO | None]:
-        file = self._held.file if self._held else _open_plain(self.path)
+    def _opened(self) -> Iterator[LineFile | RecordFile | None]:
+        source = self._held.source if self._held else opened(self.path)
         try:
-            yield file
+            yield source
         finally:
-            if file is not None and self._held is None:
-                file.close()
+            if source is not None and self._held is None:
+                source.close()
 
 
 LineSource = Callable[[str, Cursor | None], Lines]
@@ -170,19 +149,19 @@ class Transcripts:
             held = None
         if held is None:
             while sum(each.size for each in self._files.values()) > self._most // 2:
-                self._files.pop(next(iter(self._files))).file.close()
-            file = _open_plain(path)
-            if file is None:
+                self._files.pop(next(iter(self._files))).source.close()
+            source = opened(path)
+            if source is None:
                 return Lines(path, cursor)
             room = self._most - sum(each.size for each in self._files.values())
-            held = _HeldFile(path, file, room)
+            held = _HeldFile(source, room)
         self._files[path] = held
         return Lines(path, cursor, held)
 
     def close(self) -> None:
         """Let go of all that is held; what was handed out must not be read any more."""
         for held in (*self._files.values(), *self._replaced):
-            held.file.close()
+            held.source.close()
         self._files.clear()
         self._replaced.clear()
 
@@ -190,33 +169,27 @@ class Transcripts:
 class _HeldFile:
     """A file, and its lines by the bytes before each, up to a number of bytes."""
 
-    def __init__(self, path: str, file: BinaryIO, most: int) -> None:
-        self.path = path
-        self.file = file
+    def __init__(self, source: LineFile | RecordFile, most: int) -> None:
+        self.source = source
         self.size = 0
         self._most = most
-        self._lines: dict[int, _Line] = {}
+        self._lines: dict[int, Line] = {}
         self._end: Place = (0, 0)
         self._mark = Cursor()
 
     def is_as_it_was(self) -> bool:
         """Whether the path still leads to this file, and what is held still stands in it."""
-        try:
-            now, then = os.stat(self.path), os.fstat(self.file.fileno())
-        except (OSError, ValueError):
-            return False
-        same = (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
-        return same and _mark_holds(self.file, self._mark)
+        return self.source.is_there_still(self._mark)
 
-    def lines(self, place: Place) -> Iterator[_Line]:
+    def lines(self, place: Place) -> Iterator[Line]:
         """The lines after a place: those that are held, and those of the file."""
-        unheld: Iterator[_Line] | None = None
+        unheld: Iterator[Line] | None = None
         offset, number = place
         try:
             while True:
                 line = self._lines.get(offset)
                 if line is None:
-                    unheld = unheld or _scan(self.file, offset, number)
+                    unheld = unheld or self.source.lines((offset, number))
                     line = next(unheld, None)
                     if line is None:
                         return
@@ -231,84 +204,13 @@ class _HeldFile:
                 offset, number = line.end, line.number
                 yield line
         finally:
-            if not self.file.closed:
-                self._mark = _mark(self.file, *self._end)
-
-
-def _scan(file: BinaryIO, offset: int, number: int) -> Iterator[_Line]:
-    """The lines after a place; blank ones and those that are too long have no data."""
-    # A last line without an end was handed out already: what ends it is not another line.
-    former = _before(file, offset)
-    ends_former = bool(former) and not former.endswith(b"\n")
-    place = offset
-    rest = b""
-    passed = 0  # bytes of a line that is being passed over
-    while True:
-        file.seek(place)  # others may read the same file in between
-        chunk = file.read(_CHUNK)
-        if not chunk:
-            break
-        place += len(chunk)
-        if passed:
-            end = chunk.find(b"\n") + 1
-            passed += end or len(chunk)
-            if not end:
-                continue
-            offset += passed
-            number += 1
-            yield _Line(b"", offset, number, is_too_long=True)
-            chunk, passed = chunk[end:], 0
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            offset += len(line) + 1
-            number += not ends_former
-            ends_former = False
-            is_too_long = len(line) > LONGEST
-            yield _Line(b"" if is_too_long or line.isspace() else line, offset, number, is_too_long)
-        if len(rest) > LONGEST:
-            rest, passed = b"", len(rest)
-    # The last line may be whole without its end: no beginning of an object is an object.
-    if rest and _entry_in(rest):
-        yield _Line(rest, offset + len(rest), number + 1)
-
-
-def _open_plain(path: str) -> BinaryIO | None:
-    """A plain file open for reading, None when there is none; a pipe is not waited for."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        handle = os.open(path, flags)
-    except (OSError, ValueError):
-        return None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        return None
-    return open(handle, "rb", buffering=0)
-
-
-def _mark(file: BinaryIO, offset: int, line: int) -> Cursor:
-    file.seek(0)
-    head = _fingerprint(file.read(min(_HEAD, offset)))
-    return Cursor(offset, line, head, _fingerprint(_before(file, offset)))
-
-
-def _mark_holds(file: BinaryIO, cursor: Cursor) -> bool:
-    return _mark(file, cursor.offset, cursor.line) == cursor
-
-
-def _before(file: BinaryIO, offset: int) -> bytes:
-    start = max(0, offset - _ANCHOR)
-    file.seek(start)
-    return file.read(offset - start)
-
-
-def _fingerprint(data: bytes) -> str:
-    return blake2b(data, digest_size=8).hexdigest()
+            if not self.source.is_closed:
+                self._mark = self.source.mark(self._end)
 
 
 IN_ONE = 50_000
 """Messages of one transcript to remember: 6 MB, twice over. None repeats itself from farther."""
 
-_DECODER = json.JSONDecoder(strict=False)
 _REMEMBERED = 200_000
 _OPEN_CALLS = 2_000
 _AHEAD, _AHEAD_BYTES = 200, 256 * 1024
@@ -384,10 +286,18 @@ class Unknown:
 class TranscriptReader:
     """The turns of a transcript after a cursor; `cursor` is the place after those handed out."""
 
-    def __init__(self, lines: Lines, seen: MessageHistory, only: tuple[bytes, ...] = ()) -> None:
+    def __init__(
+        self,
+        lines: Lines,
+        seen: MessageHistory,
+        only: tuple[bytes, ...] = (),
+        *,
+        counted: bool = False,
+    ) -> None:
         self._lines = lines
         self._seen = seen
         self._only = only
+        self._counted = counted
         self._calls: dict[str, ToolUse] = {}
         self._place: Place | None = None
         self.unreadable = 0
@@ -426,21 +336,34 @@ class TranscriptReader:
         """The turns of some messages at once, as many as may be held, and the place after each."""
         ahead: list[tuple[list[Turn], Place]] = []
         size = 0
+        place = self._lines.place
         for line in self._lines:
-            if self._only and not any(mark in line for mark in self._only):
-                continue
-            if holds_nothing(line):
+            before, place = place, self._lines.place
+            if not self._may_hold_turns(line):
                 continue
             turns = self._lines.turns(line)
             if not turns:
                 self.unreadable += turns is None
                 continue
-            ahead.append((turns, self._lines.place))
+            if len(turns) > 1:
+                # Only with the last of its messages is a line read.
+                *first, turns = (list(each) for _, each in groupby(turns, key=_uuid_of))
+                ahead += [(each, before) for each in first]
+            ahead.append((turns, place))
             size += len(line)
             if size >= _AHEAD_BYTES or len(ahead) >= _AHEAD:
                 yield ahead
                 ahead, size = [], 0
         yield ahead
+
+    def _may_hold_turns(self, line: bytes) -> bool:
+        reader = self._lines.reader
+        if reader is None:
+            return False
+        only = reader.counted if self._counted else self._only
+        return not (only and not any(mark in line for mark in only)) and not reader.holds_nothing(
+            line
+        )
 
     def _joined(self, turns: list[Turn]) -> list[Turn]:
         """Turns with the names of the tools whose results they are, and the commits they made."""
@@ -466,28 +389,20 @@ def read(
     seen: MessageHistory | None = None,
     *,
     only: tuple[bytes, ...] = (),
+    counted: bool = False,
     lines: LineSource = Lines,
 ) -> TranscriptReader:
     """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
 
     A file that is missing, or not a plain file, has none. With `only`, lines that have none of
-    these bytes in them are not parsed.
+    these bytes in them are not parsed; with `counted`, those without a figure.
     """
     seen = Recent(IN_ONE) if seen is None else seen
-    return TranscriptReader(lines(path, cursor), seen, only)
+    return TranscriptReader(lines(path, cursor), seen, only, counted=counted)
 
 
-def _entry_in(line: bytes) -> dict[str, Any] | None:
-    """The JSON object of a line, an empty one for another value; None when it cannot be read."""
-    try:
-        # A broken character costs that character and not the line.
-        text = line.strip().decode("utf-8", "replace")
-        value, end = _DECODER.raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    if end < len(text):
-        return None  # more than one value
-    return value if isinstance(value, dict) else {}
+def _uuid_of(turn: Turn) -> str:
+    return turn.uuid
 
 
 def committed(output: str) -> Iterator[tuple[str, str, str]]:
@@ -521,73 +436,35 @@ def unpacked(path: str) -> Iterator[str]:
         yield plain
 
 
-_FIRST = 200
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOrigin:
-    """What the first lines of a transcript say."""
-
-    session: str
-    cwd: str = ""
-    started: str = ""
-
-
 def origin(path: str, lines: LineSource = Lines) -> SessionOrigin:
     """The session of a transcript: by its own words, else by the file's name."""
-    session = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
-    cwd = started = ""
-    for line in islice(lines(path, None), _FIRST):
-        entry = _entry_in(line) or {}
-        cwd = cwd or _text(entry.get("cwd"))
-        started = started or _text(entry.get("timestamp"))
-        if cwd and started:
-            break
-    return SessionOrigin(session, cwd, started)
+    return lines(path, None).origin
 
 
 def hook_texts(path: str, mark: str) -> Iterator[tuple[str, str, str]]:
-    """The texts with this mark in them that hooks added to a session: event, moment and text."""
-    for line in Lines(path):
-        if b'"hook_additional_context"' not in line or mark.encode() not in line:
+    """The texts with this mark in them that were added to a session: event, moment and text."""
+    lines = Lines(path)
+    for line in lines:
+        if mark.encode() not in line:
             continue
-        try:
-            entry = json.loads(line)
-            added = entry["attachment"]
-            text = "\n".join(map(_text, added["content"]))
-        except (ValueError, KeyError, TypeError, RecursionError):
-            continue
-        yield _text(added.get("hookEvent")), _text(entry.get("timestamp")), text
-
-
-def projects_folder(environ: Mapping[str, str] = os.environ) -> str:
-    """The folder in which the client keeps a folder of transcripts for each project.
-
-    Nothing where there is no home: a folder of that name below us is not the client's.
-    """
-    top = client_folder(environ)
-    return os.path.join(top, "projects") if top else ""
+        reader = lines.reader
+        if reader is not None and reader.told is not None:
+            told = reader.told(entry_in(line) or {})
+            if told is not None:
+                yield told
+        else:
+            for turn in lines.turns(line) or ():
+                if isinstance(turn, Aside) and mark in turn.text:
+                    yield "", turn.at, turn.text
 
 
 def all_transcripts(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Every main transcript the client keeps, the one that was written first, first."""
+    """Every main transcript the clients keep, the one that was written first, first."""
     found: list[tuple[float, str]] = []
-    for folder in _entries(projects_folder(environ)):
-        for path in _entries(folder):
-            if path.endswith(".jsonl"):
-                try:
-                    found.append((os.stat(path).st_mtime, path))
-                except OSError:
-                    continue
+    for reader in READERS.values():
+        for each in reader.found(environ):
+            within = sessions_in(each.path) if reader.tables else None
+            found += [(at, path) for path, at in within or ()]
+            if within is None:
+                found.append((each.written, each.path))
     return [path for _, path in sorted(found)]
-
-
-def _entries(folder: str) -> list[str]:
-    try:
-        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
-    except OSError:
-        return []
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+TurnPlace: TypeAlias = tuple[str, str, int, str, bool]
+"""What all turns of an entry have in common, in the order of their fields."""
+
 
 @dataclass(slots=True)
 class _Turn:
