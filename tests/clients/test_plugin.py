@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ltm import __version__
 from ltm.clients.settings import is_our_hook, is_our_server
-from ltm.clients.wire import PLUGIN_EVENTS, UNLESS_PLUGIN, is_plugin_active
+from ltm.clients.table import UNLESS_PLUGIN
+from ltm.clients.wire import PLUGIN_EVENTS, is_plugin_active
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -76,7 +80,7 @@ def test_the_moved_folder_of_the_client_is_looked_at(world: Path) -> None:
 
 
 def test_the_plugins_hooks_are_those_that_setups_hooks_leave_to_it() -> None:
-    hooks = load("plugin/hooks/hooks.json")["hooks"]
+    hooks = load("src/hooks/hooks.json")["hooks"]
 
     assert set(hooks) == set(PLUGIN_EVENTS)
     for group in (group for groups in hooks.values() for group in groups):
@@ -85,14 +89,23 @@ def test_the_plugins_hooks_are_those_that_setups_hooks_leave_to_it() -> None:
             assert hook["timeout"] <= 10
 
 
+def test_the_manifests_of_every_client_are_those_of_the_table() -> None:
+    command = [sys.executable, str(ROOT / "dev" / "manifests.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run python dev/manifests.py: {done.stdout}{done.stderr}"
+
+
 def test_the_manifests_say_the_same_as_the_package() -> None:
-    manifest = load("plugin/.claude-plugin/plugin.json")
+    manifest = load("src/.claude-plugin/plugin.json")
     market = load(".claude-plugin/marketplace.json")
 
     assert manifest["version"] == __version__
     assert market["plugins"][0]["name"] == manifest["name"]
-    assert market["plugins"][0]["source"] == "./plugin"
-    assert load("plugin/.mcp.json")["mcpServers"]["ltm"]["alwaysLoad"] is True
+    assert market["plugins"][0]["source"] == "./src"
+    for name in (each.name for each in (ROOT / "src").iterdir()):
+        assert not (ROOT / "src" / name).is_symlink(), "not every git or copy keeps links"
+    assert (ROOT / "src" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert load("src/.mcp.json")["mcpServers"]["ltm"]["alwaysLoad"] is True
 
 
 def test_each_command_may_use_exactly_the_tools_it_names() -> None:
@@ -101,7 +114,7 @@ def test_each_command_may_use_exactly_the_tools_it_names() -> None:
 
     names = {tool.name for tool in TOOLS}
     run = 'sh "${CLAUDE_PLUGIN_ROOT}/run.sh" '
-    commands = sorted((ROOT / "plugin" / "commands").glob("*.md"))
+    commands = sorted((ROOT / "src" / "commands").glob("*.md"))
     assert commands
     for path in commands:
         head, _, body = path.read_text("utf-8").removeprefix("---\n").partition("\n---\n")
@@ -118,8 +131,11 @@ def test_each_command_may_use_exactly_the_tools_it_names() -> None:
         assert [each for each in granted if not each.endswith(":*")] == calls, path.name
         granted = [each.removesuffix(":*") for each in granted]
         assert all(each in body for each in granted), path.name
-        assert all(each.removeprefix(run).split()[0] in COMMANDS for each in granted), path.name
+        assert all(each.startswith(f"{run}shown ") for each in calls), "a failure is to be read"
+        named = [each.removeprefix(run).removeprefix("shown ").split()[0] for each in granted]
+        assert {*named} <= {*COMMANDS}, path.name
         assert tools or granted, path.name
+        assert yaml.safe_load(head)["description"], "a client reads it as YAML"
         assert "$ARGUMENTS" not in "".join(calls), "no shell may read what a person typed"
         assert "disable-model-invocation: true" in head, "a model has the tools; this costs tokens"
         assert len(body) < 500, "a command is sent to the model each time"

@@ -84,7 +84,7 @@ def install_plugin(shipped: Path, tmp_path: Path) -> InstallPlugin:
 
     def install(harness: Harness) -> Harness:
         provide_python(harness)
-        name = harness.install(shipped / "plugin")
+        name = harness.install(shipped / "src")
         warm_up(harness.stage / "plugins" / name, tmp_path)
         return harness
 

@@ -22,7 +22,7 @@ from tests import forking
 from .client import Harness, PrintSession, Request, wait_until
 
 ROOT = Path(__file__).parent.parent.parent
-SHIPPED = (".claude-plugin", "plugin", "src", "LICENSE")
+SHIPPED = (".claude-plugin", "src", "LICENSE")
 MARK = "[LTM:"
 
 
@@ -38,9 +38,7 @@ def ship(into: Path) -> Path:
     for name in filter(None, listed.stdout.split("\0")):
         target = into / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).is_symlink():
-            target.symlink_to(os.readlink(ROOT / name))
-        elif (ROOT / name).is_file():
+        if (ROOT / name).is_file():
             shutil.copy2(ROOT / name, target)
     return into
 
@@ -66,7 +64,7 @@ def warm_up(plugin: Path, elsewhere: Path) -> None:
     """
     event = {"hook_event_name": "SessionStart", "session_id": "warm-up", "cwd": str(elsewhere)}
     subprocess.run(
-        [sys.executable, "-I", "-S", str(plugin / "src" / "ltm" / "hook" / "main.py")],
+        [sys.executable, "-I", "-S", str(plugin / "ltm" / "hook" / "main.py")],
         env={"HOME": str(elsewhere), "LTM_HOME": str(elsewhere / ".ltm"), "PATH": os.defpath},
         input=json.dumps({**event, "source": "startup"}),
         text=True,

@@ -9,7 +9,7 @@ import pytest
 
 from tests.transfer.test_imported_stay import ALIKE, memory_mcp
 
-from .client import Harness, ToolUse, use
+from .client import Harness, ToolUse, use, wait_until
 from .product import assert_quiet, logged, ltm, memories, told
 
 SESSIONS = 20 if os.environ.get("LTM_FAULTS") == "all" else 5
@@ -36,11 +36,12 @@ def test_a_preference_a_decision_and_a_fixed_test_are_told_to_the_next_session(
     )
     assert_quiet(first)
     logged(product, first.session_id)
+    taught = {"decision", "preference", "gotcha"}
+    wait_until(lambda: taught <= {each["kind"] for each in memories(product)}, "what was taught")
 
     second = product.print_session("hello", ["Hi."])
 
     kept = {memory["kind"]: memory for memory in memories(product)}
-    assert {"decision", "preference", "gotcha"} <= set(kept)
     assert kept["decision"]["reason"] == "cents must add up"
     assert kept["gotcha"]["source"]["session"] == first.session_id
     (text,) = told(second.requests[0])
@@ -77,7 +78,7 @@ def test_the_first_session_leaves_a_block_of_another_tool_byte_for_byte(product:
     logged(product, first.session_id)
     assert len(memories(product)) == 1
     assert claude.read_bytes() == before
-    assert "CLAUDE.md line 3 (ltm import .)" in first.requests[0].text
+    assert "CLAUDE.md line 3 (/ltm:memory-import .)" in first.requests[0].text
     assert_quiet(first)
 
 

@@ -31,6 +31,7 @@ from .product import (
 )
 
 PORT = "We chose port 8081 because 8080 belongs to the proxy"
+LONG = f"{PORT}, which cannot be moved before the contract ends"
 OURS = "mcp__plugin_ltm_ltm"
 PLUGIN = "ltm@ltm"
 BUILD_PATIENCE = 300.0
@@ -55,7 +56,7 @@ def store(harness: Harness, content: str) -> None:
 def test_the_checkout_is_valid_as_plugin_and_as_marketplace(
     harness: Harness, shipped: Path
 ) -> None:
-    for folder in (shipped, shipped / "plugin"):
+    for folder in (shipped, shipped / "src"):
         said = harness.cli("plugin", "validate", str(folder), "--strict").stdout
         assert "Validation passed" in said
         assert "warning" not in said.lower()
@@ -77,9 +78,9 @@ def test_the_checkout_is_a_marketplace_to_install_from_and_uninstalling_leaves_o
     harness.cli("plugin", "marketplace", "add", source)
     harness.cli("plugin", "install", PLUGIN)
     copied = [path for path in cached(harness).rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in copied) < 3_000_000
+    assert sum(path.stat().st_size for path in copied) < 3_500_000
     assert not [path for path in copied if path.name in ("big.so", "test_it.py", "it.py")]
-    warm_up(cached(harness) if git else checkout / "plugin", tmp_path)
+    warm_up(cached(harness) if git else checkout / "src", tmp_path)
     store(harness, PORT)
 
     session = harness.print_session("hello $(touch X)", ["Hi `touch X`."])
@@ -113,7 +114,7 @@ def test_an_update_keeps_everything(harness: Harness, tmp_path: Path) -> None:
     harness.cli("plugin", "install", PLUGIN)
     store(harness, PORT)
     newer = f"{__version__}.1"
-    manifest = checkout / "plugin" / ".claude-plugin" / "plugin.json"
+    manifest = checkout / "src" / ".claude-plugin" / "plugin.json"
     manifest.write_text(manifest.read_text().replace(f'"{__version__}"', f'"{newer}"'))
     harness.publish(checkout, "ltm")
 
@@ -144,9 +145,7 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
         [use("*recall", query="which port"), use("*get_memory", id="{{re:mem_[0-9a-z]+}}"), "8081"],
         allowed=rules,
     )
-    counted = product.print_session(
-        "/ltm:memory-stats", [use("*ltm_status"), "One memory."], allowed=rules
-    )
+    counted = product.print_session("/ltm:memory-stats", ["One memory."], allowed=rules)
     loaded = product.print_session("/ltm:load-memory", ["Noted."], allowed=rules)
     drawn = product.print_session("/ltm:memory-graph", ["```\n...```"], allowed=rules)
     consolidate = r"{{re:(sh \"[^\"]*/run.sh\" consolidate --all)}}"
@@ -184,7 +183,7 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
     assert PORT in kept.requests[0].user_text
     assert [call.failed for call in kept.mcp_calls()] == [False]
     assert PORT in found.mcp_calls("recall")[0].text
-    assert "1 decision" in counted.mcp_calls("ltm_status")[0].text
+    assert "1 memory in use" in counted.requests[0].user_text
     assert len(loaded.requests) == 1
     assert PORT in loaded.requests[0].user_text
     assert "[decision] We chose port 8081" in drawn.requests[0].user_text
@@ -203,7 +202,7 @@ def test_each_slash_command_does_its_job_and_needs_no_further_permission(
 def test_on_a_machine_without_python_a_session_says_what_to_install_and_goes_on(
     harness: Harness, shipped: Path, tmp_path: Path
 ) -> None:
-    harness.install(shipped / "plugin", tapped=False)
+    harness.install(shipped / "src", tapped=False)
     path = path_without_python(tmp_path / "bin")
 
     session = harness.print_session("hello", ["Hi."], env={"PATH": path})
@@ -258,9 +257,9 @@ def test_options_that_need_hooks_of_their_own_get_them_from_setup(product: Harne
 
 @pytest.mark.every_client
 def test_a_prompt_carries_a_memory_that_fits_it_and_carries_it_once(product: Harness) -> None:
-    ltm(product, "remember", PORT)
+    ltm(product, "remember", LONG)
     ltm(product, "config", "recall.per_prompt", "true")
-    ltm(product, "config", "inject.max_chars", "200")  # too few to tell a memory at the start
+    ltm(product, "config", "inject.max_chars", "200")  # too few to tell it at the start
     ltm(product, "setup")
 
     unrelated = product.print_session("write a poem about penguins on ice", ["Ice."])
@@ -269,11 +268,11 @@ def test_a_prompt_carries_a_memory_that_fits_it_and_carries_it_once(product: Har
         "so we chose which port, again?", ["8081."], resume=related.session_id
     )
 
-    assert not [text for text in told(unrelated.requests[0]) if PORT in text]
+    assert not [text for text in told(unrelated.requests[0]) if LONG in text]
     (carried,) = related.injections("UserPromptSubmit")
-    assert PORT in carried.text
+    assert LONG in carried.text
     for session in (related, again):  # the second time it is what the client repeats of the first
-        assert len([text for text in told(session.requests[-1]) if PORT in text]) == 1
+        assert len([text for text in told(session.requests[-1]) if LONG in text]) == 1
     for session in (unrelated, related, again):
         assert_quiet(session)
 
@@ -342,7 +341,7 @@ def test_the_first_session_of_an_empty_home_without_network_stores_recalls_and_l
 def test_a_fresh_machine_gets_its_packages_while_everything_works_already(
     fresh: Harness, shipped: Path, tmp_path: Path
 ) -> None:
-    fresh.install(shipped / "plugin")
+    fresh.install(shipped / "src")
     data = data_folder(fresh, "e2e-market")
     bare = {"PATH": path_with_bare_python(tmp_path / "bin")}
 

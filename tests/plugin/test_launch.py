@@ -30,10 +30,10 @@ from tests.figures import count
 from tests.hook.test_hook import old_pythons
 from tests.mcp.wire import PATIENCE, Wire
 
-PLUGIN = Path(__file__).parents[2] / "plugin"
+PLUGIN = Path(__file__).parents[2] / "src"
 RUN = PLUGIN / "run.sh"
-PYTHONS = PLUGIN / "src" / "ltm" / "hook" / "pythons.sh"
-HOOK = str(PLUGIN / "src" / "ltm" / "hook" / "main.py")
+PYTHONS = PLUGIN / "ltm" / "hook" / "pythons.sh"
+HOOK = str(PLUGIN / "ltm" / "hook" / "main.py")
 PACKAGES = sysconfig.get_paths()["purelib"]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the plugin's launcher is for POSIX")
@@ -400,6 +400,8 @@ def told_at_start(machine: Machine, source: str = "startup") -> str:
 def test_a_person_is_told_once_that_the_packages_are_there_or_why_they_are_not(
     machine: Machine,
 ) -> None:
+    (machine.home / ".ltm").mkdir(exist_ok=True)
+    (machine.home / ".ltm" / "config.toml").write_text("[inject]\nmessage = false\n")
     with _drain_lock(machine):
         assert told_at_start(machine) == ""
         machine.state("building", "on their way")
@@ -522,6 +524,36 @@ def test_plain_commands_need_no_packages_and_others_say_what_they_wait_for(
     (building.data / "environment.json").unlink()
     done = building.run("list", CLAUDE_PLUGIN_DATA="")
     assert "start a session with its plugin" in done.stderr
+
+
+def test_who_has_the_plugin_alone_gets_an_ltm_for_the_terminal(
+    building: Machine, tmp_path: Path
+) -> None:
+    def typed(*words: str) -> subprocess.CompletedProcess[str]:
+        env = {**building.env(), "CLAUDE_PLUGIN_DATA": "", "CLAUDE_CONFIG_DIR": str(tmp_path)}
+        return subprocess.run(
+            [command, *words], env=env, cwd=building.home, capture_output=True, text=True
+        )
+
+    (tmp_path / "plugins" / "data").mkdir(parents=True)
+    (tmp_path / "plugins" / "data" / "ltm-ltm").symlink_to(building.data)
+    command = building.home / ".ltm" / "bin" / "ltm"
+    (building.home / ".ltm").mkdir(mode=0o700)
+    building.finish_environment()
+    building.run("remember", "The port is 8081.")
+    assert command.stat().st_mode & 0o777 == 0o700
+    assert "1 memory" in typed().stdout
+    assert "8081" in typed("recall", "port").stdout
+    assert f"command   {command}" in typed("status").stdout
+    command.write_text(command.read_text().replace(str(PLUGIN), str(tmp_path / "gone")))
+    gone = typed("status")
+    assert (gone.returncode, gone.stdout) == (1, "")
+    assert f"remove this file: {command}" in gone.stderr
+    building.run("recall", "port")
+    assert typed("status").returncode == 0, "it is written again when the plugin has moved"
+    command.write_text("#!/bin/sh\necho mine\n")
+    building.run("recall", "port")
+    assert typed().stdout == "mine\n"
 
 
 def test_a_command_waits_for_its_packages_and_then_runs(building: Machine) -> None:

@@ -1,24 +1,34 @@
-"""The clients LTM can be set up in: where each keeps servers and hooks, and what is written there.
+"""Where each client keeps servers and hooks on this machine, and what is written there.
 
-A client is a row of `CLIENTS`; nothing else differs between them. Hooks run a launcher: whichever
-client runs it, no shell interprets the event, and whatever is missing on the machine, a hook is
-silent and succeeds.
+The rows of `table` say what differs. Hooks run a launcher: whichever client runs it, no shell
+interprets the event, and whatever is missing on the machine, a hook is silent and succeeds.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
 from typing import Any
 
 import ltm
-from ltm.clients.settings import SERVER, FileChange, SettingsEntry, SettingsFile
-from ltm.clients.wire import PLUGIN_EVENTS, UNLESS_PLUGIN
+from ltm.clients.settings import (
+    SERVER,
+    STATUS_LINE,
+    FileChange,
+    SettingsEntry,
+    SettingsFile,
+    entries_in,
+)
+from ltm.clients.table import BY_NAME, CLIENTS, EVENT_OPTION, SHARED, Client
+from ltm.clients.wire import PLUGIN_EVENTS
 from ltm.config.config import Config
-from ltm.errors import Refused, WrongUsage
+from ltm.errors import LtmError, Refused, WrongUsage
 from ltm.files.atomic import read_plain
 from ltm.project.home import client_folder
 
@@ -31,7 +41,6 @@ WANTED = (
 )
 """Options, and the events that only matter when they are on."""
 
-_TIMEOUT = 10
 _OWNER = "Written by `ltm setup`"
 _LAUNCHER = """\
 #!/bin/sh
@@ -50,122 +59,100 @@ exit 0
 """
 
 
-def _plain(command: Sequence[str]) -> dict[str, Any]:
-    return {"command": command[0], "args": list(command[1:])}
-
-
-def _typed(command: Sequence[str]) -> dict[str, Any]:
-    return {"type": "stdio", **_plain(command)}
-
-
-def _always_loaded(command: Sequence[str]) -> dict[str, Any]:
-    # Without `alwaysLoad` this client hides the tools from its model until it searches for them.
-    return {**_typed([*command, UNLESS_PLUGIN]), "alwaysLoad": True}
-
-
-def _with_tools(command: Sequence[str]) -> dict[str, Any]:
-    return {"type": "local", **_plain(command), "tools": ["*"]}
-
-
-def _one_list(command: Sequence[str]) -> dict[str, Any]:
-    return {"type": "local", "command": list(command), "enabled": True}
-
-
-@dataclass(frozen=True, slots=True)
-class Client:
-    """One client. Paths begin with a word in braces that `_folders` explains."""
-
-    name: str
-    title: str
-    user: tuple[str, ...]
-    """Where a person's servers are; the first that exists, or the first."""
-    project: str = ""
-    """The same inside a project; '' when the client has no such thing."""
-    servers: tuple[str, ...] = ("mcpServers",)
-    syntax: str = "json"
-    entry: Callable[[Sequence[str]], dict[str, Any]] = _plain
-    user_hooks: str = ""
-    """Where a person's hooks are, for a client that has hooks."""
-    project_hooks: str = ""
-
-
-CLAUDE_CODE = Client(
-    "claude-code",
-    "Claude Code",
-    ("{claude-state}",),
-    ".mcp.json",
-    entry=_always_loaded,
-    user_hooks="{claude}/settings.json",
-    project_hooks=".claude/settings.json",
-)
-
-# fmt: off
-CLIENTS = (
-    CLAUDE_CODE,
-    Client("claude-desktop", "Claude Desktop",
-           ("{application}/Claude/claude_desktop_config.json",)),
-    Client("codex", "Codex", ("{codex}/config.toml",), ".codex/config.toml",
-           servers=("mcp_servers",), syntax="toml"),
-    Client("copilot", "GitHub Copilot CLI", ("{home}/.copilot/mcp-config.json",),
-           entry=_with_tools),
-    Client("crush", "Crush", ("{config}/crush/crush.json",), "crush.json",
-           servers=("mcp",), entry=_typed),
-    Client("cursor", "Cursor", ("{home}/.cursor/mcp.json",), ".cursor/mcp.json"),
-    Client("gemini", "Gemini CLI", ("{home}/.gemini/settings.json",), ".gemini/settings.json"),
-    Client("kiro", "Kiro", ("{home}/.kiro/settings/mcp.json",), ".kiro/settings/mcp.json"),
-    Client("opencode", "OpenCode",
-           ("{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"), "opencode.json",
-           servers=("mcp",), syntax="jsonc", entry=_one_list),
-    Client("qwen", "Qwen Code", ("{home}/.qwen/settings.json",), ".qwen/settings.json"),
-    Client("vscode", "VS Code", ("{application}/Code/User/mcp.json",), ".vscode/mcp.json",
-           servers=("servers",), syntax="jsonc", entry=_typed),
-    Client("windsurf", "Windsurf", ("{home}/.codeium/windsurf/mcp_config.json",)),
-    Client("zed", "Zed", ("{zed}/settings.json",), ".zed/settings.json",
-           servers=("context_servers",), syntax="jsonc"),
-)
-# fmt: on
+_SCRIPT = """\
+#!/bin/sh
+# Passes an event of {title}, JSON on standard input, to LTM. {owner}, removed by `ltm uninstall`.
+{command}
+"""
 
 
 def find(name: str) -> Client:
     """The client of a name; `WrongUsage` lists the names there are."""
-    for client in CLIENTS:
-        if client.name == name.lower():
-            return client
-    names = ", ".join(client.name for client in CLIENTS)
-    raise WrongUsage(f"there is no client '{name}'", hint=f"there are: {names}")
+    client = BY_NAME.get(name.lower())
+    if client is None:
+        names = ", ".join(client.name for client in CLIENTS)
+        raise WrongUsage(f"there is no client '{name}'", hint=f"there are: {names}")
+    return client
 
 
-def servers_file(client: Client, project: str, environ: Mapping[str, str]) -> SettingsFile:
+def installed(environ: Mapping[str, str]) -> list[Client]:
+    """The clients that this machine has: their program is on the PATH, or they left a folder."""
+    path = environ.get("PATH", "")
+    return [
+        client
+        for client in CLIENTS
+        if any(shutil.which(each, path=path) for each in client.programs)
+        or any(os.path.exists(path_of(each, environ)) for each in client.folders)
+    ]
+
+
+def settings_files_of(
+    client: Client, project: str, environ: Mapping[str, str]
+) -> list[SettingsFile]:
+    """The settings that hold a client's hooks and servers: two files, one for both, or one."""
+    hooks, servers = (each(client, project, environ) for each in (hooks_file, servers_file))
+    if hooks and servers and hooks.path == servers.path:
+        return [replace(hooks, servers=servers.servers)]
+    return [file for file in (hooks, servers) if file]
+
+
+def servers_file(client: Client, project: str, environ: Mapping[str, str]) -> SettingsFile | None:
     """The file that holds a client's servers: the project's if one is given, else the person's."""
     if not project:
-        paths = [_path(template, environ) for template in client.user]
+        paths = [path_of(template, environ) for template in client.servers]
         path = next((each for each in paths if os.path.exists(each)), paths[0])
-        return SettingsFile(path, client.syntax, client.servers)
-    if not client.project:
-        raise WrongUsage(
-            f"{client.title} knows no settings for one project",
-            hint=f"enter it for yourself: ltm setup --client {client.name}",
-        )
-    path = os.path.join(project, *client.project.split("/"))
-    return SettingsFile(path, client.syntax, client.servers, shared=True)
+        return SettingsFile(path, client.syntax, client.servers_at)
+    if not client.project_servers:
+        return None
+    path = os.path.join(project, *client.project_servers.split("/"))
+    return SettingsFile(path, client.syntax, client.servers_at, shared=True)
 
 
 def hooks_file(client: Client, project: str, environ: Mapping[str, str]) -> SettingsFile | None:
-    """The file that holds a client's hooks, if it has hooks."""
-    if not client.user_hooks:
+    """The settings that hold a client's hooks, if it keeps them in settings."""
+    path = _hooks_path(client, project, environ)
+    if not path or client.hooks_form not in ("groups", "list", "named"):
         return None
-    if not project:
-        return SettingsFile(_path(client.user_hooks, environ), client.syntax, hooks=True)
-    path = os.path.join(project, *client.project_hooks.split("/"))
-    return SettingsFile(path, client.syntax, hooks=True, shared=True)
+    base = json.dumps(client.hooks_base) if client.hooks_base else ""
+    named = SERVER if client.hooks_form == "named" else ""
+    return SettingsFile(
+        path, client.hooks_syntax, hooks=True, shared=bool(project), base=base, named=named
+    )
 
 
-def server_entry(client: Client, command: Sequence[str]) -> SettingsEntry:
+def status_line_entry(
+    file: SettingsFile, command: Sequence[str], *, wanted: bool
+) -> list[SettingsEntry]:
+    """LTM's line in a client's status line, if it is wanted or there already."""
+    there = [each for each in entries_in(file) if each.steps == (STATUS_LINE,)]
+    if not wanted:
+        return there
+    value = {"type": "command", "command": shlex.join((*command, "statusline"))}
+    return [SettingsEntry((STATUS_LINE,), value)]
+
+
+def server_entry(client: Client, command: Sequence[str], *, shared: bool = False) -> SettingsEntry:
     """Our server as this client writes it."""
-    return SettingsEntry((*client.servers, SERVER), client.entry(command))
+    where = ["--project", client.project_argument] if shared and client.project_argument else []
+    words = [*command, *where]
+    return SettingsEntry((*client.servers_at, SERVER), _filled(client.server, words))
 
 
-def _path(template: str, environ: Mapping[str, str]) -> str:
+def _filled(template: Any, words: Sequence[str]) -> Any:
+    """A template of the table with the words of a command in their places."""
+    if isinstance(template, Mapping):
+        return {key: _filled(value, words) for key, value in template.items()}
+    if template == "{words}":
+        return list(words)
+    if template == "{program}":
+        return words[0]
+    if isinstance(template, str) and template.startswith("{arguments}"):
+        return [*words[1:], *template.split()[1:]]
+    return list(template) if isinstance(template, tuple) else template
+
+
+def path_of(template: str, environ: Mapping[str, str]) -> str:
+    """A path of the table on this machine."""
     folder, *rest = template.split("/")
     return os.path.normpath(os.path.join(_folders(environ)[folder], *rest))
 
@@ -186,25 +173,91 @@ def _folders(environ: Mapping[str, str]) -> dict[str, str]:
     return {
         "{home}": home,
         "{config}": config,
+        "{data}": environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"),
         "{application}": application,
         "{zed}": zed,
         "{codex}": environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
+        "{copilot}": environ.get("COPILOT_HOME") or os.path.join(home, ".copilot"),
         "{claude}": client_folder(environ),
         "{claude-state}": os.path.join(state_folder, ".claude.json"),
     }
 
 
-def hook_entries(config: Config, home: str, *, plugin: bool, shared: bool) -> list[SettingsEntry]:
-    """What belongs into a client's hooks; with the `plugin` only what it does not do itself.
+def hook_events(client: Client, config: Config, *, plugin: bool = False) -> list[str]:
+    """The events a client is to report, by its own names; with the `plugin` those it does not."""
+    ours = set() if plugin else set(PLUGIN_EVENTS)
+    ours |= {event for option, event in WANTED if config.own(option)}
+    return [theirs for theirs, event in client.events.items() if event in ours]
+
+
+def hook_entries(
+    client: Client, events: Sequence[str], home: str, *, shared: bool
+) -> list[SettingsEntry]:
+    """What belongs into a client's settings for these events.
 
     `shared` is for a file that others read too: it names no path of this machine.
     """
-    events = [] if plugin else list(PLUGIN_EVENTS)
-    events += dict.fromkeys(event for option, event in WANTED if config.own(option))
-    return [
-        SettingsEntry(("hooks", event), {"hooks": [_hook(event, home, shared)]}, listed=True)
-        for event in events
-    ]
+    hooks = {event: _hook(client, event, home, shared) for event in events}
+    if client.hooks_form == "named":
+        lists = {event: [hook] for event, hook in hooks.items()}
+        return [SettingsEntry((SERVER,), lists)] if lists else []
+    if client.hooks_form == "groups":
+        hooks = {event: {"hooks": [hook]} for event, hook in hooks.items()}
+    return [SettingsEntry(("hooks", event), hook, listed=True) for event, hook in hooks.items()]
+
+
+def own_files(
+    client: Client, events: Sequence[str], home: str, project: str, environ: Mapping[str, str]
+) -> Iterator[tuple[str, str, int]]:
+    """The files with hooks that are ours alone: the path, the text and the mode of each."""
+    path, shared = _hooks_path(client, project, environ), bool(project)
+    if not path or not events:
+        return
+    if client.hooks_form == "scripts":
+        for event in events:
+            text = _SCRIPT.format(
+                title=client.title,
+                owner=_OWNER,
+                command=hook_command(client, event, home, shared=shared),
+            )
+            yield os.path.join(path, event), text, 0o755
+    elif client.hooks_form == "module":
+        text = (files(ltm) / "clients" / "module.js").read_text("utf-8")
+        words = json.dumps([*client.hook_words, *([SHARED] if shared else [])])
+        yield path, text.replace("%OWNER%", _OWNER).replace('["%WORDS%"]', words), 0o644
+    elif client.hooks_form == "triggers":
+        hooks = [
+            {
+                "name": f"ltm: {event}. {_OWNER}",
+                "trigger": event,
+                "action": _hook(client, event, home, shared),
+                "enabled": True,
+            }
+            for event in events
+        ]
+        yield path, json.dumps({"version": "v1", "hooks": hooks}, indent=2) + "\n", 0o644
+
+
+def own_paths(client: Client, project: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Where those files would be, for every event of the client."""
+    for path, _, _ in own_files(client, list(client.events), "/", project, environ):
+        yield path
+
+
+def own_change(path: str, after: str | None, mode: int = 0o644) -> FileChange | None:
+    """What it takes to have this text, or none, in a file of our own; None if that is so."""
+    before = _own_text(path, "a hook of LTM") if after is not None else _ours_or_none(path)
+    if before == after:
+        return None
+    put = ((0, len(after)),) if after is not None else ()
+    return FileChange(path, before=before, after=after, inserted=put, mode=mode)
+
+
+def _hooks_path(client: Client, project: str, environ: Mapping[str, str]) -> str:
+    if project:
+        parts = client.project_hooks.split("/")
+        return os.path.join(project, *parts) if client.project_hooks else ""
+    return path_of(client.hooks, environ) if client.hooks else ""
 
 
 def launcher_path(home: str) -> str:
@@ -217,7 +270,10 @@ def new_launcher(home: str) -> FileChange | None:
     """What it takes to have a launcher of the `ltm` that is running; None if it is there."""
     path = launcher_path(home)
     python, hook = map(shlex.quote, (sys.executable, _hook_program()))
-    before, after = _launcher(path), _LAUNCHER.format(owner=_OWNER, python=python, hook=hook)
+    before, after = (
+        _own_text(path, "the one for hooks"),
+        _LAUNCHER.format(owner=_OWNER, python=python, hook=hook),
+    )
     if before == after and os.access(path, os.X_OK):
         return None
     return FileChange(path, before=before, after=after, mode=0o700)
@@ -225,23 +281,28 @@ def new_launcher(home: str) -> FileChange | None:
 
 def no_launcher(home: str) -> FileChange | None:
     """What it takes to have no launcher; None if there is none, or another program in its place."""
+    before = _ours_or_none(launcher_path(home))
+    return None if before is None else FileChange(launcher_path(home), before=before, after=None)
+
+
+def launcher_trouble(home: str) -> str:
+    """Why hooks cannot run the launcher; '' if they can, and where there is none."""
     path = launcher_path(home)
+    if os.name == "nt":
+        return ""
+    if not os.access(path, os.X_OK):
+        return "hooks cannot run it: it is not there or not executable"
     try:
-        before = _launcher(path)
-    except Refused:
-        before = None
-    return None if before is None else FileChange(path, before=before, after=None)
+        words = shlex.split(_own_text(path, "the one for hooks") or "", comments=True)
+    except (LtmError, ValueError):
+        return "is another program than the one hooks are to run"
+    programs = [word.partition("=")[2] for word in words if word.startswith(("python=", "hook="))]
+    missing = [each for each in programs if not os.path.exists(each)]
+    return f"runs {missing[0]}, which is not there, so hooks do nothing" if missing else ""
 
 
-def missing_programs(home: str) -> list[str]:
-    """What the launcher is to run and is not there."""
-    words = shlex.split(_launcher(launcher_path(home)) or "", comments=True)
-    paths = [word.partition("=")[2] for word in words if word.startswith(("python=", "hook="))]
-    return [path for path in paths if not os.path.exists(path)]
-
-
-def _launcher(path: str) -> str | None:
-    """The text of the launcher, if there is one; another program in its place is refused."""
+def _own_text(path: str, what: str) -> str | None:
+    """The text of our own file, if it is there; another file in its place is refused."""
     try:
         text = read_plain(path).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
@@ -250,11 +311,18 @@ def _launcher(path: str) -> str | None:
         raise Refused(f"cannot be read: {error.strerror}", path=path) from error
     if _OWNER not in text:
         raise Refused(
-            "another program stands where the one for hooks would be written",
+            f"another program stands where {what} would be written",
             path=path,
             hint="move it, or point LTM_HOME to another folder",
         )
     return text
+
+
+def _ours_or_none(path: str) -> str | None:
+    try:
+        return _own_text(path, "one")
+    except Refused:
+        return None
 
 
 def _hook_program() -> str:
@@ -262,19 +330,30 @@ def _hook_program() -> str:
     return os.path.join(package, "hook", "main.py")
 
 
-def _hook(event: str, home: str, shared: bool) -> dict[str, Any]:
-    hook: dict[str, Any] = {"type": "command"}
-    if os.name == "nt":
-        words = ["ltm-hook"] if shared else [sys.executable, "-I", "-S", _hook_program()]
-        hook |= {"command": words[0], "args": [*words[1:], UNLESS_PLUGIN]}
+def hook_command(client: Client, event: str, home: str, *, shared: bool) -> str:
+    """The whole hook as one string: some clients ignore `args` and write the event to what is
+    left, which a shell would execute. Once the launcher is gone, the shell's own exit code would
+    be shown as an error."""
+    programs = [shlex.quote(launcher_path(home))]
+    if shared:
+        programs = ['"${LTM_HOME:-$HOME/.ltm}/bin/ltm-hook"', "ltm-hook"]
+    words = " ".join(_hook_words(client, event, shared))
+    tries = [f"{program} {words} 2>/dev/null" for program in programs]
+    return " || ".join([*tries, "exit 0"])
+
+
+def _hook_words(client: Client, event: str, shared: bool) -> list[str]:
+    named = [] if client.event_field else [EVENT_OPTION, event]
+    return [*client.hook_words, *named, *([SHARED] if shared else [])]
+
+
+def _hook(client: Client, event: str, home: str, shared: bool) -> dict[str, Any]:
+    row = {**client.hook, **client.hook_for.get(event, {})}
+    command = hook_command(client, event, home, shared=shared)
+    if os.name != "nt":
+        filled = {key: command if value == "{command}" else value for key, value in row.items()}
     else:
-        # The whole hook as one string: some clients ignore `args` and write the event to what is
-        # left, which a shell would execute. Once the launcher is gone, the shell's own exit code
-        # would be shown as an error.
-        programs = [shlex.quote(launcher_path(home))]
-        if shared:
-            programs = ['"${LTM_HOME:-$HOME/.ltm}/bin/ltm-hook"', "ltm-hook"]
-        tries = [f"{program} {UNLESS_PLUGIN} 2>/dev/null" for program in programs]
-        hook["command"] = " || ".join([*tries, "exit 0"])
-    # A time limit here would change how long the client waits for all hooks at the end.
-    return hook if event == "SessionEnd" else {**hook, "timeout": _TIMEOUT}
+        words = ["ltm-hook"] if shared else [sys.executable, "-I", "-S", _hook_program()]
+        words += _hook_words(client, event, shared)
+        filled = {**row, "command": words[0], "args": words[1:]}
+    return {key: value for key, value in filled.items() if value is not None}

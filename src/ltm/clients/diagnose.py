@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ltm.clients.clients import CLAUDE_CODE, launcher_path, missing_programs, servers_file
+from ltm.clients.clients import launcher_path, launcher_trouble, servers_file
 from ltm.clients.environment import FAILED, LOG, data_folder, state
 from ltm.clients.settings import (
+    STATUS_LINE,
     SettingsEntry,
     SettingsFile,
     hook_words,
@@ -23,8 +24,8 @@ from ltm.clients.settings import (
     our_entries,
 )
 from ltm.clients.settings_text import Unreadable, value_of
+from ltm.clients.table import CLAUDE_CODE
 from ltm.clients.wire import PLUGIN, PLUGIN_EVENTS, is_plugin_active, settings_files
-from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
 from ltm.model import Problem
 from ltm.project.home import client_folder
@@ -76,7 +77,7 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
             message = "disableAllHooks is on, so no hook runs (set it to false or remove it)"
             found.append(Problem(path, message))
     found += older_hooks(places, environ)
-    found += launcher_trouble(places, environ)
+    found += broken_launcher(places, environ)
     found += _unable(places.home, entered)
     found += _environment(places.home, environ) if plugin else _setup(places, entered, environ)
     if plugin and {entry.steps[-1] for _, entry in entered} & set(PLUGIN_EVENTS):
@@ -102,22 +103,23 @@ def older_hooks(places: Places, environ: Mapping[str, str] = os.environ) -> list
     return found
 
 
-def launcher_trouble(places: Places, environ: Mapping[str, str] = os.environ) -> list[Problem]:
+def broken_launcher(places: Places, environ: Mapping[str, str] = os.environ) -> list[Problem]:
     """What keeps the launcher from working, where hooks run it."""
     path = launcher_path(places.home)
     entered = _entered(client_folder(environ), places.project.root)
     programs = {word for _, hook in _hooks(entered) for word in hook_words(hook)}
-    if path in programs and not os.access(path, os.X_OK):
-        return [Problem(path, f"hooks cannot run it: it is not there or not executable ({_RENEW})")]
-    if not any(program.endswith("/bin/ltm-hook") for program in programs):
+    if not any(program == path or program.endswith("/bin/ltm-hook") for program in programs):
         return []
-    try:
-        return [
-            Problem(path, f"runs {missing}, which is not there, so hooks do nothing ({_RENEW})")
-            for missing in missing_programs(places.home)
-        ]
-    except (LtmError, ValueError):
-        return [Problem(path, "is another program than the one hooks are to run")]
+    trouble = launcher_trouble(places.home)
+    # One in a project's settings may be on the PATH instead.
+    if not trouble or (path not in programs and not os.path.exists(path)):
+        return []
+    return [Problem(path, f"{trouble} ({_RENEW})")]
+
+
+def common_trouble(home: str) -> list[Problem]:
+    """What keeps the work of hooks from being done, whichever client runs them."""
+    return [*_runtime(home), *_last_error(home)]
 
 
 def _entered(folder: str, project: str) -> _Entered:
@@ -181,9 +183,9 @@ def _setup(places: Places, entered: _Entered, environ: Mapping[str, str]) -> Ite
     if lacking:
         yield Problem(entered[0][0], f"no hook of ltm for {', '.join(lacking)} (run 'ltm setup')")
     files = [servers_file(CLAUDE_CODE, each, environ) for each in ("", places.project.root)]
-    if not any(map(_ours, files)):
+    if not any(_ours(file) for file in files if file):
         message = "our server is not entered, so agents have no tools (run 'ltm setup')"
-        yield Problem(files[0].path, message)
+        yield Problem(next(file.path for file in files if file), message)
     yield from _runtime(places.home)
 
 
@@ -211,7 +213,8 @@ def _runtime(home: str) -> Iterator[Problem]:
 
 def _ours(file: SettingsFile) -> list[SettingsEntry]:
     try:
-        return list(our_entries(_text(file.path), file))
+        found = our_entries(_text(file.path), file)
+        return [each for each in found if each.steps != (STATUS_LINE,)]
     except Unreadable:
         return []
 

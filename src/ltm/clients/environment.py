@@ -35,6 +35,16 @@ _WORKS = "import click, mcp, rich, tomlkit, uvicorn, yaml"
 _WITH = "LTM now also searches by meaning, and its ltm commands work"
 _WITH_COMMANDS = "LTM's ltm commands now work; for search by meaning no package fits this machine"
 _WITHOUT = "LTM works, but without search by meaning and its ltm commands"
+_COMMAND = """\
+#!/bin/sh
+# `ltm` as LTM's plugin brings it, for a terminal. The plugin writes this file again when it moves.
+LTM_HOME=${{LTM_HOME:-{home}}}
+export LTM_HOME
+[ ! -r {run} ] || exec sh {run} ltm "$@"
+echo "ltm: the plugin it came with is gone: install it again, or remove this file: $0" >&2
+exit 1
+"""
+_OWN = _COMMAND.index(",")  # what comes before names it as ours
 BUILDING = "building"
 FAILED = "failed"
 READY = "ready"
@@ -95,6 +105,36 @@ def state(data: str) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def note_command(root: str, environ: Mapping[str, str]) -> None:
+    """Have an `ltm` for a terminal next to the memories, if there are any yet. Never raises."""
+    from ltm.errors import LtmError
+    from ltm.files.atomic import write_file
+    from ltm.project.home import home as find_home
+    from ltm.project.home import plugin_command
+
+    try:
+        home = find_home(environ)
+        if not os.path.isdir(home):
+            return
+        path, run = plugin_command(home), os.path.join(root, "run.sh")
+        text = os.fsencode(_COMMAND.format(home=_quoted(home), run=_quoted(run)))
+        try:
+            with open(path, "rb") as file:
+                there = file.read(len(text) + 1)
+        except FileNotFoundError:
+            there = b""
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        if there != text and (not there or there.startswith(_COMMAND[:_OWN].encode())):
+            write_file(path, text, mode=0o700)
+    except (OSError, LtmError):
+        pass
+
+
+def _quoted(path: str) -> str:
+    """A path as a word of the shell; `shlex` costs a server 5 ms of its start."""
+    return "'" + path.replace("'", "'\\''") + "'"
 
 
 def lack(environ: Mapping[str, str]) -> str:

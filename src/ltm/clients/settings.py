@@ -24,6 +24,8 @@ from ltm.files.atomic import make_folder, read_plain, remove_file, write_file
 SERVER = "ltm"
 """The name of our server in a client's settings."""
 
+STATUS_LINE = "statusLine"
+
 _NOTES = "setup"
 _LIMIT = 64 * 1024 * 1024  # a client's own state may have grown for years
 
@@ -53,6 +55,18 @@ class SettingsFile:
     """Whether it may hold hooks."""
     shared: bool = False
     """Whether it belongs to a repository and is read by others."""
+    base: str = ""
+    """What a new file says before anything is put in."""
+    named: str = ""
+    """The key our hooks stand under, where the file has no common table of hooks."""
+
+
+def entries_in(file: SettingsFile) -> list[SettingsEntry]:
+    """Our entries in a file as it is; nothing where it cannot be read."""
+    try:
+        return list(our_entries(_read(file.path) or "", file))
+    except (Unreadable, Refused):
+        return []
 
 
 def our_entries(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
@@ -61,9 +75,17 @@ def our_entries(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
     server = _at(value, (*file.servers, SERVER))
     if file.servers and is_our_server(server):
         yield SettingsEntry((*file.servers, SERVER), server)
-    if file.hooks:
+    if file.hooks and is_our_status_line(value.get(STATUS_LINE)):
+        yield SettingsEntry((STATUS_LINE,), value[STATUS_LINE])
+    if file.named:
+        lists = _dict(value.get(file.named)).values()
+        if any(is_our_hook(hook) for hooks in lists for hook in _list(hooks)):
+            yield SettingsEntry((file.named,), value[file.named])
+    elif file.hooks:
         for event, groups in _dict(value.get("hooks")).items():
             for group in groups if isinstance(groups, list) else ():
+                if is_our_hook(group):
+                    yield SettingsEntry(("hooks", event), group, listed=True)
                 hooks = [hook for hook in _list(_dict(group).get("hooks")) if is_our_hook(hook)]
                 if hooks:
                     yield SettingsEntry(("hooks", event), {**group, "hooks": hooks}, listed=True)
@@ -74,6 +96,11 @@ def is_our_server(value: object) -> bool:
     words = _words(value)
     named = [os.path.splitext(word.replace("\\", "/").rpartition("/")[2])[0] for word in words]
     return "mcp" in words and "ltm" in named
+
+
+def is_our_status_line(value: object) -> bool:
+    """Whether the client's status line is LTM's alone."""
+    return [*map(os.path.basename, hook_words(_dict(value)))] == ["ltm", "statusline"]
 
 
 def is_our_hook(value: object) -> bool:
@@ -100,7 +127,8 @@ def hook_words(hook: dict[str, Any]) -> list[str]:
 
 def _words(value: object) -> list[str]:
     entry = _dict(value)
-    command = entry.get("command")
+    entry = _dict(entry.get("transport")) or entry
+    command = entry.get("command") or entry.get("bash") or entry.get("cmd")
     words = command if isinstance(command, list) else [command]
     return [str(word) for word in (*words, *_list(entry.get("args"))) if word]
 
@@ -154,15 +182,19 @@ def entering(file: SettingsFile, entries: Sequence[SettingsEntry], home: str) ->
         if sorted(map(str, there)) == sorted(map(str, entries)):
             return None
         clean = _without(text, file, _note_of(file.path, home))
-        after, inserted, made = clean or "", [], []
+        after, made = clean or "", []
+        inserted: list[Inserted] = []
+        if entries and file.base and not after.strip():
+            after, inserted = settings_text.begin(after, file.base)
         for entry in entries:
             value = value_of(after, file.syntax)
             way = entry.steps if entry.listed else entry.steps[:-1]
             ways = (way[:depth] for depth in range(1, len(way) + 1))
             made += [each for each in ways if _at(value, each) is None]
             if not entry.listed and _at(value, entry.steps) is not None:
+                table = ".".join(way) or "the file"
                 raise Refused(
-                    f"there is another '{entry.steps[-1]}' in {'.'.join(way)} already",
+                    f"there is another '{entry.steps[-1]}' in {table} already",
                     path=file.path,
                     hint="rename or remove it there, then run this again",
                 )
@@ -249,10 +281,12 @@ def _without(text: str | None, file: SettingsFile, note: _Note) -> str | None:
         # What the person had before stays, even if it holds nothing.
         if file.syntax != "toml" and (not note.digest or steps in note.made):
             text = settings_text.remove_if_empty(text, steps, file.syntax)
-    return None if note.new and not value_of(text, file.syntax) else text
+    left = value_of(text, file.syntax)
+    return None if note.new and left in ({}, value_of(file.base, file.syntax)) else text
 
 
 def _without_hooks(text: str, steps: tuple[str, ...], syntax: str) -> str:
+    text = settings_text.remove_items(text, steps, is_our_hook, syntax)
     groups = look(text, steps, syntax)
     for number in reversed(range(len(groups.children) if groups else 0)):
         way: Steps = (*steps, number, "hooks")

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tomlkit
+import yaml
 
 Steps = tuple[str | int, ...]
 """The way to a value: keys of objects and, where a list is on the way, numbers of its items."""
@@ -43,6 +44,8 @@ def value_of(text: str, syntax: str) -> dict[str, Any]:
     """What a file's text says; nothing for an empty one."""
     if syntax == "toml":
         return _read_toml(text)
+    if syntax == "yaml":
+        return _read_yaml(text)
     node = _root(text, syntax)
     return node.value if node is not None else {}
 
@@ -56,6 +59,8 @@ def insert(
     """
     if syntax == "toml":
         return _insert_table(text, steps, value)
+    if syntax == "yaml":
+        return _insert_line(text, steps, value)
     node = _root(text, syntax)
     if node is None:
         place = 1 if text.startswith("\ufeff") else 0
@@ -69,6 +74,12 @@ def insert(
             raise _unreadable(f"'{step}' is not an object here", text, child.start)
         node = child
     raise AssertionError("a way has at least one step")
+
+
+def begin(text: str, base: str) -> tuple[str, list[Inserted]]:
+    """An empty JSON text with the first object in it."""
+    place = 1 if text.startswith("\ufeff") else 0
+    return _put(text, [(place, _pretty(json.loads(base)) + "\n")])
 
 
 def append(
@@ -94,6 +105,8 @@ def remove(text: str, steps: Steps, syntax: str = "json") -> str:
     """Take a member out, if it is there; in TOML with the tables that led to nothing else."""
     if syntax == "toml":
         return _remove_table(text, steps)
+    if syntax == "yaml":
+        return _remove_lines(text, steps)
     parent = look(text, steps[:-1], syntax)
     if parent is None or steps[-1] not in parent.children:
         return text
@@ -396,3 +409,73 @@ def _without_lines(text: str, head: str) -> str:
     if start and not lines[start - 1].strip():
         start -= 1
     return "".join(lines[:start] + lines[end:])
+
+
+# -- YAML ----------------------------------------------------------------------------------------
+
+
+def _read_yaml(text: str) -> dict[str, Any]:
+    try:
+        value = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "is not YAML"
+        raise Unreadable(problem, mark.line + 1 if mark else 1) from None
+    if not isinstance(value, dict):
+        raise Unreadable("is not a table of keys and values", 1)
+    return value
+
+
+def _insert_line(
+    text: str, steps: tuple[str, ...], value: dict[str, Any]
+) -> tuple[str, list[Inserted]]:
+    """Put an entry into a table at the top of the text, as one line; the table may be missing."""
+    table, name = steps
+    newline = "\r\n" if "\r\n" in text else "\n"
+    line = f"{name}: {json.dumps(value, ensure_ascii=False)}{newline}"
+    head = re.search(rf"(?m)^{re.escape(table)}:[ \t]*(?:#.*)?\r?\n", text)
+    if head:
+        following = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*([ \t]+)\S").match(text, head.end())
+        place, piece = head.end(), (following[1] if following else "  ") + line
+    else:
+        end = newline if text and not text.endswith("\n") else ""
+        place, piece = len(text), f"{end}{table}:{newline}  {line}"
+    after = text[:place] + piece + text[place:]
+    before = _read_yaml(text)
+    wanted = {**before, table: {**(before.get(table) or {}), name: value}}
+    try:
+        is_right = _read_yaml(after) == wanted
+    except Unreadable:
+        is_right = False
+    if not is_right:
+        raise Unreadable(f"no entry can be added to '{table}', as it is written", 1)
+    return after, [(place, len(piece))]
+
+
+def _remove_lines(text: str, steps: Steps) -> str:
+    """The text without the lines of an entry, and without its table if nothing else is in it."""
+    table, name = map(str, steps)
+    before = _read_yaml(text)
+    if name not in (before.get(table) or {}):
+        return text
+    left = {key: value for key, value in before[table].items() if key != name}
+    wanted = {**before, table: left} if left else {k: v for k, v in before.items() if k != table}
+    lines = text.splitlines(keepends=True)
+    for start, line in enumerate(lines):
+        entry = re.match(rf"([ \t]+){re.escape(name)}:", line)
+        if not entry:
+            continue
+        end = start + 1
+        while end < len(lines) and re.match(rf"{entry[1]}[ \t]+\S", lines[end]):
+            end += 1
+        heads = [n for n, each in enumerate(lines) if each.startswith(f"{table}:")]
+        without = [*lines[:start], *lines[end:]]
+        if not left and heads:
+            del without[heads[0]]
+        shorter = "".join(without)
+        try:
+            if _read_yaml(shorter) == wanted:
+                return shorter
+        except Unreadable:
+            continue
+    raise Unreadable(f"'{name}' cannot be taken out of '{table}', as it is written", 1)

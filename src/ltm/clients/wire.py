@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import os
 
+from ltm.clients.table import (
+    BY_NAME,
+    CLAUDE_CODE,
+    CLIENT_OPTION,
+    CLIENTS,
+    NESTED,
+    PLAIN,
+    Client,
+)
 from ltm.files.atomic import read_plain
-from ltm.files.fastjson import read_object
+from ltm.files.fastjson import read_object, write
 from ltm.project.home import client_folder
 
 TYPE_CHECKING = False  # without `typing`, which alone costs a hook half its time
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 GUARD = "LTM_INSIDE"
 """Set in the environment of a client we start ourselves, so that its hooks do nothing."""
-
-CLAUDE_CODE = "claude-code"
 
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")
 """Those that are only sent when the user switched them on: they are optional."""
@@ -30,8 +37,8 @@ PLUGIN = "ltm"
 PLUGIN_EVENTS = ("SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
 """The events the plugin's own hooks listen to; a test compares them with its `hooks.json`."""
 
-UNLESS_PLUGIN = "--unless-plugin"
-"""An option of what `ltm setup` entered: it does nothing where the plugin does it."""
+NAMESAKE = "ltm@claude-ltm"
+"""Another tool's plugin of the same name."""
 
 _MARK = f'"{PLUGIN}@'.encode()
 _LIMIT = 4 * 1024 * 1024
@@ -40,8 +47,7 @@ _PATHS = ("transcript", "cwd", "agent_transcript")
 # A reason is one word, such as `prompt_input_exit`: a sentence could hold a secret.
 _LONGEST_REASON = 40
 
-# Our name of a field to the client's. `*` holds for all events of the client.
-_CLAUDE_CODE: dict[str, dict[str, str]] = {
+FIELDS: dict[str, dict[str, str]] = {
     "*": {"session": "session_id", "transcript": "transcript_path", "cwd": "cwd"},
     "SessionStart": {"source": "source"},
     "UserPromptSubmit": {},
@@ -57,20 +63,46 @@ _CLAUDE_CODE: dict[str, dict[str, str]] = {
     "PostToolUseFailure": {"tool": "tool_name", "agent": "agent_id"},
     "SessionEnd": {"reason": "reason"},
 }
-
-CLIENTS = {CLAUDE_CODE: ("hook_event_name", _CLAUDE_CODE)}
-"""By client: the field that names the event, and the fields of each event we know."""
+"""The fields of each event: our names to Claude Code's. `*` holds for all events."""
 
 
-def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[str, object] | None:
-    """The event in a message, with the few fields that are kept; None if it does not concern us."""
-    name_field, table = CLIENTS[client]
-    event = payload.get(name_field)
-    if not isinstance(event, str) or event not in table or event == "*":
+def client_of(words: Sequence[str], environ: Mapping[str, str]) -> Client:
+    """The client that runs a hook: the one its command names, else the one whose marks are there.
+
+    A client may run hooks that were written for another: then only its marks tell.
+    """
+    given = BY_NAME.get(option(words, CLIENT_OPTION))
+    if given is not None:
+        return given
+    for client in CLIENTS:
+        if any(environ.get(mark) for mark in client.marks):
+            return client
+    return CLAUDE_CODE
+
+
+def option(words: Sequence[str], name: str) -> str:
+    """What stands behind an option in a hook's command; '' if it is not there."""
+    return words[words.index(name) + 1] if name in words[:-1] else ""
+
+
+def understand(
+    payload: dict[str, object], client: Client = CLAUDE_CODE, named: str = ""
+) -> dict[str, object] | None:
+    """The event in a message, with the few fields that are kept; None if it does not concern us.
+
+    `named` is the client's name of the event where messages do not hold it.
+    """
+    theirs = payload.get(client.event_field, named)
+    event = client.events.get(theirs) if isinstance(theirs, str) else ""
+    if not event:
         return None
     record: dict[str, object] = {"event": event}
-    for ours, theirs in (table["*"] | table[event]).items():
-        value = payload.get(theirs)
+    for ours, field in {**FIELDS["*"], **FIELDS[event], **client.fields}.items():
+        outer, _, inner = field.rpartition(".")
+        place = payload.get(outer) if outer else payload
+        value = place.get(inner) if isinstance(place, dict) else None
+        if isinstance(value, list) and value and ours in client.fields:
+            value = value[0]  # of several folders the first is the project's
         if not isinstance(value, str) or not _makes_sense(value, is_path=ours in _PATHS):
             continue
         letters = value.replace("_", "")
@@ -79,6 +111,8 @@ def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[st
             record[ours] = value
     if "session" not in record:
         return None
+    if CLIENT_OPTION in client.hook_words:  # one that no command names is Claude Code
+        record["client"] = client.name
     if event == "SubagentStop" and "agent_type" not in record:
         return None  # the client's own summariser at work, not a sub-agent
     if event in TOOL_EVENTS:
@@ -89,6 +123,18 @@ def understand(payload: dict[str, object], client: str = CLAUDE_CODE) -> dict[st
         failed = says_error or answer.get("success") is False
         record["ok"] = event == "PostToolUse" and not failed
     return record
+
+
+def answer_line(client: Client, event: str, text: str) -> str:
+    """A text in the form in which a client takes it in; '' where it takes in none."""
+    if not text or not client.told:
+        return ""
+    if client.told == PLAIN:
+        return text + "\n"
+    if client.told == NESTED:
+        nested = {"hookEventName": event, "additionalContext": text}
+        return write({"hookSpecificOutput": nested}) + "\n"
+    return write({client.told: text}) + "\n"
 
 
 def _makes_sense(value: str, *, is_path: bool) -> bool:
@@ -115,7 +161,8 @@ def is_plugin_active(environ: Mapping[str, str], project: str) -> bool:
             found = read_object(data.decode("utf-8", "replace")).get("enabledPlugins")
             if isinstance(found, dict):
                 on.update(found)
-    return any(value is True for key, value in on.items() if key.startswith(f"{PLUGIN}@"))
+    named = {key for key, value in on.items() if key.startswith(f"{PLUGIN}@") and value is True}
+    return bool(named - {NAMESAKE})
 
 
 def settings_files(folder: str, project: str) -> Iterator[str]:

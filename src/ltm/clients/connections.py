@@ -1,0 +1,184 @@
+"""What each client on this machine has of LTM: its server, its hooks, whether they may run, and
+when it last reported anything.
+
+It only looks. Whatever is missing comes with what to do about it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ltm.clients.clients import (
+    hook_events,
+    installed,
+    launcher_path,
+    launcher_trouble,
+    own_files,
+    path_of,
+    settings_files_of,
+)
+from ltm.clients.settings import SettingsEntry, SettingsFile, our_entries
+from ltm.clients.settings_text import Unreadable, value_of
+from ltm.clients.table import CLIENTS, Client
+from ltm.clients.wire import is_plugin_active
+from ltm.config.config import Config
+from ltm.files.atomic import read_plain
+from ltm.project.layout import Places
+
+_LIMIT = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ClientState:
+    """What one client has of LTM."""
+
+    client: Client
+    plugin: bool = False
+    """Whether its plugin brings all of it."""
+    server: str = ""
+    """The file our server is entered in."""
+    hooks: tuple[str, ...] = ()
+    """The events of which it reports to us, by its own names."""
+    last_event: str = ""
+    """When it last reported one; '' if it never did."""
+    missing: tuple[str, ...] = field(default=())
+    """What keeps it from having a memory, each with what to do."""
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether anything of LTM is in its settings."""
+        return bool(self.plugin or self.server or self.hooks)
+
+    @property
+    def is_diagnosed(self) -> bool:
+        """Whether `diagnose` says what is missing, because it knows more of this client."""
+        return self.client.has_registry
+
+    def as_record(self) -> dict[str, Any]:
+        """The same for scripts."""
+        return {
+            "client": self.client.name,
+            "plugin": self.plugin,
+            "server": self.server or None,
+            "hooks": list(self.hooks),
+            "last_event": self.last_event or None,
+            "missing": list(self.missing),
+        }
+
+
+def connections(
+    places: Places,
+    config: Config,
+    last_events: Mapping[str, str],
+    environ: Mapping[str, str] = os.environ,
+) -> list[ClientState]:
+    """What every client has that is on this machine, or that LTM was entered in."""
+    here = {client.name for client in installed(environ)}
+    found = (_connection(each, places, config, last_events, environ) for each in CLIENTS)
+    return [each for each in found if each.client.name in here or each.is_entered]
+
+
+def _connection(
+    client: Client,
+    places: Places,
+    config: Config,
+    last_events: Mapping[str, str],
+    environ: Mapping[str, str],
+) -> ClientState:
+    root, last = places.project.root, last_events.get(client.name, "")
+    if client.has_registry and is_plugin_active(environ, root):
+        return ClientState(client, plugin=True, hooks=tuple(client.events), last_event=last)
+    setup = f"ltm setup --client {client.name}"
+    server, hooks, missing = "", dict[str, tuple[str, Any]](), list[str]()
+    for project in ("", root):
+        for file in settings_files_of(client, project, environ):
+            try:
+                entries = _entries(file)
+            except Unreadable as error:
+                missing.append(f"{file.path} cannot be read ({error}): mend it by hand")
+                continue
+            for entry in entries:
+                if entry.steps[-1] == "ltm" and entry.steps[:-1] == file.servers:
+                    server = server or file.path
+                else:
+                    events = entry.value if file.named else {entry.steps[-1]: entry.value}
+                    hooks |= {event: (file.path, value) for event, value in events.items()}
+        for event, path in _own_events(client, config, places.home, project, environ):
+            hooks.setdefault(event, (path, None))
+    wanted = [event for event in hook_events(client, config) if _has_hooks(client, root)]
+    if not server and not hooks:
+        return ClientState(client, last_event=last, missing=(*missing, f"not set up: {setup}"))
+    if not server and not any("cannot be read" in each for each in missing):
+        missing.append(f"our server is not entered, so agents have no tools: {setup}")
+    lacking = [event for event in wanted if event not in hooks]
+    if lacking and (client.hooks or hooks):
+        missing.append(f"no hook for {', '.join(lacking)}: {setup}")
+    trouble = launcher_trouble(places.home)
+    if trouble and any(not path.startswith(root + os.sep) for path, _ in hooks.values()):
+        missing.append(f"{launcher_path(places.home)}: {trouble} (run 'ltm doctor --fix')")
+    doubted = list(_untrusted(client, hooks, environ)) if client.trust_noted else []
+    if doubted:
+        missing.append(f"hooks that are not trusted ({', '.join(doubted)}): {client.trust}")
+    return ClientState(client, False, server, tuple(hooks), last, tuple(missing))
+
+
+def _has_hooks(client: Client, root: str) -> bool:
+    return bool(client.hooks or (root and client.project_hooks))
+
+
+def _entries(file: SettingsFile) -> list[SettingsEntry]:
+    return list(our_entries(_text(file.path), file))
+
+
+def _own_events(
+    client: Client, config: Config, home: str, project: str, environ: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The events for which a file of our own is there, and the file."""
+    for event in hook_events(client, config):
+        for path, _, _ in own_files(client, [event], home, project, environ):
+            if "ltm-hook" in _text(path):
+                yield event, path
+
+
+def _untrusted(
+    client: Client, hooks: Mapping[str, tuple[str, Any]], environ: Mapping[str, str]
+) -> Iterator[str]:
+    """The events whose hooks the person has not trusted as they are now.
+
+    The client notes a hash of each hook it was told to trust, under the hook's place.
+    """
+    try:
+        state = value_of(_text(path_of(client.trust_noted, environ)), "toml")
+    except Unreadable:
+        state = {}
+    noted = state.get("hooks", {}).get("state", {})
+    for event, (path, group) in hooks.items():
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        trusted = {
+            each.get("trusted_hash")
+            for key, each in noted.items()
+            if isinstance(each, dict) and key.startswith(f"{path}:{name}:")
+        }
+        hashes = {trust_hash(name, hook) for hook in (group or {}).get("hooks", ())}
+        if not hashes <= trusted:
+            yield event
+
+
+def trust_hash(event: str, hook: Mapping[str, Any]) -> str:
+    """The hash by which a client knows a hook it was told to trust."""
+    identity = {"event_name": event, "hooks": [{"async": False, **hook}]}
+    data = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(data.encode()).hexdigest()}"
+
+
+def _text(path: str) -> str:
+    try:
+        return read_plain(path, limit=_LIMIT).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""

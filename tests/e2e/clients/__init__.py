@@ -1,0 +1,1 @@
+"""Other clients than Claude Code, for real, against a scripted model on loopback."""

@@ -1,0 +1,1 @@
+"""People in their first hour: those who come from another memory tool."""

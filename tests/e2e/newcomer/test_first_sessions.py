@@ -1,0 +1,114 @@
+"""The first sessions of people who move in, with the real client, its plugin and an empty home."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.e2e.client import Harness, Reply, use, wait_until
+from tests.e2e.newcomer.stores import STORES
+from tests.e2e.product import assert_quiet, ltm, memories, told
+from tests.transfer.test_claude_ltm import claude_ltm
+
+KEPT = {
+    "claude-ltm": "Retries back off",
+    "liteagents": "never add docstrings",
+    "anima": "Matt likes humor",
+    "memory-mcp": "Stripe Checkout",
+    "memory-keeper": "Always use heredoc for bash",
+    "auto-memory": "Use pnpm, never npm",
+}
+"""A memory of each store that the session after the import is told."""
+
+
+@pytest.mark.every_client
+@pytest.mark.parametrize("tool", STORES)
+def test_the_first_session_offers_the_import_and_the_next_one_knows(
+    product: Harness, tool: str
+) -> None:
+    settings = product.home / ".claude" / "settings.json"
+    own = settings.read_bytes()
+    store = STORES[tool](product.home, product.project)
+    settings.write_bytes(own)  # the client's own entries, plugin included, and no old hooks
+    (product.project / ".mcp.json").unlink(missing_ok=True)
+
+    first = product.print_session("hello", ["Hi."])
+    offer = "".join(each.text for each in first.injections("SessionStart"))
+    assert "(/ltm:memory-import " in offer
+    source = str(store) if tool in ("anima", "auto-memory") else "."
+    ltm(product, "import", source)
+    second = product.print_session("hello again", ["Hi."])
+
+    assert KEPT[tool] in told(second.requests[0])[0]
+    assert "memory-import " not in told(second.requests[0])[0]
+    assert_quiet(first)
+    assert_quiet(second)
+
+
+def test_the_old_commands_of_claude_ltm_do_what_they_did(product: Harness) -> None:
+    claude_ltm(product.project / "old")
+    ltm(product, "import", "old")
+    run = r'{{re:(sh "[^"]*/run.sh" %s)}}'
+    looked = [
+        product.print_session(
+            f"/ltm:{name}", [use("Bash", command=run % words), "Seen."], allowed=["Skill"]
+        )
+        for name, words in (("check", "doctor"), ("fix", "doctor --fix"))
+    ]
+    helped = product.print_session("/ltm:help", ["Seen."], allowed=["Skill"])
+    stats = product.print_session("/ltm:memory-stats", ["Seen."], allowed=["Skill"])
+
+    for session in looked:
+        assert "in order" in session.requests[1].text
+    assert "/ltm:remember TEXT" in helped.requests[0].user_text
+    assert "memories  " in helped.requests[0].user_text
+    assert "confidence" in stats.requests[0].user_text
+    for session in (*looked, helped, stats):
+        assert_quiet(session)
+
+
+def test_004_a_long_turn_is_saved_at_every_so_many_tool_calls(product: Harness) -> None:
+    ltm(product, "config", "hooks.tools", "true")
+    ltm(product, "config", "hooks.save_interval", "3")
+    ltm(product, "setup")
+    going_on = threading.Event()
+    calls = [use("Bash", command=f"echo {number}") for number in range(3)]
+    order = "From now on, always use pnpm instead of npm in this repository."
+    running = product.start_print(order, [*calls, Reply("Still at it.", hold=going_on)])
+    running.channel.wait_held()
+    try:
+        wait_until(lambda: memories(product), "what was said to be kept while the turn goes on")
+    finally:
+        going_on.set()
+    session = running.finish()
+
+    assert "pnpm" in memories(product)[0]["content"]
+    assert_quiet(session)
+
+
+def test_commands_without_a_prefix_work_in_the_client(harness: Harness) -> None:
+    ltm(harness, "setup", "--commands")
+    harness.print_session("Add a test for the parser, please", ["Done."])
+    stash = r"{{re:([^\s`]+ stash --session \S+)}}"
+    done = harness.print_session(
+        "/stash parser",
+        [use("Bash", command=f"{stash} -- 'parser'"), "Stashed."],
+        allowed=["Skill"],
+    )
+
+    assert "parser" in done.requests[1].text
+    assert [path.name for path in (harness.project / ".claude" / "stash").glob("*.md")] == [
+        "parser.md"
+    ]
+
+
+def test_what_agents_called_before_is_kept_by_the_tools_of_today(product: Harness) -> None:
+    """A client calls only what is listed, so a prompt with an old name leads to today's tool."""
+    session = product.print_session(
+        "save this with memory_save: the port is 8081",
+        [use("*store_memory", content="The port is 8081", type="fact"), "Kept."],
+    )
+
+    assert session.mcp_calls("store_memory")[0].failed is False
+    assert [each["kind"] for each in memories(product)] == ["fact"]
