@@ -19,7 +19,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ltm.http.address import AllowedNames, Running
-from ltm.http.app import MOST, PATIENCE, Guard, application
+from ltm.http.app import application
+from ltm.http.guard import MOST, PATIENCE, Guard
 from ltm.mcp.server import Lifetime
 from tests.figures import count
 from tests.hook.runner import Hooks
@@ -408,7 +409,7 @@ def test_who_stops_in_the_middle_of_a_message_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert 5 <= PATIENCE <= 30  # a slow disk is waited for, and a client that holds us up is not
-    monkeypatch.setattr("ltm.http.app.PATIENCE", 0.01)
+    monkeypatch.setattr("ltm.http.guard.PATIENCE", 0.01)
     assert anyio.run(heard, saying(part(b"{", more=True))) == (refusal(408), [])
 
 

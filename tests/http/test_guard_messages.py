@@ -6,9 +6,9 @@ import anyio
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from ltm.http import app as guard
+from ltm.http import guard
 from ltm.http.address import AllowedNames
-from ltm.http.app import MOST, Guard
+from ltm.http.guard import MOST, Guard
 
 HOST, ORIGIN = "127.0.0.1:7", "http://127.0.0.1:7"
 

@@ -289,3 +289,23 @@ def test_a_server_and_the_command_line_work_on_the_same_memories(hooks: Hooks) -
         hooks.remember("Use port 8082")
         found = server.call("tools/call", name="recall", arguments={"query": "port"})
         assert "Use port 8082" in found["content"][0]["text"]
+
+
+# -- asking whether it runs ----------------------------------------------------------------------
+
+
+def test_check_passes_only_while_the_server_of_the_note_answers(hooks: Hooks) -> None:
+    code, said = attempt(hooks, "--check")
+    assert code == 1
+    assert "no server runs for this home" in said
+    with Server(hooks) as server:
+        done = hooks.ltm("serve", "--check", "--json")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["pid"] == server.process.pid
+        server.process.kill()
+        server.process.wait()
+        code, said = attempt(hooks, "--check")
+        assert (code, "does not answer" in said) == (1, True)
+        with listener(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", server.port):
+            code, said = attempt(hooks, "--check")
+            assert (code, "does not answer" in said) == (1, True), "a stranger proves nothing"

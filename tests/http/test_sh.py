@@ -159,7 +159,7 @@ def test_every_event_is_kept_as_the_hook_in_python_keeps_it(
         for event in EVENTS:
             payload = hooks.payload(
                 event,
-                source="startup",
+                source="clear",
                 reason="other",
                 trigger="auto",
                 agent_id="a1",

@@ -148,6 +148,20 @@ def remove(home: str, server: Running) -> None:
             pass
 
 
+def is_well(server: Running) -> bool:
+    """Whether this very server is there and answers a client that has the token."""
+    if not answers(server):
+        return False
+    connection = HTTPConnection(server.host, server.port, timeout=_PATIENCE)
+    try:
+        connection.request("GET", "/health", headers={"Authorization": f"Bearer {server.token}"})
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException, ValueError):
+        return False
+    finally:
+        connection.close()
+
+
 def answers(server: Running) -> bool:
     """Whether this very server is there and answers."""
     connection = HTTPConnection(server.host, server.port, timeout=_PATIENCE)

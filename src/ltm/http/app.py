@@ -23,7 +23,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from hmac import compare_digest
 from typing import Any
 
 import anyio
@@ -39,29 +38,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ltm import __version__
-from ltm.clients.wire import CLAUDE_CODE, CLIENTS, understand
+from ltm.clients.table import CLAUDE_CODE
+from ltm.clients.wire import understand
 from ltm.errors import LtmError
 from ltm.files.fastjson import read_object
 from ltm.hook.receive import ANSWERED, answer, keep
 from ltm.http.address import AllowedNames, Running
+from ltm.http.guard import MOST, Guard
 from ltm.mcp import protocol
 from ltm.mcp.server import Background, Lifetime, project_folder
 from ltm.spool import events, hook_log
-
-MOST = 1024 * 1024
-"""Bytes of a message. Hooks keep a longer one themselves."""
-
-PATIENCE = 10.0
-"""Seconds in which a message must have arrived."""
-
-CHALLENGE = b"ltm-challenge"
-"""The header with which `GET /proof` asks who we are, before it sends anything else."""
-
-PROOF = b"ltm-proof"
-"""The header by which the sender knows that it asked us, and not who took our port after us."""
 
 KEY = "ltm-event"
 """The header with the key an event has already."""
@@ -72,7 +60,6 @@ LATE = 0.9
 LATE_AT_END = 0.3
 """The same when a session ends."""
 
-_ALWAYS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 _TOGETHER = 64  # events; more of them wait for the next turn, so that the first are answered
 _LINGER = 0.002  # seconds for those who were just answered to come with their next
 _SHAPE = re.compile(r"(\d{11})(\d{9})-\d{7}-[0-9a-f]{8}")
@@ -165,110 +152,6 @@ async def _bare(request: Request, error: Exception) -> Response:
     return Response(status_code=error.status_code, headers=error.headers)
 
 
-class Guard:
-    """An application, behind all checks."""
-
-    def __init__(
-        self, app: ASGIApp, names: AllowedNames, token: str, challenge: str, proof: str
-    ) -> None:
-        self.app = app
-        self._challenge = challenge.encode()
-        self._hosts = {each.encode() for each in names.hosts}
-        self._origins = {each.encode() for each in names.origins}
-        self._token = token.encode()
-        self._headers = [*_ALWAYS, (PROOF, proof.encode())]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request, or refuse it with a status and no word."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
-            return
-        status = self._refusal(scope)
-        body = b""
-        if not status:
-            body, status = await _body(receive)
-        if status:
-            await _refuse(send, status)
-            return
-        if self._is_challenge(scope):
-            await send({"type": "http.response.start", "status": 204, "headers": self._headers})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def replayed() -> Message:
-            return waiting.pop() if waiting else await receive()
-
-        async def marked(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *self._headers]
-            await send(message)
-
-        await self.app(scope, replayed, marked)
-
-    def _refusal(self, scope: Scope) -> int:
-        """The status with which a request is refused, by its headers alone; 0 when it is not."""
-        # A target with a host of its own would make the Host header mean nothing.
-        if not scope["path"].startswith("/") or _only(scope, b"host") not in self._hosts:
-            return 403
-        if (
-            any(key == b"origin" for key, _ in scope["headers"])
-            and _only(scope, b"origin") not in self._origins
-        ):
-            return 403
-        if self._is_challenge(scope):
-            return 0
-        scheme, _, token = _only(scope, b"authorization").partition(b" ")
-        # Compared in any case, and in the same time whatever is wrong with it.
-        if not compare_digest(token.strip(), self._token) or scheme.lower() != b"bearer":
-            return 401
-        kind = _only(scope, b"content-type").partition(b";")[0].strip().lower()
-        if scope["method"] == "POST" and kind != b"application/json":
-            return 415
-        length = _only(scope, b"content-length")
-        return 413 if length.isdigit() and int(length) > MOST else 0
-
-    def _is_challenge(self, scope: Scope) -> bool:
-        """Whether a client that knows our secrets asks for proof that we do."""
-        is_asked = scope["method"] == "GET" and scope["path"] == "/proof"
-        return is_asked and compare_digest(_only(scope, CHALLENGE), self._challenge)
-
-
-def _only(scope: Scope, name: bytes) -> bytes:
-    """The value of a header that is there once; nothing when it is missing or there twice."""
-    found = [value for key, value in scope["headers"] if key == name]
-    return bytes(found[0]) if len(found) == 1 else b""
-
-
-async def _body(receive: Receive) -> tuple[bytes, int]:
-    """A message's whole body, or the status with which it is refused."""
-    body = bytearray()
-    with anyio.move_on_after(PATIENCE):
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return b"", 400  # the sender is gone
-            body += message.get("body", b"")
-            if len(body) > MOST:
-                return b"", 413
-            if not message.get("more_body", False):
-                return bytes(body), 0
-    return b"", 408
-
-
-async def _refuse(send: Send, status: int) -> None:
-    headers = [*_ALWAYS, (b"content-length", b"0")]
-    # What was not read of a message is not going to be.
-    headers.append((b"connection", b"close"))
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})
-
-
 @dataclass(slots=True)
 class _PendingEvent:
     """An event that was sent, and what has become of it."""
@@ -297,11 +180,10 @@ class Hooks:
 
     def routes(self) -> Iterator[Route]:
         """One route for every event we know."""
-        for event in CLIENTS[CLAUDE_CODE][1]:
-            if event != "*":
-                name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
-                receive = partial(self._receive, event)
-                yield Route(f"/hook/{name}", receive, methods=["POST"], name=name)
+        for event in CLAUDE_CODE.events:
+            name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+            receive = partial(self._receive, event)
+            yield Route(f"/hook/{name}", receive, methods=["POST"], name=name)
 
     async def _receive(self, event: str, request: Request) -> Response:
         key = request.headers.get(KEY, "")
@@ -359,7 +241,7 @@ class Hooks:
     def _is_event(self, sent: _PendingEvent) -> bool:
         """Read what a client sent; whether there is something to keep in it."""
         sent.payload = read_object(sent.body.decode("utf-8", "surrogateescape"))
-        sent.payload[CLIENTS[CLAUDE_CODE][0]] = sent.event
+        sent.payload[CLAUDE_CODE.event_field] = sent.event
         record = understand(sent.payload)
         if record is None:
             return False

@@ -1,0 +1,507 @@
+"""The part of `ltm team` for those who run a team's server, next to its database.
+
+Loaded when one of its commands is called, because it needs the packages of the extra `team`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any
+
+import click
+
+from ltm.cli import output
+from ltm.cli.command import Number
+from ltm.errors import NotFound, Refused, WrongUsage
+from ltm.files.atomic import make_folder
+from ltm.http.bearer import IntrospectedTokens, SignedTokens, TokenVerifier, issuer_metadata
+from ltm.http.team import TeamSettings, serve
+from ltm.kinds import Kinds
+from ltm.model import Filter, Status, iso, now
+from ltm.postgres import changes, migration
+from ltm.postgres.database import Database, Person, database_url
+from ltm.postgres.people import ROLES, People, TeamProject
+from ltm.postgres.store import PostgresStore
+from ltm.project.home import home
+from ltm.team.teams import MAIN
+from ltm.text.display import counted
+from ltm.transfer.export import Export, ExportHeader, export, export_file
+from ltm.transfer.source import LARGE, Origin
+
+URL_VARIABLE = "LTM_TEAM_URL"
+CLIENT_ID, CLIENT_SECRET = "LTM_OAUTH_CLIENT_ID", "LTM_OAUTH_CLIENT_SECRET"
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\Z")
+
+
+@contextmanager
+def _database() -> Iterator[Database]:
+    database = Database(database_url(home()))
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def admin(name: str) -> Callable[[Callable[..., None]], click.Command]:
+    """A command about the database: it gets a `People` as the operator, and has `--json`."""
+
+    def make(function: Callable[..., None]) -> click.Command:
+        @click.command(name)
+        @click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
+        @wraps(function)
+        def call(**arguments: Any) -> None:
+            with _database() as database:
+                function(database, **arguments)
+
+        return call
+
+    return make
+
+
+def team_option(function: Any) -> Any:
+    """`--team`: which of the teams in the database."""
+    help_text = "The team; the only one in the database if not given."
+    return click.option("--team", metavar="TEAM", default="", help=help_text)(function)
+
+
+def project_option(function: Any) -> Any:
+    """`--in`: which of the team's projects."""
+    return click.option(
+        "--in", "slug", metavar="PROJECT", default=MAIN, show_default=True, help="The project."
+    )(function)
+
+
+def _slug(said: str, what: str) -> str:
+    if not _SLUG.fullmatch(said):
+        raise WrongUsage(
+            f"'{said}' cannot be the name of a {what}",
+            hint="use lower-case letters, digits and dashes: it is part of an address",
+        )
+    return said
+
+
+def _address(team: str, slug: str) -> str:
+    top = os.environ.get(URL_VARIABLE, "").rstrip("/") or "https://YOUR-SERVER"
+    return f"{top}/t/{team}/p/{slug}"
+
+
+@admin("create")
+@click.argument("team")
+@click.option("--owner", metavar="PERSON", required=True, help="Who owns it: a name or e-mail.")
+@click.option("--days", type=Number(1, 3650), default=90, show_default=True, help="Of the token.")
+def create(database: Database, team: str, owner: str, days: int, as_json: bool) -> None:
+    """Create a team with its first project, 'main', and an owner; print the owner's token.
+
+    \b
+    ltm team create acme --owner anna
+
+    The database is named by LTM_DATABASE_URL, or in the file database-url in LTM_HOME. Its tables
+    are made or brought up to date first.
+    """
+    _slug(team, "team")
+    migration.migrate(database)
+    people = People(database)
+    tenant = people.create_tenant(team)
+    person = people.add_person(tenant, owner)
+    project = people.create_project(tenant, MAIN)
+    people.set_role(project, person.id, "owner")
+    people.hold(project, "agent")
+    token = people.create_token(person, days=days, label="first")
+    _say_invited(team, project, person, "owner", token, days, as_json)
+
+
+@admin("invite")
+@click.argument("person")
+@click.option("--role", type=click.Choice(ROLES), default="writer", show_default=True)
+@team_option
+@project_option
+@click.option("--email", default="", help="Their e-mail address.")
+@click.option("--issuer", default="", help="The identity provider that knows them.")
+@click.option("--subject", default="", help="Who they are to that identity provider.")
+@click.option("--days", type=Number(1, 3650), default=90, show_default=True, help="Of the token.")
+def invite(
+    database: Database,
+    person: str,
+    role: str,
+    team: str,
+    slug: str,
+    email: str,
+    issuer: str,
+    subject: str,
+    days: int,
+    as_json: bool,
+) -> None:
+    """Add PERSON to a project, and print the address and token to give to them.
+
+    \b
+    ltm team invite ben
+    ltm team invite cleo --role curator --issuer https://id.example.org --subject 4711
+
+    With --issuer and --subject they come with tokens of your identity provider, and no token is
+    made. A reader reads; a writer also changes; a curator also approves what agents wrote, and
+    purges; an owner also manages the project.
+    """
+    if bool(issuer) != bool(subject):
+        raise WrongUsage("--issuer and --subject belong together", hint="give both or neither")
+    people = People(database)
+    tenant, project = _project(people, team, slug)
+    try:
+        who = people.person(tenant, person)
+    except NotFound:
+        who = people.add_person(tenant, person, email=email, issuer=issuer, subject=subject)
+    people.set_role(project, who.id, role)
+    token = "" if issuer else people.create_token(who, days=days, label="invitation")
+    _say_invited(_name_of(database, tenant), project, who, role, token, days, as_json)
+
+
+def _say_invited(
+    team: str, project: TeamProject, person: Person, role: str, token: str, days: int, as_json: bool
+) -> None:
+    address = _address(team, project.slug)
+    if as_json:
+        said = {"team": team, "project": project.slug, "person": person.name, "role": role}
+        output.emit({**said, "address": address, "token": token})
+        return
+    output.say(f"{person.name} is {role} of {project.slug} in the team {team}.")
+    output.say(f"address  {address}")
+    if token:
+        output.say(f"token    {token}")
+        output.note(f"The token is shown once, and holds for {days} days.")
+    output.note(f"They type: ltm team join {address}")
+
+
+def _project(people: People, team: str, slug: str) -> tuple[str, TeamProject]:
+    tenant = people.tenant(team)
+    return tenant, people.project(tenant, slug)
+
+
+def _name_of(database: Database, tenant: str) -> str:
+    return dict(People(database).tenants())[tenant]
+
+
+@admin("token")
+@click.argument("person")
+@click.option("--new", is_flag=True, help="Make one, and show it once.")
+@click.option("--revoke", metavar="ID", default="", help="Take one back, at once.")
+@click.option("--label", default="", help="What the new one is for, such as a machine.")
+@click.option("--days", type=Number(1, 3650), default=90, show_default=True, help="Of a new one.")
+@team_option
+def token(
+    database: Database,
+    person: str,
+    new: bool,
+    revoke: str,
+    label: str,
+    days: int,
+    team: str,
+    as_json: bool,
+) -> None:
+    """List the tokens of PERSON, make one, or take one back.
+
+    \b
+    ltm team token anna
+    ltm team token anna --new --label laptop
+    """
+    people = People(database)
+    who = people.person(people.tenant(team), person)
+    if revoke:
+        people.revoke_token(who, revoke)
+    made = people.create_token(who, days=days, label=label) if new else ""
+    rows = people.tokens(who)
+    if as_json:
+        listed = [
+            {
+                "id": each.id,
+                "label": each.label,
+                "created": iso(each.created),
+                "expires": iso(each.expires),
+                "revoked": iso(each.revoked) if each.revoked else None,
+            }
+            for each in rows
+        ]
+        output.emit({"person": who.name, "token": made, "tokens": listed})
+        return
+    if made:
+        output.say(made)
+        output.note(f"It is shown once, and holds for {days} days.")
+        return
+    output.table(
+        ("id", "label", "expires", "state"),
+        [(each.id, each.label, f"{each.expires:%Y-%m-%d}", _state(each)) for each in rows],
+    )
+
+
+def _state(each: Any) -> str:
+    if each.revoked:
+        return "taken back"
+    return "over" if each.expires < now() else "in use"
+
+
+@admin("role")
+@click.argument("person")
+@click.argument("role", type=click.Choice((*ROLES, "none", "disabled", "enabled")))
+@team_option
+@project_option
+def role(database: Database, person: str, role: str, team: str, slug: str, as_json: bool) -> None:
+    """Give PERSON another role in a project, take them out ('none'), or lock them out of all.
+
+    \b
+    ltm team role ben curator
+    ltm team role ben none
+    ltm team role ben disabled
+    """
+    people = People(database)
+    tenant, project = _project(people, team, slug)
+    who = people.person(tenant, person)
+    if role in ("disabled", "enabled"):
+        people.disable(who, disabled=role == "disabled")
+    else:
+        people.set_role(project, who.id, "" if role == "none" else role)
+    if as_json:
+        output.emit({"person": who.name, "project": slug, "role": role})
+    else:
+        output.say(f"{who.name}: {role}")
+
+
+@admin("project")
+@click.argument("name", default="")
+@team_option
+def project(database: Database, name: str, team: str, as_json: bool) -> None:
+    """Create the project NAME in a team; without NAME, list all projects and their members."""
+    people = People(database)
+    tenant = people.tenant(team)
+    if name:
+        people.hold(people.create_project(tenant, _slug(name, "project")), "agent")
+    rows: list[dict[str, Any]] = [
+        {"project": each.slug, "members": {m.name: m.role for m in people.members(each)}}
+        for each in people.projects(tenant)
+    ]
+    if as_json:
+        output.emit({"projects": rows})
+        return
+    output.table(
+        ("project", "members"),
+        [
+            (str(row["project"]), ", ".join(f"{n} ({r})" for n, r in row["members"].items()))
+            for row in rows
+        ],
+    )
+
+
+@admin("audit")
+@click.option("--limit", "-n", type=Number(1, 10_000), default=50, show_default=True)
+@team_option
+@project_option
+def audit(database: Database, limit: int, team: str, slug: str, as_json: bool) -> None:
+    """List who did what in a project, newest first."""
+    people = People(database)
+    _, found = _project(people, team, slug)
+    lines = people.audit(found, limit=limit)
+    if as_json:
+        output.emit({"audit": [{**each._asdict(), "at": iso(each.at)} for each in lines]})
+        return
+    output.table(
+        ("at", "person", "what", "memory", "client"),
+        [(iso(each.at), each.person, each.what, each.id, each.client) for each in lines],
+    )
+
+
+@admin("export")
+@click.argument("folder", type=click.Path(file_okay=False))
+@team_option
+def export_(database: Database, folder: str, team: str, as_json: bool) -> None:
+    """Write every project of a team to a file of its own in FOLDER, as `ltm export` does.
+
+    \b
+    ltm team export backup/
+    ltm import backup/main.json.gz
+
+    This is the way out, and a backup that needs no database: any ltm reads the files.
+    """
+    people = People(database)
+    tenant = people.tenant(team)
+    make_folder(os.path.abspath(folder))
+    rows: list[dict[str, Any]] = []
+    for each in people.projects(tenant):
+        path = os.path.join(os.path.abspath(folder), f"{each.slug}.json.gz")
+        header = ExportHeader("team", each.id, each.slug, now())
+        store = PostgresStore(database, _operator(people, tenant, each), each)
+        with export_file(path) as out:
+            done = export(store, out, header, Filter(statuses=tuple(Status)), versions=True)
+        rows.append({"project": each.slug, "path": path, "memories": done.memories})
+    if as_json:
+        output.emit({"exports": rows})
+        return
+    for row in rows:
+        output.say(f"{row['project']}: {counted(row['memories'], 'memory')} to {row['path']}")
+
+
+def _operator(people: People, tenant: str, project: TeamProject) -> Person:
+    """An owner of a project, as whom the operator reads it."""
+    for each in people.members(project):
+        if each.role == "owner":
+            return Person(tenant, each.person_id, each.name)
+    raise Refused(
+        f"the project {project.slug} has no owner", hint="name one: ltm team role PERSON owner"
+    )
+
+
+@admin("check")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@team_option
+def check(database: Database, folder: str, team: str, as_json: bool) -> None:
+    """Compare the files of `ltm team export` with the database: is the backup whole?
+
+    It lists memories that are missing in FOLDER or say something else there, and fails if there
+    are any that are older than the files.
+    """
+    people = People(database)
+    tenant = people.tenant(team)
+    rows = []
+    for each in people.projects(tenant):
+        path = os.path.join(folder, f"{each.slug}.json.gz")
+        store = PostgresStore(database, _operator(people, tenant, each), each)
+        rows.append({"project": each.slug, "path": path, **_compared(store, path)})
+    if as_json:
+        output.emit({"projects": rows})
+    else:
+        for row in rows:
+            output.say(
+                f"{row['project']}: {row['same']} the same, {row['newer']} changed since,"
+                f" {row['missing']} missing or otherwise"
+            )
+    if any(row["missing"] for row in rows):
+        raise Refused("the backup is not whole", path=folder, hint="ltm team export FOLDER")
+
+
+def _compared(store: PostgresStore, path: str) -> dict[str, int]:
+    """How many memories a backup has as they are, before a later change, or not."""
+    with Origin(path, LARGE) as origin:
+        copies = Export(origin).entries(Kinds(), reporting=False)
+        kept = {copy.memory.id: copy.memory for _, copy in copies}
+    written = datetime.fromtimestamp(os.path.getmtime(path), UTC).replace(microsecond=0)
+    found = {"same": 0, "newer": 0, "missing": 0}
+    for stored in store.every(Filter(statuses=tuple(Status))):
+        memory = stored.memory
+        if kept.get(memory.id) == memory:
+            found["same"] += 1
+        elif memory.updated >= written:
+            found["newer"] += 1
+        else:
+            found["missing"] += 1
+    return found
+
+
+@click.command("migrate")
+def migrate() -> None:
+    """Bring the tables of the database up to date, as their owner.
+
+    It also drops what sync no longer needs, after 30 days: run it after an update, and once a week.
+    """
+    with _database() as database:
+        done = migration.migrate(database)
+        gone = changes.tidy(database)
+    output.say(f"applied: {', '.join(done)}" if done else "The tables are up to date.")
+    if gone:
+        output.say(f"{gone:,} rows that sync no longer needs are dropped.")
+
+
+@click.command("serve")
+@click.option("--port", type=Number(0, 65_535), default=8766, show_default=True)
+@click.option("--host", metavar="IP", default="127.0.0.1", help="Where to listen.")
+@click.option("--url", metavar="URL", help="The https address that clients use, of a TLS proxy.")
+@click.option("--allow-remote", is_flag=True, help="Allow a --host that others can reach.")
+@click.option("--issuer", metavar="URL", help="The identity provider whose tokens are accepted.")
+@click.option("--audience", metavar="URL", multiple=True, help="What its tokens must be made for.")
+@click.option("--keys", metavar="URL", default="", help="Its keys, if its metadata has no address.")
+@click.option("--introspect", metavar="URL", help="Ask it about each token there (RFC 7662).")
+@click.option("--check", "only_check", is_flag=True, help="Start none: say whether one could.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON value when it is ready.")
+def serve_(
+    port: int,
+    host: str,
+    url: str | None,
+    allow_remote: bool,
+    issuer: str | None,
+    audience: tuple[str, ...],
+    keys: str,
+    introspect: str | None,
+    only_check: bool,
+    as_json: bool,
+) -> None:
+    """Serve the teams of the database to laptops and agents, until Ctrl-C.
+
+    \b
+    ltm team serve --url https://memory.example.org
+    ltm team serve --url https://memory.example.org --issuer https://id.example.org
+
+    It speaks plain http, and belongs behind a proxy that speaks https. Static tokens (`ltm team
+    token`) always work; with --issuer, access tokens of that identity provider do too, made for
+    the address of the server, or for --audience. With --introspect, LTM_OAUTH_CLIENT_ID and
+    LTM_OAUTH_CLIENT_SECRET say who we are to it.
+    """
+    url = (url or os.environ.get(URL_VARIABLE, "")).rstrip("/")
+    # All of the server is a resource too: most identity providers know one audience only.
+    audiences = audience or ((url,) if url else ())
+    verifier: TokenVerifier | None = None
+    if issuer and introspect:
+        client, secret = (os.environ.get(name, "") for name in (CLIENT_ID, CLIENT_SECRET))
+        verifier = IntrospectedTokens(issuer, audiences, introspect, client, secret)
+    elif issuer:
+        verifier = SignedTokens(issuer, audiences, keys)
+    elif audience or keys or introspect:
+        raise WrongUsage("--audience, --keys and --introspect need --issuer", hint="give --issuer")
+    database = Database(database_url(home()))
+    if only_check:
+        _check(database, "" if keys or introspect else issuer or "", as_json)
+        return
+
+    def ready(address: str) -> None:
+        if as_json:
+            print(json.dumps({"address": address, "pid": os.getpid()}), flush=True)
+        else:
+            whom = f", for clients of {url}" if url else ""
+            output.note(f"Listening on {address}{whom}. Ctrl-C ends it.")
+
+    settings = TeamSettings(url, verifier, issuer or "")
+    serve(host, port, database, settings, allow_remote=allow_remote, ready=ready)
+
+
+def _check(database: Database, issuer: str, as_json: bool) -> None:
+    try:
+        migration.check(database)
+        teams = len(People(database).tenants())
+    finally:
+        database.close()
+    if issuer:
+        issuer_metadata(issuer)
+    if as_json:
+        output.emit({"database": "ok", "teams": teams, "issuer": issuer or None})
+    else:
+        output.say(f"The database answers, and has {counted(teams, 'team')}.")
+        if issuer:
+            output.say(f"{issuer} says where its keys are.")
+
+
+ADMIN_COMMANDS = {
+    each.name: each
+    for each in (
+        create,
+        invite,
+        token,
+        role,
+        project,
+        audit,
+        export_,
+        check,
+        migrate,
+        serve_,
+    )
+}
+"""The commands by their names."""

@@ -1,0 +1,249 @@
+"""One round with a team's server: send what waits, then take what changed there.
+
+It runs in the background, after the events of sessions, or by `ltm team sync`; never in a hook, and
+nothing waits for it. A round that fails leaves all as it was, and the next one comes later each
+time. Whatever is sent has a key, so a round that was cut off can be made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from http.client import HTTPException
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ltm import __version__
+from ltm.config.config import load
+from ltm.errors import Busy, LtmError, NotFound, Refused
+from ltm.files.lock import Lock
+from ltm.llm.http_api import opener_for
+from ltm.project.layout import STATE
+from ltm.spool import hook_log
+from ltm.state.usage import State
+from ltm.team.outbox import WaitingDecision
+from ltm.team.replica import ReplicaStore, ServerState
+from ltm.team.schedule import is_due, note_round
+from ltm.team.teams import Team, note, teams
+
+TIMEOUT = 20.0
+"""Seconds a server has for an answer."""
+
+MOST, PAGE = 100, 500
+"""Decisions of a request, and changes of an answer."""
+
+_ROOM = 1_000_000  # bytes of a request; a single decision may be larger
+_LARGEST = 64 * 1024 * 1024
+_PATIENCE = 30.0
+
+
+class NoAnswer(LtmError):
+    """The server of a team cannot be reached, or has trouble of its own."""
+
+
+class Synced(NamedTuple):
+    """What a round did."""
+
+    sent: int = 0
+    refused: int = 0
+    received: int = 0
+    purged: int = 0
+
+
+class TeamServer:
+    """The server of a team, as a person with a token."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self._address = address
+        self._token = token
+        self._opener = opener_for(urlsplit(address).hostname or "")
+
+    def about(self) -> dict[str, Any]:
+        """Who we are to the team: its name, the project, the person and the role."""
+        return self._ask("GET", "")
+
+    def send(self, decisions: Sequence[WaitingDecision]) -> dict[str, Any]:
+        """Send decisions, in order."""
+        sent = [
+            {"key": one.key, "base": one.base, "before": one.before, "decision": one.record}
+            for one in decisions
+        ]
+        return self._ask("POST", "/decisions", {"decisions": sent})
+
+    def changes(self, after: int) -> dict[str, Any]:
+        """What changed after a place in the server's order of changes."""
+        return self._ask("GET", f"/changes?after={after}&limit={PAGE}")
+
+    def ask(self, path: str, body: object | None = None) -> dict[str, Any]:
+        """Ask for something else of the team."""
+        return self._ask("GET" if body is None else "POST", path, body)
+
+    def _ask(self, method: str, path: str, body: object | None = None) -> dict[str, Any]:
+        request = urllib.request.Request(  # noqa: S310 - http(s) only, see `parse_address`
+            self._address + path,
+            None if body is None else json.dumps(body).encode("ascii"),
+            {
+                "Authorization": f"Bearer {self._token}",
+                "Content-Type": "application/json",
+                "User-Agent": f"ltm/{__version__}",
+            },
+            method=method,
+        )
+        try:
+            with self._opener.open(request, timeout=TIMEOUT) as response:
+                data = response.read(_LARGEST + 1)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise self._refusal(error.code, error.read(4096)) from None
+        except (OSError, HTTPException, ValueError) as error:
+            reason = str(getattr(error, "reason", error)) or type(error).__name__
+            raise NoAnswer(
+                f"{urlsplit(self._address).netloc} cannot be reached: {reason}",
+                hint="nothing is lost: it is tried again in the background, or by: ltm team sync",
+            ) from None
+        try:
+            said = json.loads(data)
+        except ValueError:
+            said = None
+        if not isinstance(said, dict):
+            raise NoAnswer(f"{self._address} answered with something else than JSON")
+        return said
+
+    def _refusal(self, status: int, body: bytes) -> LtmError:
+        """The error for a status."""
+        try:
+            said = dict(json.loads(body))
+        except (ValueError, TypeError):
+            said = {}
+        message = str(said.get("error") or f"it refused with status {status}")
+        hint = str(said.get("hint") or "")
+        if status == 401:
+            again = f"get a new token, then type: ltm team join {self._address}"
+            return Refused("the server does not know the token", hint=hint or again)
+        if status in (403, 404):
+            return NotFound(
+                f"you are not a member of the project {self._address}, or there is none",
+                hint=hint or "check the address, or ask a curator or owner of the team",
+            )
+        if status == 429 or status >= 500:
+            return NoAnswer(f"{urlsplit(self._address).netloc} has trouble: {message}")
+        return Refused(f"{urlsplit(self._address).netloc}: {message}", hint=hint)
+
+
+def synchronize(home: str, team: Team, *, patience: float = _PATIENCE) -> Synced:
+    """Make one round with a team's server; `Busy` where another one is under way."""
+    lock = Lock(os.path.join(team.folder, "sync.lock"))
+    if not lock.acquire(patience=patience):
+        raise Busy(f"another round with the team {team.name} is under way", path=team.folder)
+    try:
+        done = _round(home, team)
+    except LtmError as error:
+        note_round(team.folder, str(error))
+        raise
+    finally:
+        lock.release()
+    note_round(team.folder)
+    return done
+
+
+def _round(home: str, team: Team) -> Synced:
+    server = TeamServer(team.place.address, team.token)
+    state = State(os.path.join(home, STATE))
+    with closing(ReplicaStore(team, state, load(home).kinds)) as replica:
+        about = server.about()
+        role, person = str(about.get("role", "")), str(about.get("person", ""))
+        replica.team = note(team, role=role, person=person)
+        replica.note_edits()
+        sent, refused = _send(server, replica)
+        received, purged = _receive(server, replica)
+    return Synced(sent, refused, received, purged)
+
+
+def _send(server: TeamServer, replica: ReplicaStore) -> tuple[int, int]:
+    """Send all that waits, and take the state after it; how much was sent, and how much refused."""
+    sent = refused = 0
+    for batch in _batches(replica.outbox.waiting()):
+        said = server.send(batch)
+        answers = {str(each.get("key")): each for each in _objects(said, "answers")}
+        for one in batch:
+            answer = answers.get(one.key)
+            if answer is None:
+                raise NoAnswer(f"the server gave no answer to the decision {one.key}")
+            if answer.get("error") and not _is_moot(one, said):
+                message, hint = str(answer["error"]), str(answer.get("hint") or "")
+                replica.outbox.refuse(one.key, one.record, message, hint)
+                refused += 1
+            else:
+                replica.outbox.remove(one.key)
+            sent += 1
+        # Only now: states of memories about which something waits are left for its answer.
+        replica.take(_states(_objects(said, "records")))
+    return sent, refused
+
+
+def _is_moot(one: WaitingDecision, said: Mapping[str, Any]) -> bool:
+    """Whether all it is about was purged meanwhile: then nothing of it is to be kept."""
+    gone = {each.get("id") for each in _objects(said, "records") if each.get("record") is None}
+    return "id" in one.record and set(one.ids) <= gone
+
+
+def _batches(waiting: Sequence[WaitingDecision]) -> Iterator[list[WaitingDecision]]:
+    """Requests of so many decisions, and so many bytes."""
+    batch: list[WaitingDecision] = []
+    size = 0
+    for one in waiting:
+        if batch and (len(batch) == MOST or size + one.size > _ROOM):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += one.size
+    if batch:
+        yield batch
+
+
+def _receive(server: TeamServer, replica: ReplicaStore) -> tuple[int, int]:
+    """Take what changed, page by page, each noted with the files that were made of it."""
+    received = purged = 0
+    after = replica.known().cursor
+    while True:
+        said = server.changes(after)
+        cursor = int(said.get("cursor", 0))
+        if cursor < after:  # it was restored from a backup: all is asked for again
+            after = 0
+            continue
+        written, gone = replica.take(_states(_objects(said, "changes")), cursor)
+        received, purged = received + written, purged + gone
+        if not said.get("more") or cursor == after:
+            return received, purged
+        after = cursor
+
+
+def _states(said: Sequence[Mapping[str, Any]]) -> list[ServerState]:
+    try:
+        return [ServerState(str(each["id"]), str(each["etag"]), each["record"]) for each in said]
+    except KeyError as error:
+        raise NoAnswer(f"the server's answer lacks {error}") from None
+
+
+def _objects(said: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = said.get(name)
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise NoAnswer(f"the server's answer has no {name}")
+    return found
+
+
+def synchronize_due(home: str) -> None:
+    """Make a round with each team for which it is time. Never raises: it runs in the background."""
+    for team in teams(home):
+        if not is_due(team.folder):
+            continue
+        try:
+            synchronize(home, team, patience=0.0)
+        except Busy:
+            continue
+        except Exception as error:
+            hook_log.note(home, f"team {team.name}", error)

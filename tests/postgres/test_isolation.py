@@ -1,0 +1,403 @@
+"""Nobody sees or changes what is not theirs, by either of two guards alone.
+
+The matrix is made from lists: what can be asked and done, times who must not, times the guards that
+are in place. `queries` means that row-level security is off; `rows` means that the code has
+forgotten to ask whether the person is a member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from ltm.decisions import Add, Adopt, Copy, Forget, Purge, Reinforce, Restore, Revise
+from ltm.errors import LtmError, NotFound, Refused
+from ltm.model import Filter, Memory, Source, Status, Trust
+from ltm.postgres import store as store_module
+from ltm.postgres.changes import Sent, pull, push
+from ltm.postgres.database import Database, Person
+from ltm.postgres.people import People, TeamProject
+from ltm.postgres.store import PostgresStore
+from tests.postgres.cluster import Cluster
+from tests.postgres.team import Team
+from tests.stores import make
+
+SECRET = "xylophone"
+TABLES = ("memory", "former", "purged", "applied", "usage", "activity", "batch", "audit")
+"""Those that hold a project's data."""
+
+Act = Callable[[PostgresStore, Memory], Any]
+
+READS: dict[str, Act] = {
+    "read": lambda store, memory: store.read(memory.id),
+    "list": lambda store, _: store.list(Filter(statuses=())),
+    "every": lambda store, _: list(store.every(Filter(statuses=()))),
+    "search": lambda store, _: store.search(SECRET, Filter(statuses=()), 5),
+    "versions": lambda store, memory: store.versions(memory.id),
+    "histories": lambda store, memory: store.histories([memory.id]),
+    "counts": lambda store, _: store.counts(),
+    "usage": lambda store, memory: store.usage([memory.id]),
+    "used again": lambda store, _: store.used_again(),
+    "sessions": lambda store, _: store.sessions(),
+    "batch taken": lambda store, _: store.batch_taken("team"),
+    "pull": lambda store, _: pull(store, 0),
+}
+CHANGES: dict[str, Act] = {
+    "add": lambda store, _: store.apply(Add(make("mine"))),
+    "revise": lambda store, memory: store.apply(Revise(memory.id, {"content": "mine"})),
+    "reinforce": lambda store, memory: store.apply(Reinforce(memory.id)),
+    "forget": lambda store, memory: store.apply(Forget(memory.id)),
+    "restore": lambda store, memory: store.apply(Restore(memory.id, version=1)),
+    "take a batch": lambda store, _: store.take_batch("team"),
+}
+USES: dict[str, Act] = {
+    "used": lambda store, memory: store.used([memory.id]),
+    "seen": lambda store, memory: store.seen([memory.id]),
+}
+CURATES: dict[str, Act] = {"purge": lambda store, memory: store.apply(Purge(memory.id))}
+EVERYTHING = READS | CHANGES | USES | CURATES
+
+OUTSIDERS = ("another tenant's owner", "colleague", "removed", "disabled", "nobody")
+GUARDS = ("both", "queries", "rows")
+
+
+class Room:
+    """A project with a secret in it, and everybody who must not see it."""
+
+    def __init__(self, team: Team) -> None:
+        self.team = team
+        store = team.store()
+        self.memory = store.create(make(f"The {SECRET}", f"old {SECRET}")).memory
+        store.update(self.memory.id, {"content": f"new {SECRET}"})
+        store.used([self.memory.id])
+        store.take_batch("team")
+        push(store, [Sent("key-1", Reinforce(self.memory.id))])
+        gone = store.create(make(f"purged {SECRET}")).memory
+        store.delete(gone.id, purge=True)
+        operator = team.operator
+        other = operator.create_tenant("other")
+        stranger = operator.add_person(other, "stranger")
+        theirs = operator.create_project(other, "theirs")
+        operator.set_role(theirs, stranger.id, "owner")
+        colleague = team.add_person("colleague")
+        self.elsewhere = team.add_project("elsewhere")
+        operator.set_role(self.elsewhere, colleague.id, "owner")
+        removed, disabled = team.add_person("removed"), team.add_person("disabled")
+        for each in (removed, disabled):
+            operator.set_role(team.project, each.id, "owner")
+        operator.set_role(team.project, removed.id, "")
+        operator.disable(disabled)
+        self.outsiders = dict(
+            zip(
+                OUTSIDERS,
+                (stranger, colleague, removed, disabled, Person(team.tenant, theirs.id, "?")),
+                strict=True,
+            )
+        )
+        self.colleague = colleague
+
+    def rows(self) -> list[list[Any]]:
+        """Everything there is of the project, to see whether anything changed."""
+        with self.team.database.as_operator() as db:
+            return [
+                sorted(
+                    map(
+                        str,
+                        db.execute(
+                            f"select * from ltm.{table} where project_id = %s",
+                            (self.team.project.id,),
+                        ).fetchall(),
+                    )
+                )
+                for table in TABLES
+            ]
+
+
+@pytest.fixture
+def room(team: Team) -> Room:
+    return Room(team)
+
+
+def as_owner(_: object, __: object, project: TeamProject, ___: object) -> TeamProject:
+    """What is found of a project when it is forgotten to ask."""
+    return project._replace(role="owner")
+
+
+@pytest.fixture(params=GUARDS)
+def guard(request: pytest.FixtureRequest, room: Room, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The guards that are in place."""
+    if request.param == "queries":
+        with room.team.database.as_operator() as db:
+            for table in (*TABLES, "member", "person", "project", "tenant", "token"):
+                db.execute(f"alter table ltm.{table} disable row level security")
+                db.execute(f"grant select, insert, update, delete on ltm.{table} to ltm_app")
+    if request.param == "rows":
+        monkeypatch.setattr(
+            store_module, "check_role", lambda _, __, project, ___: project._replace(role="owner")
+        )
+    return str(request.param)
+
+
+def attempts(room: Room) -> Iterator[tuple[str, str, PostgresStore, Act]]:
+    for who, person in room.outsiders.items():
+        for project in (room.team.project, room.team.project._replace(tenant_id=person.tenant_id)):
+            store = PostgresStore(room.team.database, person, project)
+            for what, act in EVERYTHING.items():
+                yield who, what, store, act
+
+
+def outcome(act: Act, store: PostgresStore, memory: Memory) -> tuple[str, type | None]:
+    """All that is told, and the kind of error with which it is, if so."""
+    try:
+        return str(act(store, memory)), None
+    except LtmError as error:
+        return f"{error} {error.hint}", type(error)
+
+
+def test_an_outsider_gets_and_changes_nothing(room: Room, guard: str) -> None:
+    before = room.rows()
+    for who, what, store, act in attempts(room):
+        got, refused = outcome(act, store, room.memory)
+        assert SECRET not in got, (who, what)
+        assert guard == "rows" or refused is NotFound, (who, what, got)
+    assert room.rows() == before
+
+
+def test_the_matrix_sees_a_leak(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without either guard each question gets what it asks for."""
+    monkeypatch.setattr(
+        store_module, "check_role", lambda _, __, project, ___: project._replace(role="owner")
+    )
+    with room.team.database.as_operator() as db:
+        for table in TABLES:
+            db.execute(f"alter table ltm.{table} disable row level security")
+    store = PostgresStore(room.team.database, room.colleague, room.team.project)
+    told = {what: outcome(act, store, room.memory)[0] for what, act in READS.items()}
+    assert [what for what, got in told.items() if SECRET in got] == [
+        *("read", "list", "every", "search", "versions", "histories", "pull")
+    ]
+
+
+def test_a_project_of_others_and_none_at_all_look_the_same(room: Room) -> None:
+    none = room.team.project._replace(id="99999999-9999-9999-9999-999999999999")
+    for person in room.outsiders.values():
+        told = set()
+        for project in (room.team.project, none):
+            store = PostgresStore(room.team.database, person, project)
+            for act in EVERYTHING.values():
+                with pytest.raises(NotFound) as refused:
+                    act(store, room.memory)
+                told.add((refused.value.message, refused.value.hint, refused.value.path))
+        assert len(told) == 1, told
+
+
+def test_a_memory_of_another_project_and_none_at_all_look_the_same(room: Room) -> None:
+    store = PostgresStore(room.team.database, room.colleague, room.elsewhere)
+    for what, act in (CHANGES | CURATES | {"read": READS["read"]}).items():
+        if what in ("add", "take a batch"):
+            continue
+        told = set()
+        for memory in (room.memory, room.memory._replace(id="mem_00000nobody")):
+            with pytest.raises(NotFound) as refused:
+                act(store, memory)
+            told.add(refused.value.message.replace(memory.id, "ID"))
+        assert len(told) == 1, (what, told)
+
+
+@pytest.mark.parametrize("role", ["reader", "writer", "curator", "owner"])
+def test_a_role_may_what_is_its_own_and_no_more(room: Room, role: str) -> None:
+    allowed = dict(READS | USES)
+    if role != "reader":
+        allowed |= CHANGES
+    if role in ("curator", "owner"):
+        allowed |= CURATES
+    store = room.team.store(role)
+    for what, act in allowed.items():
+        act(store, room.memory)
+        assert what
+    before = room.rows()
+    for what, act in EVERYTHING.items():
+        if what not in allowed:
+            with pytest.raises(Refused, match=role):
+                act(store, room.memory)
+    assert room.rows() == before
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_rows_guard_themselves_against_any_query(room: Room, table: str) -> None:
+    """Row-level security alone: raw questions and changes that name no project, of each outsider
+    and of the colleague, who may do everything elsewhere."""
+    before = room.rows()
+    commands = (
+        f"select * from ltm.{table}",
+        f"update ltm.{table} set tenant_id = tenant_id",
+        f"delete from ltm.{table}",
+        f"insert into ltm.{table} select * from ltm.{table}",
+        f"select * from ltm.{table} for update",
+        f"with x as (select * from ltm.{table}) select * from x where x::text like '%{SECRET}%'",
+    )
+    for who, person in room.outsiders.items():
+        for command in commands:
+            try:
+                with room.team.database.as_person(person) as db:
+                    done = db.execute(command.encode())
+                    rows = done.fetchall() if done.description else []
+                    assert room.team.project.id not in str(rows), (who, command)
+                    assert SECRET not in str(rows), (who, command)
+            except Refused:
+                continue  # it has no right to such a command at all
+    assert room.rows() == before
+
+
+def test_copy_and_prepared_questions_give_each_person_their_own(room: Room) -> None:
+    """One connection for everybody, so that what is prepared for one is used for the next."""
+    database = Database(room.team.cluster.url(room.team.name), most=1)
+    mine = make("colleague's own")
+    PostgresStore(database, room.colleague, room.elsewhere).create(mine)
+    owner = room.team.people["owner"]
+    for turn in range(20):
+        person = (owner, room.colleague)[turn % 2]
+        with database.as_person(person) as db:
+            question = "select id from ltm.memory where status <> %s"
+            found = {row[0] for row in db.execute(question, ("none",), prepare=True)}
+            with db.cursor().copy("copy (select id from ltm.memory) to stdout") as copy:
+                copied = b"".join(bytes(each) for each in copy).decode()
+        expected = {room.memory.id} if person is owner else {mine.id}
+        assert found == expected
+        assert set(copied.split()) == expected
+    with database.as_nobody() as db:
+        assert db.execute("select count(*) from ltm.memory").fetchone() == (0,)
+    with database.as_operator() as db:
+        setting = "select current_setting('ltm.person', true), current_user"
+        left = db.execute(setting).fetchone()
+    assert left is not None
+    assert left[0] in (None, ""), "nothing of a person is left on the connection"
+    assert left[1] == "ltm_owner"
+    database.close()
+
+
+def test_a_stranger_gets_no_further_by_people_and_projects(room: Room) -> None:
+    team = room.team
+    attempts: dict[str, Callable[[People, Person], Any]] = {
+        "members": lambda people, _: people.members(team.project),
+        "audit": lambda people, _: people.audit(team.project),
+        "role": lambda people, me: people.set_role(team.project, me.id, "owner"),
+        "hold": lambda people, _: people.hold(team.project, "all"),
+        "project": lambda people, _: people.project(team.tenant, "shop"),
+        "token": lambda people, _: people.create_token(team.people["owner"]),
+        "tenant": lambda people, _: people.create_tenant("x"),
+        "person": lambda people, _: people.add_person(team.tenant, "x"),
+        "disable": lambda people, _: people.disable(team.people["owner"]),
+    }
+    for person in room.outsiders.values():
+        for attempt in attempts.values():
+            with pytest.raises((NotFound, Refused)):
+                attempt(People(team.database, person), person)
+    for role in ("reader", "writer", "curator"):
+        with pytest.raises(Refused, match="owner"):
+            People(team.database, team.people[role]).set_role(
+                team.project, team.people[role].id, "owner"
+            )
+        with pytest.raises(Refused, match="own"):
+            People(team.database, team.people[role]).create_project(team.tenant, "new")
+
+
+def test_what_waits_is_approved_by_a_curator_only(team: Team) -> None:
+    said = make("from a page", source=Source(Trust.TOOL, "s", "1-2", "WebFetch"))
+    waiting = team.store("owner").create(said).memory
+    assert waiting.status is Status.QUARANTINED, "whoever sends it"
+    writer = team.store("writer")
+    with pytest.raises(Refused, match="curator"):
+        writer.update(said.id, {"status": Status.ACTIVE})
+    for decision in (Reinforce(said.id), Revise(said.id, {"content": "x"}), Forget(said.id)):
+        assert writer.apply(decision).stored.memory.status is not Status.ACTIVE
+    assert writer.apply(Restore(said.id)).stored.memory.status is Status.QUARANTINED
+    # Nor does a way round lead into force: out of the way first, and then back.
+    for out in (Status.SUPERSEDED, Status.FORGOTTEN):
+        for back in (Revise(said.id, {"status": Status.ACTIVE}), Restore(said.id)):
+            writer.update(said.id, {"status": out})
+            assert writer.apply(back).stored.memory.status is Status.QUARANTINED
+    tombstone = make("gone", status=Status.FORGOTTEN, source=Source(Trust.TOOL))
+    alleged = tombstone._replace(status=Status.ACTIVE, version=2)
+    writer.apply(Adopt((Copy(tombstone, (alleged,)),)))
+    assert writer.apply(Restore(tombstone.id)).stored.memory.status is Status.QUARANTINED
+    # Nor does it help to write into the database past ltm.
+    for forged in (
+        "update ltm.memory set status = 'active'",
+        "insert into ltm.memory select (jsonb_populate_record(m, jsonb_build_object('id',"
+        " 'mem_forged', 'seq', 99, 'status', 'active'))).* from ltm.memory m",
+    ):
+        with pytest.raises(Refused), team.database.as_person(team.people["writer"]) as db:
+            db.execute(forged.encode())
+    approved = team.store("curator").update(said.id, {"status": Status.ACTIVE}).memory
+    assert approved.status is Status.ACTIVE
+    other = writer.create(make("from another page", source=Source(Trust.TOOL))).memory.id
+    team.store("curator").update(other, {"status": Status.ACTIVE})
+    writer.apply(Forget(other))
+    assert writer.apply(Restore(other)).stored.memory.status is Status.ACTIVE, "it was approved"
+    lines = People(team.database, team.people["curator"]).audit(team.project)
+    done = [(each.what, each.person, each.id) for each in lines]
+    assert ("revised", "acme-curator", said.id) in done
+
+
+def test_whose_words_wait_is_asked_each_time(team: Team) -> None:
+    store = team.store("writer")
+    said = Source(Trust.ASSISTANT, "s")
+    assert store.create(make("one", source=said)).memory.status is Status.ACTIVE
+    People(team.database, team.people["owner"]).hold(team.project, "agent")
+    assert store.create(make("two", source=said)).memory.status is Status.QUARANTINED
+
+
+def test_every_table_has_both_locks_and_every_key_its_project(cluster: Cluster, team: Team) -> None:
+    with team.database.as_operator() as db:
+        tables = db.execute(
+            "select relname, relrowsecurity, relforcerowsecurity, pg_get_userbyid(relowner)"
+            " from pg_class where relnamespace = 'ltm'::regnamespace and relkind in ('r', 'p')"
+        ).fetchall()
+        keys = db.execute(
+            "select c.relname, i.indexrelid::regclass::text, array(select attname from pg_attribute"
+            " where attrelid = i.indexrelid order by attnum) from pg_index i"
+            " join pg_class c on c.oid = i.indrelid"
+            " where c.relnamespace = 'ltm'::regnamespace and i.indisunique"
+        ).fetchall()
+        role = db.execute(
+            "select rolsuper, rolbypassrls, rolcreatedb, rolcreaterole, rolcanlogin,"
+            " has_schema_privilege('ltm_app', 'ltm', 'create') from pg_roles"
+            " where rolname = 'ltm_app'"
+        ).fetchone()
+        sequences = "select count(*) from pg_class where relkind = 'S'"
+        assert db.execute(sequences).fetchone() == (0,), "a sequence tells how much others do"
+    assert {name for name, *_ in tables} >= {*TABLES, "member", "token"}
+    for name, enabled, forced, owner in tables:
+        assert (enabled, forced, owner) == (True, True, "ltm_owner"), name
+    for table, index, columns in keys:
+        if table in TABLES:
+            assert columns[:2] == ["tenant_id", "project_id"], index
+    assert role == (False,) * 6
+    for command in ("create table ltm.x ()", "alter table ltm.memory disable row level security"):
+        with pytest.raises(Refused), team.database.as_person(team.people["owner"]) as db:
+            db.execute(command.encode())
+
+
+def test_a_token_is_its_persons_until_it_ends(team: Team) -> None:
+    anna = team.people["writer"]
+    mine = People(team.database, anna)
+    token = mine.create_token(anna, days=1)
+    assert token.startswith("ltm_")
+    assert team.operator.by_token(token) == anna
+    assert team.operator.by_token(token[:-1]) is None
+    assert team.operator.by_token("ltm_") is None
+    with psycopg.connect(team.cluster.url(team.name)) as db:
+        kept = str(db.execute("select * from ltm.token").fetchall())
+    assert token not in kept
+    team.operator.disable(anna)
+    assert team.operator.by_token(token) is None
+    team.operator.disable(anna, disabled=False)
+    (line,) = mine.tokens(anna)
+    mine.revoke_token(anna, line.id)
+    assert team.operator.by_token(token) is None
+    over = mine.create_token(anna, days=0)
+    assert team.operator.by_token(over) is None

@@ -1,0 +1,224 @@
+"""Machines and the server of a team: what is kept on one arrives at all, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.team.world import Machine, TeamWorld
+
+
+def converged(*machines: Machine) -> dict[str, str]:
+    """The files of all replicas, which must be the same to the byte, after two rounds each."""
+    for _ in range(2):
+        for each in machines:
+            assert each.sync()["error"] == ""
+    first, *others = [each.files() for each in machines]
+    assert all(each == first for each in others)
+    return first
+
+
+def test_what_one_machine_keeps_another_finds_and_is_told(world: TeamWorld) -> None:
+    one, other = world.machine("ben"), world.machine("cleo")
+    memory = one.remember("We deploy on Tuesdays because on-call is fresh then")
+    assert one.status()["unsent"] == 1
+    assert (one.sync()["sent"], other.sync()["received"]) == (1, 1)
+    assert one.status()["unsent"] == 0
+    hits = other.json("recall", "when do we deploy")["hits"]
+    assert [hit["id"] for hit in hits] == [memory]
+    assert "We deploy on Tuesdays" in other.ltm("inject")
+    assert other.json("show", memory)["vault"] == "team:acme"
+
+
+def test_a_team_that_is_not_trusted_is_neither_told_nor_found_but_may_be_looked_at(
+    world: TeamWorld,
+) -> None:
+    world.machine("ben").remember("The bucket is called heron")
+    machine = Machine(world.folder / "new")
+    world.server.admin("invite", "cleo")
+    world.machine("ben").sync()
+    token = world.invite("dora")
+    machine.ltm("team", "join", world.address, stdin=f"{token}\n")
+    for each in world.folder.glob("ben-0"):
+        Machine(each).sync()
+    machine.sync()
+    assert machine.json("recall", "bucket")["hits"] == []
+    assert "heron" not in machine.ltm("inject")
+    assert "ltm trust team:acme" in machine.ltm("inject")
+    assert machine.json("list")["total"] == 0
+    assert machine.json("list", "--team", "acme")["total"] == 1
+    machine.ltm("trust", "team:acme", "--no")
+    assert machine.json("recall", "bucket")["hits"] == []
+    assert "team:acme" not in machine.ltm("inject")
+    machine.ltm("trust", "team:acme")
+    assert len(machine.json("recall", "bucket")["hits"]) == 1
+
+
+def test_edits_of_two_machines_that_were_offline_are_merged_field_by_field(
+    world: TeamWorld,
+) -> None:
+    one, other = world.machine("ben"), world.machine("cleo")
+    memory = one.remember("Releases are cut from main\n\nThe tag is made by hand")
+    converged(one, other)
+    one.ltm("edit", "--team", "acme", memory, "--impact", "critical")
+    one.ltm(
+        "edit", "--team", "acme", memory, "--content", "Releases are cut from main\n\nA bot tags"
+    )
+    other.ltm("edit", "--team", "acme", memory, "--pin")
+    other.ltm("edit", "--team", "acme", memory, "--tags", "release,git")
+    (text,) = converged(one, other).values()
+    assert "impact: critical" in text
+    assert "pinned: true" in text
+    assert "release" in text
+    assert "A bot tags" in text
+
+
+def test_a_thousand_decisions_made_offline_arrive_in_both_directions(world: TeamWorld) -> None:
+    one, other = world.machine("ben"), world.machine("cleo")
+    shared = [one.remember(f"Fact {number} of the common stock") for number in range(10)]
+    converged(one, other)
+    chance = random.Random(7)
+    made = 0
+    for machine, name in ((one, "ben"), (other, "cleo")):
+        script = [
+            f"from tests.team.offline import many; many({str(machine.home)!r}, {name!r},"
+            f" {shared!r}, {chance.randrange(1000)}, 500)"
+        ]
+        made += 500
+        machine.python(script[0])
+        assert machine.status()["unsent"] == 500
+    files = converged(one, other)
+    assert one.status()["refused"] == other.status()["refused"] == []
+    assert one.status()["unsent"] == other.status()["unsent"] == 0
+    own = [text for text in files.values() if "own fact" in text]
+    assert len(own) == sum(1 for text in files.values()) - len(shared)
+    assert len(own) > 100
+
+
+@pytest.mark.parametrize("kept", [0, 3])
+def test_a_purge_reaches_every_replica_and_what_waits_there(world: TeamWorld, kept: int) -> None:
+    one, other = world.machine("ben"), world.machine("cleo", "curator")
+    memory = one.remember("The password hint is the name of the first cat")
+    converged(one, other)
+    for number in range(kept):
+        one.ltm("edit", "--team", "acme", memory, "--content", f"The cat, said {number} times")
+    other.ltm("forget", "--team", "acme", memory, "--purge", "--yes")
+    other.sync()
+    one.sync()
+    assert converged(one, other) == {}
+    assert one.status()["refused"] == []
+    for machine in (one, other):
+        for path in machine.replica.rglob("*"):
+            data = path.read_bytes() if path.is_file() else b""
+            assert b" cat" not in data, path
+
+
+def test_a_file_edited_by_hand_is_sent_and_a_deleted_one_comes_back(world: TeamWorld) -> None:
+    one, other = world.machine("ben"), world.machine("cleo")
+    one.remember("The cache is flushed at noon")
+    one.remember("The queue is drained at night")
+    converged(one, other)
+    cache, queue = sorted((one.replica / "memories").glob("*.md"))
+    cache.write_text(cache.read_text().replace("at noon", "at one o'clock"))
+    queue.unlink()
+    files = converged(one, other)
+    assert len(files) == 2
+    assert sum("at one o'clock" in text for text in files.values()) == 1
+    assert sum("at night" in text for text in files.values()) == 1
+
+
+def test_what_an_agent_stores_waits_until_a_curator_approves_it(world: TeamWorld) -> None:
+    one, curator = world.machine("ben"), world.machine("cleo", "curator")
+    for name in ("ben", "cleo"):  # an agent with a curator's token approves nothing either
+        world.server.call(world.tokens[name], "store_memory", content="The index is rebuilt daily")
+    converged(one, curator)
+    assert one.json("recall", "index")["hits"] == []
+    waiting = one.json("approve", "--team", "acme")["waiting"]
+    assert len(waiting) == 2
+    refused = one.run("approve", "--team", "acme", waiting[0]["id"])
+    assert refused.returncode == 1
+    assert "only a curator or an owner of acme may approve" in refused.stderr
+    curator.ltm("approve", "--team", "acme", waiting[0]["id"])
+    converged(one, curator)
+    assert [hit["id"] for hit in one.json("recall", "index")["hits"]] == [waiting[0]["id"]]
+
+
+def test_the_server_refuses_what_a_machine_lets_through_and_the_replica_follows_it(
+    world: TeamWorld,
+) -> None:
+    one = world.machine("ben")
+    memory = one.remember("Builds run on the blue cluster")
+    one.sync()
+    world.server.admin("role", "ben", "reader")
+    one.ltm("edit", "--team", "acme", memory, "--content", "Builds run on the red cluster")
+    assert one.sync()["refused"] == 1
+    (text,) = one.files().values()
+    assert "blue cluster" in text
+    (refused,) = one.status()["refused"]
+    assert (refused["decision"], refused["text"]) == ("revise", "Builds run on the red cluster")
+    assert "you may read" in one.run("remember", "--team", "acme", "More").stderr
+    one.ltm("team", "status", "--dismiss")
+    assert one.status()["refused"] == []
+
+
+@pytest.mark.parametrize("phase", range(6))
+def test_a_server_that_is_killed_loses_and_doubles_nothing(world: TeamWorld, phase: int) -> None:
+    """It is killed while decisions are on their way, at another moment each time."""
+    one, other = world.machine("ben"), world.machine("cleo")
+    texts = [f"Lesson {number} of many" for number in range(40)]
+    for text in texts:
+        one.remember(text)
+    rounds = one.start("team", "sync", "--json")
+    taken = 0
+    while taken <= phase * 7 and rounds.poll() is None:
+        taken = world.memories()
+    world.server.kill()
+    rounds.communicate()
+    world.server.start()
+    files = converged(one, other)
+    assert sorted(text for text in texts if any(text in each for each in files.values())) == sorted(
+        texts
+    )
+    assert len(files) == len(texts)
+    assert world.memories() == len(texts)
+
+
+def test_a_machine_that_lost_what_it_knew_takes_everything_again(world: TeamWorld) -> None:
+    one = world.machine("ben")
+    memory = one.remember("Tickets are closed on Fridays")
+    one.sync()
+    for damaged in ("", "{", json.dumps({"cursor": "x"}), json.dumps({"cursor": 99, "etags": {}})):
+        (one.replica / "known.json").write_text(damaged)
+        assert one.sync()["error"] == ""
+        assert [each["id"] for each in one.json("list", "--team", "acme")["memories"]] == [memory]
+    assert world.memories() == 1
+
+
+def test_leaving_deletes_all_and_loses_no_decision_unasked(world: TeamWorld) -> None:
+    one = world.machine("ben")
+    one.remember("A")
+    refused = one.run("team", "leave", "acme", "--json")
+    assert "1 decision would be lost" in refused.stderr
+    one.sync()
+    one.ltm("team", "leave", "acme", "--yes")
+    assert not one.replica.exists()
+    assert one.json("team", "status")["teams"] == []
+    assert one.json("list")["total"] == 0
+
+
+def test_an_export_of_the_team_is_read_by_any_ltm_and_checked(
+    world: TeamWorld, tmp_path: Path
+) -> None:
+    one = world.machine("ben")
+    texts = {"Alpha is first", "Beta is second"}
+    memories = [one.remember(text) for text in sorted(texts)]
+    one.sync()
+    folder = tmp_path / "backup"
+    world.server.admin("export", str(folder))
+    assert world.server.admin("check", str(folder))["projects"][0]["same"] == 2
+    alone = Machine(tmp_path / "alone")
+    alone.ltm("import", str(folder / "main.json.gz"))
+    assert {each["id"] for each in alone.json("list")["memories"]} == set(memories)
