@@ -331,6 +331,30 @@ def test_a_name_alone_makes_no_anima_database(ltm: Ltm) -> None:
     assert foreign(ltm) == []
 
 
+def test_what_clients_remember_themselves_is_named_and_left_alone(ltm: Ltm) -> None:
+    """A project's own notes are offered to its first session; those about all projects are not."""
+    slug = "".join(char if char.isalnum() else "-" for char in os.path.realpath(ltm.project))
+    kept = {
+        ltm.home / ".qwen" / "projects" / slug / "memory" / "tabs.md": "Always use tabs.\n",
+        ltm.home / ".codex" / "memories" / "MEMORY.md": "# Ports\n- The broker is on 7431.\n",
+        ltm.home / ".gemini" / "GEMINI.md": "## Gemini Added Memories\n- I like pnpm.\n",
+    }
+    for path, text in kept.items():
+        write(path, text)
+    written = write(ltm.home / "mine" / "GEMINI.md", "# My own rules\n")
+    said = ltm.run("doctor").stdout
+    told = ltm.ok("inject")
+    for path, text in kept.items():
+        source = path if path.name == "GEMINI.md" else path.parent
+        assert f"ltm import {source}" in said
+        assert (str(source) in told) is ("projects" in path.parts)
+        ltm.ok("import", str(source))
+        assert path.read_text() == text
+    assert ltm.run("doctor").stdout.count("its memories are imported") == 3
+    shutil.copy(written, ltm.home / ".gemini" / "GEMINI.md")
+    assert "GEMINI.md" not in ltm.run("doctor").stdout  # a person's own file is no memory
+
+
 def test_an_offer_can_be_declined(ltm: Ltm) -> None:
     path = anima(ltm.home / ".ltm" / "memories.db", ltm.project, ltm.project / "x")
     ltm.ok("import", str(path), "--ignore")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from ltm.store.share import (
     remove_local,
     this_command,
 )
+from tests.cli.runner import Ltm
 from tests.project.repos import git, make_repo
 
 pytestmark = pytest.mark.usefixtures("user_home")
@@ -298,6 +300,52 @@ class TestMerging:
         assert "From main." in merged
         assert "From the side." in merged
         assert merged.count("id: mem_1") == 1
+
+    def test_branches_that_both_wrote_the_block_in_claude_md_merge_without_a_conflict(
+        self, repo: Path, ltm: Ltm
+    ) -> None:
+        """Lines of both sides stand in it; what a person wrote around it merges as ever."""
+        ltm = replace(ltm, project=repo)
+        (repo / "CLAUDE.md").write_text("# Ours\n\nintroduction\n")
+        ltm.ok("remember", "We chose Postgres", "--kind", "decision")
+        gone = ltm.json("remember", "The port is 8081", "--kind", "fact")["id"]
+        ltm.ok("init", "--move", "--claude-md")
+
+        def commit(*words: str) -> None:
+            ltm.ok(*words)
+            ltm.ok("sync")
+            git(repo, "add", "-A")
+            git(repo, "commit", "-qm", words[1])
+
+        commit("remember", "Deploys run on Mondays", "--kind", "fact")
+        git(repo, "branch", "side")
+        commit("remember", "We chose Redis for queues", "--kind", "decision")
+        commit("forget", gone)
+        git(repo, "checkout", "-q", "side")
+        commit("remember", "Names of tables are plural", "--kind", "pattern")
+        text = (repo / "CLAUDE.md").read_text()
+        (repo / "CLAUDE.md").write_text(text.replace("introduction", "other words"))
+        git(repo, "commit", "-qam", "words")
+        git(repo, "checkout", "-q", "-")
+        git(repo, "merge", "-q", "--no-edit", "side")
+
+        merged = (repo / "CLAUDE.md").read_text()
+        assert merged.startswith("# Ours\n\nother words\n")
+        for words in ("Postgres", "Mondays", "Redis", "plural"):
+            assert merged.count(words) == 1
+        assert "8081" not in merged
+        assert "<<<<" not in merged
+        ltm.ok("sync")
+        assert sorted((repo / "CLAUDE.md").read_text().split()) == sorted(merged.split())
+
+        (repo / "CLAUDE.md").write_text(merged.replace("other words", "one"))
+        git(repo, "commit", "-qam", "one")
+        git(repo, "checkout", "-qb", "late", "HEAD~")
+        (repo / "CLAUDE.md").write_text(merged.replace("other words", "two"))
+        git(repo, "commit", "-qam", "two")
+        git(repo, "merge", "-q", "--no-edit", "-", check=False)
+        assert git(repo, "diff", "--name-only", "--diff-filter=U") == "CLAUDE.md\n"
+        assert "<<<<<<< ours\ntwo\n" in (repo / "CLAUDE.md").read_text()
 
     def test_other_files_that_are_given_to_the_real_driver_keep_their_conflict(
         self, repo: Path

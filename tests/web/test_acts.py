@@ -1,0 +1,473 @@
+"""Everything a person can do on the page, in a real browser, with scripts and without.
+
+Every act is taken back by its button, and what the files say is looked at after both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from ltm.capture.remember import RememberRequest, changes_of, remember, revise
+from ltm.model import Filter, Phase, Status, now
+from ltm.state.candidates import Candidates
+from ltm.upkeep import plan
+from ltm.vault import codec
+from ltm.web.app import ACTS
+from tests.stores import make
+from tests.web.conftest import entered
+from tests.web.scene import FIRST, Scene, Served, active, build, served
+
+
+@dataclass
+class Person:
+    """Somebody at the page."""
+
+    tab: Page
+    site: Served
+    scene: Scene
+
+    def open(self, path: str) -> None:
+        """Go to a page, and open all that can be unfolded."""
+        self.tab.goto(self.site.address + path)
+        folded = self.tab.locator("main details:not([open]) > summary")
+        while folded.count():
+            folded.first.click()
+
+    def press(self, name: str | re.Pattern[str]) -> None:
+        """Press the first button of a name."""
+        self.tab.get_by_role("button", name=name).first.click()
+
+    def told(self, words: str | re.Pattern[str]) -> None:
+        """What the page says that was done."""
+        expect(self.tab.locator(".banner")).to_contain_text(words)
+
+    def undo(self) -> None:
+        """Take back what was just done."""
+        self.tab.get_by_role("button", name="Undo").click()
+        self.told("Undone")
+
+    def memory(self, name: str) -> Any:
+        """A memory as it is on the disk."""
+        return self.scene.read(name)
+
+
+@pytest.fixture
+def person(tab: Page, site: Served, scene: Scene) -> Person:
+    return Person(tab, site, scene)
+
+
+def same(before: Any, after: Any) -> bool:
+    """Whether a memory says the same as it did, whatever happened in between."""
+    fields = ("title", "content", "kind", "impact", "tags", "pinned", "status", "reason", "state")
+    links = ("superseded_by", "conflicts", "merged_from", "confidence", "observations")
+    return all(getattr(before, name) == getattr(after, name) for name in (*fields, *links))
+
+
+DONE: set[str] = set()
+"""The acts that the tests below did."""
+
+
+def act(path: str) -> Callable[[Any], Any]:
+    """Note that a test does an act."""
+    DONE.add(path)
+    return lambda function: function
+
+
+@act("/m/{name}/edit")
+@act("/undo")
+def test_a_wrong_memory_is_found_corrected_and_undone_in_three_clicks(person: Person) -> None:
+    before = person.memory("decision")
+    person.tab.get_by_label("Search memories and sessions").fill("PostgreSQL orders")
+    person.tab.keyboard.press("Enter")
+    person.tab.get_by_role("link", name=re.compile("Edit We chose PostgreSQL")).click()
+    if person.tab.locator("#edit").get_attribute("open") is None:
+        person.tab.locator("#edit > summary").click()
+    text = person.tab.locator("#edit-text")
+    text.fill("We chose MariaDB over SQLite for orders, because several workers write")
+    person.press("Save")
+    person.told("Changed")
+    assert person.memory("decision").content.startswith("We chose MariaDB")
+    assert person.memory("decision").title.startswith("We chose MariaDB")
+    person.undo()
+    assert same(before, person.memory("decision"))
+
+
+def test_an_edit_of_something_changed_meanwhile_shows_both_texts(person: Person) -> None:
+    before = person.memory("pattern")
+    person.open(f"/m/{before.id}")
+    with person.scene.open() as project:
+        stored = project.store.read(before.id)
+        given = {"content": "Feature flags live in src/toggles.py"}
+        revise(project.store, stored, changes_of(stored.memory, given, project.store.kinds))
+    person.tab.locator("#edit-text").fill("Feature flags live in src/switches.py")
+    person.press("Save")
+    expect(person.tab.locator("h1")).to_have_text("It was changed elsewhere meanwhile")
+    for text in ("src/toggles.py", "src/switches.py"):
+        expect(person.tab.locator("main .two")).to_contain_text(text)
+    assert "toggles" in person.memory("pattern").content
+    person.press("Save")
+    assert "switches" in person.memory("pattern").content
+    assert "switches" in person.memory("pattern").title  # nobody gave it another one
+    person.undo()
+    assert "toggles" in person.memory("pattern").content
+    with person.scene.open() as project:
+        revise(project.store, project.store.read(before.id), {"content": before.content})
+
+
+@act("/m/{name}/pin")
+@act("/m/{name}/unpin")
+@act("/m/{name}/promote")
+@act("/m/{name}/forget")
+@pytest.mark.parametrize(
+    ("name", "button", "changed"),
+    [
+        ("architecture", "Pin", {"pinned": True}),
+        ("port", "Unpin", {"pinned": False}),
+        ("pattern", "Promote to high", {"impact": "high"}),
+        ("issue", "Forget", {"status": Status.FORGOTTEN}),
+    ],
+)
+def test_one_press_changes_a_memory_and_one_takes_it_back(
+    person: Person, name: str, button: str, changed: dict[str, object]
+) -> None:
+    before = person.memory(name)
+    person.open(f"/m/{before.id}")
+    person.tab.get_by_role("button", name=button, exact=True).click()
+    after = person.memory(name)
+    assert {field: getattr(after, field) for field in changed} == changed
+    person.undo()
+    assert same(before, person.memory(name))
+
+
+def test_the_first_page_pins_and_forgets_too(person: Person) -> None:
+    before = person.memory("architecture")
+    for button, field in (("Pin", "pinned"), ("Forget", "status")):
+        person.open("/")
+        person.press(f"{button} {before.title}")
+        assert getattr(person.memory("architecture"), field) != getattr(before, field)
+        assert person.tab.url.startswith(f"{person.site.address}/?done=")
+        person.undo()
+        assert same(before, person.memory("architecture"))
+
+
+def test_a_change_can_be_undone_from_another_page_but_not_from_another_project(
+    person: Person,
+) -> None:
+    before = person.memory("architecture")
+    person.open(f"/m/{before.id}")
+    person.tab.get_by_role("button", name="Pin", exact=True).click()
+    person.tab.get_by_role("navigation").get_by_role("link", name="Time").click()
+    person.tab.get_by_role("link", name=re.compile("recent change")).click()
+    person.tab.locator("summary", has_text="shop").click()
+    person.tab.get_by_role("link", name="site", exact=True).click()
+    expect(person.tab.get_by_role("link", name=re.compile("recent change"))).to_have_count(0)
+    person.open("/changes")
+    entry = person.tab.locator("main li", has_text="Pinned “Orders pass").first
+    entry.get_by_role("button", name="Undo").click()
+    person.told("Undone")
+    assert same(before, person.memory("architecture"))
+
+
+@act("/m/{name}/restore")
+def test_what_was_forgotten_and_any_version_come_back(person: Person) -> None:
+    person.open(f"/m/{person.scene.ids['gone']}")
+    person.press("Bring it back")
+    assert person.memory("gone").status is Status.ACTIVE
+    assert "closed on Fridays" in person.memory("gone").content
+    person.undo()
+    assert person.memory("gone").status is Status.FORGOTTEN
+    now = person.memory("gotcha")
+    person.open(f"/m/{now.id}")
+    person.press(re.compile("Go back to this"))
+    assert "ahead of the host" in person.memory("gotcha").content
+    person.undo()
+    assert same(now, person.memory("gotcha"))
+
+
+@act("/m/{name}/purge")
+def test_erasing_takes_the_title_and_leaves_no_byte(person: Person) -> None:
+    with person.scene.open() as project:
+        wish = RememberRequest("The key of the cupboard is under zanzibar", kind="fact")
+        made = remember(project.store, wish).applied.stored
+    person.open(f"/m/{made.memory.id}")
+    person.tab.get_by_role("button", name="Pin", exact=True).click()
+    person.open(f"/m/{made.memory.id}")
+    person.press("Erase for good")
+    expect(person.tab.get_by_role("alert")).to_contain_text("not the title")
+    person.tab.get_by_role("link", name="Back", exact=True).click()
+    person.open(f"/m/{made.memory.id}")
+    person.tab.get_by_label(re.compile("Type its title")).fill(made.memory.title)
+    person.press("Erase for good")
+    person.told("for good")
+    assert not person.tab.get_by_role("button", name="Undo").count()
+    person.open("/changes")
+    assert "zanzibar" not in person.tab.content()
+    home = person.scene.home / ".ltm"
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"zanzibar" in path.read_bytes()]
+
+
+@act("/m/{name}/approve")
+def test_what_waits_is_approved(person: Person) -> None:
+    before = person.memory("waits")
+    person.open(f"/m/{before.id}")
+    person.tab.get_by_role("button", name="Approve", exact=True).click()
+    assert person.memory("waits").status is Status.ACTIVE
+    person.undo()
+    assert same(before, person.memory("waits"))
+
+
+@act("/m/{name}/merge")
+def test_two_memories_become_one(person: Person) -> None:
+    with person.scene.open() as project:
+        texts = ("Backups run at 02:00", "Backups run at night and are kept for 30 days")
+        made = [
+            remember(project.store, RememberRequest(text, kind="fact", apart=True))
+            for text in texts
+        ]
+    into, other = (each.applied.stored.memory for each in made)
+    person.scene.ids |= {"into": into.id, "other": other.id}
+    into, other = person.memory("into"), person.memory("other")
+    person.open(f"/m/{into.id}")
+    person.tab.get_by_label("The other one").select_option(value=other.id)
+    both = "Backups run at 02:00 and are kept for 30 days"
+    person.tab.get_by_label("The text for both").fill(both)
+    person.press("Merge")
+    assert person.memory("into").content == both
+    assert person.memory("other").superseded_by == into.id
+    expect(person.tab.locator("main")).to_contain_text("This replaced")
+    person.undo()
+    assert same(into, person.memory("into"))
+    assert same(other, person.memory("other"))
+    for name in ("into", "other"):
+        person.open(f"/m/{person.scene.ids[name]}")
+        person.tab.get_by_role("button", name="Forget", exact=True).click()
+
+
+@act("/m/{name}/settle")
+@pytest.mark.parametrize("button", ["Keep this one", "Keep the other one", "Keep both"])
+def test_a_conflict_is_settled_side_by_side(person: Person, button: str) -> None:
+    old, new = person.memory("old"), person.memory("new")
+    person.open(f"/m/{old.id}")
+    person.tab.get_by_role("button", name=button, exact=True).first.click()
+    gone = {"Keep this one": "new", "Keep the other one": "old"}.get(button)
+    for name in ("old", "new"):
+        wanted = Status.SUPERSEDED if name == gone else Status.ACTIVE
+        assert person.memory(name).status is wanted, name
+    person.undo()
+    assert same(old, person.memory("old"))
+    assert same(new, person.memory("new"))
+
+
+@act("/find/remember")
+def test_what_is_typed_is_remembered_and_what_is_wrong_with_it_is_said(person: Person) -> None:
+    before = active(person.scene)
+    person.open("/find")
+    person.tab.get_by_label("What is to be remembered").fill("Invoices are numbered per year")
+    person.tab.get_by_role("button", name="Remember", exact=True).click()
+    person.told("Remembered: “Invoices are numbered per year”")
+    expect(person.tab.locator("h1")).to_have_text("Invoices are numbered per year")
+    assert sorted(active(person.scene)) == sorted([*before, "Invoices are numbered per year"])
+    person.undo()
+    assert active(person.scene) == before
+    person.open("/find")
+    person.tab.get_by_role("button", name="Remember", exact=True).click()
+    expect(person.tab.get_by_role("alert")).to_contain_text("nothing to remember")
+
+
+@act("/find/selected")
+@pytest.mark.parametrize("button", ["Pin", "Forget", "Add tag"])
+def test_several_are_changed_at_once(person: Person, button: str) -> None:
+    names = ("preference", "preference 1")
+    before = {name: person.memory(name) for name in names}
+    person.open("/find?kind=preference")
+    for each in before.values():
+        person.tab.get_by_label(f"Select {each.title}").check()
+    person.tab.get_by_label("Tag to add").fill("house")
+    person.tab.get_by_role("button", name=button, exact=True).click()
+    person.told("2 memories")
+    assert not any(same(each, person.memory(name)) for name, each in before.items())
+    person.undo()
+    assert all(same(each, person.memory(name)) for name, each in before.items())
+
+
+@act("/review/decide")
+def test_statements_of_sessions_are_kept_and_dropped(person: Person) -> None:
+    before = active(person.scene)
+    for button, text, gained in (("Keep", "Prices are integers", 1), ("Drop", "The worker is", 0)):
+        person.open("/review")
+        item = person.tab.locator("li", has_text=text)
+        item.get_by_role("button", name=button).click()
+        person.told("Kept" if gained else "Dropped")
+        assert len(active(person.scene)) == len(before) + gained
+        assert not person.tab.locator("li[data-item]", has_text=text).count()
+        person.undo()
+        assert active(person.scene) == before
+        expect(person.tab.locator("li[data-item]", has_text=text)).to_have_count(1)
+
+
+def test_all_of_a_session_are_decided_at_once(person: Person) -> None:
+    person.open("/review")
+    person.press(re.compile("^Drop all 3"))
+    person.told("Dropped 3 statements")
+    assert person.memory("waits").status is Status.FORGOTTEN
+    expect(person.tab.locator("li[data-item]")).to_have_count(1)
+    person.undo()
+    assert person.memory("waits").status is Status.QUARANTINED
+    expect(person.tab.locator("li[data-item]")).to_have_count(4)
+
+
+@act("/settings/set")
+def test_an_option_is_set_and_goes_back(person: Person) -> None:
+    person.open("/settings")
+    person.tab.get_by_label("recall.limit", exact=True).fill("25")
+    person.press("Set recall.limit")
+    person.told("recall.limit is 25 now")
+    expect(person.tab.get_by_label("recall.limit", exact=True)).to_have_value("25")
+    person.press("Default for recall.limit")
+    person.told("back at its default")
+    person.undo()
+    expect(person.tab.get_by_label("recall.limit", exact=True)).to_have_value("25")
+    person.press("Default for recall.limit")
+    person.tab.get_by_label("recall.limit", exact=True).fill("many")
+    person.press("Set recall.limit")
+    expect(person.tab.get_by_role("alert")).to_contain_text("recall.limit cannot be 'many'")
+    assert not person.tab.get_by_label("llm.base_url").count()
+
+
+@act("/friction/read")
+@act("/friction/{name}")
+def test_friction_is_read_and_a_correction_becomes_a_memory(person: Person) -> None:
+    person.open("/friction")
+    person.press(re.compile("^Read the sessions"))
+    _finished(person)
+    expect(person.tab.locator("main")).to_contain_text("sessions read")
+    person.tab.get_by_role("link", name="Look at the result").click()
+    expect(person.tab.get_by_role("heading", name="Trend per week")).to_be_visible()
+    before = active(person.scene)
+    person.press(re.compile("^Make it a memory"))
+    person.told("Sessions are told")
+    person.undo()
+    assert active(person.scene) == before
+    person.open("/friction")
+    person.press(re.compile("^Never"))
+    expect(person.tab.get_by_text("never told")).to_be_visible()
+    person.undo()
+    expect(person.tab.get_by_role("button", name=re.compile("^Make it a memory"))).to_be_visible()
+
+
+@act("/import/sessions")
+@act("/import/path")
+@act("/review/stashes")
+def test_long_work_says_how_far_it_is(person: Person) -> None:
+    person.open("/import")
+    person.press("Read them all")
+    _finished(person)
+    expect(person.tab.locator("#work")).to_contain_text("Read 2 sessions")
+    person.open("/import")
+    person.tab.get_by_label("Path on this machine").fill(str(person.scene.home / "nothing.json"))
+    person.press("Import")
+    _finished(person)
+    expect(person.tab.locator("#work")).to_contain_text("nothing.json")
+    source = person.scene.home / "notes.md"
+    source.write_text("# Notes\n\n- The lamp in the hall is green\n")
+    person.open("/import")
+    person.tab.get_by_label("Path on this machine").fill(str(source))
+    person.press("Import")
+    _finished(person)
+    expect(person.tab.locator("#work")).to_contain_text("Would import")
+    with person.scene.open() as project:
+        before = len(Candidates(project.places.private).waiting())
+    person.open("/review")
+    if person.tab.get_by_role("button", name="Make memories of them").count():
+        person.press("Make memories of them")
+        _finished(person)
+        expect(person.tab.locator("#work")).to_contain_text("read")
+    assert before == 3
+
+
+def _finished(person: Person) -> None:
+    """Wait for work that is under way: the page renews itself with scripts; without, by itself."""
+    assert "/work/" in person.tab.url
+    expect(person.tab.get_by_role("link", name="Look at the result")).to_be_attached(timeout=60_000)
+
+
+# -- a repository that brings memories, and a mass that waits --------------------------------------
+
+
+@pytest.fixture
+def brought(browser: Browser, tmp_path: Path) -> Iterator[Person]:
+    """A person whose repository came with memories, and who has many that are out of date."""
+    scene = build(tmp_path)
+    folder = scene.project / ".claude" / "ltm" / "memories"
+    folder.mkdir(parents=True)
+    (folder.parent / "config.toml").write_text("")
+    theirs = make("Releases are cut on Thursdays", "Releases are cut on Thursdays")
+    (folder / codec.file_name(theirs)).write_bytes(codec.to_bytes(theirs))
+    (private,) = (scene.home / ".ltm" / "projects").glob("shop-*/memories")
+    for number in range(40):
+        text = f"amber{number} basil{number} cedar{number} delta{number}"
+        old = make(text, text, kind="issue", state="resolved")
+        (private / codec.file_name(old)).write_bytes(codec.to_bytes(old))
+    with scene.open() as project:
+        outcome = plan.run(project.store, now=now(), limits=plan.limits_of(project.config))
+        plan.note_masses_in(project.places, plan.UPKEEP, outcome.held)
+        assert outcome.held
+    with served(scene) as site:
+        context = browser.new_context()
+        yield Person(entered(context, site), site, scene)
+        context.close()
+
+
+@act("/review/trust")
+@act("/review/consent")
+@act("/s/{name}/purge")
+def test_what_a_repository_brings_what_was_held_back_and_a_session_are_decided(
+    brought: Person,
+) -> None:
+    theirs = "Releases are cut on Thursdays"
+    assert theirs not in active(brought.scene)
+    brought.open("/review")
+    brought.press("Trust them")
+    assert theirs in active(brought.scene)
+    brought.undo()
+    assert theirs not in active(brought.scene)
+
+    def archived() -> int:
+        with brought.scene.open() as project:
+            return project.store.list(Filter(phases=(Phase.ARCHIVED,))).total
+
+    brought.open("/review")
+    brought.press("Let it happen")
+    brought.told("that waited for your consent")
+    assert archived() == 40
+    expect(brought.tab.get_by_role("button", name="Let it happen")).to_have_count(0)
+    brought.undo()
+    assert archived() == 0
+
+    brought.open(f"/s/{FIRST}")
+    brought.press("Erase for good")
+    expect(brought.tab.get_by_role("alert")).to_contain_text("nothing was erased")
+    brought.open(f"/s/{FIRST}")
+    brought.tab.get_by_label(re.compile("Type the first 8 characters")).fill(FIRST[:8])
+    brought.press("Erase for good")
+    brought.told("Erased")
+    assert "/time" in brought.tab.url
+    expect(brought.tab.get_by_role("link", name="How do deploys work here?")).to_have_count(0)
+
+
+def test_every_act_is_done_in_a_test() -> None:
+    assert set(ACTS) == DONE
+
+
+def test_a_selection_of_nothing_says_so(person: Person) -> None:
+    person.open("/find")
+    person.tab.get_by_role("button", name="Pin", exact=True).click()
+    expect(person.tab.get_by_role("alert")).to_contain_text("no memory is selected")

@@ -1,0 +1,72 @@
+"""What scripts add: search while one types, keys, a selection that is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.conftest import entered
+from tests.web.scene import Scene, Served
+
+
+@pytest.fixture
+def tab(browser: Browser, site: Served) -> Iterator[Page]:
+    context = browser.new_context()
+    yield entered(context, site)
+    context.close()
+
+
+def test_what_is_found_follows_what_is_typed(tab: Page, site: Served) -> None:
+    tab.goto(f"{site.address}/find")
+    tab.keyboard.type("retry clock")
+    expect(tab.locator("#hits mark").first).to_be_visible()
+    expect(tab.get_by_role("status").first).to_contain_text("match")
+    tab.locator("#q").fill("")
+    tab.keyboard.type("PostgreSQL")
+    expect(tab.locator("#hits li").first).to_contain_text("PostgreSQL")
+    expect(tab.locator("#hits")).to_have_count(1)
+
+
+def test_keys_lead_to_pages_and_into_the_search(tab: Page, site: Served) -> None:
+    for keys, path in (("gr", "/review"), ("gf", "/find"), ("gt", "/time"), ("gh", "/")):
+        tab.locator("h1").click()
+        tab.keyboard.press("Escape")
+        for key in keys:
+            tab.keyboard.press(key)
+        expect(tab).to_have_url(f"{site.address}{path}")
+    tab.keyboard.press("/")
+    expect(tab.locator("#search")).to_be_focused()
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("?")
+    expect(tab.get_by_role("dialog")).to_be_visible()
+    tab.keyboard.press("Escape")
+    expect(tab.get_by_role("dialog")).to_be_hidden()
+
+
+def test_review_is_done_by_keys_alone(tab: Page, site: Served, scene: Scene) -> None:
+    tab.goto(f"{site.address}/review")
+    tab.keyboard.press("j")
+    tab.keyboard.press("j")
+    expect(tab.locator("#item-1")).to_be_focused()
+    tab.keyboard.press("k")
+    text = tab.locator("#item-0 p").first.inner_text()
+    tab.keyboard.press("d")
+    expect(tab.locator(".banner")).to_contain_text("Dropped")
+    # The next one has the place, and the focus.
+    expect(tab.locator("#item-0")).to_be_focused()
+    assert tab.locator("#item-0 p").first.inner_text() != text
+    tab.keyboard.press("u")
+    expect(tab.locator(".banner")).to_contain_text("Undone")
+    expect(tab.get_by_text(text, exact=True)).to_be_visible()
+
+
+def test_a_selection_is_counted_and_e_edits(tab: Page, site: Served, scene: Scene) -> None:
+    tab.goto(f"{site.address}/find?kind=preference")
+    tab.locator("#every").check()
+    expect(tab.locator("#selected")).to_contain_text("selected")
+    assert tab.locator("#selected").inner_text() != "0 selected"
+    tab.goto(f"{site.address}/m/{scene.ids['port']}")
+    tab.keyboard.press("e")
+    expect(tab.locator("#edit-text")).to_be_focused()

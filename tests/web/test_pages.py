@@ -1,0 +1,301 @@
+"""Every page in a real browser: readable by anyone, at any width, in both themes, as JSON too."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+from urllib.parse import urlencode
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from ltm.web.app import PAGES
+from ltm.web.memories import HITS
+from tests.web.conftest import entered
+from tests.web.scene import FIRST, LONG, Scene, Served, build, build_long, served
+
+PICTURES = Path(__file__).parents[2] / "docs" / "images"
+"""Where `LTM_PICTURES=write` puts a picture of each page."""
+
+RULES = {
+    "runOnly": {
+        "type": "tag",
+        "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    }
+}
+"""The rules of axe: those of WCAG 2.2 AA, some of which it leaves out unless asked, and its own."""
+
+MOST = 60_000
+"""Bytes of a picture."""
+
+
+def addresses(scene: Scene) -> dict[str, str]:
+    """An address for every page, and for what a page looks like in other states."""
+    memory = {
+        name: f"/m/{scene.ids[name]}" for name in ("gotcha", "learned", "old", "waits", "gone")
+    }
+    return {
+        "start": "/",
+        "start for a sub-agent": "/?start=subagent",
+        "find": "/find?q=retry+clock",
+        "find all": "/find",
+        "find nothing": "/find?q=zebra&kind=decision",
+        "find everything": "/find?status=all",
+        "memory": memory["learned"],
+        "memory with a history": memory["gotcha"],
+        "memory in conflict": memory["old"],
+        "memory that waits": memory["waits"],
+        "memory that is forgotten": memory["gone"],
+        "review": "/review",
+        "time": "/time",
+        "time of no session": "/time?since=2020-01-01&until=2020-02-01",
+        "session": f"/s/{FIRST}?around=7",
+        "friction": "/friction",
+        "figures": "/figures",
+        "health": "/health",
+        "settings": "/settings",
+        "changes": "/changes",
+        "import": "/import",
+    }
+
+
+TITLES = {
+    "start": "What the next session is told",
+    "find": "Memories",
+    "memory": "Deploys go through the queue runner",
+    "review": "Review",
+    "time": "Time",
+    "session": "How do deploys work here?",
+    "friction": "Friction",
+    "figures": "Figures",
+    "health": "Health",
+    "settings": "Settings",
+    "import": "Bring in",
+    "changes": "Changes made here",
+}
+
+
+def test_the_table_above_has_every_page(scene: Scene) -> None:
+    templates = {template for template, _ in PAGES.values()}
+    assert templates - {"work"} == set(TITLES)
+    assert set(TITLES) <= set(addresses(scene))
+
+
+@pytest.fixture(params=["light", "dark"])
+def themed(request: pytest.FixtureRequest, browser: Browser, site: Served) -> Iterator[Page]:
+    context = browser.new_context(
+        color_scheme=request.param, viewport={"width": 1280, "height": 900}
+    )
+    yield entered(context, site)
+    context.close()
+
+
+def test_every_page_has_no_fault_that_axe_knows_and_fits_any_width(
+    themed: Page, site: Served, scene: Scene
+) -> None:
+    axe = Axe()
+    for name, path in addresses(scene).items():
+        answer = themed.goto(site.address + path)
+        assert answer is not None
+        assert answer.status == 200, (name, themed.inner_text("main"))
+        for details in themed.locator("main details").all():
+            details.evaluate("each => each.open = true")
+        found = axe.run(themed, options=RULES).response["violations"]
+        assert [(name, each["id"], each["nodes"][0]["html"]) for each in found] == []
+        for wide in (1280, 320):
+            themed.set_viewport_size({"width": wide, "height": 900})
+            across = themed.evaluate("document.documentElement.scrollWidth")
+            assert across <= wide, (name, across)
+        themed.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_words_of_any_length_break_no_page(browser: Browser, tmp_path: Path) -> None:
+    scene, axe = build_long(tmp_path), Axe()
+    paths = addresses(scene) | {
+        "memory": f"/m/{scene.ids['long fact']}",
+        "memory in conflict": f"/m/{scene.ids['long issue']}",
+        "session": f"/s/{LONG}",
+        "find": "/find?q=Donaudampfschifffahrt",
+    }
+    themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    with served(scene) as site:
+        for theme, name in product(themes, (*TITLES, "memory in conflict")):
+            context = browser.new_context(
+                color_scheme=theme, viewport={"width": 320, "height": 900}
+            )
+            page = entered(context, site)
+            page.goto(site.address + paths[name])
+            for details in page.locator("main details").all():
+                details.evaluate("each => each.open = true")
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 320, (name, wide)
+            found = axe.run(page, options=RULES).response["violations"]
+            assert [(name, each["id"], each["nodes"][0]["html"]) for each in found] == []
+            context.close()
+
+
+def test_every_page_says_what_it_is(tab: Page, site: Served, scene: Scene) -> None:
+    paths = addresses(scene)
+    for name, title in TITLES.items():
+        tab.goto(site.address + paths[name])
+        expect(tab.locator("h1")).to_have_count(1)
+        expect(tab.locator("h1")).to_contain_text(title)
+        assert tab.title().endswith("· shop · LTM")
+
+
+def test_every_page_is_json_too(tab: Page, site: Served, scene: Scene) -> None:
+    for name, path in addresses(scene).items():
+        twin, mark, words = path.partition("?")
+        answer = tab.request.get(f"{site.address}{_twin(twin)}{mark}{words}")
+        assert answer.headers["content-type"] == "application/json"
+        values = json.loads(answer.text())
+        assert isinstance(values, dict), name
+        assert values, name
+
+
+def _twin(path: str) -> str:
+    return "/index.json" if path == "/" else f"{path}.json"
+
+
+def test_a_page_that_is_not_there_says_so(tab: Page, site: Served) -> None:
+    for path, told in (
+        ("/nothing", "there is no page at /nothing"),
+        ("/m/mem_nothing", "mem_nothing"),
+        ("/s/nothing", "nothing is kept of session"),
+        ("/?project=nothing", "there is no project"),
+        ("/time?since=yellow", "is not a day"),
+        ("/find?kind=yellow", "yellow"),
+    ):
+        answer = tab.goto(site.address + path)
+        assert answer is not None
+        assert 400 <= answer.status < 500
+        expect(tab.get_by_role("alert")).to_contain_text(told)
+
+
+def test_the_first_page_tells_what_a_session_is_told_and_why(
+    tab: Page, site: Served, scene: Scene
+) -> None:
+    values = json.loads(tab.request.get(f"{site.address}/index.json").text())
+    rules = next(each for each in values["sections"] if each["heading"].startswith("Rules"))
+    assert {each["reason"] for each in rules["lines"]} == {"a rule the user stated"}
+    for line in rules["lines"]:
+        expect(tab.get_by_text(line["text"], exact=True).first).to_be_visible()
+    said = f"{values['budget']['characters']:,} of 9,800 characters"
+    expect(tab.get_by_text(said)).to_be_visible()
+    assert values["text"].count("\n") > len(rules["lines"])
+
+
+def test_what_is_found_ranks_and_is_explained_as_recall_does(
+    tab: Page, site: Served, scene: Scene
+) -> None:
+    for question in ("retry clock", "deploys", "what was changed in src/orders/queue.py?"):
+        command = ["recall", *question.split(), "--limit", str(HITS), "--json"]
+        done = subprocess.run(
+            [sys.executable, "-m", "ltm", *command],
+            cwd=scene.project,
+            env={**os.environ, **scene.environ},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        wanted = [(each["id"], each["why"]) for each in json.loads(done.stdout)["hits"]]
+        asked = urlencode({"q": question})
+        found = json.loads(tab.request.get(f"{site.address}/find.json?{asked}").text())
+        assert [(each["id"], each["why"]) for each in found["hits"]] == wanted
+        assert wanted
+
+
+def test_no_client_is_told_what_it_loads_by_itself(browser: Browser, tmp_path: Path) -> None:
+    scene = build(tmp_path)
+    (scene.home / ".codex").mkdir()
+    rule = "Always run the tests before you say that something works"
+    (scene.project / "AGENTS.md").write_text(f"# Rules\n\n- {rule}\n")
+    with served(scene) as site:
+        context = browser.new_context()
+        page = entered(context, site)
+        for name, told in (("Claude Code", 1), ("Codex", 0), ("Claude Code, reading AGENTS.md", 0)):
+            page.get_by_role("link", name=name, exact=True).click()
+            expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute(
+                "aria-current", "true"
+            )
+            expect(page.locator("li", has_text=rule)).to_have_count(told)
+        context.close()
+
+
+def test_days_show_the_client_what_was_learned_changed_and_failed(
+    tab: Page, site: Served, scene: Scene
+) -> None:
+    tab.goto(f"{site.address}/time")
+    entry = tab.locator("li", has_text="How do deploys work here?")
+    for words in ("Claude Code", "Learned: Deploys go through", "queue.py", "1 failed call"):
+        expect(entry).to_contain_text(words)
+
+
+def test_nothing_of_another_project_is_shown_without_choosing_it(
+    tab: Page, site: Served, scene: Scene
+) -> None:
+    assert "Hugo" not in tab.content()
+    tab.locator("summary", has_text="shop").click()
+    tab.get_by_role("link", name="site", exact=True).click()
+    expect(tab.get_by_text("The site is built with Hugo").first).to_be_visible()
+    assert scene.title("port") not in tab.content()
+    tab.get_by_role("navigation").get_by_role("link", name="Memories").click()
+    expect(tab.get_by_role("link", name=re.compile("Hugo")).first).to_be_visible()
+    assert "project=" in tab.url
+
+
+def test_a_session_has_its_memories_next_to_their_lines(tab: Page, site: Served) -> None:
+    tab.goto(f"{site.address}/s/{FIRST}")
+    line = tab.locator("li#line-1")
+    expect(line).to_contain_text("How do deploys work here?")
+    expect(line.get_by_role("link")).to_contain_text("Deploys go through the queue runner")
+
+
+def test_a_history_is_a_difference_of_words(tab: Page, site: Served, scene: Scene) -> None:
+    tab.goto(f"{site.address}/m/{scene.ids['gotcha']}")
+    expect(tab.locator("#history ~ ol ins").first).to_contain_text("behind")
+    expect(tab.locator("#history ~ ol del").first).to_contain_text("ahead")
+
+
+@pytest.mark.skipif(os.environ.get("LTM_PICTURES") != "write", reason="made on demand")
+def test_a_picture_of_every_page_is_made_for_the_guide(browser: Browser) -> None:
+    PICTURES.mkdir(exist_ok=True)
+    views: list[tuple[Literal["light", "dark"], int, list[str]]] = [
+        ("dark", 1120, ["start"]),
+        ("light", 320, ["memory"]),
+        ("light", 1120, list(TITLES)),
+    ]
+    # Paths are on the pictures: these say nothing of a person.
+    with TemporaryDirectory(prefix="ltm-") as folder:
+        scene = build(Path(folder))
+        with served(scene) as site:
+            for theme, wide, names in views:
+                context = browser.new_context(
+                    color_scheme=theme, viewport={"width": wide, "height": 760}
+                )
+                page = entered(context, site)
+                page.goto(f"{site.address}/friction")
+                page.get_by_role("button", name=re.compile("^Read the sessions")).click()
+                page.get_by_role("link", name="Look at the result").wait_for()
+                for name in names:
+                    if name == "changes":
+                        page.goto(f"{site.address}/m/{scene.ids['architecture']}")
+                        page.get_by_role("button", name="Pin", exact=True).click()
+                    page.goto(site.address + addresses(scene)[name])
+                    how = "-dark" * (theme == "dark") + "-narrow" * (wide < 400)
+                    wanted = {"format": "webp", "quality": 80}
+                    taken = context.new_cdp_session(page).send("Page.captureScreenshot", wanted)
+                    picture = base64.b64decode(taken["data"])
+                    (PICTURES / f"page-{name}{how}.webp").write_bytes(picture)
+                    assert len(picture) <= MOST, (name, len(picture))
+                context.close()

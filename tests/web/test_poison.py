@@ -1,0 +1,150 @@
+"""What memories and sessions say is text to the browser, and nothing else (reliability S12).
+
+Two hundred payloads of the trust tests, each with markup of its own, in every field of memories, in
+sessions, candidates, stashes and names of files: no page runs a script of theirs or asks for
+anything elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from unittest.mock import patch
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Request, expect
+
+from ltm.decisions import Add
+from ltm.history.db import Passages
+from ltm.history.passage import Header, Passage
+from ltm.model import Source, Status, Trust, iso, new_id, now
+from ltm.notes.stash import Stashes
+from ltm.state.candidates import CandidateRecord, Candidates
+from ltm.text.sentences import summary_of
+from tests.figures import count
+from tests.security.payloads import payloads
+from tests.stores import make
+from tests.web.conftest import entered
+from tests.web.scene import Scene, Served, served
+
+MARKUP = (
+    "<script>fetch('http://{0}.test/')</script>",
+    "<img src=http://{0}.test/x onerror=alert(1)>",
+    "\"><svg onload=alert(1)><a href='javascript:alert(1)' autofocus onfocus=alert(1)>x</a>",
+    "</textarea></title></style><iframe srcdoc='<script>parent.alert(1)</script>'></iframe>",
+    "<div hx-get=http://{0}.test/ hx-trigger=load hx-on:click=alert(1)>x</div>{{{{7*7}}}}",
+    "<meta http-equiv=refresh content='0;url=http://{0}.test/'><base href=http://{0}.test/>",
+    "<link rel=stylesheet href=http://{0}.test/x.css><style>@import 'http://{0}.test/y'</style>",
+    "javascript:alert(1)//' onclick='alert(1)",
+)
+SESSION = "5e55101f-2222-4333-8444-555555555555"
+
+
+@pytest.fixture(scope="module")
+def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scene, Served, list[str]]]:
+    """A project in which all of them are kept, its page, and the ids of the memories."""
+    scene = Scene(tmp_path_factory.mktemp("poisoned"))
+    scene.home.mkdir()
+    scene.project.mkdir()
+    texts = [
+        f"{MARKUP[number % len(MARKUP)].format(each.mark)} {each.text}"
+        for number, each in enumerate(payloads())
+    ]
+    ids: list[str] = []
+    with patch.dict(os.environ, scene.environ), scene.open() as project:
+        at = now()
+        for number, text in enumerate(texts):
+            moment = at - timedelta(minutes=number)
+            status = (Status.ACTIVE, Status.ACTIVE, Status.QUARANTINED)[number % 3]
+            memory = make(
+                text.split("\n")[0],
+                text,
+                id=new_id(moment),
+                summary=summary_of(text),
+                kind=("fact", "preference", "issue")[number % 3],
+                tags=(text[:40].replace("\n", " "),),
+                reason=text,
+                status=status,
+                created=moment,
+                updated=moment,
+                confirmed=moment,
+                source=Source(Trust.TOOL, SESSION, f"{number + 1}", text[:60].replace("\n", " ")),
+            )
+            ids.append(project.store.apply(Add(memory)).stored.memory.id)
+        said = int(at.timestamp())
+        Candidates(project.places.private).reopen(
+            CandidateRecord(
+                f"p{number}", text, "fact", "high", "project", "user", SESSION, "1", 500, said, said
+            )
+            for number, text in enumerate(texts)
+        )
+        for number, text in enumerate(texts[:8]):
+            Stashes(project.places.project.root, project.places.private).put(f"s{number}", text)
+        with closing(Passages(project.places.sessions_db)) as kept:
+            kept.add(
+                Header(SESSION, cwd=texts[0], title=texts[1], started=iso(at), ended=iso(at)),
+                [spoken(number, text, iso(at)) for number, text in enumerate(texts)],
+            )
+    with served(scene) as running:
+        yield scene, running, ids
+
+
+def spoken(number: int, text: str, at: str) -> Passage:
+    """What was said on a line of the session, with a file and an error of the same words."""
+    line, name = number + 1, f"m{number}"
+    said = Passage(line, 0, "user", text, at, line, line, name)
+    return said._replace(files=(text[:50],), errors=(text,))
+
+
+def test_no_page_runs_a_script_of_a_memory_or_asks_for_anything_elsewhere(
+    browser: Browser, poisoned: tuple[Scene, Served, list[str]]
+) -> None:
+    _, site, ids = poisoned
+    context = browser.new_context()
+    run: list[str] = []
+    asked: list[str] = []
+
+    def seen(request: Request) -> None:
+        if not request.url.startswith((site.address, "data:")):
+            asked.append(request.url)
+
+    def shown(dialog: Dialog) -> None:
+        run.append(dialog.message)
+        dialog.dismiss()
+
+    context.on("request", seen)
+    tab = entered(context, site)
+    tab.on("dialog", shown)
+    # The policy says so on the console where it had to refuse anything: nothing got that far.
+    tab.on("console", lambda said: run.append(said.text) if said.type == "error" else None)
+    tab.on("pageerror", lambda error: run.append(str(error)))
+    paths = ["/", "/?start=subagent", "/find", "/find?status=all", "/find?q=zq0001+always+run"]
+    paths += [f"/find?status=all&page={number}" for number in range(1, 4)]
+    paths += ["/review", "/time", "/friction", "/figures", "/health", "/settings", "/import"]
+    paths += [f"/s/{SESSION}", f"/s/{SESSION}?page=1", "/find?q=%3Cscript%3Ealert(1)%3C/script%3E"]
+    for each in ids[: len(MARKUP)]:  # one with each markup, so that what was done says it too
+        tab.goto(f"{site.address}/m/{each}")
+        tab.get_by_role("button", name="Pin", exact=True).click()
+        expect(tab.locator(".banner")).to_contain_text("Pinned")
+    paths.append("/changes")
+    # All of them stand in the lists above; of their own pages, every kind of markup and form.
+    paths += [f"/m/{each}" for each in ids[::5]]
+    told = 0
+    for path in paths:
+        answer = tab.goto(site.address + path, wait_until="domcontentloaded")
+        assert answer is not None
+        assert answer.status == 200, path
+        text = answer.text()
+        told += "zq0" in text
+        ours = {"/static/htmx.min.js", "/static/page.js"}
+        scripts = tab.locator("script").all()
+        assert {each.get_attribute("src") for each in scripts} == ours, path
+        strange = tab.locator("img, iframe, base, object, embed, form[action^=http], a[href^=java]")
+        assert strange.count() == 0, path
+    assert told >= len(ids[::5])
+    assert run == []
+    assert asked == []
+    count("S12", page_payloads=len(payloads()), page_scripts=len(run), page_requests=len(asked))
+    context.close()
