@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import recordings
 from docs.generate import FOLDER, pages
 from tests.test_import_direction import ORDER
 
@@ -21,6 +22,13 @@ ROOT = Path(__file__).parent.parent
 def test_a_generated_page_is_fresh(name: str) -> None:
     text = pages()[name]
     assert (FOLDER / name).read_text(encoding="utf-8") == text, "run: python -m docs.generate"
+
+
+@pytest.mark.parametrize("name", recordings.PICTURES)
+def test_a_picture_of_a_terminal_shows_what_commands_print(name: str) -> None:
+    text = recordings.pictures()[name]
+    kept = (recordings.FOLDER / name).read_text(encoding="utf-8")
+    assert kept == text, "run: python -m docs.generate"
 
 
 def documents() -> list[Path]:
@@ -81,10 +89,7 @@ def avoided(text: str) -> list[str]:
 
 def test_docstrings_comments_and_messages_are_plain_english() -> None:
     paths = [
-        path
-        for folder in (ROOT / "src", ROOT / "plugin")
-        for path in sorted(folder.rglob("*"))
-        if path.suffix in (".py", ".sh", ".md")
+        path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in (".py", ".sh", ".md")
     ]
     assert len(paths) > 100
     found = [

@@ -12,20 +12,22 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "ltm"
 ORDER = """
 errors model kinds policy text decisions redact files config project vault index spool state
-store sessions llm capture history embed notes recall inject friction upkeep transfer
-clients hook worker mcp http cli api
+store postgres sessions llm capture history embed notes recall inject friction remote upkeep
+transfer team clients hook worker mcp http web cli api
 """.split()  # noqa: SIM905
 """Packages and top modules, from the ground up: each imports only itself and those before it."""
-MODULES = 204
+MODULES = 280
 TABLES = {"redact/patterns.py"}
 HOT_PATHS = """
 hook.answer hook.deadline hook.main hook.receive spool.events project.git project.home
 project.identity config.config config.options vault.frontmatter vault.key_file vault.vault
 index.index index.search store.file_store store.open store.other_tools store.project store.trust
 state.candidates notes.stash inject.render inject.select inject.session_start
-cli.main cli.context cli.hits cli.output cli.recall cli.servers recall.passages recall.search
+cli.main cli.question_socket cli.context cli.hits cli.output cli.recall cli.servers
+recall.passages recall.search worker.steps
 text.similarity text.terms embed.embedder embed.update history.tables
 mcp.protocol mcp.recall mcp.server mcp.tools llm.model cli.launch clients.environment
+upkeep.consolidate
 """.split()  # noqa: SIM905
 """Modules that may import inside a function, because something that starts from nothing each time
 loads them and seldom needs the import: a hook, `ltm recall WORDS`, git's merge driver, an MCP

@@ -9,12 +9,25 @@ memory still has the etag the decider saw.
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from ltm.errors import Refused
-from ltm.model import Memory, Phase, Source, Status, Stored, Trust
+from ltm.kinds import Kinds
+from ltm.model import (
+    Memory,
+    Phase,
+    Source,
+    Status,
+    Stored,
+    Trust,
+    as_record,
+    from_plain,
+    from_record,
+    is_id,
+    plain,
+)
 from ltm.policy import text_in_phase
 from ltm.text.sentences import opens_with, summary_of, title_of
 
@@ -179,6 +192,111 @@ class Applied:
     stored: Stored
     superseded: tuple[str, ...] = ()
 
+
+# -- decisions as JSON -----------------------------------------------------------------------------
+
+_HERE = ("expected", "etags", "over", "edited")
+"""What a decision says about the files of one machine, and does not travel with it."""
+
+
+def decision_record(decision: Decision) -> dict[str, Any]:
+    """A decision as JSON values, for another machine: without what it says about files here."""
+    said = {each.name: getattr(decision, each.name) for each in fields(decision)}
+    return {"decision": type(decision).__name__.lower(), **_sent(said)}
+
+
+def _sent(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _value_sent(value) for name, value in said.items() if name not in _HERE}
+
+
+def _value_sent(value: Any) -> Any:
+    if isinstance(value, Memory):
+        return as_record(value)
+    if isinstance(value, Copy):
+        return as_record(value.memory)
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, tuple) and not isinstance(value, Source):
+        return [_value_sent(each) for each in value]
+    return plain(value)
+
+
+def decision_from(record: Mapping[str, Any]) -> Decision:
+    """The decision that a record describes; `ValueError` when it describes none."""
+    kind = _BY_NAME.get(str(record.get("decision")))
+    if kind is None:
+        raise ValueError(f"'{str(record.get('decision'))[:40]}' is not a decision")
+    names = {each.name for each in fields(kind)} - set(_HERE)
+    said = {name: _received(name, value) for name, value in record.items() if name in names}
+    try:
+        return kind(**said)
+    except TypeError as error:
+        raise ValueError(f"not a whole decision: {error}") from error
+
+
+def _received(name: str, value: Any) -> Any:
+    """A field of a decision, checked, because it comes from another machine."""
+    expected = _RECEIVED[name]
+    if name == "wording" and value is None:
+        return None
+    if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
+        raise ValueError(f"{name} of a decision is not {expected.__name__}")
+    if name in ("memory", "by", "wording"):
+        return memory_from(value)
+    if name == "copies":
+        return tuple(Copy(memory_from(each)) for each in value)
+    if name == "changes":
+        return {each: _sound(each, from_plain(each, given)) for each, given in value.items()}
+    if name in ("source", "phase"):
+        return _sound(name, from_plain(name, value))
+    return tuple(map(str, value)) if expected is list else value
+
+
+def memory_from(record: Any) -> Memory:
+    """The memory of a record from another machine, every field checked; `ValueError` if unsound."""
+    if not isinstance(record, Mapping):
+        raise ValueError("the record of a memory is not an object")
+    memory = from_record(record)
+    for name, value in zip(Memory._fields, memory, strict=True):
+        _sound(name, value)
+    return memory
+
+
+def _sound(name: str, value: Any) -> Any:
+    """The value of a field, if it is one that a file may hold."""
+    usual = Memory._field_defaults.get(name, "")
+    if isinstance(value, tuple):
+        is_sound = all(isinstance(each, str) for each in value)
+        if isinstance(value, Source):
+            is_sound = is_sound and isinstance(value.trust, Trust)
+    elif isinstance(usual, bool | str) or isinstance(value, bool):
+        moments = ("created", "updated", "confirmed")
+        is_sound = isinstance(value, datetime if name in moments else type(usual))
+    else:
+        number = isinstance(value, int | float)
+        is_sound = number and 0 <= value <= (1 if isinstance(usual, float) else 1_000_000_000)
+        is_sound = is_sound and (isinstance(usual, float) or isinstance(value, int))
+    if name == "id":
+        is_sound = is_sound and is_id(value)
+    if name == "kind":
+        is_sound = is_sound and value in _KINDS
+    if not is_sound:
+        raise ValueError(f"{name} of a memory has no sound value")
+    return value
+
+
+_BY_NAME: Mapping[str, type[Decision]] = {
+    kind.__name__.lower(): kind for kind in get_args(Decision)
+}
+_KINDS = frozenset(kind.name for kind in Kinds())
+_RECEIVED: Mapping[str, type[Any]] = {
+    **dict.fromkeys(("memory", "by", "wording", "changes", "source"), dict),
+    **dict.fromkeys(("copies", "ids", "others"), list),
+    **dict.fromkeys(("id", "into", "content"), str),
+    **dict.fromkeys(("version", "phase"), int),
+    "all_hold": bool,
+}
+"""What each field of a decision is in JSON."""
 
 _FIXED = frozenset({"id", "created", "version", "updated", "scope"})
 _FIELDS = frozenset(Memory._fields)

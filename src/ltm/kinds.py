@@ -47,6 +47,11 @@ class Kind(NamedTuple):
     explains: int = 0
     """Place among the answers to why something is as it is, lowest first; 0 = after all others."""
 
+    @property
+    def first_state(self) -> str:
+        """The state a memory of this kind begins with; '' where it has none."""
+        return self.states[0] if self.states else ""
+
     def parse_state(self, word: str) -> str:
         """The state a person means by a word, in any case; a clear error when there is none."""
         state = word.strip().lower()
@@ -76,7 +81,7 @@ _TABLE: tuple[Kind, ...] = (
         "PREF",
         "Preferences",
         15,
-        ("preferences", "pref"),
+        ("preferences", "pref", "antigens"),
         tiers=(3, 5),
         rule=True,
         dated_after=-1,

@@ -218,6 +218,8 @@ class Filter(NamedTuple):
     """Only critical and pinned memories."""
     untrusted: bool = False
     """Also memories of vaults that came with a repository not trusted yet."""
+    teams: bool = False
+    """Also memories of the teams whose word this machine takes."""
 
 
 class Page(NamedTuple):
@@ -285,20 +287,31 @@ def choice(values: type[_T], word: str) -> _T:
 
 def as_record(memory: Memory) -> dict[str, Any]:
     """Every field of a memory as JSON values, in the order of the model."""
-    record: dict[str, Any] = {}
-    for name, value in zip(Memory._fields, memory, strict=True):
-        if isinstance(value, str):
-            value = str(value)
-        elif isinstance(value, datetime):
-            value = iso(value)
-        elif isinstance(value, Source):
-            value = value._asdict() | {"trust": str(value.trust)}
-        elif isinstance(value, tuple):
-            value = list(value)
-        elif isinstance(value, Phase):
-            value = int(value)
-        record[name] = value
-    return record
+    return {name: plain(value) for name, value in zip(Memory._fields, memory, strict=True)}
+
+
+def plain(value: Any) -> Any:
+    """The value of a memory's field as a JSON value."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, Source):
+        return value._asdict() | {"trust": str(value.trust)}
+    if isinstance(value, tuple):
+        return list(value)
+    return int(value) if isinstance(value, Phase) else value
+
+
+def stored_record(stored: Stored) -> dict[str, Any]:
+    """A stored memory as JSON values, with where it lies."""
+    return {
+        **as_record(stored.memory),
+        "vault": stored.vault,
+        "path": stored.path,
+        "etag": stored.etag,
+        "trusted": stored.trusted,
+    }
 
 
 def short_record(memory: Memory) -> dict[str, Any]:
@@ -322,6 +335,14 @@ def from_record(record: Mapping[str, Any]) -> Memory:
         )
     except (TypeError, AttributeError, KeyError) as error:
         raise ValueError(f"not the record of a memory: {error}") from error
+
+
+def from_plain(name: str, value: Any) -> Any:
+    """The value of a memory's field that a JSON value stands for; `ValueError` for none."""
+    try:
+        return _FROM[name](value)
+    except (TypeError, AttributeError, KeyError) as error:
+        raise ValueError(f"not a value for {name} of a memory: {error}") from error
 
 
 def _as_it_is(value: Any) -> Any:

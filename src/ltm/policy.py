@@ -175,9 +175,10 @@ def _share(value: float) -> float:
     return max(0.0, min(1.0, value))
 
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?:[ \t]|$)")
+# Compiled where one is needed: what is told at a session's start is whole as a rule.
+_LINE = r"[^\n]*\n|[^\n]+"
+_FENCE = r"[ \t]{0,3}(`{3,}|~{3,})"
+_HEADING = r"[ \t]{0,3}#{1,6}(?:[ \t]|$)"
 
 
 def text_in_phase(content: str, phase: Phase) -> str:
@@ -196,20 +197,20 @@ def first_paragraph(text: str) -> str:
     end = place = 0
     fence = ""
     prose = False
-    for line in _LINE.findall(text):
+    for line in re.findall(_LINE, text):
         place += len(line)
         if not line.strip() and not fence:
             if prose:
                 break
             continue
         end = place
-        mark = _FENCE.match(line)
+        mark = re.match(_FENCE, line)
         if fence:
             closes = mark is not None and mark[1].startswith(fence)
             fence = "" if closes else fence
         elif mark is not None:
             fence = mark[1]
-        prose = prose or not _HEADING.match(line)
+        prose = prose or not re.match(_HEADING, line)
     return text[:end].rstrip("\r\n")
 
 

@@ -46,8 +46,11 @@ class Ltm:
         """Run it with --json and give back the one value it printed."""
         return json.loads(self.ok(*words, "--json", **more))
 
-    def on_a_terminal(self, *words: str, **env: str) -> bytes:
-        """Run it on a terminal of its own, expect it to end, and give back what is on that."""
+    def on_a_terminal(self, *words: str, typed: str = "", **env: str) -> bytes:
+        """Run it on a terminal of its own, expect it to end, and give back what is on that.
+
+        `typed` is what a person types there.
+        """
         import pty  # not on every system
 
         reader, writer = pty.openpty()
@@ -55,11 +58,12 @@ class Ltm:
             words,
             cwd=self.project,
             env={**self.environ(), "TERM": "xterm", **env},
-            stdin=subprocess.DEVNULL,
+            stdin=writer if typed else subprocess.DEVNULL,
             stdout=writer,
             stderr=writer,
         )
         os.close(writer)
+        os.write(reader, typed.encode())
         said = b""
         try:
             while chunk := os.read(reader, 65536):

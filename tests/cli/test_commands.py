@@ -379,7 +379,7 @@ def test_a_repository_is_not_touched_before_init(ltm: Ltm) -> None:
 
 def test_init_shares_and_moves_on_request(ltm: Ltm) -> None:
     subprocess.run(["git", "init", "-q"], cwd=ltm.project, check=True)
-    made = ltm.json("remember", "worth sharing")
+    made = ltm.json("remember", "worth sharing", "--kind", "fact")
     ltm.json("edit", made["id"], "--content", "worth sharing with all")
     first = ltm.json("init")
     assert (first["moved"], first["private"]) == (0, 1)
@@ -398,6 +398,36 @@ def test_init_shares_and_moves_on_request(ltm: Ltm) -> None:
     assert "index.db" not in status
     assert ".lock" not in status
     assert "memories/worth-sharing" in status
+
+
+def test_init_shares_personal_preferences_only_where_a_person_agrees(ltm: Ltm) -> None:
+    ltm.ok("remember", "We chose Postgres over SQLite")
+    wish = ltm.json("remember", "Answer me in German", "--kind", "preference", "--scope", "project")
+    moved = ltm.run("init", "--move")
+    assert f"{wish['id'][-8:]}  Answer me in German" in moved.stderr
+    assert "1 personal memory stayed private" in moved.stderr
+    vaults = {each["title"]: each["vault"] for each in ltm.json("list")["memories"]}
+    assert vaults == {"Answer me in German": "private", "We chose Postgres over SQLite": "shared"}
+    done = ltm.json("init", "--move", "--yes")
+    assert (done["moved"], done["private"], done["personal"]) == (1, 0, [])
+
+
+def test_a_memory_is_promoted_to_all_projects_and_back(ltm: Ltm, tmp_path: Path) -> None:
+    made = ltm.json("remember", "Use two spaces in YAML", "--tags", "style")
+    (tmp_path / "other").mkdir()
+    other = {"cwd": tmp_path / "other"}
+    assert ltm.json("list", **other)["total"] == 0
+    said = ltm.ok("edit", made["id"], "--scope", "agent", "--impact", "high")
+    assert "  impact: medium → high\n" in said
+    assert f"bring it back with: ltm restore {made['id']}" in said
+    (memory,) = ltm.json("list", **other)["memories"]
+    assert (memory["scope"], memory["tags"], memory["impact"]) == ("agent", ["style"], "high")
+    assert ltm.json("list")["total"] == 1
+    back = ltm.json("edit", memory["id"], "--scope", "project")
+    assert ltm.json("list", **other)["total"] == 0
+    assert [each["id"] for each in ltm.json("list")["memories"]] == [back["id"]]
+    assert "SCOPE" in ltm.run("edit", "--help").stdout
+    assert ltm.run("edit", back["id"], "--scope", "world").returncode == 2
 
 
 def test_init_with_claude_md_places_markers_and_keeps_the_rest(ltm: Ltm) -> None:

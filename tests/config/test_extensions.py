@@ -76,5 +76,6 @@ def test_an_extension_that_does_not_load_is_named() -> None:
         extension("ltm.stores", "broken")
 
 
-def test_nothing_installed_offers_nothing() -> None:
-    assert extension_names("ltm.stores") == []
+def test_nothing_installed_offers_what_is_built_in() -> None:
+    assert extension_names("ltm.tools") == []
+    assert extension_names("ltm.stores") == ["postgres"]

@@ -149,23 +149,28 @@ def test_a_slice_ends_when_its_time_is_over_and_the_next_goes_on(store: FileStor
     assert len(embedder.texts) == 40
 
 
-def test_the_first_vectors_of_many_memories_cost_two_looks_at_all_of_them(
+def test_what_is_new_is_found_without_a_look_at_what_is_not(
     store: FileStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All were looked at again for every few that got one: time grew with the square of them."""
-    add(store, *range(150))
-    looks: list[Index] = []
-    etags = Index.etags
+    """All memories were looked at again for each new one: time grew with their number."""
+    add(store, *range(600))
+    rows: list[int] = []
+    after = Index.after
 
-    def counted(index: Index) -> dict[str, str]:
-        looks.append(index)
-        return etags(index)
+    def counted(index: Index, row: int, most: int) -> list[tuple[int, str, str]]:
+        found = after(index, row, most)
+        rows.extend(row for row, _, _ in found)
+        return found
 
-    monkeypatch.setattr(Index, "etags", counted)
+    monkeypatch.setattr(Index, "after", counted)
     assert keep_memories(store, Numbers())
-    assert len(looks) == 2
+    assert len(rows) <= 1_200, "each once, and its page once more"
+    del rows[:]
     assert keep_memories(store, Numbers())
-    assert len(looks) == 2, "and while nothing changes, none"
+    assert not rows, "while nothing changes, none"
+    add(store, 601)
+    assert keep_memories(store, Numbers())
+    assert len(rows) <= 2
 
 
 def test_an_index_made_anew_costs_no_embedding(store: FileStore) -> None:

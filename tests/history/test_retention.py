@@ -15,7 +15,7 @@ from ltm.project.layout import places
 from ltm.state.session_log import SessionLog
 from ltm.store.project import OpenProject
 from ltm.text.terms import query_terms
-from ltm.worker.steps import begin
+from ltm.worker.learning import begin
 from tests.cli.runner import Ltm
 from tests.sessions.writing import Transcript
 from tests.worker.test_drain import Desk

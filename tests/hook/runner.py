@@ -36,14 +36,23 @@ class Ran:
         if not self.out:
             return ""
         said = json.loads(self.out)
-        if "systemMessage" in said:
-            return ""  # a busy machine took longer than a hook may
+        shown = said.pop("systemMessage", "LTM")
+        assert shown.startswith("LTM")
+        assert "\n" not in shown
+        if not said:
+            return ""  # nothing to tell, or a busy machine took longer than a hook may
         assert set(said) == {"hookSpecificOutput"}
         assert set(said["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
         text = said["hookSpecificOutput"]["additionalContext"]
         assert isinstance(text, str)
         assert 0 < len(text) <= 10_000
         return text
+
+    @property
+    def shown(self) -> str:
+        """The line it gave the person."""
+        said: str = json.loads(self.out or "{}").get("systemMessage", "")
+        return said
 
 
 @dataclass(frozen=True)

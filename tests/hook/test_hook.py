@@ -22,6 +22,7 @@ from ltm.hook import main
 from ltm.model import Memory, Source, Trust, new_id, now
 from ltm.project.layout import places
 from ltm.spool import events, hook_log
+from ltm.state.candidates import CandidateRecord, Candidates
 from ltm.store.open import open_files
 from ltm.store.project import OpenProject
 from tests.figures import count, worst
@@ -152,7 +153,7 @@ def test_telling_counts_no_use_and_writes_nothing_but_its_own_files(hooks: Hooks
         return {
             str(path.relative_to(hooks.home)): path.read_bytes()
             for path in sorted(hooks.home.rglob("*"))
-            if path.is_file() and path.parent.name not in ("spool", "briefs")
+            if path.is_file() and path.parent.name not in ("spool", "briefs", "doors")
         }
 
     before = files()
@@ -204,9 +205,31 @@ def test_other_projects_are_told_nothing_of_it(hooks: Hooks, tmp_path: Path) -> 
     assert start(hooks, cwd=str(tmp_path / "other")) == ""
 
 
-def test_without_memories_it_says_nothing_at_all(hooks: Hooks) -> None:
-    assert hooks.fire("SessionStart", source="startup").out == ""
-    assert hooks.fire("SessionStart", source="startup").out == ""
+def test_a_person_is_shown_once_a_session_how_many_memories_were_told_and_what_waits(
+    hooks: Hooks,
+) -> None:
+    def shown(source: str = "startup") -> str:
+        return hooks.fire("SessionStart", source=source).shown
+
+    assert shown() == "LTM: nothing to tell of project yet"
+    hooks.remember("Use port 8082", "Deploy with make ship")
+    with nobody_drains(hooks):
+        assert shown() == shown() == "LTM: 2 memories told"
+        found = places(str(hooks.project), environ=hooks.environ)
+        record = CandidateRecord("c1", "Never deploy on Fridays", said=int(time.time()))
+        Candidates(found.private).add([record])
+        waits = "LTM: 2 memories told. Waiting for you: 1 unconfirmed statement"
+        assert shown() == f"{waits} (ltm review)"
+        hooks.env["CLAUDE_PLUGIN_ROOT"] = "/p"
+        assert shown() == f"{waits} (/ltm:review)"
+        assert [shown(source) for source in ("resume", "clear", "compact")] == [""] * 3
+        (hooks.home / "config.toml").write_text("[inject]\nmessage = false\n")
+        assert shown() == ""
+
+
+def test_without_memories_a_session_is_told_nothing(hooks: Hooks) -> None:
+    for source in ("startup", "clear"):
+        assert hooks.fire("SessionStart", source=source).told == ""
 
 
 def test_a_resumed_session_that_was_told_is_not_told_again(hooks: Hooks, tmp_path: Path) -> None:
@@ -348,6 +371,7 @@ main.main()
 OURS = {
     "ltm",
     "ltm.clients",
+    "ltm.clients.table",
     "ltm.clients.wire",
     "ltm.errors",
     "ltm.files",
@@ -394,7 +418,7 @@ def test_a_prompt_and_a_tool_call_load_no_more_than_that(hooks: Hooks) -> None:
 def test_a_session_with_a_text_kept_ready_loads_two_modules_more(hooks: Hooks) -> None:
     hooks.remember("Use port 8082")
     start(hooks)
-    loaded = modules(hooks, "SessionStart", source="startup")
+    loaded = modules(hooks, "SessionStart", source="startup", session_id="session-2")
     assert {name for name in loaded if name.startswith("ltm")} - OURS == {
         "ltm.hook.answer",
         "ltm.spool.session_text",
@@ -715,7 +739,7 @@ def test_the_drain_is_let_go_without_a_pipe_of_ours(
         inherited = os.open(os.devnull, os.O_RDONLY)
         read_end, write_end = os.pipe()
         os.set_inheritable(write_end, True)
-        payload = hooks.payload(event, agent_type="Explore", source="startup")
+        payload = hooks.payload(event, agent_type="Explore", source="clear")
         with hooks.running(pass_fds=(write_end,)) as running:
             os.close(write_end)
             os.close(inherited)
@@ -746,6 +770,24 @@ def test_no_second_drain_is_started_while_one_runs(hooks: Hooks, recorder: Path)
             hooks.fire(event)
     assert not recorder.exists()
     assert len(hooks.waiting()) == 3
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
+def test_where_a_server_drains_only_the_end_of_a_session_starts_a_drain(
+    hooks: Hooks, recorder: Path
+) -> None:
+    import fcntl  # not on every system
+
+    try:
+        with open(hooks.home / "served.lock", "w") as held:
+            fcntl.flock(held, fcntl.LOCK_SH)
+            for event in ("SessionStart", "PreCompact", "Stop"):
+                hooks.fire(event)
+            assert not recorder.exists()
+            hooks.fire("SessionEnd")
+            assert wait_for(recorder)
+    finally:
+        end_recorders(recorder)
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")

@@ -438,6 +438,6 @@ def test_doctor_migrates_what_it_can_and_names_what_it_cannot(tmp_path: Path) ->
     done = ltm.run("doctor", "--fix")
     assert done.returncode == 1
     assert "state.db" in done.stdout
-    assert "cannot be brought from schema 3 to 5: no column sessions.started" in done.stdout
+    assert "cannot be brought from schema 3 to 6: no column sessions.started" in done.stdout
     assert path.read_bytes() == before
     without_former(path)

@@ -20,7 +20,7 @@ from ltm.files import sqlite
 from ltm.files.atomic import failed
 from ltm.index import index
 from ltm.kinds import Kinds
-from ltm.model import Filter, Memory, Scope, Status, as_record, new_id, now
+from ltm.model import Filter, Memory, Scope, Status, Stored, as_record, new_id, now
 from ltm.state.usage import State
 from ltm.store.file_store import FileStore
 from ltm.vault import codec
@@ -55,6 +55,19 @@ def store(folder: Path) -> Iterator[FileStore]:
 def memory(title: str = "a title", content: str = "some content") -> Memory:
     at = now()
     return Memory(new_id(at), "fact", title, title, content, at, at, at)
+
+
+def filled(store: FileStore) -> list[Stored]:
+    """More memories than one look takes in, here with a budget of 20."""
+    return [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+
+
+def settled(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, read a quarter of an hour after the last write, as is every read that follows."""
+    filled(store)
+    clock = iter(range(time.time_ns() + 10**12, 10**20, 10**12))
+    monkeypatch.setattr(time, "time_ns", lambda: next(clock))
+    store.list(ALL)
 
 
 def view(store: FileStore) -> str:
@@ -341,7 +354,7 @@ class TestManyFiles:
     def test_new_replaced_and_removed_files_are_seen_at_once(
         self, store: FileStore, folder: Path
     ) -> None:
-        made = [store.create(memory(f"title {n}")) for n in range(25)]
+        made = filled(store)
         assert store.list(ALL).total == 25
         extra = memory("by hand", "handwritten")
         (folder / "memories" / "zz.md").write_bytes(codec.to_bytes(extra))
@@ -356,8 +369,7 @@ class TestManyFiles:
     def test_a_vault_that_grew_by_our_own_writes_is_looked_at_in_slices_too(
         self, store: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for n in range(25):
-            store.create(memory(f"title {n}"))
+        filled(store)
         store.list(ALL)
         looked: list[int] = []
         look = Vault.is_as
@@ -372,7 +384,7 @@ class TestManyFiles:
         assert max(looked) <= 10
 
     def test_edits_in_place_are_seen_within_one_round(self, store: FileStore) -> None:
-        made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+        made = filled(store)
         for _ in range(3):
             store.list(ALL)
         for each in (made[0], made[12], made[24]):
@@ -385,7 +397,7 @@ class TestManyFiles:
     def test_a_single_edit_in_place_is_seen_within_one_round(
         self, store: FileStore, edited: int
     ) -> None:
-        made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+        made = filled(store)
         old = time.time() - 3600
         for each in made:
             os.utime(each.path, (old, old))
@@ -399,7 +411,7 @@ class TestManyFiles:
     def test_each_process_goes_on_where_the_last_one_stopped(
         self, store: FileStore, folder: Path
     ) -> None:
-        made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+        made = filled(store)
         store.list(ALL)
         path = Path(made[24].path)
         path.write_text(path.read_text().replace("word", "edited"))
@@ -413,8 +425,7 @@ class TestManyFiles:
     def test_a_file_that_came_within_the_same_tick_is_seen(
         self, store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for n in range(25):
-            store.create(memory(f"title {n}"))
+        filled(store)
         store.list(ALL)
         stamp = store.vaults[0].stamp()
         (folder / "memories" / "late.md").write_bytes(codec.to_bytes(memory("late", "tardy")))
@@ -424,7 +435,7 @@ class TestManyFiles:
         assert store.search("tardy", ALL, 5).total == 1
 
     def test_when_no_one_waits_more_files_are_looked_at(self, store: FileStore) -> None:
-        made = [store.create(memory(f"title {n}", f"word{n}")) for n in range(25)]
+        made = filled(store)
         store.list(ALL)
         path = Path(made[24].path)
         path.write_text(path.read_text().replace("word", "edited"))
@@ -448,11 +459,7 @@ class TestManyFiles:
     def test_after_our_own_writes_the_folder_is_not_listed_and_other_files_still_show(
         self, store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for n in range(25):
-            store.create(memory(f"title {n}"))
-        clock = iter(range(time.time_ns() + 10**12, 10**20, 10**12))
-        monkeypatch.setattr(time, "time_ns", lambda: next(clock))
-        store.list(ALL)
+        settled(store, monkeypatch)
         with monkeypatch.context() as context:
             context.setattr(Vault, "names", lambda vault: pytest.fail("the folder is listed"))
             for n in range(10):
@@ -466,8 +473,7 @@ class TestManyFiles:
     def test_a_file_that_came_before_the_seal_is_found_when_names_are_counted(
         self, store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for n in range(25):
-            store.create(memory(f"title {n}"))
+        filled(store)
         store.list(ALL)
         seal = Vault.seal
 
@@ -483,11 +489,7 @@ class TestManyFiles:
     def test_where_the_folder_cannot_be_sealed_names_are_counted(
         self, store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for n in range(25):
-            store.create(memory(f"title {n}"))
-        clock = iter(range(time.time_ns() + 10**12, 10**20, 10**12))
-        monkeypatch.setattr(time, "time_ns", lambda: next(clock))
-        store.list(ALL)
+        settled(store, monkeypatch)
         monkeypatch.setattr(Vault, "seal", lambda vault: "")
         store.create(memory("ours"))
         stamp = store.vaults[0].stamp()

@@ -510,6 +510,7 @@ class TestMemories:
         (gone,) = (each for each in store.list(Filter()).items if each.memory.title == "Title 1")
         store.delete(gone.memory.id)
         assert vectors.missing() == []
+        vectors.drop_gone()
         near = vectors.nearest_memories(direction(1), Filter(), 10)
         assert gone.memory.id not in {each.memory.id for each, _ in near}
         assert len(vectors.scores(direction(1))[0]) == 5

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -178,14 +179,21 @@ def test_the_official_client_works_with_it_in_both_eras(tmp_path: Path, mode: An
     assert all("kettle" in text for text in texts)
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Wire, Wire]]:
-    """Our server and the SDK's, in the same project and home, after the same handshake."""
-    project, home = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("home")
+@contextmanager
+def both(folders: pytest.TempPathFactory) -> Iterator[tuple[Wire, Wire]]:
+    """Our server and the SDK's, in the same project and home."""
+    project, home = folders.mktemp("project"), folders.mktemp("home")
     with (
         Wire(project, home) as ours,
         Wire(project, home, command=(sys.executable, "-c", JUDGE)) as judge,
     ):
+        yield ours, judge
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Wire, Wire]]:
+    """Both servers after the handshake of the older era, with one memory."""
+    with both(tmp_path_factory) as (ours, judge):
         ours.initialize()
         ours.call("store_memory", content="The lighthouse blinks twice a minute.")
         judge.initialize()
@@ -194,15 +202,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Wire, Wire]
 
 @pytest.fixture(scope="module")
 def newer_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Wire, Wire]]:
-    """The same in the newer era, which a connection of the SDK's server keeps to."""
-    project, home = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("home")
-    with (
-        Wire(project, home) as ours,
-        Wire(project, home, command=(sys.executable, "-c", JUDGE)) as judge,
-    ):
-        for wire in (ours, judge):
+    """Both servers in the newer era, which a connection of the SDK's server keeps to."""
+    with both(tmp_path_factory) as wires:
+        for wire in wires:
             assert wire.ask("server/discover", envelope(ENVELOPES[0]))["result"]
-        yield ours, judge
+        yield wires
 
 
 JUNK = st.recursive(

@@ -85,6 +85,23 @@ def test_schemas_are_short_and_promise_no_structured_result(listed: list[dict[st
         assert len(tool["description"]) < 400
 
 
+def test_tools_are_found_by_the_words_people_search_with(listed: list[dict[str, Any]]) -> None:
+    """Codex, Qwen Code and Claude Code hide tools behind a search for words, and Copilot CLI drops
+    the instructions: so a description holds both words and when to use it."""
+    words = {
+        tool["name"]: set(re.findall(r"[a-z-]+", f"{tool['name']} {tool['description']}".lower()))
+        for tool in listed
+    }
+    for name, wanted in {
+        "store_memory": "remember save store memory notes decision lesson preference instead",
+        "recall": "search memory long-term past conversations sessions decided error",
+        "memory_timeline": "history",
+        "forget": "delete forget",
+        "restore": "undo",
+    }.items():
+        assert set(wanted.split()) <= {*words[name], *name.split("_")}, name
+
+
 def test_every_tool_says_what_it_does_to_the_memories(listed: list[dict[str, Any]]) -> None:
     effects = {tool["name"]: tool["annotations"] for tool in listed}
     changing = {
@@ -116,8 +133,8 @@ def test_results_are_text_alone(wire: Wire) -> None:
 
 
 def test_an_unknown_tool_is_a_tool_error_that_names_the_known_ones(wire: Wire) -> None:
-    text = wire.error("memory_consciousness")
-    assert "memory_consciousness" in text
+    text = wire.error("memory_palace")
+    assert "memory_palace" in text
     assert "store_memory" in text
 
 

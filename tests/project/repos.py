@@ -20,7 +20,7 @@ _QUIET = {
 }
 
 
-_FIRST = f"@{int(time.time())} +0000"
+FIRST = f"@{int(time.time())} +0000"
 
 
 def git(
@@ -48,7 +48,7 @@ def make_repo(folder: Path, remote: str = "", first: str = "first") -> Path:
     """
     folder.mkdir(parents=True)
     git(folder, "init", "-q", "-b", "main")
-    dates = {"GIT_AUTHOR_DATE": _FIRST, "GIT_COMMITTER_DATE": _FIRST}
+    dates = {"GIT_AUTHOR_DATE": FIRST, "GIT_COMMITTER_DATE": FIRST}
     git(folder, "commit", "-q", "--allow-empty", "-m", first, env=dates)
     if remote:
         git(folder, "remote", "add", "origin", remote)

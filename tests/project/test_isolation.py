@@ -26,7 +26,7 @@ from ltm.recall.why_file import explain
 from ltm.state.session_log import SessionLog
 from ltm.store.open import open_files
 from ltm.store.project import OpenProject
-from ltm.worker.steps import begin
+from ltm.worker.learning import begin
 from tests.cli.runner import Ltm
 from tests.sessions.writing import Transcript
 from tests.stores import make

@@ -19,7 +19,7 @@ from typing import Any
 from ltm.model import Filter, Memory
 from ltm.notes.session_notes import note_session
 from ltm.store.project import OpenProject
-from ltm.worker.steps import learn_from
+from ltm.worker.learning import learn_from
 from tests.sessions.writing import Transcript
 
 FOLDER = Path(__file__).parent

@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from ltm.hook.answer import compose_brief
+from ltm.spool import session_text
+from ltm.store.project import OpenProject
 from tests.cli.runner import Ltm
 from tests.figures import count
 from tests.project.repos import git, make_repo
@@ -458,6 +461,21 @@ def test_a_clone_does_not_choose_the_agent(
     assert line not in anima.run("status", cwd=folder).stderr
     anima.ok("trust", "--forget", cwd=folder)
     assert "blue drawer" not in session_start(anima, folder)
+
+
+def test_a_text_composed_while_trust_was_taken_away_is_kept_for_no_session(
+    anima: Ltm, stranger: Path
+) -> None:
+    write(stranger / "AGENT.md", NAMED["AGENT.md"])
+    environ = {"HOME": str(anima.home), "LTM_HOME": str(anima.home / ".ltm")}
+    anima.ok("trust", cwd=stranger)
+    with OpenProject(str(stranger), environ=environ, readonly=True) as project:
+        assert project.places.agent == "anima"
+        anima.ok("trust", "--forget", cwd=stranger)
+        text, _ = compose_brief(project, str(stranger), environ)
+    assert "blue drawer" in text
+    assert session_text.load(environ["LTM_HOME"], str(stranger), environ) is None
+    assert "blue drawer" not in session_start(anima, stranger)
 
 
 def test_who_shares_memories_from_a_repository_lets_it_name_the_agent(

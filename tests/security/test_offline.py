@@ -20,8 +20,8 @@ from tests.mcp.wire import INITIALIZE
 from tests.project.repos import git
 from tests.sessions.writing import Transcript
 
-SERVED = {"serve"}
-"""Commands that were asked to listen: `test_listening` looks at those."""
+SERVED = {"serve", "ui", "remote", "team"}
+"""Commands that were asked to listen, or for another machine: other tests look at those."""
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "PreCompact", "SessionEnd")
 
@@ -126,6 +126,8 @@ def test_nothing_of_ours_opens_a_connection(ltm: Ltm, tmp_path: Path) -> None:
         ("review",),
         ("config",),
         ("demo",),
+        ("bench", "recall", "--json"),
+        ("statusline",),
         ("completion", "bash"),
         ("export", str(tmp_path / "out.json")),
         ("import", str(tmp_path / "out.json"), "--merge"),

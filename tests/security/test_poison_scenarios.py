@@ -17,6 +17,8 @@ KEPT_ALONE = {
     "poison_e.jsonl": 48,
     "poison_f.jsonl": 7,
     "poison_g.jsonl": 23,
+    "poison_h.jsonl": 12,
+    "poison_i.jsonl": 41,
 }
 """What users say in the scenarios that was kept before what tools gave was told from it."""
 

@@ -138,7 +138,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     tracked = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "src"],
+        ["git", "ls-files", "-co", "--exclude-standard", "src/ltm"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -150,7 +150,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     described.add(f"{about}/licenses/LICENSE")
     count("S16", wheel_files=len(names), wheel_strange_files=len(names - package - described))
     assert names == package | described
-    assert {Path(name).suffix for name in package} == {".py", ".sh", ".json", ".jsonl", ".typed"}
+    programs = {".py", ".sh", ".gz", ".jsonl", ".sql", ".typed"}
+    page = {".html", ".css", ".js", ".svg", ".txt"}
+    assert {Path(name).suffix for name in package} == programs | page
 
 
 def pins(path: str = "constraints.txt") -> list[tuple[Requirement, str]]:
@@ -205,13 +207,13 @@ def test_the_plugin_installs_the_same_pins_and_none_of_the_tools() -> None:
     assert done.returncode == 0
     everything = {(pin.name, str(pin.specifier)): hashes for pin, hashes in pins()}
     names = set()
-    for path in ("plugin/requirements.txt", "plugin/vectors.txt"):
+    for path in ("src/requirements.txt", "src/vectors.txt"):
         found = pins(path)
         names |= {pin.name for pin, _ in found}
         for pin, hashes in found:
             assert everything[pin.name, str(pin.specifier)] == hashes
     assert {"mcp", "click", "numpy"} <= names
-    assert not {"hatchling", "packaging"} & {pin.name for pin, _ in pins("plugin/requirements.txt")}
+    assert not {"hatchling", "packaging"} & {pin.name for pin, _ in pins("src/requirements.txt")}
     assert not {"pytest", "mypy", "ruff", "hypothesis"} & names
     count("S16", pins_of_the_plugin=len(names))
 
@@ -220,7 +222,7 @@ def test_no_advice_names_a_package_on_an_index_that_is_not_ours() -> None:
     """A package of that name, made by a stranger, would be installed by all who follow it."""
     name = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "src", "docs", "plugin", "*.md"],
+        ["git", "ls-files", "-co", "--exclude-standard", "src", "docs", "*.md"],
         cwd=ROOT,
         capture_output=True,
         text=True,

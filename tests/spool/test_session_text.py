@@ -97,17 +97,17 @@ class TestTheTextKeptReady:
 
     def keep(self, home: Path, watched: list[Path], text: str = "told") -> None:
         stamps = session_text.stamps(str(path) for path in watched)
-        session_text.save(str(home), "/p", self.ENVIRON, text, stamps)
+        session_text.save(str(home), "/p", self.ENVIRON, text, stamps, message="LTM: 1")
 
     def test_holds_while_nothing_changes(self, tmp_path: Path) -> None:
         self.keep(tmp_path, [tmp_path / "absent", tmp_path])
-        session_text.save(str(tmp_path), "/q", self.ENVIRON, "", {})
+        session_text.save(str(tmp_path), "/q", self.ENVIRON, "", {}, message="LTM: 1")
         assert (
             session_text.load(str(tmp_path), "/p", self.ENVIRON) is None
         )  # the folder itself changed
         self.keep(tmp_path, [tmp_path / "absent"], "tøld\n\udcff")
-        assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == "tøld\n\udcff"
-        assert session_text.load(str(tmp_path), "/q", self.ENVIRON) == ""
+        assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == ("tøld\n\udcff", "LTM: 1")
+        assert session_text.load(str(tmp_path), "/q", self.ENVIRON) == ("", "LTM: 1")
 
     def test_holds_only_for_its_folder_and_environment(self, tmp_path: Path) -> None:
         self.keep(tmp_path, [])
@@ -124,7 +124,7 @@ class TestTheTextKeptReady:
         ):
             (tmp_path / "other").write_text("longer")
             self.keep(tmp_path, [file])
-            assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == "told"
+            assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == ("told", "LTM: 1")
             change()
             assert session_text.load(str(tmp_path), "/p", self.ENVIRON) is None
 
@@ -132,7 +132,7 @@ class TestTheTextKeptReady:
         (tmp_path / ".git").mkdir()
         self.keep(tmp_path, [tmp_path / ".git"])
         (tmp_path / ".git" / "index.lock").write_text("")
-        assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == "told"
+        assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == ("told", "LTM: 1")
 
     def test_ends_after_half_a_day(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.keep(tmp_path, [])
@@ -144,7 +144,9 @@ class TestTheTextKeptReady:
             now = time.time() + later
             with monkeypatch.context() as patch:
                 patch.setattr(time, "time", lambda now=now: now)
-                assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == text
+                assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == (
+                    text and (text, "LTM: 1")
+                )
 
     @pytest.mark.parametrize("content", ["", "{", "[]", '{"text": 1}', '{"text": "x", "made": 1}'])
     def test_a_damaged_one_is_made_again(self, tmp_path: Path, content: str) -> None:
@@ -156,7 +158,7 @@ class TestTheTextKeptReady:
     def test_is_gone_when_cleared(self, tmp_path: Path) -> None:
         self.keep(tmp_path, [])
         session_text.clear(str(tmp_path), days=1)
-        assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == "told"
+        assert session_text.load(str(tmp_path), "/p", self.ENVIRON) == ("told", "LTM: 1")
         session_text.clear(str(tmp_path))
         assert list((tmp_path / "briefs").iterdir()) == []
         session_text.clear(str(tmp_path / "none"))

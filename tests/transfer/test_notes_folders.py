@@ -141,3 +141,40 @@ def test_an_edit_or_a_shortening_here_does_not_bring_the_text_back_twice(
     machine.store().update(first.id, {"content": "entirely other words", "title": "Other"})
     machine.store().delete(next(m.id for m in machine.memories() if "second" in m.title))
     assert counts(machine.take(path)) == (0, 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "source", "said"),
+    [
+        (
+            ".codex/memories/MEMORY.md",
+            "# Ports\n- The broker listens on 7431.\n",
+            "markdown",
+            "7431",
+        ),
+        (
+            ".qwen/projects/-p/memory/tabs.md",
+            "---\nname: tabs\ndescription: Tabs\ntype: feedback\n---\nAlways use tabs.\n",
+            "claude-code",
+            "Always use tabs",
+        ),
+        (".gemini/GEMINI.md", "## Gemini Added Memories\n- I like pnpm.\n", "markdown", "pnpm"),
+        (
+            ".cursor/rules/style.mdc",
+            "---\ndescription: Style of exports\nglobs: *.ts\n---\n- Named exports only.\n",
+            "markdown",
+            "Named exports only",
+        ),
+    ],
+    ids=["codex", "qwen", "gemini", "cursor"],
+)
+def test_what_other_agents_remember_is_read_where_they_keep_it(
+    machine: Machine, tmp_path: Path, file: str, text: str, source: str, said: str
+) -> None:
+    path = write(tmp_path / file, text)
+    before = snapshot(tmp_path / file.split("/")[0])
+    report = machine.take(path if path.name == "GEMINI.md" else path.parent)
+    assert (report.sources, report.added) == ([source], 1)
+    (found,) = machine.by_legacy().values()
+    assert said in found.text
+    assert snapshot(tmp_path / file.split("/")[0]) == before

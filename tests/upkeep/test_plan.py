@@ -59,16 +59,19 @@ def test_a_memory_fades_on_the_day_after_its_allowance(
     assert world.read(memory.id).phase is Phase.HINT
 
 
-def test_each_phase_takes_another_full_allowance(world: World) -> None:
+@pytest.mark.parametrize(("wanted", "last"), [(1, 3), (100, 2)])
+def test_each_phase_takes_another_full_allowance_and_a_roomy_vault_archives_nothing(
+    world: World, wanted: int, last: int
+) -> None:
     world.session()
     memory = world.remember()
-    upkeep(world)
+    upkeep(world, max_memories=wanted)
     phases = []
     for _ in range(30):
         world.session()
-        upkeep(world)
+        upkeep(world, max_memories=wanted)
         phases.append(int(world.read(memory.id).phase))
-    assert phases == [0] * 7 + [1] * 8 + [2] * 8 + [3] * 7
+    assert phases == [0] * 7 + [1] * 8 + [2] * 8 + [last] * 7
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ltm.store.file_store import FileStore
 from ltm.store.open import open_files
 from ltm.store.project import OpenProject
 from ltm.upkeep.consolidate import LEAST, MANY, OFTEN
-from ltm.worker.steps import begin, learn_from
+from ltm.worker.learning import begin, learn_from
 from tests.sessions.writing import Transcript
 from tests.stores import make
 

@@ -138,7 +138,7 @@ def test_a_stash_of_a_session_nobody_told_of_and_the_session_itself_count_once(
 
 
 def test_a_stash_somebody_changed_leads_to_no_other_file(desk: Desk) -> None:
-    other = desk.transcript("other", "remember that the vault code of the bank is 4711")
+    other = desk.transcript("other", "remember that the bank moved to 4711 Elm Street")
     path = desk.stash("login", CHOICE)
     text = path.read_text().replace("session-login", "other")
     assert str(other.path) in text

@@ -23,6 +23,7 @@ SECTIONS = {
         "forget": "Forget memories, or erase them for good.",
         "restore": "Bring back a memory, or an earlier version of it.",
         "settle": "Decide which of two contradicting memories is right.",
+        "ui": "See and correct memories in your browser.",
     },
     "Look back": {
         "related": "List memories connected to a memory.",
@@ -43,13 +44,16 @@ SECTIONS = {
     },
     "Share and move": {
         "init": "Share this repository's memories through git.",
+        "team": "Share memories across repositories, people and machines.",
         "sync": "Update MEMORY.md and the block in CLAUDE.md or AGENTS.md.",
+        "remote": "Keep the same memories on all your machines.",
         "export": "Export memories to a file.",
         "import": "Import an export, or the memories of another tool.",
     },
     "Maintain": {
         "status": "Show where memories are and what needs attention.",
         "stats": "Show growth and use of memories, and what they saved.",
+        "bench": "Measure recall, hooks and capture on your own memories.",
         "upkeep": "Shorten memories that have not been used for long.",
         "consolidate": "Merge memories that say the same.",
         "doctor": "Find problems and repair them.",
@@ -67,6 +71,7 @@ SECTIONS = {
         "mcp": "Run the MCP server; clients start this.",
         "hook": "Handle an event of a session; clients run this.",
         "serve": "Serve hooks and MCP over HTTP, for containers.",
+        "statusline": "Print a line for the client's status line.",
         "completion": "Print the completion script for a shell.",
         "uninstall": "Remove ltm from the settings of clients.",
     },
@@ -81,7 +86,7 @@ SHARED = {
     "forget": ("restore",),
     "quarantine": ("approve", "trust"),
     "related": ("graph",),
-    "servers": ("mcp", "serve", "hook", "completion"),
+    "servers": ("mcp", "serve", "hook", "ui", "statusline", "completion"),
     "setup": ("uninstall",),
     "signing": ("keygen", "sign", "verify"),
     "status": ("stats",),
@@ -128,6 +133,9 @@ ALIASES = {
     "settings": "config",
     "install": "setup",
     "context": "inject",
+    "web": "ui",
+    "browse": "ui",
+    "dashboard": "ui",
     # claude-ltm
     "store-memory": "remember",
     "get-memory": "show",
@@ -154,6 +162,7 @@ ALIASES = {
     "memory-ask": "ask",
     "memory-delete": "forget",
     "memory-consolidate": "consolidate",
+    "memory-consciousness": "inject",
     # Memory Keeper
     "save-memory": "remember",
     "load-memory": "inject",
@@ -168,17 +177,39 @@ ALIASES = {
 }
 """Other words for a command, those of other tools among them, and the command that is meant."""
 
-_SECOND = {"add-decision": "--reason", "add-issue": "--state"}
-"""The option that the second text of such a word stands for."""
+_FURTHER = {
+    "add-decision": ("--reason", "--tags"),
+    "add-pattern": ("--tags",),
+    "add-issue": ("--state", "--tags"),
+}
+"""The options that the second and third text of such a word stand for."""
+
+_MODES = {
+    "clear-memory": {
+        "all": "--all",
+        "old": "--older-than 30",
+        "facts": "--kind decision --kind pattern --kind issue",
+    },
+    "clear-facts": {
+        "decisions": "--kind decision",
+        "patterns": "--kind pattern",
+        "issues": "--kind issue",
+    },
+}
+"""What the first text of such a word chooses, instead of what the word means by itself."""
 
 OTHERWISE = {
     "key": "a model is optional: ltm config llm.backend claude",
     "snapshots": "earlier versions are listed by: ltm show ID",
+    "snapshot-enable": "every change is kept: ltm show ID, ltm restore ID --version N",
+    "snapshot-disable": "former texts are erased only by: ltm forget ID --purge",
     "snapshot-restore": "go back with: ltm restore ID --version N",
     "snapshot-diff": "earlier versions are listed by: ltm show ID",
+    "reset": "nothing counts here that could be reset; forget many: ltm forget --all --dry-run",
+    "final": "sessions are saved by hooks: ltm setup, or at once with: ltm capture",
     "login": "there is no account: memories are files on this machine",
-    "pull": "memories of a repository come with git: ltm init",
-    "push": "memories of a repository go with git: ltm init",
+    "pull": "memories of a repository come with git (ltm init), your own with: ltm remote now",
+    "push": "memories of a repository go with git (ltm init), your own with: ltm remote now",
     "backup": "write all memories to a file: ltm export FILE",
 }
 """Words of other tools for which there is no command, and what to do instead."""
@@ -237,8 +268,13 @@ def as_meant(words: list[str]) -> list[str]:
     meant = ALIASES.get(name)
     if meant is None:
         return words
-    if name in _SECOND and len(rest) == 2:
-        rest.insert(1, _SECOND[name])
+    further = _FURTHER.get(name, ())
+    if further and not any(word.startswith("-") for word in rest):
+        named = zip(further, rest[1:], strict=False)
+        rest = [*rest[:1], *(word for pair in named for word in pair if all(pair))]
+    mode = _MODES.get(name, {}).get(_plain(rest[0])) if rest else None
+    if mode:
+        meant, rest = f"forget {mode}", rest[1:]
     # `ltm help recall` is `ltm recall --help`
     return [*as_meant(rest), meant] if meant == "--help" else [*meant.split(), *rest]
 

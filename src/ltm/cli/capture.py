@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, closing
 
 import click
 
 from ltm.capture.discoveries import from_git
-from ltm.capture.model_extract import Replaceable
 from ltm.capture.pipeline import Captured, keep
 from ltm.capture.provenance import Evidence
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.errors import NotFound, WrongUsage
-from ltm.history.ingest import keep_session
 from ltm.model import Filter, Status, now
-from ltm.sessions.transcript import (
-    Transcripts,
-    all_transcripts,
-    origin,
-    projects_folder,
-    unpacked,
-)
-from ltm.store.project import OpenProject
+from ltm.sessions.claude_code import projects_folder
+from ltm.sessions.sources import is_readable, is_transcript, sessions_in
+from ltm.sessions.transcript import all_transcripts
 from ltm.text.display import counted
-from ltm.worker.model_queue import hear_session
-from ltm.worker.steps import begin, learn_from
+from ltm.worker.transcripts import SKIPPED, SessionsRead, read_sessions
 
 
 @command("capture")
@@ -39,46 +30,49 @@ def capture_command(work: Work, transcripts: tuple[str, ...], everything: bool) 
     \b
     ltm capture --all
     ltm capture ~/.claude/projects/-home-me-shop/*.jsonl
+    ltm capture ~/.codex/sessions/2026/11/18/*.jsonl
 
-    Each TRANSCRIPT goes into this project; with --all, every session the client has kept goes
-    into the project it ran in. Reading continues where it stopped, so repeating adds nothing. New
-    sessions are captured automatically; this is for those held before `ltm setup`.
+    Each TRANSCRIPT goes into this project; with --all, every session that a client on this machine
+    has kept goes into the project it ran in, if the client noted where that was. Whose transcript
+    it is, is seen from what is in it: Claude Code, Codex, Copilot CLI, Gemini CLI, Qwen Code,
+    OpenCode, Kilo, Cline, Cursor, Goose or Antigravity CLI. Reading continues where it stopped, so
+    repeating adds nothing. New sessions are captured automatically; this is for those held before
+    `ltm setup`.
     """
     if everything == bool(transcripts):
         raise WrongUsage("name transcripts, or give --all", hint="try: ltm capture --all")
-    paths = all_transcripts() if everything else [os.path.abspath(each) for each in transcripts]
-    for path in paths:
-        if not os.path.isfile(path):
-            raise NotFound(
-                "is a folder" if os.path.isdir(path) else "there is no such transcript",
-                path=path,
-                hint="name files that end in .jsonl, or read all there are: ltm capture --all",
-            )
-    done, sessions, passages, skipped = _read_all(work, paths, own_project=everything)
+    paths = all_transcripts() if everything else _named(transcripts)
+    read = _read_all(work, paths, own_project=everything)
+    done = read.captured
     if work.as_json:
         output.emit(
             {
-                "sessions": sessions,
+                "sessions": read.sessions,
                 "turns": done.turns,
-                "passages": passages,
+                "passages": read.passages,
                 **output.captured_record(done),
                 "skipped": done.skipped,
+                "left_out": read.skipped,
                 "llm_calls": done.llm_calls,
                 "llm_error": done.llm_error,
             }
         )
         return
-    output.say(f"Read {counted(sessions, 'session')}, {counted(done.turns, 'new turn')}.")
+    output.say(f"Read {counted(read.sessions, 'session')}, {counted(done.turns, 'new turn')}.")
     output.say(f"  {output.captured_line(done)}")
-    output.say(f"  {counted(passages, 'passage')} made searchable")
+    output.say(f"  {counted(read.passages, 'passage')} made searchable")
+    if done.likely:
+        likely = counted(len(done.likely), "statement")
+        output.say(f"  {likely} for you to keep or drop: ltm review")
     if done.llm_error:
         output.note(f"The model has not read everything: {done.llm_error}")
-    if skipped:
-        output.note(f"{counted(skipped, 'session')} skipped: the project's folder is gone.")
+    for why, number in read.skipped.items():
+        if number:
+            output.note(f"{counted(number, 'session')} skipped: {SKIPPED[why]}.")
     if everything and not paths:
         output.note(
-            f"There are no sessions yet in {projects_folder()}."
-            " If yours are elsewhere, set CLAUDE_CONFIG_DIR."
+            f"There are no sessions yet in {projects_folder()}, nor of another client."
+            " If yours are elsewhere, set CLAUDE_CONFIG_DIR, or CODEX_HOME for Codex."
         )
     if not everything:
         for memory_id in done.added:
@@ -86,46 +80,38 @@ def capture_command(work: Work, transcripts: tuple[str, ...], everything: bool) 
             output.say(f"  {output.shown_id(memory_id)}  {output.memory_headline(memory)}")
 
 
-def _read_all(work: Work, paths: list[str], *, own_project: bool) -> tuple[Captured, int, int, int]:
-    done, sessions, passages, skipped = Captured(), 0, 0, 0
-    replaceable = Replaceable()
+def _named(transcripts: tuple[str, ...]) -> list[str]:
+    """The transcripts that are named: files, or all sessions of a database."""
+    found: list[str] = []
+    for path in map(os.path.abspath, transcripts):
+        if not is_transcript(path):
+            raise NotFound(
+                "is a folder" if os.path.isdir(path) else "there is no such transcript",
+                path=path,
+                hint="name files that end in .jsonl, or read all there are: ltm capture --all",
+            )
+        within = sessions_in(path)
+        if within is None and not path.endswith(".gz") and not is_readable(path):
+            raise NotFound(
+                "is not a transcript of a client that ltm knows",
+                path=path,
+                hint="read all there are: ltm capture --all",
+            )
+        found += [path] if within is None else [name for name, _ in within]
+    return found
+
+
+def _read_all(work: Work, paths: list[str], *, own_project: bool) -> SessionsRead:
     bar = click.progressbar(
-        paths, label="Reading sessions", file=sys.stderr, hidden=not sys.stderr.isatty()
+        length=len(paths),
+        label="Reading sessions",
+        file=sys.stderr,
+        hidden=not sys.stderr.isatty(),
     )
-    with bar as shown, closing(Transcripts()) as transcripts, ExitStack() as opened:
-        project: OpenProject = work
-        for path in shown:
-            with unpacked(path) as plain:
-                began = origin(plain, transcripts.lines)
-                if own_project:
-                    if not os.path.isdir(began.cwd):
-                        skipped += 1
-                        continue
-                    if project.folder != began.cwd:
-                        opened.close()
-                        project = OpenProject(began.cwd, user=work.user, log=work.log)
-                        opened.enter_context(project)
-                where = project.places.project
-                session = begin(
-                    work.log,
-                    plain,
-                    origin(path).session if plain != path else began.session,
-                    where.id,
-                    began.cwd or where.root,
-                    began.started,
-                    lines=transcripts.lines,
-                )
-                done += learn_from(project, session, now(), lines=transcripts.lines)
-                passages += keep_session(
-                    project, session, now(), known_as=path, lines=transcripts.lines
-                )
-                if not done.llm_error:
-                    done += hear_session(project, session, now(), os.environ, replaceable)
-                if plain != path:  # the copy goes: what is noted is where it came from
-                    with work.log.transaction():
-                        work.log.begin(session.id, session.project, session.cwd, path, now())
-                sessions += 1
-    return done, sessions, passages, skipped
+    with bar:
+        return read_sessions(
+            work, paths, own_project=own_project, tick=lambda: bar.update(1), environ=os.environ
+        )
 
 
 @command("achievements")

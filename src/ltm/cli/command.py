@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from datetime import date, timedelta
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from ltm.cli import output
 from ltm.cli.context import Work
 from ltm.errors import WrongUsage
 from ltm.kinds import Kinds
-from ltm.model import Filter, Phase, Scope, Status, choice, now
-from ltm.text.dates import DateSpan, spans
+from ltm.model import Filter, Phase, Scope, Status, choice
 
 __all__ = [
     "KINDS",
     "Number",
     "Work",
     "command",
-    "day_span",
     "filter_options",
+    "group",
     "kind_option",
     "limit_option",
     "tag_option",
@@ -35,6 +34,12 @@ KINDS = ", ".join(kind.name for kind in Kinds())
 
 _READ = {"ask", "config", "graph", "inject", "list", "related", "show", "timeline", "why"}
 """Commands whose answer may be long, and is read page by page."""
+
+_OF_TEAMS = {
+    *("remember", "recall", "list", "show", "edit", "forget", "restore", "settle", "approve"),
+    *("related", "export", "import"),
+}
+"""Commands that work on the memories of a team as well."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -55,7 +60,7 @@ class Number(click.IntRange):
 
 
 def command(name: str) -> Callable[[Callable[..., None]], click.Command]:
-    """A command that gets a `Work` first and has `--project` and `--json`."""
+    """A command that gets a `Work` first and has `--project` and `--json`, and some `--team`."""
 
     def make(function: Callable[..., None]) -> click.Command:
         @click.command(name)
@@ -67,14 +72,45 @@ def command(name: str) -> Callable[[Callable[..., None]], click.Command]:
         )
         @click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
         @wraps(function)
-        def call(project: str | None, as_json: bool, **arguments: Any) -> None:
+        def call(project: str | None, as_json: bool, team: str = "", **arguments: Any) -> None:
             reading = output.paged() if name in _READ and not as_json else nullcontext()
-            with Work(project, as_json) as work, reading:
+            with Work(project, as_json, team) as work, reading:
                 function(work, **arguments)
 
+        if name in _OF_TEAMS:
+            call.params.insert(-2, click.Option(["--team"], metavar="NAME", default="", help=_TEAM))
         return call
 
     return make
+
+
+def group(main: click.Command, parts: Sequence[click.Command]) -> click.Group:
+    """A command with further commands below it."""
+
+    def call(**arguments: Any) -> None:
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            assert main.callback is not None
+            main.callback(**arguments)
+            return
+        for name in arguments:
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                meant = f"ltm {main.name} {context.invoked_subcommand}"
+                raise WrongUsage(
+                    f"options come after '{meant}'", hint=f"see its options: {meant} --help"
+                )
+
+    return click.Group(
+        main.name,
+        commands=parts,
+        params=main.params,
+        callback=call,
+        help=main.help,
+        invoke_without_command=True,
+    )
+
+
+_TEAM = "The memories of a team this machine belongs to, instead of a project's."
 
 
 def kind_option(function: _F) -> _F:
@@ -145,15 +181,3 @@ def wanted(
         scopes=(choice(Scope, scope),) if scope else (),
         state=state,
     )
-
-
-def day_span(said: str) -> DateSpan:
-    """The days that a date or a phrase stands for."""
-    try:
-        first = date.fromisoformat(said.strip())
-        return DateSpan(first, first + timedelta(days=1), said)
-    except ValueError:
-        found = spans(said, now().date())
-    if not found:
-        raise WrongUsage(f"'{said}' is not a day", hint="write 2026-03-01, or 'last week'")
-    return found[0]

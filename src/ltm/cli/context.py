@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ltm.errors import NotFound
 from ltm.model import Filter, Stored
-from ltm.store.project import OpenProject
+from ltm.store.project import OpenProject, ServedProject
 
 if TYPE_CHECKING:
     from ltm.project.layout import Places
@@ -25,9 +25,11 @@ _OFFERED = 3  # memories, where a name is not an id
 class Work(OpenProject):
     """The project of a call, and whether its answer is JSON."""
 
-    def __init__(self, project: str | None = None, as_json: bool = False) -> None:
+    def __init__(self, project: str | None = None, as_json: bool = False, team: str = "") -> None:
+        """With `team`, the store is that of a team's memories."""
         super().__init__(project or "")
         self.as_json = as_json
+        self.team = team
 
     @cached_property
     def places(self) -> Places:
@@ -44,9 +46,17 @@ class Work(OpenProject):
         from ltm import __version__
         from ltm.spool.hook_log import note_runtime
 
-        store = super().store
+        store = self._team_store() if self.team else super().store
         # Hooks run on any Python; the work they leave for later needs one that has everything.
         self._leaving.callback(note_runtime, self.places.home, __version__)
+        return store
+
+    def _team_store(self) -> Store:
+        from ltm.team.replica import open_replica
+        from ltm.team.teams import team_named
+
+        store = open_replica(team_named(self.places.home, self.team), self.places, self.config)
+        self._leaving.callback(store.close)
         return store
 
     def memory(self, name: str, among: Filter | None = None) -> Stored:
@@ -74,6 +84,17 @@ class Work(OpenProject):
     def again(self, folder: str) -> Work:
         """The same call in a folder whose places or options it has just changed."""
         return self._leaving.enter_context(Work(folder, self.as_json))
+
+
+class ServedWork(ServedProject, Work):
+    """A call that a running process answers for a command."""
+
+    @property
+    def said(self) -> SessionSearch:
+        """The search over the project's sessions."""
+        from ltm.recall.passages import session_search
+
+        return self.kept.part("said", lambda: session_search(self.places, self.config))
 
 
 def _here() -> str:

@@ -9,13 +9,18 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
-from ltm.clients.clients import new_launcher
-from ltm.clients.diagnose import is_entered, launcher_trouble, why_not_working
+from ltm.clients.clients import launcher_trouble, new_launcher
+from ltm.clients.connections import ClientState, connections
+from ltm.clients.diagnose import common_trouble, is_entered, why_not_working
+from ltm.clients.former_tools import former_entries
 from ltm.clients.settings import carry_out
+from ltm.clients.table import CLIENTS
 from ltm.embed.embedder import standing
 from ltm.errors import LtmError
 from ltm.model import Problem, now
+from ltm.text.display import counted
 from ltm.upkeep.doctor import audit, examine, mend
+from ltm.worker.steps import SEEN
 
 
 @command("doctor")
@@ -30,26 +35,37 @@ def doctor_command(work: Work, fix: bool, audited: bool) -> None:
     that something is still wrong.
     """
     report = (mend if fix else examine)(work.store, work.places, work.config)
-    if fix and launcher_trouble(work.places):
+    found = _connections(work)
+    runs_launcher = any(each.hooks and not each.plugin for each in found)
+    if fix and runs_launcher and launcher_trouble(work.places.home):
         report = replace(report, problems=(*report.problems, *_new_launcher(work.places.home)))
+        found = _connections(work)
+    former = (each.problem for each in former_entries(work.places))
+    report = replace(report, problems=(*report.problems, *former))
+    lame = [each for each in found if each.is_entered and each.missing and not each.is_diagnosed]
     trouble = tuple(why_not_working(work.places))
-    if is_entered(work.places):
-        healthy = report.healthy and not trouble
-        report = replace(report, problems=(*report.problems, *trouble), healthy=healthy)
+    has_claude = is_entered(work.places)
+    if has_claude or any(each.is_entered for each in found):
+        # Who works with other clients need not have Claude Code.
+        trouble = trouble if has_claude else tuple(common_trouble(work.places.home))
+        report = replace(report, problems=(*report.problems, *trouble))
+        report = replace(report, healthy=report.healthy and not trouble and not lame)
         trouble = ()
     if audited:
         report = replace(report, audit=audit(work.store, now()))
     if work.as_json:
-        output.emit(report.as_record())
+        output.emit({**report.as_record(), "clients": [each.as_record() for each in found]})
     else:
         for problem in report.problems:
             output.say(output.problem(problem))
         for name, figure in report.audit.items():
             if isinstance(figure, dict):
                 output.say(f"{name:10} {figure['count']:5}  {figure['rate']:.1%}")
+        for connection in found:
+            _tell(connection)
         if report.healthy:
             output.say("The memories are in order." if trouble else "Everything is in order.")
-        elif not fix:
+        elif not fix and any(problem.ill for problem in report.problems):
             output.note("Repair what can be repaired with: ltm doctor --fix")
         vectors = standing(work.config)
         if vectors.hint:
@@ -61,6 +77,30 @@ def doctor_command(work: Work, fix: bool, audited: bool) -> None:
             output.note(f"  {problem.message}")
     if not report.healthy:
         click.get_current_context().exit(1)
+
+
+def _connections(work: Work) -> list[ClientState]:
+    try:
+        seen = {client.name: work.log.cursor("", SEEN, client.name) for client in CLIENTS}
+    except LtmError:  # what is wrong with it is in the report
+        seen = {}
+    return connections(work.places, work.config, seen)
+
+
+def _tell(connection: ClientState) -> None:
+    """What a client has of us, in a line, and what is missing in one line each."""
+    parts = ["its plugin"] if connection.plugin else []
+    parts += ["our server"] if connection.server else []
+    parts += [counted(len(connection.hooks), "hook")] if connection.hooks else []
+    if not connection.is_entered:
+        return output.say(f"{connection.client.title}: {connection.missing[-1]}")
+    last = connection.last_event
+    if connection.hooks:
+        parts.append(f"last event {last[:16].replace('T', ' ')}" if last else "no event seen yet")
+    output.say(f"{connection.client.title}: {', '.join(parts)}")
+    for each in connection.missing if not connection.is_diagnosed else ():
+        output.say(f"  {each}")
+    return None
 
 
 def _new_launcher(home: str) -> Iterator[Problem]:

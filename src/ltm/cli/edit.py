@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,11 +16,12 @@ import click
 from ltm.capture.remember import Revision, changes_of, check_status, revise
 from ltm.cli import output
 from ltm.cli.command import KINDS, Work, command
-from ltm.decisions import Settle
+from ltm.decisions import Settle, Supersede
 from ltm.errors import BadFile, LtmError, Refused, WrongUsage
-from ltm.inject.select import disputes
-from ltm.model import Filter, Memory, Stored
+from ltm.inject.session_start import disputes_in
+from ltm.model import Memory, Scope, Stored, choice, new_id, now
 from ltm.project.home import scratch_folder
+from ltm.store.store import Store
 from ltm.text.display import counted, one_line
 from ltm.vault import codec, frontmatter
 
@@ -35,6 +37,7 @@ _KEPT = frozenset({"id", "created", "updated", "version", "scope"})
 @click.option("--tags", metavar="A,B", help="All its tags, comma-separated.")
 @click.option("--state", metavar="STATE", help="For an issue: open or resolved.")
 @click.option("--reason", help="Why it was decided.")
+@click.option("--scope", metavar="SCOPE", help="project, or agent: for all your projects.")
 @click.option(
     "--pin/--unpin", "pinned", default=None, help="Never let it fade, or let it fade again."
 )
@@ -45,20 +48,27 @@ def edit_command(work: Work, memory_id: str, **options: Any) -> None:
     ltm edit 4kqtxqcl
     ltm edit 4kqtxqcl --impact high --tags auth,safari
     ltm edit 4kqtxqcl --state resolved
+    ltm edit 4kqtxqcl --scope agent    it holds in all your projects
 
     Title and summary follow a new text unless you wrote them yourself. The former text is kept:
     `ltm restore ID --version N` goes back to it.
     """
     stored = work.memory(memory_id)
     given = {name: value for name, value in options.items() if value is not None}
+    scope = choice(Scope, given.pop("scope")) if "scope" in given else stored.memory.scope
     if "tags" in given:
         given["tags"] = given["tags"].split(",")
     check_status(stored.memory)
     if given:
         done = revise(work.store, stored, changes_of(stored.memory, given, work.config.kinds))
-    else:
+    elif scope is stored.memory.scope and options["scope"] is None:
         done = edit_by_hand(work, stored)
+    else:
+        done = Revision(stored, stored)
     after = done.after
+    if scope is not after.memory.scope:
+        done = replace(done, after=in_scope(work.store, after, scope))
+        after = done.after
     if work.as_json:
         output.emit({**output.record(after), "redacted": list(done.redacted)})
         return
@@ -70,9 +80,32 @@ def edit_command(work: Work, memory_id: str, **options: Any) -> None:
         output.say(f"  {line}")
     if done.redacted:
         output.say(f"  redacted: {', '.join(done.redacted)} (not kept anywhere)")
-    if done.former_version:
+    if after.memory.id != stored.memory.id:
+        output.say(f"  in {after.path}")
+        output.say(
+            f"  it replaces {stored.memory.id} (bring it back with: ltm restore {stored.memory.id})"
+        )
+    elif done.former_version:
         former = f"ltm restore {after.memory.id} --version {done.former_version}"
         output.say(f"  the former text is kept: {former}")
+
+
+def in_scope(store: Store, stored: Stored, scope: Scope) -> Stored:
+    """A memory's successor in another scope; it is kept in the vault it leaves, and marked.
+
+    A file that others may have edited is never taken out of a repository.
+    """
+    at, former = now(), stored.memory
+    newer = former._replace(
+        id=new_id(at),
+        scope=scope,
+        updated=at,
+        previous="",
+        conflicts=(),
+        signature="",
+        shown_signature="",
+    )
+    return store.apply(Supersede((former.id,), newer, expected=stored.etag)).stored
 
 
 def edit_by_hand(work: Work, stored: Stored) -> Revision:
@@ -193,7 +226,7 @@ def _ids(group: Sequence[Stored]) -> list[str]:
 
 
 def _conflicts(work: Work) -> list[Sequence[Stored]]:
-    return list(disputes(work.store.list(Filter()).items).values())
+    return list(disputes_in(work.store).values())
 
 
 def _list_conflicts(work: Work) -> None:

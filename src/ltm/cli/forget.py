@@ -11,13 +11,14 @@ from typing import Any
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Number, Work, command, day_span, filter_options, wanted
-from ltm.cli.sync import write
-from ltm.decisions import Forget, Purge, Restore
-from ltm.errors import LtmError, StorageFailed, WrongUsage
+from ltm.cli.command import Number, Work, command, filter_options, wanted
+from ltm.decisions import Forget, Restore
+from ltm.errors import WrongUsage
 from ltm.model import Filter, Scope, Status, Stored, Usage, now
+from ltm.remote.contents import is_set_up
+from ltm.text.dates import day_span
 from ltm.text.display import counted, one_line
-from ltm.upkeep.purge import purge_copies, purge_traces
+from ltm.upkeep.purge import purge_memories
 
 _LISTED = 20  # memories a person is shown before many are forgotten
 
@@ -79,14 +80,13 @@ def forget_command(
             verb, end = ("Erase", " for good") if purge else ("Forget", "")
             confirm(f"{verb} {_counts(found)}{end}?")
     passages = 0
-    transcripts: dict[str, None] = {}
-    with work.store.in_a_row():
-        for stored in found:
-            erased, transcript = _forget(work, stored, purge=purge)
-            passages += erased
-            transcripts |= {transcript: None} if transcript else {}
+    transcripts: list[str] = []
     if purge:
-        _renew_views(work, found)
+        passages, transcripts = purge_memories(work, found)
+    else:
+        with work.store.in_a_row():
+            for stored in found:
+                work.store.apply(Forget(stored.memory.id))
     if work.as_json:
         _emit(found, purge, passages)
         return
@@ -102,6 +102,12 @@ def forget_command(
         names = " ".join(each.memory.id for each in found[:3])
         undo = f"ltm restore {names}" if len(found) <= 3 else "ltm restore --since today"
         output.say(f"  undo with: {undo}")
+    if purge and is_set_up(work.places.home):
+        output.note(
+            "Your other machines and the history of the remote lose it with the next sync (at once:"
+            " ltm remote now). The server may keep deleted history for weeks, and copies made by"
+            " hand stay."
+        )
     for transcript in transcripts:
         output.note(
             f"The client's own transcript still has it, until the client deletes it: {transcript}"
@@ -129,31 +135,6 @@ def _matching(work: Work, older_than: int | None, filters: dict[str, Any]) -> li
         if max(each.memory.created, each.memory.confirmed) < since
         and (usage.get(each.memory.id, Usage()).last_used or each.memory.created) < since
     ]
-
-
-def _forget(work: Work, stored: Stored, *, purge: bool) -> tuple[int, str]:
-    """Forget or erase one memory; how many passages went with it, and the transcript that stays."""
-    if not purge:
-        work.store.apply(Forget(stored.memory.id))
-        return 0, ""
-    # Its traces first: while the memory is there, an interrupted purge can be repeated.
-    erased = purge_traces(stored.memory, work.places)
-    work.store.apply(Purge(stored.memory.id))
-    return erased
-
-
-def _renew_views(work: Work, found: Sequence[Stored]) -> None:
-    """Write the views again, which quote what was purged."""
-    try:
-        write(work)
-        for stored in found:
-            purge_copies(stored.memory, work.places)
-    except LtmError as error:
-        raise StorageFailed(
-            f"the memory is purged, but the views may still quote it: {error.message}",
-            path=error.path,
-            hint="run 'ltm sync' when that is mended",
-        ) from error
 
 
 def _emit(found: Sequence[Stored], purge: bool, passages: int) -> None:
@@ -228,7 +209,7 @@ def restore_command(
         )
     forgotten = Filter(statuses=(Status.FORGOTTEN,))
     if since:
-        first = day_span(since).start
+        first = day_span(since, now().date()).start
         listed = work.store.list(forgotten).items
         names = [each.memory.id for each in listed if each.memory.updated.date() >= first]
     else:

@@ -6,8 +6,7 @@ line library, in a quarter of the time.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +18,7 @@ from ltm.recall.passages import Quote, quote_record, quote_title
 from ltm.recall.search import recall
 from ltm.text.display import counted, estimate, one_line
 from ltm.text.sentences import shortened
-from ltm.text.terms import query_terms, terms
+from ltm.text.terms import matches, query_terms
 
 MOST = 200
 """Hits that can be asked for at once."""
@@ -27,7 +26,7 @@ MOST = 200
 WEAK_SHOWN = 3
 """Weak matches that a person is shown; JSON has them all."""
 
-_NO_FILTER = Filter()
+_NO_FILTER = Filter(teams=True)
 _LONG = 300
 
 
@@ -45,7 +44,7 @@ def answer(
         hint = "type: ltm recall WORDS; without any, it needs a terminal"
         raise WrongUsage("there is nothing to look for", hint=hint)
     most = limit or work.config.get("recall.limit")
-    said = work.said if sessions else None
+    said = work.said if sessions and not work.team else None
     found = recall(work.store, question, wanted, most, said=said, as_of=as_of)
     if work.as_json:
         output.emit({"hits": [hit_record(hit) for hit in found.hits], "total": found.total})
@@ -109,39 +108,6 @@ def _rivals(work: Work, memory: Memory, told: set[str]) -> Iterator[Memory]:
         if name not in told:
             for stored in work.store.list(Filter(ids=(name,))).items:
                 yield stored.memory
-
-
-def matches(text: str, words: Set[str], look: str = "", begun: str = "") -> list[tuple[str, str]]:
-    """A text in parts, with those that have a word of the question marked as a match.
-
-    `begun` is a word that is still being typed: what it is the beginning of matches too.
-    """
-    parts: list[tuple[str, str]] = []
-    end = 0
-    for found in re.finditer(r"\w+", text):
-        starts = begun and found[0].lower().startswith(begun)
-        if words.isdisjoint(terms(found[0])) and not starts:
-            continue
-        for begin, stop in _found_in(found[0], words):
-            parts += [
-                (text[end : found.start() + begin], look),
-                (found[0][begin:stop], "match"),
-            ]
-            end = found.start() + stop
-    return [*parts, (text[end:], look)]
-
-
-def _found_in(word: str, words: Set[str]) -> list[tuple[int, int]]:
-    """Where in a run of letters the words are: all of it, but for scripts without spaces."""
-    if word.isascii():
-        return [(0, len(word))]
-    low = word.lower()
-    places = [(low.find(each), len(each)) for each in words if each in low]
-    found: list[tuple[int, int]] = []
-    for begin, size in sorted(places, key=lambda place: (place[0], -place[1])):
-        if not found or begin >= found[-1][1]:
-            found.append((begin, begin + size))
-    return found or [(0, len(word))]
 
 
 def nothing_found(work: Work, question: str, wanted: Filter = _NO_FILTER) -> None:

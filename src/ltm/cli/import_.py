@@ -12,11 +12,13 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
+from ltm.clients.former_tools import former_entries
 from ltm.errors import NotFound
 from ltm.files.atomic import is_inside
 from ltm.model import now
 from ltm.store.other_tools import answer, foreign
 from ltm.text.display import counted
+from ltm.transfer.export import NAME
 from ltm.transfer.import_ import ImportReport, ImportRequest, import_memories
 from ltm.transfer.importer import NAMES
 
@@ -87,6 +89,9 @@ def import_command(work: Work, path: str, ignore: bool, dry_run: bool, **options
         output.emit(report.as_record())
     else:
         _show(report)
+        for entry in former_entries(work.places):
+            if entry.tool.name in report.sources:
+                output.note(output.problem(entry.problem))
     if report.problems and not (report.added or report.updated or report.skipped):
         click.get_current_context().exit(1)
 
@@ -98,10 +103,13 @@ def _show(report: ImportReport) -> None:
         f" {report.updated} updated, {report.skipped} known already"
     )
     for (source, word, kind), count in sorted(report.mapped.items()):
-        if word and word != kind:
-            output.say(f"  {source}: {word} → {kind}: {count}")
+        if source != NAME:
+            became = f"{word} → {kind}" if word not in ("", kind) else kind
+            output.say(f"  {source}: {became}: {count}")
     for whose, count in sorted(report.elsewhere.items()):
         output.say(f"  kept for {whose}: {count}")
+    for name, value in report.options.items():
+        output.say(f"  option {name} = {value}, as you had it there")
     if report.quarantined:
         output.note(f"{counted(report.quarantined, 'memory')} to be approved by you: ltm approve")
     if report.conflicts:

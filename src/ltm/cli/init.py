@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
-from ltm.cli.sync import write
+from ltm.cli.sync import place_markers, write
 from ltm.errors import LtmError
-from ltm.files.atomic import write_file
-from ltm.files.block import find_block, place_block
-from ltm.inject.memory_md import block
-from ltm.model import Filter, now
+from ltm.model import Filter, Scope, Status, Stored
 from ltm.project.identity import record
 from ltm.project.layout import SHARED, trust_answer
 from ltm.store import share
 from ltm.store.open import move_all
 from ltm.store.trust import record_trust
-from ltm.text.display import counted
+from ltm.text.display import counted, one_line
 from ltm.vault.vault import Vault
 
 
 @command("init")
 @click.option("--move", is_flag=True, help="Also move this project's private memories there.")
 @click.option(
+    "--yes", "-y", is_flag=True, help="With --move: also your personal preferences, unasked."
+)
+@click.option(
     "--claude-md",
     is_flag=True,
     help="Also keep a short block of memories in CLAUDE.md, between markers.",
 )
-def init_command(work: Work, move: bool, claude_md: bool) -> None:
+def init_command(work: Work, move: bool, yes: bool, claude_md: bool) -> None:
     """Keep this project's memories in .claude/ltm/, to be committed and merged with the code.
 
     Without it, ltm writes nothing into your repository. Run it once in each clone, so that git
-    merges memories there field by field.
+    merges memories there field by field. With --move, personal preferences are listed and stay
+    private unless you agree to share them.
     """
     root = work.places.project.root
+    personal = _kept_private(work) if move and not yes else []
     record(work.places.project, work.places.home)
     # Sharing memories from here means trusting those there. Noted first: a vault that is only
     # half made when the machine dies is ours to clean up and to finish.
@@ -52,7 +55,10 @@ def init_command(work: Work, move: bool, claude_md: bool) -> None:
     moved: list[str] = []
     stayed: list[str] = []
     if move:
-        moved, stayed = move_all(private, Vault("shared", work.places.shared, shared=True))
+        shared = Vault("shared", work.places.shared, shared=True)
+        moved, stayed = move_all(
+            private, shared, [os.path.basename(each.path) for each in personal]
+        )
     after = work.again(root)
     if claude_md:
         changed += _place_block(after)
@@ -64,6 +70,7 @@ def init_command(work: Work, move: bool, claude_md: bool) -> None:
                 "changed": changed,
                 "moved": len(moved),
                 "stayed": stayed,
+                "personal": [each.memory.id for each in personal],
                 "private": waiting,
                 "memories": after.store.list(Filter(), 1).total,
             }
@@ -76,10 +83,13 @@ def init_command(work: Work, move: bool, claude_md: bool) -> None:
         output.say(f"  moved {counted(len(moved), 'private memory')}")
     for name in stayed:
         output.note(f"  {name} stays private: it cannot be read, or the name is taken")
-    if waiting:
+    if personal:
         output.note(
-            f"{counted(waiting, 'private memory')} not moved; to share all: ltm init --move"
+            f"{counted(len(personal), 'personal memory')} stayed private; to share all:"
+            " ltm init --move --yes"
         )
+    if waiting:
+        output.note(f"{counted(waiting, 'private memory')} not moved; to share: ltm init --move")
     if share.is_vault_ignored(root):
         output.note("git ignores .claude here, so nothing would be shared: see .gitignore")
     if work.places.project.common_dir:
@@ -89,18 +99,25 @@ def init_command(work: Work, move: bool, claude_md: bool) -> None:
         output.note("This is not a git repository; to share them, type 'git init' and commit.")
 
 
+def _kept_private(work: Work) -> list[Stored]:
+    """The private memories that are about a person's own wishes, unless that person agrees to
+    share them too."""
+    wishes = tuple(kind.name for kind in work.config.kinds if kind.rule)
+    wanted = Filter(kinds=wishes, scopes=(Scope.PROJECT,), statuses=tuple(Status))
+    found = [each for each in work.store.list(wanted).items if each.vault == "private"]
+    if not found:
+        return []
+    output.note(f"{counted(len(found), 'private memory')} of your personal preferences:")
+    for each in found:
+        output.note(f"  {output.shown_id(each.memory.id)}  {one_line(each.memory.title)}")
+    is_asked = sys.stdin.isatty() and not work.as_json
+    if is_asked and click.confirm("Share them with everyone who has this repository?", err=True):
+        return []
+    return found
+
+
 def _place_block(work: Work) -> list[str]:
-    path = os.path.join(work.places.project.root, "CLAUDE.md")
-    try:
-        with open(path, "rb") as file:
-            before = file.read()
-    except FileNotFoundError:
-        before = b""
-    placed = before
-    if find_block(before) is None:
-        placed = place_block(before, block((), work.config.kinds, now()))
-    if placed != before:
-        write_file(path, placed, mode=0o644)
+    path = place_markers(work)
     for problem in write(work).problems:
         output.note(output.problem(problem))
-    return [path] if placed != before else []
+    return [path] if path else []

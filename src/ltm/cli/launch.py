@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _FOLDER = os.path.dirname
-ROOT = _FOLDER(_FOLDER(_FOLDER(_FOLDER(os.path.abspath(__file__)))))
-"""The folder the plugin was installed into: it holds `src` and the pins."""
+ROOT = _FOLDER(_FOLDER(_FOLDER(os.path.abspath(__file__))))
+"""The folder the plugin was installed into: it holds the package and the pins."""
 
 BUILD = "--build"
 WAIT = 100.0
@@ -31,7 +31,15 @@ _CAN_RUN = (
 
 def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
     """Be `ltm` with these words, with the packages there are."""
-    from ltm.clients.environment import build, data_folder, is_due, packages_of, python_of, ready
+    from ltm.clients.environment import (
+        build,
+        data_folder,
+        is_due,
+        note_command,
+        packages_of,
+        python_of,
+        ready,
+    )
 
     data = data_folder(environ)
     if list(words) == [BUILD]:
@@ -46,6 +54,7 @@ def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
     if installed and not found and _runs([installed, "-I", "-c", _CAN_RUN]):
         return _become([installed, "-I", "-m", "ltm", *words])
     if not found and data:
+        note_command(ROOT, environ)
         environment = ready(data, ROOT)
         found = packages_of(environment) if environment else ""
         if environment and not found:  # it is of another Python, which can be used as well
@@ -130,5 +139,5 @@ def _become(command: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, os.path.join(ROOT, "src"))
+    sys.path.insert(0, ROOT)
     sys.exit(main(sys.argv[1:]))

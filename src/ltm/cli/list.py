@@ -9,8 +9,10 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Number, Work, command, filter_options, limit_option, wanted
 from ltm.model import Filter, Status, now
+from ltm.store.trust import waiting
+from ltm.text.display import counted
 
-_ALL = Filter(statuses=(Status.ACTIVE,), untrusted=True)
+_ALL = Filter(statuses=(Status.ACTIVE,), untrusted=True, teams=True)
 
 
 @command("list")
@@ -28,7 +30,7 @@ def list_command(work: Work, limit: int, offset: int, **filters: Any) -> None:
 
     At a terminal, ids are shortened to their last characters, which every command accepts.
     """
-    chosen = wanted(work, **filters)._replace(untrusted=True)
+    chosen = wanted(work, **filters)._replace(untrusted=True, teams=True)
     page = work.store.list(chosen, limit, offset)
     more = offset + len(page.items) < page.total
     if work.as_json:
@@ -41,7 +43,11 @@ def list_command(work: Work, limit: int, offset: int, **filters: Any) -> None:
         )
         return
     if not page.items:
-        output.nothing(filtered=bool(page.total) or chosen != _ALL)
+        held, _ = waiting(work.store, work.places)
+        if held and chosen == _ALL:
+            output.note(f"Nothing in use yet; {counted(held, 'memory')} to approve: ltm approve")
+        else:
+            output.nothing(filtered=bool(page.total) or chosen != _ALL)
         return
     usage = work.store.usage(each.memory.id for each in page.items)
     at = now()

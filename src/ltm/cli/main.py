@@ -40,6 +40,11 @@ def _main() -> None:
         hook()
     if sys.argv[1:2] == ["mcp"]:
         _serve_plainly(sys.argv[2:])
+    if sys.argv[1:] == ["statusline"]:
+        from ltm.cli.output import finish
+        from ltm.cli.statusline import run as statusline
+
+        finish(statusline)
     if sys.argv[1:] == ["drain"]:
         from ltm.cli.output import finish
 
@@ -52,6 +57,11 @@ def _main() -> None:
         finish(lambda: _inject(*sys.argv[4:5]))
     question = _plain_question(sys.argv[1:])
     if question:
+        from ltm.cli.question_socket import ask
+
+        code = ask(question)
+        if code is not None:
+            sys.exit(code)
         from ltm.cli.output import finish
 
         finish(lambda: _recall(question))
@@ -76,9 +86,10 @@ def _serve_plainly(words: list[str]) -> None:
             project = os.path.realpath(left.pop(0))
         else:
             return
+    from ltm.cli.question_socket import listen
     from ltm.mcp.server import serve
 
-    serve(project, unless_plugin=unless_plugin)
+    serve(project, unless_plugin=unless_plugin, listen=listen)
 
 
 def _plain_question(words: list[str]) -> str:
@@ -96,9 +107,9 @@ def drain_home(as_json: bool = False) -> None:
     """Process the events that hooks left in this home."""
     from ltm.cli import output
     from ltm.project.home import home
+    from ltm.team.schedule import any_due
     from ltm.text.display import counted
-    from ltm.worker.drain import drain
-    from ltm.worker.model_queue import hear_due
+    from ltm.worker.drain import drain, is_due
 
     folder = home()
     if os.path.isdir(folder):
@@ -106,11 +117,34 @@ def drain_home(as_json: bool = False) -> None:
     if hasattr(os, "nice"):
         os.nice(10)  # the user is working on this machine
     done = drain(folder)
-    learned = hear_due(folder)  # last: a model may take minutes
+    calls = 0
+    _sync_with_remote(folder)
+    if is_due(folder):
+        from ltm.worker.model_queue import hear_due
+
+        calls = hear_due(folder).llm_calls  # last: a model may take minutes
+    if calls:
+        from ltm.remote.contents import mark_due
+
+        mark_due(folder)
+        _sync_with_remote(folder)
+    if any_due(folder):
+        from ltm.team.sync import synchronize_due
+
+        synchronize_due(folder)
     if as_json:
-        output.emit({"events": done.events, "errors": done.errors, "llm_calls": learned.llm_calls})
+        output.emit({"events": done.events, "errors": done.errors, "llm_calls": calls})
     else:
         output.note(f"{counted(done.events, 'event')}, {counted(done.errors, 'error')}")
+
+
+def _sync_with_remote(folder: str) -> None:
+    from ltm.remote.contents import is_due
+
+    if is_due(folder):
+        from ltm.worker.remote_sync import sync_due
+
+        sync_due(folder)
 
 
 def _inject(project: str = "") -> None:
@@ -130,7 +164,7 @@ def _recall(question: str) -> None:
     from ltm.model import Filter
 
     with Work() as work:
-        answer(work, question, Filter())
+        answer(work, question, Filter(teams=True))
 
 
 if __name__ == "__main__":

@@ -13,14 +13,15 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from _thread import _local
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from ltm.cli.context import Work
 from ltm.errors import LtmError
-from ltm.model import Memory, Problem, Status, Stored, as_record, iso
+from ltm.model import Memory, Problem, Status, Stored, iso, now, stored_record, utc
 from ltm.text.display import counted, estimate, one_line, visible
 from ltm.text.sentences import opens_with, shortened
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ltm.history.passage import Passage
     from ltm.inject.session_start import Injection
 
+record = stored_record
 WAITS = "(quarantined) "
 """What stands before something that waits for approval."""
 
@@ -61,13 +63,63 @@ _LOOKS = {"strong": "1", "faint": "2", "match": "1;33", "warning": "33"}
 
 def say_looks(*parts: tuple[str, str]) -> None:
     """Print texts as one line, each with its look where the terminal has any; '' is plain."""
-    colours = sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and os.name == "posix"
-    colours = colours and not os.environ.get("NO_COLOR")
+    relay = _relay()
+    environ = relay.environ if relay else os.environ
+    colours = sys.stdout.isatty() and environ.get("TERM") != "dumb" and os.name == "posix"
+    colours = colours and not environ.get("NO_COLOR")
     line = ""
     for text, look in parts:
         shown = visible(text)
         line += f"\x1b[{_LOOKS[look]}m{shown}\x1b[0m" if colours and look and shown else shown
     print(line, flush=True)
+
+
+class Relay(io.StringIO):
+    """What a thread prints for the reader of another process."""
+
+    encoding = "utf-8"
+
+    def __init__(self, is_screen: bool, environ: Mapping[str, str]) -> None:
+        """Whether that reader is at a terminal, and what says how it looks."""
+        super().__init__()
+        self.relay = self
+        self.environ = environ
+        self._is_screen = is_screen
+
+    def isatty(self) -> bool:
+        return self._is_screen
+
+
+class _ByThread:
+    """An output of this process, and in a thread that relays, its own."""
+
+    def __init__(self, usual: TextIO | None) -> None:
+        self._usual = usual
+        self.of_thread = _local()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(getattr(self.of_thread, "relay", self._usual), name)
+
+
+@contextmanager
+def relayed(is_screen: bool, environ: Mapping[str, str]) -> Iterator[tuple[Relay, Relay]]:
+    """Within this, output and messages of this thread, and of no other, are kept for a reader."""
+    kept = Relay(is_screen, environ), Relay(is_screen, environ)
+    for name, relay in zip(("stdout", "stderr"), kept, strict=True):
+        if not isinstance(getattr(sys, name), _ByThread):
+            setattr(sys, name, _ByThread(getattr(sys, name)))
+        getattr(sys, name).of_thread.relay = relay
+    try:
+        yield kept
+    finally:
+        for name in ("stdout", "stderr"):
+            del getattr(sys, name).of_thread.relay
+
+
+def _relay() -> Relay | None:
+    """The relay that this thread prints to, if it does."""
+    found: Relay | None = getattr(sys.stdout, "relay", None)
+    return found
 
 
 class _Screen(io.StringIO):
@@ -85,7 +137,7 @@ def paged() -> Iterator[None]:
 
     The pager is `$PAGER`, or what the system has. Messages come when it is done.
     """
-    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+    if _relay() or not (sys.stdout.isatty() and sys.stdin.isatty()):
         yield
         return
     screen, messages = _Screen(), io.StringIO()
@@ -93,11 +145,12 @@ def paged() -> Iterator[None]:
         with redirect_stdout(screen), redirect_stderr(messages):
             yield
     finally:
-        _show(screen.getvalue())
+        show(screen.getvalue())
         sys.stderr.write(messages.getvalue())
 
 
-def _show(text: str) -> None:
+def show(text: str) -> None:
+    """Print a text at a terminal, page by page if it is longer than that."""
     from shutil import get_terminal_size
 
     wide, high = get_terminal_size()
@@ -166,17 +219,6 @@ def shown_id(memory_id: str) -> str:
     return memory_id[-8:] if sys.stdout.isatty() else memory_id
 
 
-def record(stored: Stored) -> dict[str, Any]:
-    """A stored memory as JSON, with where it lies."""
-    return {
-        **as_record(stored.memory),
-        "vault": stored.vault,
-        "path": stored.path,
-        "etag": stored.etag,
-        "trusted": stored.trusted,
-    }
-
-
 def source(stored: Stored) -> dict[str, Any]:
     """Where a memory came from and where it is kept."""
     origin = stored.memory.source
@@ -197,6 +239,12 @@ def ago(moment: datetime, now: datetime) -> str:
         if seconds >= size:
             return f"{seconds // size} {unit}"
     return "now"
+
+
+def since(text: str) -> str:
+    """How long ago the moment of a text was, as part of a sentence."""
+    said = ago(utc(text), now())
+    return "just now" if said == "now" else f"{said} ago"
 
 
 def memory_headline(memory: Memory) -> str:
@@ -220,6 +268,8 @@ def marker(home: str) -> Callable[[Stored], str]:
         marks = "⚠ " if key is not None and key.is_doubtful(stored.memory) else ""
         if not stored.trusted:
             marks += "(untrusted) "
+        if stored.vault.startswith("team:"):
+            marks += f"({stored.vault}) "
         if stored.memory.status is Status.QUARANTINED:
             marks += WAITS
         return marks

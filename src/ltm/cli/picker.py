@@ -30,14 +30,13 @@ from prompt_toolkit.styles import Style
 
 from ltm.cli.context import Work
 from ltm.cli.edit import edit_by_hand
-from ltm.cli.hits import matches
 from ltm.decisions import Forget, Restore
 from ltm.errors import LtmError
 from ltm.model import Filter, Hit, Memory, Stored
 from ltm.recall.passages import Quote, quote_title
 from ltm.recall.search import recall
 from ltm.text.display import counted, one_line, visible
-from ltm.text.terms import query_terms
+from ltm.text.terms import matches, query_terms
 
 _MOST = 100  # hits in the list
 _LOOKED_AT = 2_000  # memories in which the beginning of a word is looked for, newest first

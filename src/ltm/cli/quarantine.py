@@ -7,14 +7,15 @@ import shlex
 
 import click
 
+from ltm.capture.remember import approve, check_waits
 from ltm.cli import output
 from ltm.cli.command import Work, command
-from ltm.decisions import Revise
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Filter, Status, Stored
 from ltm.project import layout
 from ltm.project.identity import join
 from ltm.store.trust import record_trust, waiting
+from ltm.team.teams import note, team_named
 from ltm.text.display import counted
 from ltm.vault.vault import Vault
 
@@ -31,16 +32,16 @@ def approve_command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
     ltm approve
     ltm approve 4kqtxqcl
 
-    They came from the output of a tool, a fetched page or the like. Sessions and searches do not
-    get them until you approve them, or say the same yourself. `ltm forget ID` refuses one.
+    They came from the output of a tool, a fetched page or the like, or the option trust.hold has
+    them wait. Sessions and searches do not get them until you approve them. `ltm forget ID`
+    refuses one.
     """
     if ids and everything:
         raise WrongUsage("name memories, or give --all", hint="try: ltm approve --all")
     listed = work.store.list(Filter(statuses=(Status.QUARANTINED,))).items
     chosen = [_waiting(work, each) for each in ids] if ids else list(listed if everything else ())
     for stored in chosen:
-        change = {"status": Status.ACTIVE}
-        work.store.apply(Revise(stored.memory.id, change, expected=stored.etag))
+        approve(work.store, stored)
     done = {stored.memory.id for stored in chosen}
     left = [stored for stored in listed if stored.memory.id not in done]
     untrusted = waiting(work.store, work.places).untrusted
@@ -76,16 +77,7 @@ def approve_command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
 
 def _waiting(work: Work, memory_id: str) -> Stored:
     stored = work.store.read(memory_id)
-    if not stored.trusted:
-        raise Refused(
-            f"{stored.memory.id} came with this repository, which is not trusted yet",
-            path=stored.path,
-            hint="look at them with 'ltm list', then type: ltm trust",
-        )
-    if stored.memory.status is not Status.QUARANTINED:
-        raise Refused(
-            f"{stored.memory.id} does not wait for approval: it is {stored.memory.status}"
-        )
+    check_waits(stored)
     return stored
 
 
@@ -107,6 +99,7 @@ def _show(memories: list[Stored]) -> None:
 
 
 @command("trust")
+@click.argument("what", default="", metavar="[team:NAME]")
 @click.option("--no", "refused", is_flag=True, help="Never use its memories, and stop asking.")
 @click.option("--forget", "undecided", is_flag=True, help="Withdraw your answer.")
 @click.option(
@@ -115,7 +108,7 @@ def _show(memories: list[Stored]) -> None:
     is_flag=True,
     help="This folder is a copy of a project you know: use that project's memories.",
 )
-def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> None:
+def trust_command(work: Work, what: str, refused: bool, undecided: bool, same: bool) -> None:
     """Trust this repository: use and extend the memories in its .claude/ltm, and let its AGENT.md
     or .claude/agents name the agent.
 
@@ -124,7 +117,12 @@ def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> Non
 
     A folder with the remote of a project you know, but without its history, has its own memories
     until you confirm with --same-project that it is the same project.
+
+    `ltm trust team:NAME` is about the memories of a team: to find them and have sessions told.
     """
+    if what:
+        _trust_team(work, what, None if undecided else not refused)
+        return
     if same:
         _join(work)
         return
@@ -158,6 +156,24 @@ def trust_command(work: Work, refused: bool, undecided: bool, same: bool) -> Non
         output.say(f"Your answer about the {what} is withdrawn.")
     if named and answer:
         output.say(f"The agent here is {after.places.agent}.")
+
+
+def _trust_team(work: Work, what: str, answer: bool | None) -> None:
+    """Keep the answer about a team's memories."""
+    kind, _, name = what.partition(":")
+    if kind != "team" or not name:
+        raise WrongUsage(f"'{what}' cannot be trusted", hint="type: ltm trust team:NAME")
+    team = note(team_named(work.places.home, name), trusted=answer)
+    if work.as_json:
+        output.emit({"team": name, "path": team.folder, "trusted": answer})
+    elif answer:
+        output.say(f"The memories of the team {name} are found, and told to sessions.")
+    elif answer is None:
+        output.say(f"Your answer about the team {name} is withdrawn.")
+    else:
+        output.say(
+            f"The memories of the team {name} are not used, and you will not be asked again."
+        )
 
 
 def _join(work: Work) -> None:

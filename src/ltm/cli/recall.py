@@ -51,7 +51,7 @@ def recall_command(
     Searches memories and the text of this project's sessions. Filters such as --kind apply to
     memories and leave sessions out. What waits for `ltm approve` is found only with --quarantined.
     """
-    chosen = wanted(work, **filters)
+    chosen = wanted(work, **filters)._replace(teams=True)
     if quarantined:
         chosen = chosen._replace(statuses=(*chosen.statuses, Status.QUARANTINED))
     if not query and not work.as_json and sys.stdin.isatty() and sys.stdout.isatty():

@@ -59,7 +59,7 @@ def related_command(work: Work, memory_id: str, limit: int) -> None:
 def graph_command(
     work: Work, kinds: tuple[str, ...], tags: tuple[str, ...], everything: bool, form: str
 ) -> None:
-    """Draw which memories follow, replace, were merged from, link to or resemble which.
+    """Draw which memories replace, contradict, link to or resemble which, by subject.
 
     \b
     ltm graph --kind decision

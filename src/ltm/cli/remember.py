@@ -53,7 +53,7 @@ def remember_command(work: Work, text: tuple[str, ...], tags: str | None, **opti
     if words == "-" or not (text or sys.stdin.isatty()):
         words = sys.stdin.read()
     tagged = {"tags": tags.split(",") if tags else (), "auto_tag": work.config.get("auto_tag")}
-    done = remember(work.store, RememberRequest(words, **tagged, **options))
+    done = remember(work.store, RememberRequest(words, by_person=True, **tagged, **options))
     applied, memory = done.applied, done.applied.stored.memory
     if work.as_json:
         output.emit(

@@ -51,7 +51,9 @@ def review_command(
     if action == "keep":
         tag = bool(work.config.get("auto_tag"))
         for each in chosen:
-            done = keep_candidate(work.store, candidates, each, by=_BY, auto_tag=tag)
+            done = keep_candidate(
+                work.store, candidates, each, by=_BY, auto_tag=tag, by_person=True
+            )
             kept.append((each, done))
             if not work.as_json:
                 tell_result(done)

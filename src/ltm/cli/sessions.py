@@ -6,16 +6,24 @@ import os
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ltm.cli import output
-from ltm.cli.command import Work, command, limit_option
+from ltm.cli.command import Work, command, group, limit_option
 from ltm.cli.forget import confirm
-from ltm.errors import Ambiguous, NotFound, WrongUsage
+from ltm.errors import Ambiguous, NotFound
+from ltm.files.atomic import read_plain
 from ltm.model import Filter, Status, now
-from ltm.notes.session_notes import SessionNotes, facts_from, line_of, note_session, tidy_notes
+from ltm.notes.session_notes import (
+    Note,
+    SessionNotes,
+    facts_from,
+    line_of,
+    note_session,
+    tidy_notes,
+)
 from ltm.notes.session_notes import search as look
 from ltm.recall.timeline import headers_of
+from ltm.sessions.sources import is_transcript
 from ltm.sessions.transcript import hook_texts
 from ltm.spool.session_text import told as given
 from ltm.state.session_log import Session
@@ -24,32 +32,6 @@ from ltm.text.sentences import shortened
 from ltm.upkeep.purge import purge_session_traces
 
 _TITLE = 50
-
-
-def with_notes(listing: click.Command) -> click.Group:
-    """The command with the commands about notes below it."""
-
-    def call(**arguments: Any) -> None:
-        context = click.get_current_context()
-        if context.invoked_subcommand is None:
-            assert listing.callback is not None
-            listing.callback(**arguments)
-            return
-        for name in arguments:
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                meant = f"ltm sessions {context.invoked_subcommand}"
-                raise WrongUsage(
-                    f"options come after '{meant}'", hint=f"see its options: {meant} --help"
-                )
-
-    return click.Group(
-        listing.name,
-        commands=[note, told, summary, search, facts, compress, clear],
-        params=listing.params,
-        callback=call,
-        help=listing.help,
-        invoke_without_command=True,
-    )
 
 
 @command("note")
@@ -62,7 +44,7 @@ def note(work: Work, session: str) -> None:
     """
     meant = _whole_id(work, session) if session else ""
     known = [each for each in _sessions(work) if meant in ("", each.id)]
-    found = next((each for each in known if os.path.isfile(each.transcript)), None)
+    found = next((each for each in known if is_transcript(each.transcript)), None)
     if found is None:
         raise NotFound(
             f"no session {session} with a transcript is known"
@@ -154,9 +136,10 @@ def search(work: Work, words: tuple[str, ...], limit: int) -> None:
 @command("facts")
 @click.argument("names", nargs=-1, metavar="[NOTE]...")
 def facts(work: Work, names: tuple[str, ...]) -> None:
-    """Make memories of notes that you wrote or edited.
+    """Make memories of notes that you wrote or edited; NOTE may also be a file.
 
-    Decisions, patterns and issues are read; repeating it adds nothing. The form:
+    Decisions, patterns and issues are read; repeating it adds nothing. An issue that is resolved in
+    a later note is resolved. The form:
 
     \b
     ## Decisions        - what: why
@@ -164,7 +147,17 @@ def facts(work: Work, names: tuple[str, ...]) -> None:
     ## Issues           - what: open|resolved
     """
     notes = list(_notes(work).every())
-    wanted = {name.removesuffix(".md") for name in names}
+    there = {each.name for each in notes}
+    files = {
+        name: path
+        for name in names
+        if name.removesuffix(".md") not in there and (path := _file_of(name, work))
+    }
+    for path in files.values():
+        text = read_plain(path).decode("utf-8", "replace")
+        notes.append(Note(os.path.basename(path).removesuffix(".md"), path, text, edited=True))
+    given = (files.get(name, name) for name in names)
+    wanted = {os.path.basename(name).removesuffix(".md") for name in given}
     unknown = wanted - {each.name for each in notes}
     if unknown:
         raise NotFound(f"there is no note {', '.join(sorted(unknown))}", path=_notes(work).folder)
@@ -181,6 +174,13 @@ def facts(work: Work, names: tuple[str, ...]) -> None:
         return
     added = output.captured_line(done)
     output.say(f"{counted(len(chosen), 'note')}: {added}, {done.skipped} known already")
+
+
+def _file_of(name: str, work: Work) -> str:
+    """The note file that is meant: as given, or among Memory Keeper's; '' if there is none."""
+    theirs = os.path.join(work.places.project.root, ".claude", "memory", "sessions")
+    tries = (name, os.path.join(theirs, name), os.path.join(theirs, f"{name}.md"))
+    return next((path for path in tries if os.path.isfile(path)), "")
 
 
 @command("compress")
@@ -278,6 +278,7 @@ def listing(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
                 "tools": {"ok": each.ok, "failed": each.failed},
                 "compactions": each.compactions,
                 "difficulty": round(each.difficulty, 3),
+                "client": each.client,
                 "transcript": each.transcript,
                 "memories": [stored.memory.id for stored in naming],
             }
@@ -289,10 +290,11 @@ def listing(work: Work, limit: int, everything: bool, purge: str | None, yes: bo
         output.note("No sessions yet. Read past ones with: ltm capture --all")
         return
     output.table(
-        ("session", "started", "tools", "failed", "difficulty", "memories", "about"),
+        ("session", "client", "started", "tools", "failed", "difficulty", "memories", "about"),
         [
             (
                 each.id,
+                each.client,
                 each.started[:16].replace("T", " "),
                 str(each.ok + each.failed),
                 str(each.failed),
@@ -318,4 +320,4 @@ def _purge(work: Work, name: str, *, yes: bool) -> None:
         output.note(f"The client's own transcript stays until the client deletes it: {transcript}")
 
 
-sessions_command = with_notes(listing)
+sessions_command = group(listing, [note, told, summary, search, facts, compress, clear])

@@ -119,11 +119,12 @@ def show(work: Work, stored: Stored) -> None:
         return
     output.say(memory.text)
     _tell(behind)
-    if versions:
-        numbers = ", ".join(str(each.version) for each in versions)
-        output.note(
-            f"Earlier versions: {numbers}. Back to one: ltm restore {memory.id} --version N"
-        )
+    # A version that only differs in its status or confidence is nothing to go back to.
+    former = {each.version: each.memory for each in versions if each.memory.text != memory.text}
+    if former:
+        output.note(f"Earlier versions (back to one: ltm restore {memory.id} --version N):")
+    for number, each in former.items():
+        output.note(f"  {number}  {each.updated.date()}  {shortened(one_line(each.text), 80)}")
 
 
 def _tell(behind: SourceLines) -> None:

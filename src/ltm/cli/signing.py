@@ -8,6 +8,7 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
+from ltm.config.options import agent_name
 from ltm.decisions import Sign
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Filter, Status, Stored
@@ -18,14 +19,21 @@ from ltm.vault.signing import Key, SignatureState
 
 
 @command("keygen")
-def keygen_command(work: Work) -> None:
+@click.argument("agent", default="")
+def keygen_command(work: Work, agent: str) -> None:
     """Create the key that memories are signed with from now on. An existing key is kept.
+
+    \b
+    ltm keygen
+
+    With the name of an AGENT, only that agent signs with it; what it signed holds for all of yours.
 
     It is one file under LTM_HOME that only you can read. It is never in a repository or an export.
     Anyone who has it can sign in your name.
     """
-    key = signing.make(work.places.home)
-    path = key_file.path_in(work.places.home)
+    agent = agent_name(agent) if agent else ""
+    key = signing.make(work.places.home, agent)
+    path = key_file.path_in(work.places.home, agent)
     if work.as_json:
         output.emit({"path": path, "key": key.id})
         return
@@ -123,12 +131,13 @@ def verify_command(work: Work, memory_id: str | None) -> None:
 
 def key_of(work: Work) -> Key:
     """The key that is set; without one there is nothing to check or sign with."""
-    key = key_file.load(work.places.home)
+    key = key_file.load(work.places.home, work.places.agent)
     if key is None:
         raise NotFound(
-            "there is no key to sign and check with",
+            "there is no key yet. A signature shows whether a memory was changed outside ltm, and"
+            " needs one",
             path=key_file.path_in(work.places.home),
-            hint="make one with: ltm keygen",
+            hint="make one with 'ltm keygen', then sign what is here with: ltm sign",
         )
     return key
 

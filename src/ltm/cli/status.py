@@ -2,119 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from itertools import zip_longest
 from typing import Any
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.clients.diagnose import is_entered
+from ltm.clients.former_tools import former_entries
 from ltm.config.config import problems_in
-from ltm.embed.embedder import standing
-from ltm.history.db import Passages
-from ltm.inject.select import disputes
-from ltm.llm.model import model_figures, model_lines
-from ltm.model import Filter, Memory, Phase, Problem, Scope, Status, now
-from ltm.notes.stash import MANY, Stashes
-from ltm.state.candidates import Candidates
-from ltm.store.other_tools import foreign
-from ltm.store.trust import unproven, waiting
+from ltm.inject.render import UNSURE_BELOW
+from ltm.llm.model import model_lines
+from ltm.model import Memory, Phase, Problem, now
+from ltm.notes.stash import MANY
+from ltm.project import installation
 from ltm.text.display import counted, one_line
 from ltm.text.sentences import shortened
 from ltm.upkeep import plan
-from ltm.upkeep.stats import LATELY, stats
-from ltm.vault import key_file
+from ltm.upkeep.stats import LATELY, project_figures, stats
 
 
 def figures(work: Work) -> dict[str, Any]:
-    """Counts by kind, phase, status and scope, sessions, storage, and model calls today."""
-    by: dict[str, Counter[str]] = {name: Counter() for name in ("kind", "scope", "status", "phase")}
-    active = 0
-    for kind, scope, status, phase, count in work.store.counts():
-        by["status"][status] += count
-        if status != Status.ACTIVE:
-            continue
-        active += count
-        by["kind"][kind] += count
-        by["scope"][scope] += count
-        by["phase"][str(phase)] += count
-    places = work.places
-    quarantined, untrusted = waiting(work.store, places)
-    key = key_file.load(places.home)
-    vaults = [
-        {"name": name, "path": folder, **_size(folder)}
-        for name, folder in (
-            ("shared", places.shared if places.shared_exists else ""),
-            ("private", places.private),
-            ("agent", places.agent_folder),
-        )
-        if folder and os.path.isdir(os.path.join(folder, "memories"))
+    """The figures of a project, and what a former tool left in the settings of clients."""
+    former = [
+        {"path": each.path, "message": each.problem.message, "remedy": each.remedy}
+        for each in former_entries(work.places)
     ]
-    return {
-        "project": {
-            "id": places.project.id,
-            "name": places.project.name,
-            "root": places.project.root,
-        },
-        "agent": places.agent,
-        "total": sum(by["status"].values()),
-        "active": active,
-        "by_kind": {kind.name: by["kind"][kind.name] for kind in work.config.kinds},
-        "by_phase": {str(int(phase)): by["phase"][str(int(phase))] for phase in Phase},
-        "by_status": {str(status): by["status"][status] for status in Status},
-        "by_scope": {str(scope): by["scope"][scope] for scope in Scope},
-        "waiting": {
-            "quarantined": quarantined,
-            "untrusted": untrusted,
-            "stashes": Stashes(places.project.root, places.private).waiting(),
-            "candidates": len(Candidates(places.private).waiting()),
-            "conflicts": len(disputes(work.store.list(Filter()).items)),
-        },
-        "unproven": [{"path": each.path, "message": each.message} for each in unproven(places)],
-        "held": plan.waiting_masses(places),
-        "foreign": [
-            {"path": each.path, "line": each.line, "message": each.message, "new": each.is_new}
-            for each in foreign(places)
-        ],
-        "signing": "" if key is None else key.id,
-        "sessions": work.store.sessions(),
-        "said": _said(places.sessions_db),
-        "problems": len(work.store.problems()) + len(problems_in(work.config, places.home)),
-        "storage": {
-            "path": vaults[0]["path"] if vaults else places.private,
-            "bytes": sum(vault["bytes"] for vault in vaults),
-        },
-        "vaults": vaults,
-        "home": places.home,
-        "llm": model_figures(places, work.config),
-        "vectors": standing(work.config)._asdict(),
-    }
-
-
-def _said(path: str) -> dict[str, int | str]:
-    """How much of this project's sessions is kept word for word."""
-    with closing(Passages(path, readonly=True)) as passages:
-        size = passages.size()
-    found = {"sessions": size.sessions, "passages": size.passages, "bytes": size.bytes}
-    return {"path": path, **found}
-
-
-def _size(folder: str) -> dict[str, int]:
-    memories = bytes_ = 0
-    for part in ("memories", "archives"):
-        try:
-            with os.scandir(os.path.join(folder, part)) as entries:
-                for entry in entries:
-                    if entry.name.endswith(".md"):
-                        bytes_ += entry.stat(follow_symlinks=False).st_size
-                        memories += part == "memories"
-        except OSError:
-            continue
-    return {"memories": memories, "bytes": bytes_}
+    return {**project_figures(work), "former": former}
 
 
 @command("status")
@@ -126,6 +41,8 @@ def status_command(work: Work) -> None:
         return
     output.say(f"project   {value['project']['name']}  ({value['project']['id']})")
     output.say(f"agent     {value['agent']}")
+    if command := installation.of_plugin():
+        output.say(f"command   {command} (type it where it says ltm)")
     output.say(f"memories  {value['active']} active, {value['total']} in all")
     for vault in value["vaults"]:
         output.say(f"  {vault['name']:8}{vault['memories']:5}  {vault['path']}")
@@ -139,6 +56,10 @@ def status_command(work: Work) -> None:
         output.say("sessions  none yet (read past ones with: ltm capture --all)")
     if value["signing"]:
         output.say(f"key       {value['signing']}: new memories are signed")
+    if value["remote"]:
+        done = value["remote"]["done"]
+        said = f"in step {output.since(done)}" if done else "never reached"
+        output.say(f"remote    {value['remote']['address']}, {said}")
     for head, line in zip_longest(("model",), model_lines(value["llm"]), fillvalue=""):
         output.say(f"{head:10}{line}")
     output.say(f"vectors   {value['vectors']['said']}")
@@ -150,6 +71,8 @@ def status_command(work: Work) -> None:
         output.note(output.problem(Problem(each["path"], each["message"], ill=False)))
     for each in value["foreign"]:
         output.note(output.problem(Problem(each["path"], each["message"], each["line"], ill=False)))
+    for each in value["former"]:
+        output.note(output.problem(Problem(each["path"], each["message"], ill=False)))
     for name, held in value["held"].items():
         output.note(plan.mass_message(name, held))
     for problem in (*problems_in(work.config, work.places.home), *work.store.problems()):
@@ -176,6 +99,7 @@ def _to_do(value: dict[str, Any]) -> list[tuple[str, str]]:
             "ltm consolidate --all",
         ),
         (value["problems"], "problem", "found", "ltm doctor"),
+        (bool(value["remote"].get("error")), "remote", "not reached", "ltm remote"),
     )
     many = {"stash": "stashes"}
     return [
@@ -206,7 +130,7 @@ def overview() -> None:
         value = figures(work)
         to_do = _to_do(value)
         to_do += [
-            (f"memories of another tool in {each['path']}", "ltm status")
+            (f"memories of another tool in {each['path']}", each["remedy"])
             for each in value["foreign"]
             if each["new"]
         ]
@@ -225,16 +149,21 @@ def overview() -> None:
             f"{name}: {counted(active, 'memory')}{both if scopes['agent'] else ''},"
             f" {counted(value['sessions'], 'session')}\n"
         )
-    wide = max(len(typed) for typed, _ in steps)
-    for what, typed in to_do:
-        output.say(f"  {typed:{wide}}  {what}")
     if to_do:
+        _say_rows([(typed, what) for what, typed in to_do], least=len(_NEXT_STEPS[1][0]))
         output.say("")
-    for typed, what in steps:
+    _say_rows(steps)
+
+
+def _say_rows(rows: Sequence[tuple[str, str]], least: int = 0) -> None:
+    """What to type, and next to it what it is good for."""
+    wide = max(least, *(len(typed) for typed, _ in rows))
+    for typed, what in rows:
         output.say(f"  {typed:{wide}}  {what}")
 
 
 _LISTED = 5
+_PHASE_NAMES = {str(int(phase)): phase.name.lower() for phase in Phase}
 
 
 @command("stats")
@@ -258,10 +187,20 @@ def stats_command(work: Work) -> None:
     kinds = {kind: count for kind, count in value["by_kind"].items() if count}
     for kind, count in sorted(kinds.items(), key=lambda each: -each[1]):
         output.say(f"  {kind:14}{_bar(count, max(kinds.values()))} {count:,}")
+    for name, counts_of in (
+        ("impact", found.impacts),
+        ("scope", value["by_scope"]),
+        ("phase", {_PHASE_NAMES[name]: count for name, count in value["by_phase"].items()}),
+    ):
+        said = ", ".join(f"{count:,} {name}" for name, count in counts_of.items() if count)
+        output.say(f"  {name:14}{said}")
+    output.say(f"  {'confidence':14}{found.sure:,} sure, {found.unsure:,} below {UNSURE_BELOW:.0%}")
     limit = work.config.get("inject.max_chars")
+    budget = work.config.get("inject.context_window") * work.config.get("inject.budget_percent")
     output.say(
         f"\nThe next session is told {counted(found.shown, 'memory')} in"
-        f" {counted(found.tokens, 'token')} ({found.characters:,} of {limit:,} characters)."
+        f" {counted(found.tokens, 'token')} of {budget // 100:,}"
+        f" ({found.characters:,} of {limit:,} characters)."
     )
     output.say(
         f"{found.used:,} of {found.active:,} were found or opened, {found.used_lately:,} of them in"

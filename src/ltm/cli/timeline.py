@@ -7,13 +7,14 @@ from datetime import timedelta
 import click
 
 from ltm.cli import output
-from ltm.cli.command import Work, command, day_span, limit_option
+from ltm.cli.command import Work, command, limit_option
 from ltm.cli.output import memory_record
 from ltm.errors import WrongUsage
 from ltm.history.passage import Header
-from ltm.model import Stored
+from ltm.model import Stored, now
 from ltm.recall.passages import passage_record
 from ltm.recall.timeline import TimelineEvent, around, retell
+from ltm.text.dates import day_span
 from ltm.text.display import counted, one_line
 from ltm.text.sentences import shortened
 
@@ -48,8 +49,9 @@ def timeline_command(
     """
     if sum(map(bool, (words, session, hit))) > 1:
         raise WrongUsage("WORDS, --session and --around exclude each other", hint="use one of them")
-    first = day_span(since).start if since else None
-    last = day_span(until).end - timedelta(days=1) if until else None
+    today = now().date()
+    first = day_span(since, today).start if since else None
+    last = day_span(until, today).end - timedelta(days=1) if until else None
     if first and last and last < first:
         raise WrongUsage("--until is before --since", hint="swap the two")
     if hit:

@@ -10,6 +10,7 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.cli.main import drain_home
+from ltm.cli.sync import has_markers
 from ltm.errors import ModelFailed
 from ltm.llm.model import open_model
 from ltm.model import now
@@ -167,6 +168,8 @@ def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
     _show_held(done.held)
     for path in done.written:
         output.say(f"wrote {path}")
+    if done.written and not has_markers(work):
+        output.note("To keep the most important in CLAUDE.md too, type: ltm sync --claude-md")
     for path, message in done.problems:
         output.note(f"problem: {path}: {message}")
     if done.model:

@@ -189,6 +189,8 @@ def read_toml(path: str, *, follow: bool = True) -> TomlFile:
 
 def parse_toml(text: str, path: str) -> TomlFile:
     """Read a text that is, or is to be, in the file at `path`."""
+    if not text.strip():
+        return TomlFile(path, text=text)
     import tomllib
 
     for number, words in enumerate(text.split("\n"), 1):

@@ -19,9 +19,12 @@ from ltm.files.atomic import is_device
 
 OptionValue = bool | int | float | str
 
+OFF = "none"
+"""The value that switches off what has several backends."""
+
 _TRUE = frozenset(("true", "yes", "on", "1"))
 _FALSE = frozenset(("false", "no", "off", "0"))
-_AGENT = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?\Z")
+_AGENT = r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?\Z"
 
 
 def extension(group: str, name: str) -> Any:
@@ -33,6 +36,8 @@ def extension(group: str, name: str) -> Any:
         if point.name == name:
             try:
                 return point.load()
+            except LtmError:
+                raise  # it says itself what it lacks
             except Exception as error:
                 raise LtmError(
                     f"the extension '{name}' of {group} does not load: {error}",
@@ -84,7 +89,7 @@ def agent_name(text: str) -> str:
     share one without knowing.
     """
     name = text.strip().lower()
-    if not _AGENT.match(name) or is_device(name):
+    if not re.match(_AGENT, name) or is_device(name):
         raise WrongUsage(
             f"'{text}' cannot be the name of an agent",
             hint="use letters, digits, '-', '_' and '.', at most 64, a letter or digit first",
@@ -116,6 +121,27 @@ _base_url = _matching(
     "the address of a server",
     "try: http://127.0.0.1:8080",
 )
+
+
+READABLE = (
+    "antigravity", "claude-code", "cline", "codex", "copilot", "cursor", "gemini", "goose", "kilo",
+    "opencode", "qwen",
+)  # fmt: skip
+"""The clients whose sessions can be read; a test compares them with `sessions.readers`."""
+
+
+def _client_names(text: str) -> str:
+    """Names of clients with a comma between them, or `all`."""
+    names = sorted({name for name in re.split(r"[\s,]+", text.lower()) if name})
+    unknown = [name for name in names if name not in (*READABLE, "all")]
+    if unknown or not names:
+        raise WrongUsage(
+            f"'{unknown[0]}' is not a client whose sessions ltm reads"
+            if unknown
+            else "it names no client",
+            hint=f"it must be all, or some of: {', '.join(READABLE)}",
+        )
+    return "all" if "all" in names else ", ".join(names)
 
 
 class Option(NamedTuple):
@@ -266,17 +292,33 @@ OPTIONS: tuple[Option, ...] = (
            doc="Share of the context window that memories may take."),
     Option("inject.max_chars", 9_800, repo=True, least=200, most=10_000,
            doc="Characters that memories may take; clients cut off a hook's output at 10,000."),
+    Option("inject.memories", 0, repo=True, most=1_000,
+           doc="Memories a session is told at its start at the most; 0 means as many as fit."),
+    Option("sync.imports", False,
+           doc="Whether the block in CLAUDE.md loads MEMORY.md (`@path`) instead of a copy of its "
+               "most important lines."),
+    Option("inject.message", True,
+           doc="Whether you are shown a line when a session starts: how many memories it was told, "
+               "and what waits for you."),
     Option("inject.subagents", False,
            doc="Whether sub-agents are told a short selection of memories too."),
     Option("inject.news_per_prompt", False,
            doc="Whether a prompt is told what other open sessions of the project learned since "
                "this one began."),
+    Option("claude_md.lines", 50, repo=True, least=10, most=150,
+           doc="Lines that the block of memories in CLAUDE.md or AGENTS.md may take."),
     Option("capture.offer", 3, repo=True, most=10,
            doc="Unconfirmed statements of earlier sessions that a session is offered at its start, "
                "each once; 0 offers none."),
+    Option("capture.clients", "all", check=_client_names, form="all, or names of clients",
+           doc="Clients whose sessions are learned from and kept. Sessions of other clients are "
+               "not read, so nothing that was said in them reaches an agent."),
     Option("recall.limit", 10, repo=True, least=1, most=1_000,
            doc="Hits a search returns unless it is asked for another number."),
     Option("recall.per_prompt", False, "Whether memories that fit a prompt are added to it."),
+    Option("trust.hold", "tools", choices=("tools", "agent", "all"),
+           doc="Which memories wait until you approve them: those that only a tool, a file or a "
+               "page vouches for; also what the agent says or stores; or all that sessions teach."),
     Option("sessions.keep", True,
            doc="Whether what is said in sessions is kept word for word, without secrets, to be "
                "searched."),

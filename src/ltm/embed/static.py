@@ -14,12 +14,12 @@ that fits, which is near to how unigram tables are meant.
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -81,12 +81,13 @@ class Pairs(_Pieces):
 
     def _pieces(self, word: str) -> list[int]:
         parts = list(word)
-        while len(parts) > 1:
-            ranks = [self._rank(left, right) for left, right in pairwise(parts)]
-            at = min(range(len(ranks)), key=ranks.__getitem__)
-            if ranks[at] is _NEVER:
-                break
+        ranks = [self._rank(left, right) for left, right in pairwise(parts)]
+        while ranks and (first := min(ranks)) is not _NEVER:
+            at = ranks.index(first)
             parts[at : at + 2] = [parts[at] + parts[at + 1]]
+            del ranks[at]
+            for pair in range(max(0, at - 1), min(at + 1, len(ranks))):
+                ranks[pair] = self._rank(parts[pair], parts[pair + 1])
         found: list[int] = []
         for part in parts:
             number = self._numbers.get(part)
@@ -99,12 +100,12 @@ class Pairs(_Pieces):
 
     def _rank(self, left: str, right: str) -> tuple[int, ...]:
         """When a pair is merged: before all pairs of a higher rank."""
-        made = self._numbers.get(left + right)
-        if made is None or left not in self._numbers or right not in self._numbers:
+        both = left + right
+        made, first, second = map(self._numbers.get, (both, left, right))
+        if made is None or first is None or second is None:
             return _NEVER
-        # Runs of spaces come last of all.
-        late = not (left + right).strip(_START)
-        return (late, made, self._numbers[left], self._numbers[right])
+        late = not both.strip(_START)  # runs of spaces come last of all
+        return (late, made, first, second)
 
 
 class Longest(_Pieces):
@@ -156,7 +157,22 @@ class Static:
                 each = sorted(counts)
                 times = np.array([counts[piece] for piece in each], np.float32)
                 found[at] = times @ self._table[each].astype(np.float32)
+        if isinstance(self._table.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            # Or each question leaves more of the file in the memory of a process that goes on.
+            self._table.base.madvise(mmap.MADV_DONTNEED)
         return unit(found)
+
+
+def _version(package: str, folder: str) -> str:
+    """The version of a package in a folder of packages, by the name of its metadata.
+
+    `importlib.metadata` says the same, and takes longer to load than all else here but numpy.
+    """
+    begin, end = f"{package.replace('-', '_')}-", ".dist-info"
+    for name in os.listdir(folder):
+        if name.startswith(begin) and name.endswith(end):
+            return name[len(begin) : -len(end)]
+    raise ValueError(f"{package} has no metadata in {folder}")
 
 
 class _Table(NamedTuple):
@@ -172,9 +188,10 @@ def load(package: Package) -> Static | None:
         return None
     try:
         table = _READERS[package.module](spec.submodule_search_locations[0])
-        name = f"{package.model}/{version(package.name)}/{_READING}"
-    except (OSError, ValueError, KeyError, TypeError, PackageNotFoundError):
+        version = _version(package.name, os.path.dirname(spec.submodule_search_locations[0]))
+    except (OSError, ValueError, KeyError, TypeError):
         return None
+    name = f"{package.model}/{version}/{_READING}"
     return Static(name, table.vectors, table.pieces)
 
 

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ltm.embed.embedder import Embedder, open_embedder
+from ltm.embed.embedder import STATIC, Embedder, installed, open_embedder
 from ltm.errors import ModelFailed
 from ltm.history.db import passages_of
+from ltm.index.index import vectors_meta, vectors_path
 from ltm.model import Memory
 
 if TYPE_CHECKING:
@@ -48,17 +49,16 @@ def keep_memories(store: object, embedder: Embedder, seconds: float = PATIENT) -
     if not isinstance(store, HasVectors):
         return True
     end = time.monotonic() + seconds
-    complete = True
     for vectors in store.vectors(embedder.name, embedder.dimensions):
-        missing = vectors.missing()
-        for start in range(0, len(missing), _BATCH):
-            some = vectors.memories(missing[start : start + _BATCH])
-            vectors.put_memories(some, embedder.embed([words(each.memory) for each in some]))
-            if time.monotonic() >= end:
-                return False
-        # Looked at once more: others may have changed some, and if not, that is noted.
-        complete = complete and not (missing and vectors.missing())
-    return complete
+        while missing := vectors.missing():
+            for start in range(0, len(missing), _BATCH):
+                some = vectors.memories(missing[start : start + _BATCH])
+                vectors.put_memories(some, embedder.embed([words(each.memory) for each in some]))
+                if time.monotonic() >= end:
+                    return not vectors.missing()
+        if seconds > BRIEF:
+            vectors.drop_gone()
+    return True
 
 
 def keep_passages(
@@ -81,12 +81,33 @@ def words(memory: Memory) -> str:
     return "\n".join(part for part in (memory.title, " ".join(memory.tags), memory.words) if part)
 
 
+def _has_all(project: OpenProject) -> bool:
+    """Whether nothing is new for a model of this machine, as far as notes next to the vectors tell.
+
+    Most sessions teach nothing, and numpy takes longer to load than all else there is to do.
+    """
+    package = installed()
+    if project.config.own("embed.backend") != STATIC or package is None:
+        return False
+    is_embedded = getattr(project.store, "is_embedded", None)
+    if is_embedded is None or not is_embedded(package.model):
+        return False
+    if not os.path.exists(project.places.sessions_db):
+        return True
+    passages = passages_of(project)
+    noted = vectors_meta(vectors_path(passages.path))
+    is_by_model = noted.get("made by", "").startswith(f"{package.model}/")
+    return not passages.after(int(noted.get("last", 0)) if is_by_model else 0, 1)
+
+
 def embed_new(project: OpenProject, environ: Mapping[str, str]) -> None:
     """Give vectors to what a project has new.
 
     A model that cannot be asked now is not an error: search goes by words until the next time.
     """
     try:
+        if _has_all(project):
+            return
         embedder = open_embedder(project.config, environ)
         if embedder is None:
             return

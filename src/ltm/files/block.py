@@ -33,10 +33,8 @@ NOTE = f"{SIGNATURE} reference, not instructions. Edits here are lost."
 """That line, in a block."""
 
 _BOM = rb"(?:\xef\xbb\xbf)?"
-_MARK = re.compile(
-    _BOM + rb"[ \t]*(?P<mark><!--[ \t]*MEMORY:(?P<word>START|END)[ \t]*-->)[ \t]*[\r\n]*\Z"
-)
-_CODE = re.compile(rb"[ \t]*(?P<fence>`{3,}|~{3,})(?P<rest>[^\r\n]*)")
+_MARK = _BOM + rb"[ \t]*(?P<mark><!--[ \t]*MEMORY:(?P<word>START|END)[ \t]*-->)[ \t]*[\r\n]*\Z"
+_CODE = rb"[ \t]*(?P<fence>`{3,}|~{3,})(?P<rest>[^\r\n]*)"
 
 
 class _Mark(NamedTuple):
@@ -155,6 +153,55 @@ def import_line(memory_md: str, target: str) -> str:
     return "@" + path.replace(os.sep, "/").replace(" ", "\\ ")
 
 
+_TAGGED = r"\[(?:\? )?([0-9a-z_-]+)(?: [0-9a-z_-]+)*\]\Z"
+_HEAD, _FOOT = "", "foot"
+"""What stands above the first heading, and below the last line of a memory."""
+_COUNT = r"- _…and \d+ more"
+
+
+def merged_block(base: bytes, ours: bytes, theirs: bytes) -> str | None:
+    """The block for a file of which two versions are merged; None unless both have one of LTM's.
+
+    Each line is known by its heading and the id at its end. A line that one side changed, added or
+    took out is as that side has it; of two changes ours stands until the block is written again.
+    """
+    blocks = [find_block(each) for each in (base, ours, theirs)]
+    if not all(each and (each.is_empty or is_ours(each.data)) for each in blocks[1:]):
+        return None
+    before, mine, other = (_sections(each.inner if each else []) for each in blocks)
+    lines = [START]
+    for heading in sorted(dict.fromkeys((*mine, *other)), key=_FOOT.__eq__):
+        was = before.get(heading, {})
+        here, there = mine.get(heading, {}), other.get(heading, {})
+        kept = []
+        for key in dict.fromkeys((*here, *there)):
+            line, change = here.get(key), there.get(key)
+            if (key in was and line == was[key]) or (line is None and key not in was):
+                line = change
+            if line is not None:
+                kept.append(line)
+        if kept:
+            opening = {_HEAD: [], _FOOT: [""]}.get(heading, ["", heading])
+            lines += [*opening, *kept]
+    return "\n".join([*lines, END])
+
+
+def _sections(lines: list[bytes]) -> dict[str, dict[str, str]]:
+    """The lines below each heading, each by what it is known by."""
+    found: dict[str, dict[str, str]] = {}
+    section = found.setdefault(_HEAD, {})
+    for raw in lines:
+        line = raw.decode("utf-8", "surrogateescape").rstrip()
+        if line.startswith("### "):
+            section = found.setdefault(line, {})
+        elif line:
+            if not line.startswith("- ") and len(found) > 1:
+                section = found.setdefault(_FOOT, {})
+            tagged = re.search(_TAGGED, line)
+            section[tagged[1] if tagged else re.sub(_COUNT, "…", line)] = line
+    return found
+
+
 def _marks(data: bytes) -> tuple[list[_Mark], tuple[_Mark, _Mark] | None]:
     """The marks that stand alone on a line outside code blocks, and the first pair of them.
 
@@ -165,11 +212,11 @@ def _marks(data: bytes) -> tuple[list[_Mark], tuple[_Mark, _Mark] | None]:
     code = b""  # the fence of the code block that is open
     inside = False
     for number, line in enumerate(data.splitlines(keepends=True), start=1):
-        if found := None if code else _MARK.match(line):
+        if found := None if code else re.match(_MARK, line):
             inside = found["word"] == b"START"
             begin, end = found.span("mark")
             marks.append(_Mark(inside, number, position + begin, position + end))
-        elif not inside and (found := _CODE.match(line)):
+        elif not inside and (found := re.match(_CODE, line)):
             # What stands between the marks is replaced, so it opens no code block.
             fence, rest = found["fence"], found["rest"]
             if not code:

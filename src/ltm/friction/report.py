@@ -12,11 +12,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ltm.config.options import SIGNALS
 from ltm.errors import Refused
-from ltm.files.atomic import is_inside, make_folder, remove_file, write_file
+from ltm.files.atomic import is_inside, make_folder, read_plain, remove_file, write_file
 from ltm.friction.analysis import Analysis
 from ltm.friction.score import QUALITIES, Cluster, signal_counts, weigh
 from ltm.state.corrections import Rule
@@ -45,6 +46,8 @@ _SESSIONS = 20
 _DAYS = 14
 _BAR = 30
 _SHOWN = 25
+_ASKS_FOR = b"Inhibitory Instruction"
+_MOST = 64 * 1024 * 1024
 _MEANINGS = {
     "BAD": "ended in trouble",
     "FRICTION": "the user had to react",
@@ -82,9 +85,17 @@ def write(found: Analysis, folder: str, rules: Sequence[Rule] = (), root: str = 
         written.append(ignore)
     for name, text in files(found, rules).items():
         path = os.path.join(folder, name)
+        _keep_instructions(path)
         write_file(path, text.encode("utf-8", "backslashreplace"))
         written.append(path)
     return written
+
+
+def _keep_instructions(path: str) -> None:
+    """Put another tool's file aside into which a person may have written: ours asks for nothing."""
+    with suppress(OSError):
+        if _ASKS_FOR in read_plain(path, limit=_MOST, follow=False):
+            os.rename(path, f"{path}.former")
 
 
 def remove(root: str) -> int:

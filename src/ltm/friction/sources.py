@@ -16,7 +16,11 @@ from dataclasses import dataclass, field
 from ltm.errors import NotFound
 from ltm.files.atomic import is_inside, names_in
 from ltm.project.identity import identify
-from ltm.sessions.transcript import all_transcripts, origin, unpacked
+from ltm.sessions.claude_code import projects_folder
+from ltm.sessions.port import SessionOrigin, stem
+from ltm.sessions.readers import READERS
+from ltm.sessions.sources import file_of, is_transcript, sessions_in
+from ltm.sessions.transcript import all_transcripts, origin, read, unpacked
 
 _ENDINGS = (".jsonl", ".jsonl.gz")
 _SKIPPED = "sessions-index"
@@ -40,11 +44,11 @@ class TranscriptFile:
     branch: str = ""
     first: str = ""
     """The uuid of its first message."""
+    session: str = ""
+    """The session's id: of Claude Code's transcripts, the file's name without its ending."""
 
-    @property
-    def session(self) -> str:
-        """The session's id: the file's name without its ending."""
-        return os.path.basename(self.path).removesuffix(".gz").removesuffix(".jsonl")
+    def __post_init__(self) -> None:
+        self.session = self.session or stem(self.path)
 
 
 @dataclass(slots=True)
@@ -76,6 +80,10 @@ def find(paths: Iterable[str]) -> list[str]:
             top = os.path.abspath(path)
             below = (each for folder in _entries(top) for each in _transcripts(folder))
             found |= dict.fromkeys(_transcripts(top) or below)
+        elif is_transcript(path):
+            whole = os.path.abspath(path)
+            within = sessions_in(whole)
+            found |= dict.fromkeys([whole] if within is None else (name for name, _ in within))
         elif os.path.exists(path):
             found[os.path.abspath(path)] = None
         else:
@@ -84,17 +92,21 @@ def find(paths: Iterable[str]) -> list[str]:
 
 
 def of_project(root: str, project: str, home: str, environ: Mapping[str, str]) -> list[str]:
-    """The transcripts the client keeps of a project: of its folder, parts of it and work trees.
+    """The transcripts that clients keep of a project: of its folder, parts of it and work trees.
 
-    The client has a folder for each folder it was started in; where that was is asked of its
-    newest transcript, because the folder's name cannot be turned back.
+    Claude Code has a folder for each folder it was started in; where that was is asked of its
+    newest transcript, because the folder's name cannot be turned back. Other clients' transcripts
+    are asked one by one.
     """
+    top = projects_folder(environ)
     folders: dict[str, list[str]] = {}
     for path in all_transcripts(environ):
-        folders.setdefault(os.path.dirname(path), []).append(path)
+        folder = os.path.dirname(path)
+        folders.setdefault(folder if os.path.dirname(folder) == top else path, []).append(path)
     found: list[str] = []
     for paths in folders.values():
-        cwd = next((cwd for path in reversed(paths) if (cwd := origin(path).cwd)), "")
+        began = (origin(path) for path in reversed(paths))
+        cwd = next((each.cwd for each in began if each.cwd and not each.is_subagent), "")
         if not cwd:
             continue
         # A folder inside may be a project of its own; one that is gone cannot be asked.
@@ -142,6 +154,12 @@ def group(paths: Sequence[str], seen: Callable[[str], None] = lambda path: None)
 def _look(source: TranscriptFile) -> set[int]:
     """The messages of a file as small numbers; notes where it was written and how it begins."""
     found: set[int] = set()
+    if not source.path.endswith(".gz"):
+        began = origin(source.path)
+        if not began.client:
+            raise FileNotFoundError(source.path)
+        if not READERS[began.client].has_uuids:
+            return _look_through(source, began)
     with unpacked(source.path) as plain, open(plain, "rb") as file:
         rest = b""
         while chunk := file.read(_CHUNK):
@@ -156,6 +174,16 @@ def _look(source: TranscriptFile) -> set[int]:
             # Numbers, because the texts themselves would take ten times the memory.
             found.update(map(hash, uuids))
             rest = data[-_OVERLAP:]
+    return found
+
+
+def _look_through(source: TranscriptFile, began: SessionOrigin) -> set[int]:
+    """The same for a transcript whose messages are only known by parsing it."""
+    source.session, source.cwd, source.branch = began.session, began.cwd, began.branch
+    found: set[int] = set()
+    for turns in read(source.path).messages():
+        source.first = source.first or turns[0].uuid
+        found.add(hash(turns[0].uuid.encode("utf-8", "replace")))
     return found
 
 
@@ -187,6 +215,6 @@ def _entries(folder: str) -> list[str]:
 
 def _age(path: str) -> tuple[float, str]:
     try:
-        return os.stat(path).st_mtime, path
+        return os.stat(file_of(path)).st_mtime, path
     except OSError:
         return 0.0, path

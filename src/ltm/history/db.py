@@ -10,10 +10,12 @@ What is kept can be looked up as `history.search` says. A project never sees ano
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ltm.errors import Conflict, StorageFailed
@@ -36,13 +38,16 @@ from ltm.history.passage import Header, Passage
 from ltm.history.search import PassageLookups
 from ltm.history.tables import SCHEMA, PassageRows, kept_path, message_number, message_of
 from ltm.index.index import keep_vectors, vectors_path
-from ltm.model import Problem
+from ltm.model import Problem, iso
+from ltm.sessions.sources import cursor_of, extent
 
 if TYPE_CHECKING:
+    from ltm.config.config import Config
     from ltm.store.project import OpenProject
 
 _PRUNED = 0.9  # of what may be kept: pruning to less than the limit makes it rare
 _PURGED = "purged"
+_MEGABYTE = 1_000_000
 
 
 class Passages(PassageLookups):
@@ -255,3 +260,31 @@ def passages_of(project: OpenProject, *, readonly: bool = False) -> Passages:
     if readonly and not project.has("passages"):
         return project.part("passages to read", lambda: Passages(path, readonly=True))
     return project.part("passages", lambda: Passages(path))
+
+
+def is_behind(project: OpenProject, session: str, transcript: str) -> bool:
+    """Whether a transcript is not as long as it was when it was last read into a project's file."""
+    if not project.config.get("sessions.keep"):
+        return False
+    if not os.path.exists(project.places.sessions_db):
+        return True
+    place = passages_of(project).cursor(session, transcript)
+    try:
+        return cursor_of(json.dumps(json.loads(place)["at"])).offset != extent(transcript)
+    except (ValueError, KeyError, TypeError, OSError):
+        return True
+
+
+def let_go(project: OpenProject, now: datetime) -> int:
+    """Let go of what is older, or more, than the options say; how many passages went."""
+    config = project.config
+    before, most = oldest_kept(config, now), int(config.get("sessions.megabytes")) * _MEGABYTE
+    if not (before or most) or not os.path.exists(project.places.sessions_db):
+        return 0
+    return passages_of(project).prune(before=before, most=most)
+
+
+def oldest_kept(config: Config, now: datetime) -> str:
+    """The moment before which nothing is kept; '' when everything is."""
+    days = int(config.get("sessions.days"))
+    return iso(now - timedelta(days=days)) if days else ""

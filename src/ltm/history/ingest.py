@@ -15,17 +15,16 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
-from ltm.capture.model_extract import READER as MODEL
-from ltm.capture.pipeline import READER as RULES
 from ltm.errors import Conflict, NotFound
-from ltm.history.db import Passages, passages_of
+from ltm.history.db import Passages, oldest_kept, passages_of
 from ltm.history.passage import Header, Passage, line_range
 from ltm.history.split import Cutter, sound
-from ltm.model import Memory, iso
+from ltm.model import Memory
 from ltm.project.layout import Places, sessions_file
+from ltm.sessions.sources import is_transcript
 from ltm.sessions.transcript import (
     IN_ONE,
     Cursor,
@@ -37,15 +36,11 @@ from ltm.sessions.transcript import (
     read,
 )
 from ltm.sessions.turns import Turn
-from ltm.state.session_log import Session, SessionLog
+from ltm.state.session_log import BY_MODEL, BY_RULES, Session, SessionLog
 from ltm.store.project import OpenProject
 from ltm.text.sentences import sentences
 from ltm.text.similarity import jaccard, tokens_of
 from ltm.text.terms import query_terms
-
-if TYPE_CHECKING:
-    from ltm.config.config import Config
-
 
 _BATCH = 400_000  # characters that are held before they are kept
 _ATTEMPTS = 5
@@ -136,9 +131,6 @@ def _written(cursor: Cursor, state: dict[str, Any]) -> str:
     return json.dumps({"at": json.loads(cursor.text()), "state": state}, separators=(",", ":"))
 
 
-_MEGABYTE = 1_000_000
-
-
 def keep_session(
     project: OpenProject,
     session: Session,
@@ -158,19 +150,10 @@ def keep_session(
         session.id,
         session.transcript,
         session.cwd,
-        since=_oldest(project.config, now),
+        since=oldest_kept(project.config, now),
         known_as=known_as,
         lines=lines,
     )
-
-
-def let_go(project: OpenProject, now: datetime) -> int:
-    """Let go of what is older, or more, than the options say; how many passages went."""
-    config = project.config
-    before, most = _oldest(config, now), int(config.get("sessions.megabytes")) * _MEGABYTE
-    if not (before or most) or not os.path.exists(project.places.sessions_db):
-        return 0
-    return passages_of(project).prune(before=before, most=most)
 
 
 def purge_session(name: str, where: Places) -> tuple[int, str, str]:
@@ -201,13 +184,7 @@ def _session(name: str, where: Places) -> Session | None:
 def transcript_of(session: Session | None) -> str:
     """The client's transcript of a session, if it is still there."""
     path = session.transcript if session else ""
-    return path if path and os.path.exists(path) else ""
-
-
-def _oldest(config: Config, now: datetime) -> str:
-    """The moment before which nothing is kept; '' when everything is."""
-    days = int(config.get("sessions.days"))
-    return iso(now - timedelta(days=days)) if days else ""
+    return path if is_transcript(path) else ""
 
 
 # -- messages that quote a purged memory -----------------------------------------------------------
@@ -251,7 +228,7 @@ def messages_quoting(memory: Memory, session: str, transcript: str) -> list[str]
 def note_unsaid(log: SessionLog, messages: list[str], at: datetime) -> None:
     """Make readers that have not read these messages yet skip them."""
     with log.transaction():
-        for reader in (UNSAID, RULES, MODEL):
+        for reader in (UNSAID, BY_RULES, BY_MODEL):
             read_by = log.turns_read(reader, at)
             for message in messages:
                 read_by.is_new(message)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 import time
 
+from ltm.clients.table import BY_NAME, CLAUDE_CODE
+from ltm.project.home import INSTRUCTIONS, instruction_names, loads_agents_md
 from ltm.project.home import home as find_home
-from ltm.project.home import loads_agents_md
 from ltm.spool import session_text
 from ltm.spool.session_text import mark_of, note_told, told
 
@@ -29,14 +30,16 @@ _PART = 1024 * 1024  # of a transcript, at each end, in which an earlier answer 
 _FIRST_LOOK = 0.6  # seconds a process has to read what is in no index yet
 
 
-def at_start(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
-    """The text for the start of a session.
+def at_start(
+    record: Mapping[str, object], environ: Mapping[str, str] = os.environ
+) -> tuple[str, str]:
+    """The text for the start of a session, and the message for the person.
 
     A resumed session carries in its transcript what it was told, and its client tells it again:
     then there is nothing to say.
     """
-    if record.get("source") == "resume" and _was_told(str(record.get("transcript", ""))):
-        return ""
+    if record.get("source") == "resume" and _was_told(record):
+        return "", ""
     folder = folder_of(record)
     kept = session_text.load(find_home(environ), folder, environ, _client(environ))
     if kept is not None:
@@ -60,17 +63,19 @@ def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.en
         return tell(project.store, project.places, project.config, now(), short=True).text
 
 
-def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str]) -> str:
-    """Compose the text for sessions in a folder of a project, and keep it if it is up to date."""
-    from ltm.inject.instruction_files import has_agents_md
+def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Compose the text for sessions in a folder of a project and the message for the person, and
+    keep both if they are up to date."""
+    from ltm.inject.instruction_files import differs_for
     from ltm.inject.session_start import tell
     from ltm.model import now
     from ltm.store.file_store import FileStore
+    from ltm.store.project import OpenProject
 
     where, config = project.places, project.config
     if not project.is_built_in:
         # It may be at the other end of a network, where a hook must not look.
-        return "" if project.readonly else tell(project.store, where, config, now()).text
+        return "" if project.readonly else tell(project.store, where, config, now()).text, ""
     watched = session_text.stamps(_watched(where, folder))
     store = project.store
     assert isinstance(store, FileStore)
@@ -79,19 +84,33 @@ def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str])
     files: dict[str, bool] = {}
     told = tell(store, where, config, now(), files=files)
     text, current = told.text, store.is_current()
-    if current:
-        client = _client(environ) if has_agents_md(where.project.root) else ""
+    # What changed after the project was opened and before the stamps were taken is in neither.
+    meanwhile = OpenProject(folder, environ=environ, readonly=True, user=project.user)
+    is_same = meanwhile.places == where and meanwhile.config.values == config.values
+    if current and is_same:
+        client = differs_for(where.project.root, _client(environ))
         session_text.save(
-            where.home, folder, environ, text, watched, client, files=files, shown=told.shown
+            where.home,
+            folder,
+            environ,
+            text,
+            watched,
+            client,
+            files=files,
+            shown=told.shown,
+            message=told.message,
         )
     if text or current or not project.readonly:
-        return text
-    return _first_look(where.home, folder)
+        return text, told.message
+    return _first_look(where.home, folder), ""
 
 
 def _client(environ: Mapping[str, str]) -> str:
-    """The variant of the text a client gets where there is an AGENTS.md."""
-    return "with AGENTS.md" if loads_agents_md(environ) else "without AGENTS.md"
+    """The variant of the text a client gets where there are instruction files."""
+    names = environ.get(INSTRUCTIONS, "")
+    if names:
+        return names.replace(" ", "+")
+    return "CLAUDE.md with AGENTS.md" if loads_agents_md(environ) else "CLAUDE.md only"
 
 
 def _first_look(home: str, folder: str) -> str:
@@ -167,7 +186,8 @@ def _settings(places: Places, folder: str) -> Iterator[str]:
     from ltm.vault import key_file
 
     yield os.path.join(places.home, CONFIG_FILE)
-    yield key_file.path_in(places.home)
+    for agent in ("", places.agent):
+        yield key_file.path_in(places.home, agent)
     yield os.path.join(places.private, layout.TRUST_FILE)
     yield from layout.watched(places.project.root, client_folder())
     if places.project.common_dir:
@@ -179,24 +199,24 @@ def _settings(places: Places, folder: str) -> Iterator[str]:
 
 def _watched(places: Places, folder: str) -> Iterator[str]:
     """Every file and folder that has a say in what is told, there or not."""
-    from ltm.files.block import TARGETS
     from ltm.inject.instruction_files import AGENTS, FILES, has_agents_md, settings_files
     from ltm.inject.session_start import client_folder
     from ltm.inject.session_start import watched as watched_work
     from ltm.model import now
     from ltm.notes import stash
+    from ltm.project import layout
     from ltm.state.candidates import CANDIDATES_FILE
     from ltm.store import other_tools
-    from ltm.store.open import vaults_of
+    from ltm.store.open import teams_of, vaults_of
 
     yield from _settings(places, folder)
-    for vault in vaults_of(places):
+    yield os.path.join(places.home, layout.TEAMS)
+    for team in places.teams:
+        yield os.path.join(team.folder, layout.TEAM_FILE)
+    for vault in (*vaults_of(places), *teams_of(places)):
         yield vault.memories
-    yield os.path.join(places.home, other_tools.FILE)
-    for name in ("memories.db", "ltm.db"):
-        yield os.path.join(places.home, name)
-    for name in TARGETS:
-        yield os.path.join(places.project.root, name)
+    yield places.own
+    yield from other_tools.watched(places)
     yield os.path.join(places.private, "project.json")
     if places.project.claimed:
         yield os.path.join(places.home, "projects", places.project.claimed, "project.json")
@@ -210,7 +230,7 @@ def _watched(places: Places, folder: str) -> Iterator[str]:
         yield from settings_files(places.project.root, client_folder())
     for place in _upwards(folder):
         yield os.path.join(place, ".claude", "ltm", "memories")
-        for name in (*FILES, *AGENTS):
+        for name in (*FILES, *AGENTS, *instruction_names()):
             yield os.path.join(place, name)
 
 
@@ -236,9 +256,12 @@ def folder_of(record: Mapping[str, object]) -> str:
         return os.sep
 
 
-def _was_told(transcript: str) -> bool:
+def _was_told(record: Mapping[str, object]) -> bool:
     """Whether a transcript's beginning or end shows that the session was told memories."""
+    client = BY_NAME.get(str(record.get("client")), CLAUDE_CODE)
+    mark = client.told_in.encode()
     try:
+        transcript = str(record.get("transcript", "")) if mark else ""
         handle = os.open(transcript, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
         return False
@@ -252,11 +275,7 @@ def _was_told(transcript: str) -> bool:
         return False
     finally:
         os.close(handle)
-    return any(
-        b'"hook_additional_context"' in line and b"[LTM:" in line
-        for part in parts
-        for line in part.split(b"\n")
-    )
+    return any(mark in line and b"[LTM:" in line for part in parts for line in part.split(b"\n"))
 
 
 _CHARS = 1_500

@@ -25,7 +25,7 @@ OUT_OF_TIME = (
 )
 """What a hook prints for the person whose session starts without memories."""
 
-_START, _END = ('{"event":"SessionStart"', '{"event":"SessionEnd"')
+START, _END = ('{"event":"SessionStart"', '{"event":"SessionEnd"')
 
 
 def by_a_child(limit: float, end_limit: float, last: float) -> bool:
@@ -47,7 +47,7 @@ def by_a_child(limit: float, end_limit: float, last: float) -> bool:
             return _is_done(said, os.waitpid(child, 0)[1])
         said += chunk
     event, is_kept, answer = _parts(said)
-    _print(answer or (OUT_OF_TIME.encode() if event.startswith(_START) else b""))
+    _print(answer or (OUT_OF_TIME.encode() if event.startswith(START) else b""))
     ends = [_forked(lambda _: _work().note_late(os.environ, event))[0]]
     if is_kept:
         os.kill(child, 9)  # what is left to do is not worth the time

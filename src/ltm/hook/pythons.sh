@@ -1,5 +1,5 @@
 #!/bin/sh
-# Read by what clients run (`plugin/run.sh`, the launcher of `ltm setup`): which Pythons there are,
+# Read by what clients run (`src/run.sh`, the launcher of `ltm setup`): which Pythons there are,
 # and how a hook is run on one that may be broken. Only the shell's own commands are used to look
 # around, because every event waits for this.
 

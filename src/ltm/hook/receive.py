@@ -16,11 +16,21 @@ import sys
 import time
 from _thread import allocate_lock
 
-from ltm.clients.wire import PLUGIN_EVENTS, TOOL_EVENTS, is_plugin_active, understand
+from ltm.clients.table import CLAUDE_CODE, EVENT_OPTION, NESTED, UNLESS_PLUGIN, Client
+from ltm.clients.wire import (
+    PLUGIN_EVENTS,
+    TOOL_EVENTS,
+    answer_line,
+    client_of,
+    is_plugin_active,
+    option,
+    understand,
+)
 from ltm.errors import LtmError
 from ltm.files.atomic import read_plain, write_file
 from ltm.files.fastjson import is_whole, read_object, write
-from ltm.hook.deadline import OUT_OF_TIME
+from ltm.hook.deadline import OUT_OF_TIME, START
+from ltm.project.home import INSTRUCTIONS
 from ltm.project.home import home as find_home
 from ltm.spool import events, hook_log
 from ltm.spool.hook_log import ltm_command, runtime
@@ -57,29 +67,33 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
     time is shorter than usual.
     """
     payload = read_object(_read(0))
-    record = understand(payload)
+    client = client_of(sys.argv, environ)
+    record = understand(payload, client, option(sys.argv, EVENT_OPTION))
     if record is None:
         return
     event = str(record["event"])
-    if "--unless-plugin" in sys.argv and event in PLUGIN_EVENTS:
+    if UNLESS_PLUGIN in sys.argv and event in PLUGIN_EVENTS and client.has_registry:
         project = environ.get("CLAUDE_PROJECT_DIR") or str(record.get("cwd", ""))
         if is_plugin_active(environ, project):
             return  # this event also reaches a hook of our plugin, and must not happen twice
     key = events.new_key()
-    tell(write({**record, _KEY: key}))
+    # What begins with the event has words for a person when time is up, if the client shows them.
+    tell(write({**record, _KEY: key} if client.told == NESTED else {_KEY: key, **record}))
     home = _home(environ)
+    if event == "SessionStart" and home and not _is_first(home, record, client):
+        return
     keep(record, home, environ, key=key)
     tell("")
     if not home:
         return
+    if client.instructions:
+        os.environ[INSTRUCTIONS] = " ".join(client.instructions)
     try:
-        line = answer(payload, record, home)
-        notice = _notice(record, environ)
-        if notice:
-            line = write({**read_object(line), "systemMessage": notice}) + "\n"
+        line = answer(payload, record, home, environ, client)
         if line and _printing.acquire(False):
             _print(line)
-        if _is_due(event, home):
+        # A server of a session that ends is gone before it looks again.
+        if _is_due(event, home) and (event == "SessionEnd" or not _is_held(home, SERVED)):
             start_drain(home)
     except Exception as error:
         hook_log.note(home, event, error)
@@ -87,7 +101,7 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
 
 def give_up(environ: Mapping[str, str], told: str) -> None:
     """Print that time is up to a person whose session starts, and leave a line in the log."""
-    if read_object(told).get("event") == "SessionStart" and _printing.acquire(False):
+    if told.startswith(START) and _printing.acquire(False):
         _print(OUT_OF_TIME)
     note_late(environ, told)
 
@@ -121,18 +135,38 @@ def keep(
     return True
 
 
-def answer(payload: dict[str, object], record: dict[str, object], home: str) -> str:
-    """What the hook of an event prints: one line of JSON, or nothing."""
-    event = str(record["event"])
+def answer(
+    payload: dict[str, object],
+    record: dict[str, object],
+    home: str,
+    environ: Mapping[str, str] = os.environ,
+    client: Client = CLAUDE_CODE,
+) -> str:
+    """What the hook of an event prints, in the form of its client; or nothing."""
+    event, nested = str(record["event"]), client.told == NESTED
     try:
-        text = _text_for(event, payload, record, home)
+        text, message = _answer_to(event, payload, record, home) if client.told else ("", "")
     except TimeoutError as error:
         hook_log.note(home, event, error)
-        return OUT_OF_TIME
-    if not text:
-        return ""
-    output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-    return write(output) + "\n"
+        return OUT_OF_TIME if nested else ""
+    plugin = event == "SessionStart" and bool(environ.get("CLAUDE_PLUGIN_ROOT"))
+    if plugin:
+        memories, end, notice = text.rpartition("[/LTM]")
+        text = f"{memories}{end}{_in_plugin(notice)}"
+    line = answer_line(client, str(payload.get(client.event_field) or event), text)
+    if record.get("source") == "startup" and event == "SessionStart" and nested:
+        said = filter(None, (_in_plugin(message) if plugin else message, _notice(environ)))
+        if shown := "\n".join(said):
+            line = write({"systemMessage": shown, **read_object(line)}) + "\n"
+    return line
+
+
+def _is_first(home: str, record: dict[str, object], client: Client) -> bool:
+    """Whether a session's start has not reached us by another hook, or by its first one."""
+    from ltm.spool.session_text import is_first
+
+    door = " ".join(sys.argv)
+    return is_first(home, str(record["session"]), door, again=not client.once)
 
 
 def _home(environ: Mapping[str, str]) -> str:
@@ -171,26 +205,43 @@ def _text(chunks: list[bytes]) -> str:
     return b"".join(chunks).decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
-def _text_for(event: str, payload: dict[str, object], record: dict[str, object], home: str) -> str:
+def _answer_to(
+    event: str, payload: dict[str, object], record: dict[str, object], home: str
+) -> tuple[str, str]:
+    """What the session is told, and at its start what the person is."""
     if event != "SessionStart" and not (event in _SWITCHES and _may_be_on(home, _SWITCHES[event])):
-        return ""
+        return "", ""
     from ltm.hook import answer as answers
 
     if event == "SubagentStart":
-        return answers.at_subagent(record)
+        return answers.at_subagent(record), ""
     if event == "UserPromptSubmit":
-        return answers.at_prompt(record, str(payload.get("prompt", "")))
-    text = answers.at_start(record)
+        return answers.at_prompt(record, str(payload.get("prompt", ""))), ""
+    text, message = answers.at_start(record)
     if text and _may_be_on(home, _SWITCHES["UserPromptSubmit"]):
         answers.note_start(home, str(record.get("session", "")), text)
-    return text
+    return text, message
 
 
-def _notice(record: dict[str, object], environ: Mapping[str, str]) -> str:
-    """What a person should know when a session begins, and is told once: that the plugin's
-    environment is ready, or why it could not be built."""
+_PLUGIN_COMMANDS = (
+    ("(ltm consolidate --all)", "(/ltm:remember)"),
+    ("(ltm import ", "(/ltm:memory-import "),
+    ("(ltm ", "(/ltm:"),
+)
+"""Commands as a message or a notice names them, and what a user of the plugin types instead."""
+
+
+def _in_plugin(message: str) -> str:
+    for typed, instead in _PLUGIN_COMMANDS:
+        message = message.replace(typed, instead)
+    return message
+
+
+def _notice(environ: Mapping[str, str]) -> str:
+    """What a person is told once: that the plugin's environment is ready, or why it could not be
+    built."""
     data = environ.get("CLAUDE_PLUGIN_DATA", "")
-    if record.get("source") != "startup" or not data:
+    if not data:
         return ""
     path = os.path.join(data, "environment.json")
     try:
@@ -213,7 +264,7 @@ def _may_be_on(home: str, word: bytes) -> bool:
 
 
 def _print(line: str) -> None:
-    data = memoryview(line.encode("ascii"))
+    data = memoryview(line.encode("utf-8", "replace"))
     while data:
         data = data[os.write(1, data) :]
 
@@ -227,6 +278,8 @@ def _is_due(event: str, home: str) -> bool:
 
 
 LOCK = "drain.lock"
+SERVED = "served.lock"
+"""Held, together, by the servers of a home that drain it every few seconds."""
 
 
 def start_drain(home: str) -> bool:
@@ -254,10 +307,15 @@ def start_drain(home: str) -> bool:
 
 def is_draining(home: str) -> bool:
     """Whether a drain of this home is running. Never waits."""
+    return _is_held(home, LOCK)
+
+
+def _is_held(home: str, name: str) -> bool:
+    """Whether a living process holds a lock."""
     try:
         import fcntl
 
-        handle = os.open(os.path.join(home, LOCK), os.O_RDWR)
+        handle = os.open(os.path.join(home, name), os.O_RDWR)
     except (ImportError, OSError):
         return False
     try:

@@ -15,7 +15,7 @@ import sqlite3
 import time
 from binascii import crc32
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import import_module
 from types import ModuleType
 
@@ -38,6 +38,7 @@ from ltm.files.sqlite import (
     look,
     make,
     transaction,
+    uri,
 )
 from ltm.index.search import IN_FORCE, Lookups
 from ltm.kinds import Kinds
@@ -275,6 +276,7 @@ class Index(Lookups):
             self._put_file(seen, tag)
             self._put_memory(seen.name, tag, memory)
             self._set_meta("mark", mark)
+            self._name_rows()
             if self._stamp() == before:
                 self._set_meta("stamp", sealed or self._vault.stamp())
                 if sealed and is_listed:
@@ -385,6 +387,7 @@ class Index(Lookups):
                     self._take_in_file(trusted, "" if problem else tag)
             self._set_meta("mark", time.time_ns())
             self._set_meta("stamp", stamp)
+            self._name_rows()
 
     def _take_in_file(self, seen: FileStat, known_tag: str) -> None:
         from ltm.vault import codec, frontmatter  # YAML is slow to load and often not needed
@@ -526,6 +529,10 @@ class Index(Lookups):
         row = self._db.execute("SELECT value FROM meta WHERE name = 'stamp'").fetchone()
         return str(row[0]) if row else ""
 
+    def _name_rows(self) -> None:
+        """Tell this numbering of rows from any other: an index that is made again counts from 1."""
+        self._db.execute("INSERT OR IGNORE INTO meta VALUES('rows', lower(hex(randomblob(8))))")
+
     def _set_meta(self, name: str, value: int | str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
 
@@ -553,6 +560,18 @@ def _sum(*values: object) -> int:
 def vectors_path(path: str) -> str:
     """Where the vectors of a database's rows are kept."""
     return f"{os.path.splitext(path)[0]}-{VECTORS_FILE}"
+
+
+def vectors_meta(path: str) -> dict[str, str]:
+    """What is noted about the vectors kept at a path, without numpy; nothing where that cannot be
+    read."""
+    if not os.path.exists(path):
+        return {}
+    try:
+        with closing(sqlite3.connect(uri(path, "mode=ro"), timeout=0.0, uri=True)) as db:
+            return dict(db.execute("SELECT name, value FROM meta").fetchall())
+    except sqlite3.Error:
+        return {}
 
 
 def forget_vectors(folder: str, memory_id: str) -> None:

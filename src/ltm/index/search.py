@@ -24,6 +24,7 @@ IN_FORCE = "status = 'active' AND phase < 3"
 """The memories a session may be told of, of which there is an index of its own."""
 
 _COMPARED = 100  # memories of a kind, the best and the newest, whose worth of today is compared
+_SHOWN_OF_LEGACY = 8  # characters of an id that LTM/Anima prints
 _FEW = 6  # words of a question, all of which bring in matches in a vault of up to so many memories
 
 CANDIDATES = 50
@@ -91,7 +92,7 @@ def where(wanted: Filter, *, is_narrow: bool = False) -> tuple[str, list[Any]]:
 
 def _source(wanted: Filter) -> tuple[str, list[Any]]:
     """What a search goes through: an expression and a first row come before these values."""
-    if wanted._replace(statuses=(), untrusted=False) == Filter(statuses=()):
+    if wanted._replace(statuses=(), untrusted=False, teams=False) == Filter(statuses=()):
         # Nearly every question is for what is in force. To leave out the few that are not takes
         # half as long as to look up every match.
         others = [each for each in Status if wanted.statuses and each not in wanted.statuses]
@@ -127,14 +128,18 @@ class Lookups(ABC):
 
     @mending
     def ids_like(self, text: str, most: int) -> list[str]:
-        """Ids that begin or end with a text (with or without `mem_`), or an exact legacy id."""
+        """Ids that begin or end with a text (with or without `mem_`), or a legacy id.
+
+        Of that its first eight characters are enough, as LTM/Anima shows them.
+        """
+        legacy = "%" if len(text) >= _SHOWN_OF_LEGACY else ""
         escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         rows = self._db.execute(
             "SELECT id FROM memories JOIN texts USING(row)"
             " WHERE id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\'"
-            " OR id LIKE ? ESCAPE '\\' OR json_extract(data, '$.legacy_id') = ?"
+            " OR id LIKE ? ESCAPE '\\' OR json_extract(data, '$.legacy_id') LIKE ? ESCAPE '\\'"
             " ORDER BY id LIMIT ?",
-            (f"{escaped}%", f"mem\\_{escaped}%", f"%{escaped}", text, most),
+            (f"{escaped}%", f"mem\\_{escaped}%", f"%{escaped}", f"{escaped}{legacy}", most),
         )
         return [row[0] for row in rows]
 
@@ -227,10 +232,31 @@ class Lookups(ABC):
         return int(row[0]) if row else 0
 
     @mending
-    def etags(self) -> dict[str, str]:
-        """The memories in force, and the state of each, by id."""
-        rows = self._db.execute("SELECT id, etag FROM memories WHERE status = 'active'")
-        return dict(rows.fetchall())
+    def rows_name(self) -> str:
+        """What tells the numbering of rows from that of another index; '' if nothing does."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'rows'").fetchone()
+        return str(row[0]) if row else ""
+
+    @mending
+    def after(self, row: int, most: int) -> list[tuple[int, str, str]]:
+        """Row, id and etag of the next memories in force after a row; a change gives a new row."""
+        return self._db.execute(
+            "SELECT row, id, etag FROM memories WHERE row > ? AND +status = 'active'"
+            " ORDER BY row LIMIT ?",
+            (row, most),
+        ).fetchall()
+
+    @mending
+    def active(self) -> int:
+        """How many memories are in force."""
+        counted = "SELECT total(memories) FROM counts WHERE status = 'active'"
+        return int(self._db.execute(counted).fetchone()[0])
+
+    @mending
+    def active_ids(self) -> set[str]:
+        """The ids of all memories in force."""
+        rows = self._db.execute("SELECT id FROM memories WHERE status = 'active'")
+        return {row[0] for row in rows}
 
     @mending
     def some(self, ids: Sequence[str], wanted: Filter) -> list[Stored]:

@@ -399,7 +399,9 @@ def keep_only(path: str, rows: Collection[int]) -> None:
 
 def _opened(path: str) -> sqlite3.Connection:
     try:
-        return connect(path, SCHEMA)
+        db = connect(path, SCHEMA)
+        db.execute("PRAGMA cache_size = -128")  # a block is read once, and then never again
+        return db
     except sqlite3.Error:
         return empty(SCHEMA)  # held by a process that hangs: do without it
 
@@ -422,26 +424,54 @@ class MemoryVectors(Vectors):
 
     @mending
     def missing(self) -> list[str]:
-        """The ids of all memories that have no vector as they are now.
+        """The ids of the next memories that have no vector as they are now; [] when all have one.
 
-        Costs next to nothing while the index is as it was when none was missing; else all of them
-        are looked at, so who makes vectors asks once for many.
+        Memories are walked over in the order of their rows, from where the last walk came: a change
+        gives a memory a new row. So it costs next to nothing where little is new, at any size.
         """
-        mark = str(self._index.mark())
+        index, mark = self._index, str(self._index.mark())
         if self._is_ours() and self._meta("mark") == mark:
             return []
-        held = self._index.etags()
-        names = self._db.execute("SELECT id, etag FROM names").fetchall()
-        have = dict(names) if self._is_ours() else {}
-        lacking = [each for each, etag in held.items() if have.get(each) != etag]
-        gone = [each for each in have if each not in held]
-        if gone:
-            self.drop_names(gone)
-        if not lacking:
+        name = index.rows_name()
+        is_going_on = self._is_ours() and name and self._meta("rows") == name
+        begun = last = int(self._meta("seen") or 0) if is_going_on else 0
+        lacking: list[str] = []
+        while not lacking and (page := index.after(last, _FIRST)):
+            have = self._etags([each for _, each, _ in page])
+            for row, each, etag in page:
+                if have.get(each) != etag:
+                    lacking.append(each)
+                elif not lacking:
+                    last = row
+        if last != begun or not lacking:
             with transaction(self._db):
                 self._take_over()
-                self._set_meta("mark", mark)
+                self._set_meta("rows", name)
+                self._set_meta("seen", str(last))
+                self._set_meta("mark", "" if lacking else mark)
         return lacking
+
+    @mending
+    def drop_gone(self) -> None:
+        """Leave no trace of memories that are no longer in force."""
+        mark = str(self._index.mark())
+        if not self._is_ours() or self._meta("clean") == mark:
+            return
+        counted = self._db.execute("SELECT count(*) FROM names").fetchone()
+        if counted[0] != self._index.active():
+            held = self._index.active_ids()
+            names = self._db.execute("SELECT id FROM names").fetchall()
+            gone = [each for (each,) in names if each not in held]
+            if gone:
+                self.drop_names(gone)
+        self._set_meta("clean", mark)
+
+    def _etags(self, ids: Sequence[str]) -> dict[str, str]:
+        """The states of memories that have a vector, by id."""
+        if not self._is_ours():
+            return {}
+        named = f"SELECT id, etag FROM names WHERE id IN ({', '.join('?' * len(ids))})"
+        return dict(self._db.execute(named, list(ids)).fetchall())
 
     def memories(self, ids: Sequence[str]) -> list[Stored]:
         """The memories of these ids that are in force, as they are now."""

@@ -14,6 +14,7 @@ from ltm.files.atomic import is_inside, read_plain
 from ltm.inject.render import DATE, SHORT_ID, harmless_in_file, say, short_id, words_of
 from ltm.kinds import Kinds
 from ltm.model import Memory, Stored
+from ltm.project.home import instruction_names
 
 FILES = ("CLAUDE.md", os.path.join(".claude", "CLAUDE.md"), "CLAUDE.local.md")
 """What is loaded from a folder and from every folder above it."""
@@ -31,14 +32,22 @@ _CODE = r"(?ms)^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|(`+)[^`].*?\2"
 _IMPORT = r"(?:^|(?<=\s))@((?:\\ |\S)+)"
 
 
-def loaded_text(folder: str, user_folder: str = "", *, agents_md: bool = False) -> str:
+def loaded_text(
+    folder: str, user_folder: str = "", *, agents_md: bool = False, names: tuple[str, ...] = ()
+) -> str:
     """What the client loads for a session in `folder`, as one text.
+
+    `names` are the files of a client other than Claude Code; then nothing else counts.
 
     `user_folder` is the client's own configuration folder, with a CLAUDE.md for all projects.
     `agents_md` says that this client loads AGENTS.md where there is no CLAUDE.md.
     """
     seen: set[str] = set()
     parts: list[str] = []
+    if names:
+        for path in _named(_upwards(os.path.abspath(folder)), names):
+            parts += _read(path, "", seen, 0)
+        return "\n\n".join(parts)
     if user_folder:
         parts += _read(os.path.join(user_folder, FILES[0]), "", seen, 0)
     places = list(_upwards(os.path.abspath(folder)))
@@ -51,6 +60,19 @@ def loaded_text(folder: str, user_folder: str = "", *, agents_md: bool = False) 
         for name in AGENTS if instead else FILES:
             parts += _read(os.path.join(place, name), place, seen, 0)
     return "\n\n".join(parts)
+
+
+def differs_for(folder: str, client: str) -> str:
+    """How clients begin for which what is loaded in `folder` is the same as for this one.
+
+    All of them where there is no file; those of one kind where there is none that only some of its
+    versions load.
+    """
+    there = [
+        any(map(os.path.exists, _named(_upwards(os.path.abspath(folder)), names)))
+        for names in (AGENTS, FILES, instruction_names())
+    ]
+    return client if there[0] else client.partition(" ")[0] if any(there) else ""
 
 
 def has_agents_md(folder: str) -> bool:
@@ -117,16 +139,39 @@ def _read(path: str, top: str, seen: set[str], depth: int) -> Iterator[str]:
             yield from _read(imported, top, seen, depth + 1)
 
 
-TAGGED = re.compile(
-    rf"^\s*[-*+] (?:{DATE}: )?(?P<text>.*?)(?P<disputed> \({DATE}\) — .*)?"
-    rf" \[(?:\? )?(?P<id>[0-9a-z_-]{{1,{SHORT_ID}}})(?: [0-9a-z_-]+)*\]\s*$",
-    re.MULTILINE,
+# Patterns are compiled where one is needed: in many projects the client loads no file.
+TAGGED = (
+    rf"(?m)^\s*[-*+] (?:{DATE}: )?(?P<text>.*?)(?P<disputed> \({DATE}\) — .*)?"
+    rf" \[(?:\? )?(?P<id>[0-9a-z_-]{{1,{SHORT_ID}}})(?: [0-9a-z_-]+)*\]\s*$"
 )
 """A line of a view: the words of a memory, and the end of its id."""
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
-_BULLET = re.compile(r"^[\s>#*+-]*(?:\d+[.)]\s+)?")
-_DECORATION = re.compile(r"[*_`\"'“”‘’]+")
+_ITEM = " ⏎ - "
+_UNDER = r"(?m)^(?P<head>- .*?)(?P<tag> \[[^\[\]\n]+\])\n(?P<items>(?:  - .*(?:\n|\Z))+)"
+
+
+def under_each_other(line: str) -> list[str]:
+    """A line of a view whose text is a list, as a head with its id and a line for each item."""
+    text, mark, tag = line.rpartition(" [")
+    head, colon, items = text.partition(": - ")
+    if not (mark and colon and items):
+        return [line]
+    return [f"{head}:{mark}{tag}", *(f"  - {item}" for item in items.split(_ITEM))]
+
+
+def in_one_line(view: str) -> str:
+    """A view with the items of lists back in the line of their memory."""
+
+    def joined(found: re.Match[str]) -> str:
+        items = (each[4:] for each in found["items"].splitlines())
+        return f"{found['head']} - {_ITEM.join(items)}{found['tag']}\n"
+
+    return re.sub(_UNDER, joined, view) if "\n  - " in view else view
+
+
+_SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？])\s*"
+_BULLET = r"^[\s>#*+-]*(?:\d+[.)]\s+)?"
+_DECORATION = r"[*_`\"'“”‘’]+"
 _ENDS = " \t.,;:!?。！？…"
 
 _LONG = 200  # two words are hardly longer
@@ -139,7 +184,7 @@ def carried(text: str, memories: Iterable[Stored], kinds: Kinds) -> frozenset[st
     """Ids of the memories that `text`, as the client loads it, already tells."""
     if not text.strip():
         return frozenset()
-    tagged = {found["id"]: found["text"] for found in TAGGED.finditer(text)}
+    tagged = {found["id"]: found["text"] for found in re.finditer(TAGGED, in_one_line(text))}
     sentences = _sentences_of(text)
     openings = frozenset(map(_opening, sentences))
     return frozenset(
@@ -162,10 +207,10 @@ def _sentences_of(text: str) -> frozenset[str]:
     """Every line and every sentence, sentences also where a paragraph is wrapped."""
     found: set[str] = set()
     for paragraph in re.split(r"\n\s*\n", text):
-        lines = [_BULLET.sub("", line) for line in paragraph.split("\n")]
+        lines = [re.sub(_BULLET, "", line) for line in paragraph.split("\n")]
         for line in (*lines, " ".join(lines)):
             found.add(_plain(line))
-            found.update(_plain(sentence) for sentence in _SENTENCE.split(line))
+            found.update(_plain(sentence) for sentence in re.split(_SENTENCE, line))
     return frozenset(found)
 
 
@@ -173,7 +218,7 @@ def _stands_in(words: str, sentences: frozenset[str], openings: frozenset[str]) 
     """Whether every sentence of a memory is among those of the file."""
     if _opening(words) not in openings:  # rules out nearly every memory at little cost
         return False
-    wanted = [_plain(each) for each in _SENTENCE.split(" ".join(words.split()))]
+    wanted = [_plain(each) for each in re.split(_SENTENCE, " ".join(words.split()))]
     return len(max(wanted, key=len)) >= LEAST and all(each in sentences for each in wanted if each)
 
 
@@ -184,4 +229,4 @@ def _opening(text: str) -> str:
 
 def _plain(text: str) -> str:
     """A sentence without its decoration, so that only the words are compared."""
-    return " ".join(_DECORATION.sub("", text).split()).strip(_ENDS).casefold()
+    return " ".join(re.sub(_DECORATION, "", text).split()).strip(_ENDS).casefold()

@@ -27,7 +27,7 @@ from ltm.files import block as markers
 from ltm.files.atomic import is_inside, make_folder, read_plain, write_file
 from ltm.files.block import END, MEMORY_MD, NOTE, START, TARGETS
 from ltm.files.fastjson import read_object, write
-from ltm.inject.instruction_files import TAGGED, is_current
+from ltm.inject.instruction_files import TAGGED, in_one_line, is_current, under_each_other
 from ltm.inject.render import FULL, harmless_in_file, say, say_disputed, short_id, shorten
 from ltm.inject.select import disputes, showable
 from ltm.kinds import Kind, Kinds
@@ -117,7 +117,8 @@ def _document(sections: Sequence[KindSection], room: int) -> str:
         hidden = len(section.memories) - most
         lines += ["", f"## {section.heading}", *(_tiers(shown) if section.kind.tiers else [])]
         if not section.kind.tiers:
-            lines += ["", *(_line(memory, section, FULL) for memory in shown.memories)]
+            said = [_line(memory, section, FULL) for memory in shown.memories]
+            lines += ["", *(part for line in said for part in _items(line, section.kind))]
         if hidden:
             lines.append(f"- _…and {hidden} more: `ltm list --kind {section.kind.name}`_")
     return "\n".join(lines) + "\n"
@@ -186,6 +187,11 @@ def _line(memory: Memory, section: KindSection, most: int) -> str:
         return before + say_disputed(rivals, kind, harmless_in_file, room).text + after
     said = say(memory, kind, harmless_in_file)
     return before + shorten(said.text, most - len(before) - len(after)) + after
+
+
+def _items(line: str, kind: Kind) -> list[str]:
+    """What happened keeps its list, where each line is told by its day."""
+    return under_each_other(line) if kind.newest else [line]
 
 
 def _tiers(section: KindSection) -> list[str]:
@@ -277,7 +283,7 @@ def rewrite(private: str, keep: Callable[[str], bool]) -> None:
     """Drop lines from the kept texts that must not be kept."""
     for path in every(private):
         data = read_plain(path, follow=False)
-        lines = data.decode("utf-8", "surrogateescape").splitlines(True)
+        lines = in_one_line(data.decode("utf-8", "surrogateescape")).splitlines(True)
         kept = "".join(line for line in lines if keep(line)).encode("utf-8", "surrogateescape")
         if kept != data:
             write_file(path, kept)
@@ -386,12 +392,12 @@ def _write_once(
             done.append(_attempted(path, partial(writing.memory_md, path, text, vault.file_mode)))
     if not all(vault.trusted for vault in vaults):
         return _together(done)
-    view = os.path.join(vaults[0].folder, MEMORY_MD)
+    views = [os.path.join(vault.folder, MEMORY_MD) for vault in vaults]
     inline = block(of_vault[vaults[0].name], store.kinds, now, max_lines)
     for path in _targets(root):
-        line = markers.import_line(view, path)
+        line = markers.import_line(views[0], path)
         text = markers.import_block(line) if imports else inline
-        write = partial(writing.block, path, root, text, view, other_way="" if imports else line)
+        write = partial(writing.block, path, root, text, views, other_way="" if imports else line)
         done.append(_attempted(path, write))
     return _together(done)
 
@@ -413,7 +419,9 @@ class _Writing:
         ours = theirs is None
         return self._replace(path, existing, wanted, existing, wanted, mode=mode, ours=ours)
 
-    def block(self, path: str, root: str, text: str, view: str, *, other_way: str) -> Published:
+    def block(
+        self, path: str, root: str, text: str, views: Sequence[str], *, other_way: str
+    ) -> Published:
         """Write the block into a file whose marks ask for it."""
         existing = _read(path)
         wanted = markers.with_block(existing, text)
@@ -426,7 +434,7 @@ class _Writing:
         before, after = markers.find_block(existing), markers.find_block(wanted)
         if before is None or after is None:
             return Published(problems=found)
-        theirs = foreign_block(existing, path, root, [view])
+        theirs = foreign_block(existing, path, root, views)
         if theirs is not None and not self.take_over:
             return Published(problems=(theirs.problem,))
         if other_way and other_way.encode() in markers.without_block(existing):
@@ -527,10 +535,10 @@ def _has_typed_lines(view: bytes, store: Store) -> bool:
     """Whether a block or MEMORY.md that LTM wrote has a line that it did not write."""
     known: dict[str, list[Memory]] = {}
     ours = _FIXED | set(_headings(store.kinds))
-    for line in view.decode("utf-8", "replace").splitlines():
+    for line in in_one_line(view.decode("utf-8", "replace")).splitlines():
         if line.strip() in ours or _MORE.match(line.strip()):
             continue
-        told = TAGGED.match(line)
+        told = re.match(TAGGED, line)
         if told is None:
             return True
         known = known or _by_short_id(store)

@@ -110,7 +110,7 @@ def shorten(text: str, most: int) -> str:
 
 def units(text: str) -> int:
     """Length as the client counts it: in UTF-16 units, so that an emoji is two."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text) if text.isascii() else len(text) + sum(map("\uffff".__lt__, text))
 
 
 def short_id(memory: Memory) -> str:

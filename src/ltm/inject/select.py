@@ -78,10 +78,12 @@ def select(
     budget_tokens: int,
     max_chars: int,
     written: Writer,
+    most: int = 0,
     work: RecentWork = _NO_WORK,
     already_shown: Container[str] = frozenset(),
 ) -> Selection:
-    """The memories that fit; one that does not fit is passed over for the next.
+    """The memories that fit, `most` at the most unless it is 0; one that does not fit is passed
+    over for the next.
 
     `already_shown` are ids the reader has before its eyes anyway: they are neither shown nor left
     out, but a project's memory among them still beats the agent's.
@@ -97,7 +99,7 @@ def select(
     }
     new.sort(key=lambda each: (-values[each.memory.id], -_seen(each.memory), each.memory.id))
     beats = Precedence(candidates, kinds).overrules
-    room = _Room(budget_tokens, max_chars, written, beats, kinds)
+    room = _Room(budget_tokens, max_chars, most or len(new), written, beats, kinds)
     rest: list[Pick] = []
     before: dict[StartSection, list[Pick]] = {section: [] for section in PARTS}
     touches = Touching(work)
@@ -164,15 +166,17 @@ class _Room:
         self,
         tokens: int,
         chars: int,
+        most: int,
         written: Writer,
         beats: Callable[[Memory], bool],
         kinds: Kinds,
     ) -> None:
         self.shown: dict[str, Pick] = {}
-        self._tokens, self._chars = tokens, chars
+        self._tokens, self._chars, self._most = tokens, chars, most
         self._all = (tokens, chars)
         self._written, self._beats, self._kinds = written, beats, kinds
         self._begun = {""}
+        self._least: dict[str, int] = {}
         self._spent: defaultdict[StartSection | str, list[int]] = defaultdict(lambda: [0, 0])
 
     def share_out(self, picks: Sequence[Pick], part: float = 1.0) -> None:
@@ -182,7 +186,7 @@ class _Room:
             queues.setdefault(pick.stored.memory.kind, []).append(pick)
         # What each kind has of the room in relation to its share; of equals the first in the table.
         had = {name: self._had(name) for name in sorted(queues, key=self._kinds.order)}
-        while had and self._tokens >= 1 and self._chars >= LEAST:
+        while had and self._tokens >= 1 and self._chars >= LEAST and len(self.shown) < self._most:
             name = min(had, key=had.__getitem__)
             if self._take(queues[name].pop(), part):
                 had[name] = self._had(name)
@@ -203,7 +207,10 @@ class _Room:
             spent = self._spent[pick.section]
             tokens_left = min(tokens_left, int(part * self._all[0]) - spent[0])
             chars_left = min(chars_left, int(part * self._all[1]) - spent[1])
-        if tokens_left < 1 or at_least(memory) > chars_left:
+        least = self._least.get(memory.id)
+        if least is None:  # most are looked at several times
+            least = self._least[memory.id] = at_least(memory)
+        if tokens_left < 1 or least > chars_left:
             return False
         heading, line = self._written(pick)
         text = f"{line}\n" if heading in self._begun else f"{heading}\n{line}\n"
@@ -268,6 +275,28 @@ def showable(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[St
         for memory in sorted(group, key=_newest_first)[kinds[kind].newest :]
     }
     return [each for each in found if each.memory.id not in too_old]
+
+
+def reasons_left_out(
+    passed: Sequence[Stored], shown: Sequence[Stored], kinds: Kinds, now: datetime
+) -> dict[str, str]:
+    """Why memories that were weighed against those shown are not told, by their ids."""
+    together = [*shown, *passed]
+    told = {each.memory.id for each in showable(together, kinds, now)}
+    beats = Precedence(together, kinds).overrules
+    reasons: dict[str, str] = {}
+    for each in passed:
+        memory, kind = each.memory, kinds[each.memory.kind]
+        if policy.is_hidden(memory, kind, now):
+            believed = policy.confidence(memory, kind, now)
+            reasons[memory.id] = f"too old to be told unasked: confidence {believed:.0%}"
+        elif memory.id not in told:
+            reasons[memory.id] = f"only the newest {kind.newest} of its kind are told"
+        elif beats(memory):
+            reasons[memory.id] = "a memory of the project takes its place"
+        else:
+            reasons[memory.id] = "others are worth more of the room"
+    return reasons
 
 
 def disputes(memories: Iterable[Stored]) -> dict[str, list[Stored]]:

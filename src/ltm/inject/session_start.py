@@ -7,7 +7,6 @@ drain notes what was told. Hooks run this.
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -29,9 +28,11 @@ from ltm.inject.render import (
 from ltm.inject.select import (
     PARTS,
     Pick,
+    Selection,
     StartSection,
     Touching,
     disputes,
+    said_at,
     select,
     shares_of,
     showable,
@@ -42,9 +43,9 @@ from ltm.notes import recent
 from ltm.notes.recent import RecentWork, recent_work
 from ltm.notes.stash import MANY, Stashes
 from ltm.project import git
-from ltm.project.home import loads_agents_md
+from ltm.project.home import instruction_names, loads_agents_md
 from ltm.state.candidates import Candidates
-from ltm.store.other_tools import Foreign, foreign
+from ltm.store.other_tools import foreign
 from ltm.store.trust import waiting
 from ltm.text.display import counted, estimate
 from ltm.vault import key_file
@@ -67,7 +68,7 @@ HEADINGS = {
     StartSection.REST: "## Also known",
 }
 
-_WANTED = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
+_WANTED = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT), teams=True)
 _PATH = re.compile(r"(?<![\w./\\@:~-])(?:[\w.-]+/)+[\w-][\w.-]*\.[A-Za-z]\w{0,4}(?![\w/])")
 _LINE = 300
 _ALL = 200  # memories that are all read
@@ -83,6 +84,8 @@ class StartContext(NamedTuple):
     format: str = "dsl"
     budget_tokens: int = sys.maxsize
     max_chars: int = MAX_CHARS
+    memories: int = 0
+    """How many are told at the most; 0 means as many as fit."""
     claude_md_text: str = ""
     """What the client loads by itself, and so need not be told again."""
     is_tampered: Callable[[Memory], bool] | None = None
@@ -99,7 +102,9 @@ class StartContext(NamedTuple):
         days = (self.now - max(memory.created, memory.confirmed)).days
         gone: tuple[str, ...] = ()
         if self.is_gone is not None and "/" in memory.text:
-            named = dict.fromkeys(_PATH.findall(memory.text))
+            # No path has a blank in it, and most words no slash.
+            words = (word for word in memory.text.split() if "/" in word)
+            named = dict.fromkeys(path for word in words for path in _PATH.findall(word))
             gone = tuple(path for path in named if self.is_gone(path))
         return InjectionItem(
             memory,
@@ -130,6 +135,10 @@ class Injection(NamedTuple):
     shown: tuple[str, ...] = ()
     left_out: int = 0
     lines: tuple[InjectedLine, ...] = ()
+    message: str = ""
+    """What a person is shown of it."""
+    passed: tuple[Stored, ...] = ()
+    """Of those left out, the ones that were weighed against what is told."""
 
 
 def compose(store: "Store", context: StartContext) -> Injection:
@@ -148,7 +157,7 @@ def _choice(store: "Store", context: StartContext) -> tuple[Sequence[Stored], in
     All of them as a rule. Of many, so many that the text is filled twice over: those worth most.
     """
     counts: dict[str, int] = {}
-    for kind, _, status, phase, count in store.counts():
+    for kind, _, status, phase, count in getattr(store, "counts_with_teams", store.counts)():
         if status == Status.ACTIVE and phase < Phase.ARCHIVED:
             counts[kind] = counts.get(kind, 0) + count
     most = max(_LEAST, min(context.max_chars, context.budget_tokens * 4) // _SHORT_LINE)
@@ -219,23 +228,34 @@ def composed(
     def text_of(shown: Sequence[Pick], left_out: int) -> str:
         marks = {mark for pick in shown for mark in lines[pick.stored.memory.id][1]}
         rules = any(pick.section is StartSection.RULES for pick in shown)
-        return frame.around([each.text for each in told(shown)], left_out, marks, rules=rules)
+        more = 0 if is_tight and shown else left_out
+        return frame.around([each.text for each in told(shown)], more, marks, rules=rules)
 
     longest = [*stopped, *offers]
-    around = frame.around(longest, len(memories) + others, LEGEND, rules=True)
     told_with = {each.memory.id for group in groups.values() for each in group[1:]}
-    selection = select(
-        memories,
-        usage,
-        kinds=kinds,
-        now=context.now,
-        budget_tokens=most_tokens - estimate(around),
-        max_chars=most_chars - units(around) - 1,
-        written=written,
-        work=context.work,
-        already_shown=carried(context.claude_md_text, memories, kinds) | told_with,
-    )
+    known = carried(context.claude_md_text, memories, kinds) | told_with
+
+    def within(around: str) -> Selection:
+        return select(
+            memories,
+            usage,
+            kinds=kinds,
+            now=context.now,
+            budget_tokens=most_tokens - estimate(around),
+            max_chars=most_chars - units(around) - 1,
+            most=context.memories,
+            written=written,
+            work=context.work,
+            already_shown=known,
+        )
+
+    selection = within(frame.around(longest, len(memories) + others, LEGEND, rules=True))
+    is_tight = False
+    if not selection.shown:  # then a memory is worth more than how many others there are
+        selection = within(frame.around(longest, 0, (), rules=False))
+        is_tight = bool(selection.shown)
     shown, left_out = list(selection.shown), len(selection.left_out) + others
+    passed = sorted(selection.left_out, key=lambda each: said_at(each.memory), reverse=True)
     ids = {each.stored.memory.id for each in shown}
     left_out += sum(len(group) - 1 for name, group in groups.items() if name not in ids)
     while shown or left_out or context.notice or longest:
@@ -244,15 +264,17 @@ def composed(
         if tokens <= most_tokens and units(text) <= most_chars:
             final = [each._replace(tokens=estimate(f"{each.text}\n")) for each in told(shown)]
             names = tuple(name for each in final for name in each.ids)
-            return Injection(text, tokens, names, left_out, tuple(final))
+            return Injection(text, tokens, names, left_out, tuple(final), passed=tuple(passed))
         if not shown and not stopped:
             break
         if shown:
             # An estimate of a whole is not quite the sum of its parts: give up the least important.
-            left_out += len(groups.get(shown.pop().stored.memory.id, (None,)))
+            last = shown.pop().stored
+            passed.insert(0, last)
+            left_out += len(groups.get(last.memory.id, (None,)))
         else:
             stopped = []
-    return Injection(left_out=left_out)
+    return Injection(left_out=left_out, passed=tuple(passed))
 
 
 def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) -> list[str]:
@@ -300,27 +322,41 @@ def tell(
     budget: int | None = None,
     short: bool = False,
     files: dict[str, bool] | None = None,
+    agents_md: bool | None = None,
+    names: tuple[str, ...] | None = None,
 ) -> Injection:
     """The text for a session's start; `short` is for a sub-agent.
 
-    Into `files` goes every file that was looked for, and whether it was there.
+    Into `files` goes every file that was looked for, and whether it was there. `agents_md` and
+    `names` are as for `loaded_text`, where it is not for the client this process belongs to.
     """
     percent = config.get("inject.budget_percent") / 100
     tokens = int(config.get("inject.context_window") * percent) if budget is None else budget
     chars = config.get("inject.max_chars")
-    offers = Candidates(places.private).offers(config.get("capture.offer")) if not short else ()
-    context = context_of(places, config, now, files)._replace(
+    candidates = Candidates(places.private)
+    offers = candidates.offers(config.get("capture.offer")) if not short else ()
+    due = Undecided((), (), 0) if short else undecided(store, places)
+    context = context_of(places, config, now, files, agents_md, names)._replace(
         budget_tokens=min(tokens, SHORT_TOKENS) if short else tokens,
         max_chars=min(chars, SHORT_CHARS) if short else chars,
-        notice="" if short else notice(store, places),
+        notice=due.notice,
         offers=offer_lines(list(offers)),
         work=RecentWork() if short else work_in(places, now),
     )
-    return compose(store, context._replace(format=style or context.format))
+    told = compose(store, context._replace(format=style or context.format))
+    if short or not config.get("inject.message"):
+        return told
+    count = len(candidates.waiting())
+    return told._replace(message=due.message(len(told.shown), places.project.name, count))
 
 
 def context_of(
-    places: "Places", config: "Config", now: datetime, files: dict[str, bool] | None = None
+    places: "Places",
+    config: "Config",
+    now: datetime,
+    files: dict[str, bool] | None = None,
+    agents_md: bool | None = None,
+    names: tuple[str, ...] | None = None,
 ) -> StartContext:
     """What a project's settings and files say about any text for its sessions."""
     root = places.project.root
@@ -338,7 +374,13 @@ def context_of(
         places.project.name,
         now,
         format=config.get("inject.format"),
-        claude_md_text=loaded_text(root, client_folder(), agents_md=loads_agents_md()),
+        memories=config.get("inject.memories"),
+        claude_md_text=loaded_text(
+            root,
+            client_folder(),
+            agents_md=loads_agents_md() if agents_md is None else agents_md,
+            names=instruction_names() if names is None else names,
+        ),
         is_tampered=doubt(places),
         is_gone=is_gone,
     )
@@ -358,40 +400,95 @@ def watched(places: "Places", now: datetime) -> list[str]:
 
 def doubt(places: "Places") -> Callable[[Memory], bool] | None:
     """Whether a memory is not as it was signed; None without a key."""
-    key = key_file.load(places.home)
+    key = key_file.load(places.home, places.agent)
     return None if key is None else key.is_doubtful
 
 
-def notice(store: "Store", places: "Places") -> str:
-    """What waits for the user, in one line: memories kept back, those of other tools, and many
-    stashes; else nothing."""
-    parts = []
+def disputes_in(store: "Store") -> dict[str, list[Stored]]:
+    """The groups in conflict among all memories of a store, few of the others held at a time."""
+    return disputes(each for each in store.every(Filter()) if each.memory.conflicts)
+
+
+class Undecided(NamedTuple):
+    """What waits for the user, each with the command for it."""
+
+    kept_back: Sequence[tuple[str, str]]
+    """Memories that no session is told until then."""
+    other_tools: Sequence[tuple[str, str]]
+    """Where other tools keep memories."""
+    stashes: int
+    """None unless there are many."""
+
+    @property
+    def notice(self) -> str:
+        """The line a session is told, or nothing."""
+        parts = [f"{what} ({command})" for what, command in self.kept_back]
+        said = [f"Not told until the user decides: {', '.join(parts)}."] if parts else []
+        if self.other_tools:
+            offers = "; ".join(f"{where} ({command})" for where, command in self.other_tools)
+            said.append(f"Memories of other tools, left alone until the user decides: {offers}.")
+        if self.stashes:
+            said.append(f"{self.stashes} stashes wait to be remembered ({_REMEMBER}).")
+        return " ".join(said)
+
+    def message(self, told: int, project: str, candidates: int) -> str:
+        """The line a person is shown: how many memories a session was told, and what waits.
+
+        Commands are named as in a terminal; the hook of a plugin gives them the plugin's names.
+        """
+        rows = [*self.kept_back]
+        rows += [
+            (f"memories of another tool in {where}", which) for where, which in self.other_tools
+        ]
+        if self.stashes:
+            rows.append((f"{self.stashes} stashes", _REMEMBER))
+        if candidates:
+            rows.append((counted(candidates, "unconfirmed statement"), "ltm review"))
+        said = f"LTM: {counted(told, 'memory')} told"
+        if not told:
+            said = f"LTM: nothing to tell of {project} yet"
+        waits = ", ".join(f"{what} ({command})" for what, command in rows)
+        return harmless(f"{said}. Waiting for you: {waits}" if rows else said)
+
+
+_REMEMBER = "ltm consolidate --all"
+
+
+def undecided(store: "Store", places: "Places") -> Undecided:
+    """What waits for the user in a project."""
+    root = places.project.root
     quarantined, untrusted = waiting(store, places)
+    kept_back = []
     if quarantined:
-        parts.append(f"{counted(quarantined, 'memory')} from untrusted sources (ltm approve)")
+        kept_back.append((f"{counted(quarantined, 'memory')} to approve", "ltm approve"))
     if untrusted:
-        parts.append(f"{counted(untrusted, 'memory')} that came with this repository (ltm trust)")
+        kept_back.append(
+            (f"{counted(untrusted, 'memory')} that came with this repository", "ltm trust")
+        )
+    kept_back += [
+        (f"memories of the team {each.name}", f"ltm trust team:{each.name}")
+        for each in places.teams
+        if each.trusted is None
+    ]
     if places.untrusted_agent:
-        parts.append("memories of the agent that files of this repository name (ltm trust)")
+        kept_back.append(("memories of the agent that files of this repository name", "ltm trust"))
     if places.project.claimed:
-        parts.append("memories of the project this folder says to be (ltm trust --same-project)")
-    said = [f"Not told until the user decides: {', '.join(parts)}."] if parts else []
-    offers = [_offer(each, places.project.root) for each in foreign(places) if each.is_new]
-    if offers:
-        left = "Memories of other tools, left alone until the user decides:"
-        said.append(f"{left} {'; '.join(offers)}.")
+        kept_back.append(
+            ("memories of the project this folder says to be", "ltm trust --same-project")
+        )
+    offered: dict[str, list[str]] = {}
+    for each in foreign(places):
+        if each.is_new and not each.of_all and not (each.told and store.counts()):
+            line = f" line {each.line}" if each.line else ""
+            where = offered.setdefault(_shown(each.source, root), [])
+            where.append(f"{_shown(each.path, root)}{line}")
+    others: list[tuple[str, str]] = []
+    if offered:
+        from shlex import quote  # not needed for most
+
+        others = [(", ".join(of), f"ltm import {quote(name)}") for name, of in offered.items()]
     stashes = Stashes(places.project.root, places.private).waiting()
-    if stashes >= MANY:
-        said.append(f"{stashes} stashes wait to be remembered (ltm consolidate --all).")
-    return " ".join(said)
-
-
-def _offer(found: Foreign, root: str) -> str:
-    """Where another tool keeps memories, and the command that takes them in."""
-    line = f" line {found.line}" if found.line else ""
-    return (
-        f"{_shown(found.path, root)}{line} (ltm import {shlex.quote(_shown(found.source, root))})"
-    )
+    return Undecided(kept_back, others, stashes if stashes >= MANY else 0)
 
 
 def _shown(path: str, root: str) -> str:

@@ -146,7 +146,7 @@ class Server:
             raise ModelFailed(
                 "the address of the model's server is none of http or https", hint=hint, cost=0
             )
-        self._opener = _DIRECT if self.host in _LOOPBACK else _OPENER
+        self._opener = opener_for(self.host)
         if address.scheme != "https" and key and self.host not in _LOOPBACK:
             raise ModelFailed(
                 f"the key is not sent to {self.host} over plain http",
@@ -241,6 +241,17 @@ class Server:
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args: Any, **more: Any) -> None:
         """None: the answer itself, which is an error to us."""
+
+
+def opener_for(host: str) -> urllib.request.OpenerDirector:
+    """What opens addresses of a host: past any proxy on this machine, and never elsewhere than
+    asked, because a key or token would go along."""
+    return _DIRECT if is_this_machine(host) else _OPENER
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host is this machine, to which plain http may be spoken."""
+    return host in _LOOPBACK
 
 
 _OPENER = urllib.request.build_opener(_NoRedirects)

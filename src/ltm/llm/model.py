@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from ltm.config.config import Config
+from ltm.config.options import OFF
 from ltm.errors import BadAnswer, CapReached, ModelBusy, ModelFailed
 from ltm.llm.backend import GUARD, Backend
 from ltm.model import now
@@ -24,7 +25,6 @@ from ltm.redact.redact import redacted
 from ltm.state.model_log import ModelLog, spent_and_waiting
 from ltm.text.display import counted, estimate
 
-OFF = "none"
 MOST = 4_000
 """Tokens an answer may have."""
 

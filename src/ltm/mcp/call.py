@@ -17,26 +17,22 @@ from typing import TYPE_CHECKING, Any
 
 from ltm.errors import LtmError, NotFound, WrongUsage
 from ltm.inject.render import harmless, shorten, units
-from ltm.mcp.tools import checked, tools
-from ltm.model import Memory, Status, Stored
+from ltm.mcp.tools import checked, tool_named, tools
+from ltm.model import Memory, Phase, Status, Stored
 from ltm.recall.passages import SessionSearch, session_search
 from ltm.store.open import as_refusal
-from ltm.store.project import KeptProjects, OpenProject
+from ltm.store.project import ServedProject
 from ltm.text.display import counted, estimate, visible
 from ltm.vault import key_file
 
 if TYPE_CHECKING:
     from ltm.project.layout import Places
-    from ltm.store.store import Store
     from ltm.vault.signing import Key
 
 _log = logging.getLogger(__name__)
 
-KEPT = KeptProjects()
-"""What this process has open between calls."""
 
-
-class Call(OpenProject):
+class Call(ServedProject):
     """What a tool's function works with: the project as it is at this call.
 
     Its layout and options are read for each call. Its databases are open already if an earlier call
@@ -59,30 +55,25 @@ class Call(OpenProject):
             )
         return super().places
 
-    @cached_property
-    def _kept(self) -> OpenProject:
-        """The project with its files open."""
-        return KEPT.take(self)
-
-    @property
-    def store(self) -> Store:
-        """Its memories."""
-        return self._kept.store
-
     @property
     def said(self) -> SessionSearch:
         """The search over the project's sessions."""
-        return self._kept.part("said", lambda: session_search(self.places, self.config))
-
-    def __exit__(self, *error: object) -> None:
-        kept = self.__dict__.pop("_kept", None)
-        if kept is not None:
-            KEPT.give(kept, is_sound=not any(error))
-        super().__exit__(*error)
+        return self.kept.part("said", lambda: session_search(self.places, self.config))
 
     @cached_property
     def _key(self) -> Key | None:
-        return key_file.load(self.places.home)
+        return key_file.load(self.places.home, self.places.agent)
+
+    def kept_waiting(self, said: str, memory_id: str, *, copied: bool) -> Sequence[str]:
+        """What the agent is told of a memory that waits for approval."""
+        why = "The option trust.hold has all that an agent stores wait."
+        if copied:
+            why = "It repeats word for word what a tool, a file or a page said in this session."
+        typed = "/ltm:approve" if os.environ.get("CLAUDE_PLUGIN_DATA") else "ltm approve"
+        return (
+            f"Kept, and not told or found until the user approves it: {said}",
+            f"{why} If the user wants it, they approve it themselves: {typed} {memory_id}",
+        )
 
     def is_doubtful(self, memory: Memory) -> bool:
         """Whether a key is set and the memory is not as it was signed."""
@@ -98,10 +89,10 @@ class Call(OpenProject):
 
 def answer(call: Call, name: str, given: Mapping[str, Any]) -> str:
     """What a tool says to these arguments, as long as a client passes on."""
-    known = tools().by_name
-    tool = known.get(name)
+    tool = tool_named(name)
     if tool is None:
-        raise NotFound(f"there is no tool '{name[:80]}'", hint=f"there are: {', '.join(known)}")
+        known = ", ".join(tools().by_name)
+        raise NotFound(f"there is no tool '{name[:80]}'", hint=f"there are: {known}")
     text = tool.function(call, **checked(tool, given))
     if not isinstance(text, str):
         raise TypeError(f"{name} gave no text but {type(text).__name__}")
@@ -156,6 +147,8 @@ _EXCERPT = 280
 def headline(memory: Memory) -> str:
     """A memory on one line: its id, what it is, its title, and what is special about it."""
     marks = [memory.kind, str(memory.impact)]
+    if memory.phase is not Phase.FULL:
+        marks.append(memory.phase.name.lower())
     if memory.status is not Status.ACTIVE:
         marks.append(str(memory.status))
     if memory.superseded_by:

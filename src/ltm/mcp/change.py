@@ -30,7 +30,7 @@ from ltm.config.config import problems_in
 from ltm.decisions import TEXT, Forget, Restore, Settle
 from ltm.errors import LtmError, NotFound, Refused, WrongUsage
 from ltm.inject.render import harmless, shorten
-from ltm.inject.session_start import notice
+from ltm.inject.session_start import tell, undecided
 from ltm.llm.model import model_figures, model_lines
 from ltm.mcp.call import NOTICE, Call, excerpt, fitted, headline
 from ltm.mcp.tools import tools
@@ -41,6 +41,8 @@ from ltm.state.candidates import CandidateRecord, Candidates, named
 from ltm.state.session_log import Session, SessionLog
 from ltm.text.display import counted, one_line, visible
 from ltm.upkeep import plan
+from ltm.upkeep.consolidate import apply as merge
+from ltm.upkeep.consolidate import plan as repetitions
 from ltm.upkeep.doctor import DoctorReport, examine, mend
 
 LONGEST = 64 * 1024 * 1024
@@ -94,11 +96,7 @@ def store_memory(
         return "\n".join([known, *lost])
     lines = [f"Remembered {said}"]
     if memory.status is Status.QUARANTINED:
-        lines = [
-            f"Kept, and not told or found until the user approves it: {said}",
-            "It repeats word for word what a tool, a file or a page said in this session. If the"
-            f" user wants it, they approve it themselves: ltm approve {memory.id}",
-        ]
+        lines = [*call.kept_waiting(said, memory.id, copied=copied)]
     if done.inferred:
         inferred = ", ".join(each.partition(" (")[0] for each in done.inferred)
         lines.append(f"inferred: {harmless(inferred)}")
@@ -259,7 +257,7 @@ def ltm_status(call: Call) -> str:
         *(f"model: {one_line(line)}" for line in model_lines(model_figures(places, call.config))),
     ]
     lines += [f"search: by words; {one_line(said)}" for said in (lack(os.environ),) if said]
-    kept_back = notice(call.store, places)
+    kept_back = undecided(call.store, places).notice
     if kept_back:
         lines.append(kept_back)
     lines += [plan.mass_message(name, said) for name, said in plan.waiting_masses(places).items()]
@@ -274,9 +272,39 @@ def ltm_check(call: Call) -> str:
     return _told(examine(call.store, call.places, call.config), "ltm_fix mends what it can.")
 
 
-def ltm_fix(call: Call) -> str:
+def ltm_fix(
+    call: Call,
+    archive_orphans: bool = True,
+    clean_orphaned_archives: bool = False,
+) -> str:
     """What was wrong and is mended, and what still is wrong and needs a person."""
-    return _told(mend(call.store, call.places, call.config), "The rest needs a person.")
+    said = _told(mend(call.store, call.places, call.config), "The rest needs a person.")
+    if clean_orphaned_archives:
+        said += "\nNo archive was removed: a person erases one with 'ltm forget ID --purge'."
+    return said
+
+
+def memory_consolidate(call: Call) -> str:
+    """Merge what says the same, as `ltm consolidate` does without a person's consent."""
+    through, held = plan.let_through(call.store, repetitions(call.store, now()), consent=False)
+    done = merge(call.store, through)
+    lines = [f"{counted(len(done), 'memory')} merged or archived. restore brings one back."]
+    lines += [plan.mass_message(plan.CONSOLIDATE, str(mass)) for mass in held]
+    return "\n".join(lines) if done or held else "There is nothing to merge."
+
+
+def memory_consciousness(call: Call) -> str:
+    """What a session is told at its start."""
+    text = tell(call.store, call.places, call.config, now()).text
+    return text or "There are no memories yet. store_memory keeps the first."
+
+
+def memory_init(call: Call, name: str = "", description: str = "") -> str:
+    """Keep what a project is about; nothing has to be initialised."""
+    if not description.strip():
+        return f"Nothing has to be initialised.\n{ltm_status(call)}"
+    title = f"About {name.strip() or 'the project'}"
+    return store_memory(call, description, title=title, kind="fact")
 
 
 def _told(report: DoctorReport, further: str) -> str:

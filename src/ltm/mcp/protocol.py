@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ltm import __version__
 from ltm.errors import LtmError, NotFound, WrongUsage
-from ltm.mcp.tools import MEMORY_URI, SLOW, TOOLS, later, tools
+from ltm.mcp.tools import FORMER, MEMORY_URI, SLOW, TOOLS, later, tools
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions that begin with `initialize`, oldest first."""
@@ -266,7 +266,7 @@ EMPTY: Mapping[str, dict[str, Any]] = {
 }
 """The lists of a server that offers nothing."""
 
-_READING = {tool.name for tool in TOOLS if tool.effect.reads_only}
+_READING = {tool.name for tool in (*TOOLS, *FORMER) if tool.effect.reads_only}
 
 
 def lane_of(method: str, params: Mapping[str, Any]) -> str:

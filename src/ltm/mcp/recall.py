@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from ltm.errors import NotFound, WrongUsage
 from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
 from ltm.inject.render import harmless, shorten
+from ltm.kinds import Kinds
 from ltm.mcp.call import NOTICE, Call, excerpt, fitted, headline, price, quoted, text_in_parts
 from ltm.mcp.tools import MEMORY_URI, RESOURCES
-from ltm.model import Filter, Hit, Memory, Phase, Status, Stored, Usage, iso
+from ltm.model import Filter, Hit, Memory, Phase, Status, Stored, Usage, iso, now
+from ltm.policy import confidence, priority
 from ltm.recall.passages import Quote, cited_as
 from ltm.recall.related import related
 from ltm.recall.search import Recalled
@@ -113,13 +115,20 @@ _EMPTY = "There are no memories yet. store_memory keeps the first."
 
 def recall(call: Call, query: str, limit: int | None = None, tokens: int | None = None) -> str:
     """The best hits with the beginning of each, why it is there and what it costs."""
-    found = _found(call, query, Filter(), limit or call.config.get("recall.limit"))
+    found = _found(call, query, Filter(teams=True), limit or call.config.get("recall.limit"))
     return _hits(found, query, lambda hit: _shown(call, hit, f"why: {harmless(hit.why)}"), tokens)
 
 
 def memory_search(call: Call, query: str, limit: int = 20) -> str:
-    """Many hits, one line each; replaced ones too, because they are the history."""
-    found = _found(call, query, Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED)), limit)
+    """Many hits, one line each; replaced ones too, because they are the history, and come last."""
+    found = _found(
+        call, query, Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED), teams=True), limit
+    )
+
+    def is_replaced(hit: Hit | Quote) -> bool:
+        return not isinstance(hit, Quote) and hit.stored.memory.status is Status.SUPERSEDED
+
+    found = found._replace(hits=tuple(sorted(found.hits, key=is_replaced)))
 
     def line(hit: Hit | Quote) -> str:
         if isinstance(hit, Quote):
@@ -252,6 +261,7 @@ def list_memories(
         kinds=(call.config.kinds.parse(kind).name,) if kind else (),
         tags=(tag.strip(),) if tag.strip() else (),
         phases=() if phase is None else (Phase(phase),),
+        teams=True,
     )
     word = keyword.strip().casefold()
     if word:
@@ -261,7 +271,7 @@ def list_memories(
     else:
         items, total = call.store.list(wanted, limit, offset)
     if not total:
-        return "No memories match." if wanted != Filter() or keyword else _EMPTY
+        return "No memories match." if wanted != Filter(teams=True) or keyword else _EMPTY
     if not items:
         return f"Nothing from offset {offset} on: {counted(total, 'memory')} in all."
 
@@ -274,6 +284,13 @@ def list_memories(
         [_line(call, each.memory) for each in items],
         last,
     )
+
+
+def memory_recall(call: Call, kind: str = "", tags: Sequence[str] = ()) -> str:
+    """All memories, or those of a kind or with a tag, as memory-mcp called it."""
+    if tags:
+        return memory_related(call, tags=tags, kind=kind, limit=50)
+    return list_memories(call, kind=kind, limit=100)
 
 
 def _with_any(call: Call, tags: Sequence[str], kind: str) -> list[tuple[Stored, str]]:
@@ -346,10 +363,12 @@ def get_memory(call: Call, id: str, offset: int = 0) -> str:  # noqa: A002
     if memory.status is Status.ACTIVE:
         call.store.used([memory.id])
     usage = call.store.usage([memory.id]).get(memory.id, Usage())
-    return card(stored, usage, offset, doubtful=call.is_doubtful(memory))
+    return card(stored, call.config.kinds, usage, offset, doubtful=call.is_doubtful(memory))
 
 
-def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = False) -> str:
+def card(
+    stored: Stored, kinds: Kinds, usage: Usage, offset: int = 0, *, doubtful: bool = False
+) -> str:
     """Everything about a memory that an agent may want, and its text as a quotation."""
     memory = stored.memory
     lines = [
@@ -365,6 +384,13 @@ def card(stored: Stored, usage: Usage, offset: int = 0, *, doubtful: bool = Fals
     lines.append(
         f"created {iso(memory.created)}, confirmed {iso(memory.confirmed)}, {said};"
         f" used {counted(usage.uses, 'time')}, seen {counted(memory.observations, 'time')}"
+    )
+    name = memory.kind if memory.kind in kinds else kinds.default.name
+    believed = confidence(memory, kinds[name], now())
+    worth = priority(memory.difficulty, usage.sessions_since, usage.uses)
+    lines.append(
+        f"confidence now {believed:.0%}, priority {worth:.2f}, difficulty {memory.difficulty:.2f},"
+        f" phase {int(memory.phase)}"
     )
     for name, value in (
         ("tags", ", ".join(memory.tags)),
@@ -413,9 +439,14 @@ def _passage(call: Call, name: str, offset: int) -> str:
 
 def resource_text(folder: str, uri: str) -> str:
     """The card of the memory an address names."""
+    with Call(RESOURCES, folder) as call:
+        return resource_card(call, uri)
+
+
+def resource_card(call: Call, uri: str) -> str:
+    """The same within a call."""
     if not uri.startswith(MEMORY_URI):
         raise NotFound(f"there is no resource '{uri[:200]}'", hint=f"there is {MEMORY_URI}<id>")
-    with Call(RESOURCES, folder) as call:
-        stored = call.read(uri.removeprefix(MEMORY_URI))
-        usage = call.store.usage([stored.memory.id]).get(stored.memory.id, Usage())
-        return visible(card(stored, usage), keep_newlines=True)
+    stored = call.read(uri.removeprefix(MEMORY_URI))
+    usage = call.store.usage([stored.memory.id]).get(stored.memory.id, Usage())
+    return visible(card(stored, call.config.kinds, usage), keep_newlines=True)

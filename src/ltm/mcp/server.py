@@ -37,8 +37,11 @@ from ltm.mcp.protocol import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
+
+    AtEnd = Callable[[Callable[[], None]], object]
+    Listen = Callable[[AtEnd], object]
 
 GRACE = 1.0
 """Seconds that calls have to finish when the process is to end."""
@@ -56,6 +59,8 @@ class Lifetime:
         self._change = threading.Condition()
         self._calls = 0
         self._parent = os.getppid()
+        self.at_end: list[Callable[[], None]] = []
+        """What is done last."""
 
     def begin_call(self) -> None:
         """Count a call, which the end of the process waits for."""
@@ -104,6 +109,8 @@ class Lifetime:
         # and take the interpreter apart under a thread that drains.
         with self._change:
             self._change.wait_for(lambda: self.is_idle, GRACE)
+            for each in self.at_end:
+                each()
             os._exit(0)
 
 
@@ -116,8 +123,14 @@ INTERVAL = 3.0
 class Background:
     """A thread that drains, started once and ended with the process."""
 
-    def __init__(self, lifetime: Lifetime) -> None:
+    def __init__(
+        self,
+        lifetime: Lifetime,
+        listen: Listen | None = None,
+    ) -> None:
+        """`listen` begins to answer others than the client, and says what is to be done last."""
         self._lifetime = lifetime
+        self._listen = listen
         self._thread = threading.Thread(target=self._run, name="ltm-drain", daemon=True)
 
     def begin(self) -> None:
@@ -128,10 +141,35 @@ class Background:
     def _run(self) -> None:
         waiting = threading.Event()
         waiting.wait(FIRST)
+        _note_served()
+        if self._listen is not None:
+            self._listen(self._lifetime.at_end.append)
         while True:
             if self._lifetime.is_idle:
                 drain_once()
             waiting.wait(INTERVAL)
+
+
+def _note_served() -> None:
+    """Tell hooks that they need start no drain, by a lock that ends with this process.
+
+    Not where a package is missing that another Python may have, for which hooks know the command.
+    """
+    from importlib.util import find_spec
+
+    from ltm.errors import LtmError
+    from ltm.hook.receive import SERVED
+    from ltm.project.home import home as find_home
+
+    if find_spec("yaml") is None:
+        return
+    try:
+        import fcntl
+
+        handle = os.open(os.path.join(find_home(os.environ), SERVED), os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # a hook that looks holds it a moment
+    except (ImportError, OSError, LtmError):
+        return  # a drain more is started
 
 
 def drain_once() -> None:
@@ -147,13 +185,15 @@ def drain_once() -> None:
     try:
         if events.is_waiting(home):
             from ltm.hook.receive import start_drain
-            from ltm.worker.drain import drain
-            from ltm.worker.model_queue import is_due
+            from ltm.remote import contents
+            from ltm.team.schedule import any_due
+            from ltm.worker.drain import drain, is_due
 
             # Events that never cease to come would keep it going for ever, a few at a time.
             drain(home, again=False)
-            if is_due(home):
-                # A model may take longer than this server lives: that is for a process of its own.
+            if is_due(home) or contents.is_due(home) or any_due(home):
+                # A model or a network may take longer than this server lives: that is for a process
+                # of its own.
                 start_drain(home)
     except Exception as error:
         hook_log.note(home, "drain in the server", error)
@@ -177,10 +217,16 @@ def project_folder(given: str = "", roots: list[str] | None = None) -> str:
         return os.environ.get("PWD", "")
 
 
-def serve(project: str = "", *, unless_plugin: bool = False) -> None:
+def serve(
+    project: str = "",
+    *,
+    unless_plugin: bool = False,
+    listen: Listen | None = None,
+) -> None:
     """Answer the client on standard input and output until it is gone.
 
     With `unless_plugin` nothing is offered to a client that has these tools from its plugin.
+    `listen` begins to answer commands of the same user as well.
     """
     lifetime = Lifetime()
     lifetime.end_with_client()
@@ -189,7 +235,8 @@ def serve(project: str = "", *, unless_plugin: bool = False) -> None:
         from ltm.clients.wire import is_plugin_active
 
         offers = not is_plugin_active(os.environ, project_folder(project))
-    ClientConnection(project, lifetime, offers=offers).run()
+    background = Background(lifetime, listen)
+    ClientConnection(project, lifetime, background, offers=offers).run()
     lifetime.leave()
 
 
@@ -206,11 +253,13 @@ class _Request:
 class ClientConnection:
     """The conversation with one client."""
 
-    def __init__(self, project: str, lifetime: Lifetime, *, offers: bool = True) -> None:
+    def __init__(
+        self, project: str, lifetime: Lifetime, background: Background, *, offers: bool = True
+    ) -> None:
         self._project = project
         self._lifetime = lifetime
         self._offers = offers
-        self._background = Background(lifetime)
+        self._background = background
         self._in, self._out = _claim_streams()
         self._writing = threading.Lock()
         self._lanes: dict[str, queue.SimpleQueue[_Request]] = {}

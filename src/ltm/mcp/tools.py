@@ -1,5 +1,8 @@
 """The table of tools, those other packages offer, the check of arguments.
 
+Descriptions say all that must be known, because some clients drop a server's instructions, and
+hold the words by which clients that hide tools behind a search find them.
+
 A new tool is a new row and a function, whose module is loaded when one of its tools is called,
 because a client waits for this one; and rows are named tuples, which load faster than data classes.
 Packages offer a `Tool` in the entry point group `ltm.tools`
@@ -51,6 +54,8 @@ class Tool(NamedTuple):
     aliases: Mapping[str, str] = {}
     """Other names an argument is accepted under, which the schema does not show."""
     effect: ToolEffect = ADDS
+    accepted: Mapping[str, Mapping[str, Any]] = {}
+    """Further arguments, which agents know from other servers and the schema does not show."""
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -117,9 +122,10 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="store_memory",
         description=(
-            "Keep a decision and its reason, a lesson, pitfall, fix, preference, fact or state of"
-            " work for later sessions, once it is known. One self-contained point per call,"
-            " no secrets. Known points are confirmed, changes replace, conflicts are named."
+            "Remember for later sessions: save a decision and its reason, a lesson, pitfall, fix,"
+            " preference, fact or state of work, once it is known or the user says remember."
+            " Instead of notes in memory files. One self-contained point per call, no secrets."
+            " Known points are confirmed, changes replace, conflicts are named."
         ),
         function=later("change", "store_memory"),
         properties={
@@ -177,9 +183,10 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="recall",
         description=(
-            "Find what earlier sessions learned or decided, before redoing work, on an error, or"
-            " before a design choice. Any words, path, identifier or error text. Shows the best"
-            " few memories and lines of sessions, why they match, and what opening one costs."
+            "Search long-term memory and past conversations: what earlier sessions learned or"
+            " decided. Before redoing work, on an error, or before a design choice. Any words,"
+            " path, identifier or error text. Shows the best few, why they match, and what opening"
+            " one costs."
         ),
         function=later("recall", "recall"),
         properties={
@@ -237,7 +244,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="memory_timeline",
-        description="What was said before and after a hit (around), or what happened when.",
+        description="History: what was said before and after a hit (around), or happened when.",
         function=later("recall", "memory_timeline"),
         properties={
             "around": _text("A hit's id"),
@@ -272,7 +279,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="forget",
-        description="Forget a memory that is wrong or unwanted. restore undoes it.",
+        description="Forget, delete a memory that is wrong or unwanted. restore undoes it.",
         function=later("change", "forget"),
         properties={"id": _ID},
         required=("id",),
@@ -281,7 +288,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="restore",
-        description="Bring back a forgotten, replaced or shortened memory, or an older version.",
+        description="Undo: bring back a forgotten, replaced or shortened memory or version.",
         function=later("change", "restore"),
         properties={"id": _ID, "version": _number(1, 1_000_000)},
         required=("id",),
@@ -305,8 +312,56 @@ TOOLS: tuple[Tool, ...] = (
         description="Mend what ltm_check found; deletes nothing.",
         function=later("change", "ltm_fix"),
         effect=MENDS,
+        accepted={
+            "archive_orphans": {"type": "boolean"},
+            "clean_orphaned_archives": {"type": "boolean"},
+        },
     ),
 )
+
+_LISTED = {tool.name: tool for tool in TOOLS}
+
+FORMER: tuple[Tool, ...] = (
+    _LISTED["store_memory"]._replace(name="memory_save"),
+    _LISTED["forget"]._replace(name="memory_delete"),
+    _LISTED["ltm_status"]._replace(name="memory_stats"),
+    Tool(
+        name="memory_recall",
+        description="All memories, or those of a kind or with a tag.",
+        function=later("recall", "memory_recall"),
+        properties={"kind": _text(), "tags": _WORDS},
+        aliases={"type": "kind"},
+        effect=READS,
+    ),
+    Tool(
+        name="memory_consolidate",
+        description="Merge what says the same.",
+        function=later("change", "memory_consolidate"),
+        effect=MENDS,
+    ),
+    Tool(
+        name="memory_consciousness",
+        description="What a session is told at its start.",
+        function=later("change", "memory_consciousness"),
+        effect=READS,
+    ),
+    Tool(
+        name="memory_init",
+        description="Keep what the project is about.",
+        function=later("change", "memory_init"),
+        properties={"name": _text(), "description": _text()},
+        effect=MENDS,
+    ),
+)
+"""Tools by the names of memory-mcp: they answer and are not listed."""
+
+_BY_FORMER_NAME = {tool.name: tool for tool in FORMER}
+
+
+def tool_named(name: str) -> Tool | None:
+    """The tool an agent means; one that is listed goes before another of a former name."""
+    return tools().by_name.get(name) or _BY_FORMER_NAME.get(name)
+
 
 RESOURCES = "resources"
 """What a call for resources is named, where the others have the name of their tool."""
@@ -380,7 +435,8 @@ def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for sent, value in given.items():
         name = tool.aliases.get(sent, sent)
-        if name not in tool.properties:
+        schema = tool.properties.get(name) or tool.accepted.get(name)
+        if schema is None:
             known = ", ".join(tool.properties) or "none"
             shown = sent[:80].encode("utf-8", "replace").decode()
             raise WrongUsage(
@@ -393,7 +449,7 @@ def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
                 f"'{sent}' says something else than '{name}', and both mean the same",
                 hint=f"give {name} only",
             )
-        arguments[name] = _checked(sent, value, tool.properties[name])
+        arguments[name] = _checked(sent, value, schema)
     missing = [name for name in tool.required if name not in arguments]
     if missing:
         raise WrongUsage(

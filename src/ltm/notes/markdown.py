@@ -16,10 +16,11 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 
 from ltm.capture.decide import Candidate
 from ltm.capture.message import with_reason
-from ltm.capture.statements import notes
+from ltm.capture.statements import Setting, notes, statements
 from ltm.kinds import Kind, Kinds
 from ltm.llm.backend import object_in
 from ltm.llm.model import Model
@@ -50,6 +51,7 @@ _BULLET = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$")
 _DATE = re.compile(r"\b(20\d\d-\d\d-\d\d)\b")
 _PLACEHOLDER = re.compile(r"\A\[[^\]\n]*\]\Z")
 _LINE = 240
+_FIRST = 3  # lines in which the day of a note stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,23 @@ def taught(text: str, kinds: Kinds, source: Source, at: str) -> list[Candidate]:
     return found
 
 
+def prose(text: str, kinds: Kinds, source: Source, at: str) -> list[Candidate]:
+    """What a stash in free words holds to be kept: its sentences, as a user's are judged.
+
+    Sections that `taught` reads, and lists of files and commits, are left out.
+    """
+    noted = read(text)
+    skipped = {*_names(kinds), DONE.lower(), STEPS.lower(), FILES.lower(), COMMITS.lower()}
+    parts = ["\n".join(lines) for name, lines in noted.sections.items() if name not in skipped]
+    setting = Setting(worked=True)
+    found = [
+        each
+        for part in parts
+        for each in statements(redacted(part.replace("**", "")), kinds, source, setting)
+    ]
+    return [replace(each, source=source, at=at) for each in found]
+
+
 def episode(noted: Noted, kinds: Kinds, source: Source, at: str, name: str) -> Candidate | None:
     """What happened, in three to five lines; None when there is nothing to say."""
     decision, gotcha = kinds.parse("decisions"), kinds.parse("gotchas")
@@ -189,11 +208,12 @@ def episode(noted: Noted, kinds: Kinds, source: Source, at: str, name: str) -> C
 
 
 def moment(noted: Noted, fallback: str) -> str:
-    """When what is noted was said: when its session began, else a day it names."""
+    """When what is noted was said: when its session began, else a day it names at its beginning."""
     for key in ("started", "stashed"):
         if noted.meta.get(key):
             return noted.meta[key]
-    named = _DATE.search(" ".join((noted.title, *noted.meta.values())))
+    lines = (line for section in noted.sections.values() for line in section[:_FIRST])
+    named = _DATE.search(" ".join((noted.title, *noted.meta.values(), *islice(lines, _FIRST))))
     return named[1] if named else fallback
 
 

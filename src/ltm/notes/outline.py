@@ -84,11 +84,18 @@ class Outline:
 class Outliner:
     """Follows a session from its first turn; `outline` gives what is known so far."""
 
-    def __init__(self, session: str, kinds: Kinds, cwd: str = "", transcript: str = "") -> None:
+    def __init__(
+        self,
+        session: str,
+        kinds: Kinds,
+        cwd: str = "",
+        transcript: str = "",
+        lines: LineSource = Lines,
+    ) -> None:
         self._session = session
         self._kinds = kinds
         self._cwd = cwd
-        self._evidence = Evidence(transcript, folder=cwd)
+        self._evidence = Evidence(transcript, folder=cwd, lines=lines)
         self._listener = Listener(session, kinds, evidence=self._evidence)
         self._found: list[Candidate] = []
         self._asked: list[tuple[int, Sequence[str]]] = []
@@ -279,9 +286,10 @@ def outline_of(
     kinds: Kinds,
     cwd: str = "",
     transcript: str = "",
+    lines: LineSource = Lines,
 ) -> Outline:
     """The outline of a session from the turns of its messages; `transcript` is their file."""
-    outliner = Outliner(session, kinds, cwd, transcript)
+    outliner = Outliner(session, kinds, cwd, transcript, lines)
     for turns in messages:
         outliner.hear(turns)
     return outliner.outline()
@@ -292,8 +300,9 @@ def outline_in(
 ) -> Outline:
     """The outline of a session from its transcript, without what was purged since."""
     reading = read(path, seen=Unpurged(log, datetime.now(UTC)), lines=lines)
-    outline = outline_of(reading.messages(), session, kinds, origin(path, lines).cwd, path)
-    return replace(outline, branch=_branch_at_end(path, lines))
+    began = origin(path, lines)
+    outline = outline_of(reading.messages(), session, kinds, began.cwd, path, lines)
+    return replace(outline, branch=_branch_at_end(path, lines) or began.branch)
 
 
 def _branch_at_end(path: str, lines: LineSource) -> str:

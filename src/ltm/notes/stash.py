@@ -9,7 +9,7 @@ to be foreign. Hooks count what waits: what only `stash` needs is imported there
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.errors import Ambiguous, ModelFailed, NotFound, Refused, WrongUsage
@@ -31,9 +31,15 @@ MANY = 5
 LONGEST = 60
 """Letters of a name."""
 
+FORMER = (
+    os.path.join(".claude", "memory", ".processed"),
+    os.path.join(".claude", "remember", ".processed"),
+)
+"""Lists of stashes that liteagents made memories of, a path on each line."""
+
 _IGNORE = b"# Stashes are this machine's own; /ltm:remember makes memories of them.\n*\n"
 _ENDING = ".md"
-_NOT_A_LETTER = re.compile(r"[^\w-]+")
+_NOT_A_LETTER = r"[^\w-]+"
 _MOST = 1_000
 _RUNNING = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID")
 _LOOKED_AT = 50
@@ -112,7 +118,7 @@ class Stashes:
         if not is_inside(self.folder, self._root):
             self.problems.append((self.folder, "leads out of the project"))
             return []
-        noted = self._load()[1]
+        noted, former = self._load()[1], self._former()
         found: list[Stash] = []
         for name in self._names()[:_MOST]:
             path = self._path(name)
@@ -124,7 +130,7 @@ class Stashes:
             about, sha = noted.get(name, {}), hash_of(data)
             ours = "edited" if "written" in about else ""
             ours = "written" if about.get("written") == sha else ours
-            done = about.get("processed") == sha
+            done = about.get("processed") == sha or (not about and name in former)
             found.append(Stash(name, path, data.decode("utf-8", "replace"), sha, ours, done))
         return found
 
@@ -184,6 +190,15 @@ class Stashes:
         here = here if isinstance(here, dict) else {}
         return manifest, {name: each for name, each in here.items() if isinstance(each, dict)}
 
+    def _former(self) -> set[str]:
+        """The names of stashes that liteagents made memories of."""
+        names: set[str] = set()
+        for path in (os.path.join(self._root, each) for each in FORMER):
+            with suppress(OSError):
+                lines = read_plain(path, follow=False).decode("utf-8", "replace").splitlines()
+                names |= {os.path.basename(line.strip()).removesuffix(_ENDING) for line in lines}
+        return names
+
     def _note(self, name: str, **hashes: str) -> None:
         import json
 
@@ -195,7 +210,7 @@ class Stashes:
 
 def file_name(text: str) -> str:
     """A name as a safe file name: letters, digits, `-` and `_`, so that it leads nowhere else."""
-    name = _NOT_A_LETTER.sub("-", text.strip().removesuffix(_ENDING)).strip("-_")[:LONGEST]
+    name = re.sub(_NOT_A_LETTER, "-", text.strip().removesuffix(_ENDING)).strip("-_")[:LONGEST]
     name = name.rstrip("-_")
     if not name:
         raise WrongUsage(
@@ -226,7 +241,8 @@ def stash(
     A model that is switched on may word it better; without one, or when it fails, the rules' own
     words stand.
     """
-    from ltm.llm.model import OFF, open_model
+    from ltm.config.options import OFF
+    from ltm.llm.model import open_model
     from ltm.notes.markdown import stash_text, worded
     from ltm.notes.outline import outline_in
     from ltm.sessions.transcript import read
@@ -265,11 +281,12 @@ def _meant(
     log: "SessionLog", places: "Places", session: str, transcript: str, environ: Mapping[str, str]
 ) -> tuple[str, str]:
     """The id and the transcript of the session that is meant."""
+    from ltm.sessions.sources import is_transcript
     from ltm.sessions.transcript import origin
 
     if transcript:
         path = os.path.abspath(transcript)
-        if not os.path.isfile(path):
+        if not is_transcript(path):
             raise NotFound("there is no such transcript", path=path)
         return session or origin(path).session, path
     running = next((environ[name] for name in _RUNNING if environ.get(name)), "")
@@ -283,7 +300,7 @@ def _meant(
         if not near:
             raise NotFound(f"no session {session} is known", hint="see them with: ltm sessions")
         found: Session | None = near[0]
-        if not os.path.isfile(near[0].transcript):
+        if not is_transcript(near[0].transcript):
             gone = near[0].transcript or None
             raise NotFound("the transcript of this session is gone", path=gone)
     else:
@@ -299,20 +316,23 @@ def _meant(
 
 def _transcript_of(log: "SessionLog", session: str, environ: Mapping[str, str]) -> str:
     """The transcript of a session, '' if there is none; it may not be in the log yet."""
-    from ltm.sessions.transcript import all_transcripts
+    from ltm.sessions.sources import is_transcript
+    from ltm.sessions.transcript import all_transcripts, origin
 
     known = log.get(session)
-    if known is not None and os.path.isfile(known.transcript):
+    if known is not None and is_transcript(known.transcript):
         return known.transcript
-    name = f"{session}.jsonl"
-    return next((each for each in all_transcripts(environ) if os.path.basename(each) == name), "")
+    near = (each for each in all_transcripts(environ) if session in each)
+    return next((each for each in near if origin(each).session == session), "")
 
 
 def _latest(sessions: "list[Session]") -> "Session | None":
     """The session that is going on, or was last: the one whose transcript was written to last."""
+    from ltm.sessions.sources import file_of, is_transcript
+
     there = [
-        (not each.ended, os.stat(each.transcript).st_mtime, each.number, each)
+        (not each.ended, os.stat(file_of(each.transcript)).st_mtime, each.number, each)
         for each in sessions
-        if each.transcript and os.path.isfile(each.transcript)
+        if is_transcript(each.transcript)
     ]
     return max(there, default=(False, 0.0, 0, None), key=lambda each: each[:3])[3]

@@ -200,14 +200,14 @@ def recent_branches(folder: str, since: float) -> tuple[str, ...]:
     if text.startswith(_ON_BRANCH):
         names[text[len(_ON_BRANCH) :].strip()] = None
     for line in reversed(log.split("\n")):
-        moved = _CHECKOUT.search(line)
+        moved = re.search(_CHECKOUT, line)
         if moved and float(moved[1]) >= since:
             names |= dict.fromkeys((moved[3], moved[2]))
     return tuple(each for each in names if not _is_hash(each))
 
 
 _ON_BRANCH = "ref: refs/heads/"
-_CHECKOUT = re.compile(r"> (\d+) [+-]\d{4}\tcheckout: moving from (\S+) to (\S+)\Z")
+_CHECKOUT = r"> (\d+) [+-]\d{4}\tcheckout: moving from (\S+) to (\S+)\Z"
 _LOG = 32 * 1024
 
 
@@ -346,9 +346,9 @@ def _text(path: str, limit: int = LIMIT) -> str:
         return ""
 
 
-_SECTION = re.compile(r'\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
-_KEY = re.compile(r"([A-Za-z][-A-Za-z0-9]*)[ \t]*(=?)[ \t]*")
-_ESCAPED = re.compile(r"\\(.)")
+_SECTION = r'\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]'
+_KEY = r"([A-Za-z][-A-Za-z0-9]*)[ \t]*(=?)[ \t]*"
+_ESCAPED = r"\\(.)"
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 
 
@@ -357,13 +357,13 @@ def _parse(text: str) -> Iterator[tuple[str, str, str]]:
     lines = iter(text.replace("\0", "").split("\n"))
     for line in lines:
         line = line.strip()
-        head = _SECTION.match(line)
+        head = re.match(_SECTION, line)
         if head:
             section = head[1].lower()
             if head[2] is not None:
-                section += "." + _ESCAPED.sub(r"\1", head[2])
+                section += "." + re.sub(_ESCAPED, r"\1", head[2])
             line = line[head.end() :].lstrip()
-        key = _KEY.match(line)
+        key = re.match(_KEY, line)
         if section and key:
             yield section, key[1].lower(), _value(line[key.end() :], lines) if key[2] else "true"
 

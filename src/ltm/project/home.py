@@ -41,6 +41,11 @@ def home(environ: Mapping[str, str] | None = None) -> str:
     return os.path.normpath(chosen)
 
 
+def plugin_command(folder: str) -> str:
+    """The `ltm` for a terminal that the plugin writes into LTM_HOME, for who has no other."""
+    return os.path.join(folder, "bin", "ltm")
+
+
 def temporary_folders(environ: Mapping[str, str] | None = None) -> list[str]:
     """Where temporary files may lie, the best first: a variable may name a folder that is gone,
     read-only or full."""
@@ -60,7 +65,8 @@ def scratch_folder(environ: Mapping[str, str] | None = None) -> str:
     for folder in (*temporary_folders(environ), own):
         try:
             if folder == own:
-                os.makedirs(own, 0o700, exist_ok=True)
+                for each in (os.path.dirname(own), own):
+                    os.makedirs(each, 0o700, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
             spaces[folder] = _ENOUGH
@@ -95,6 +101,17 @@ def loads_agents_md(environ: Mapping[str, str] | None = None) -> bool:
         return False
     is_new = tuple(int(number) for number in numbers) >= _LOADS_AGENTS_MD
     return is_new and not any(environ.get(each) for each in _OTHER_APIS)
+
+
+INSTRUCTIONS = "LTM_INSTRUCTIONS"
+"""Set by a hook for itself and its children: the instruction files its client loads from a project,
+where it is not Claude Code."""
+
+
+def instruction_names(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The files a client other than Claude Code loads from a project by itself."""
+    environ = os.environ if environ is None else environ
+    return tuple(environ.get(INSTRUCTIONS, "").split())
 
 
 def _user_home(environ: Mapping[str, str]) -> str:

@@ -40,7 +40,7 @@ there rule 5 would say the same. A different repository cloned to an old path ha
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 from typing import Any, NamedTuple
@@ -144,11 +144,72 @@ def join(project: Project, home: str) -> str:
     return name_of(project.claimed, home)
 
 
+def known(home: str) -> list[Project]:
+    """The projects that are recorded and whose folder is there, by their names."""
+    found = []
+    for each in _every_record(os.path.join(home, "projects")):
+        root, name = each.raw.get("root"), each.raw.get("name")
+        if isinstance(root, str) and os.path.isdir(root):
+            found.append(Project(each.id, root, str(name or each.id)))
+    return sorted(found, key=lambda project: (project.name.casefold(), project.id))
+
+
 def name_of(project_id: str, home: str) -> str:
     """What a project is called; its id where there is no record of it."""
     known = _load(os.path.join(home, "projects"), project_id)
     name = known.raw.get("name") if known else None
     return name if isinstance(name, str) and name else project_id
+
+
+def records(home: str) -> list[Record]:
+    """All projects that are recorded, in the order of their ids."""
+    return list(_every_record(os.path.join(home, "projects")))
+
+
+def id_of_remote(remote: str) -> str:
+    """The id of a project that is known by its remote: the same on every machine."""
+    return _make_id(os.path.basename(remote), remote)
+
+
+def is_same(known: Record, remotes: Iterable[str], commits: Sequence[str]) -> bool:
+    """Whether a project here is the one that another machine of this person knows by these.
+
+    The address alone is a claim, as everywhere: a folder that is still there must hold one of the
+    commits.
+    """
+    if not set(known.remotes) & set(remotes):
+        return False
+    left = [folder.path for folder in known.folders if _is_there(folder, folder.path)]
+    return (
+        not left
+        or not commits
+        or bool(set(known.commits or ()) & set(commits))
+        or any(holds(path, commits) for path in left)
+    )
+
+
+def introduce(
+    home: str, project_id: str, name: str, remotes: Sequence[str], commits: Sequence[str]
+) -> bool:
+    """Record a project that another machine knows and no folder here belongs to yet.
+
+    False when there is one of that id.
+    """
+    projects = os.path.join(home, "projects")
+    make_folder(projects)
+    with Lock(os.path.join(projects, ".lock")):
+        if _read_json(projects, project_id) is not None:
+            return False
+        known = {"id": project_id, "name": name, "root": "", "remotes": list(remotes)}
+        _save(projects, {**known, "folders": [], "commits": list(commits)})
+    return True
+
+
+def lead(home: str, project_id: str, to: str) -> None:
+    """Let an id lead to the project of another one from now on."""
+    projects = os.path.join(home, "projects")
+    with Lock(os.path.join(projects, ".lock")):
+        _save(projects, {"same_as": to}, project_id)
 
 
 def as_path(text: str) -> str:
@@ -226,11 +287,11 @@ def _decide(seen: _Seen, projects: str) -> tuple[str, _Seen, str]:
         natural = _make_id(seen.name, seen.key)
         claims = [here] if (here := _load(projects, natural)) else []
         if here and _is_part(here, seen):
-            return here.id, seen, ""
+            return _rightful(here, seen, projects).id, seen, ""
         claims += (known for known in _every_record(projects) if seen.remote in known.remotes)
         for known in claims:
             if (here is None or known.id != here.id) and _is_part(known, seen):
-                return known.id, seen, ""
+                return _rightful(known, seen, projects).id, seen, ""
         # A local clone without a record belongs to its origin here if they share history.
         own, origin = seen.folders[0], seen.folders[-1]
         if claims or not (
@@ -248,6 +309,16 @@ def _decide(seen: _Seen, projects: str) -> tuple[str, _Seen, str]:
         claimed = owner.id if owner else ""
     found = _known_by_place(seen, projects)
     return found, seen, claimed if claimed != found else ""
+
+
+def _rightful(found: Record, seen: _Seen, projects: str) -> Record:
+    """The record a repository has memories under already, where the one that answers to its remote
+    came from another machine and knows no folder yet."""
+    if found.folders:
+        return found
+    own = seen.folders[0]
+    others = (each for each in _every_record(projects) if each.folders and _knows(each, own))
+    return next(others, found)
 
 
 def _known_by_place(seen: _Seen, projects: str) -> str:

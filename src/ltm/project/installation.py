@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from urllib.parse import unquote, urlsplit
 
+from ltm.project.home import home, plugin_command
+
 NAME = "ltm-memory"
 """The name of the package: a source only if ltm came from an index, where it may be another's."""
 
@@ -42,9 +44,22 @@ def adding(packages: Sequence[str], prefix: str = sys.prefix) -> str:
     return f"{shlex.quote(sys.executable)} -m pip install {names}"
 
 
+def of_plugin() -> str:
+    """How people type `ltm` who have Claude Code's plugin and no other; '' for all others."""
+    command = plugin_command(home())
+    installed = shutil.which("ltm") or os.path.exists(_script())
+    return shlex.quote(command) if os.path.exists(command) and not installed else ""
+
+
+def _script() -> str:
+    return os.path.join(os.path.dirname(sys.executable), "ltm")
+
+
 def typed() -> str:
     """How a person types the command that is running: `ltm` where the PATH leads to it."""
-    script = os.path.join(os.path.dirname(sys.executable), "ltm")
+    if command := of_plugin():
+        return command
+    script = _script()
     found = shutil.which("ltm")
     if not os.path.exists(script) or (
         found and os.path.realpath(found) == os.path.realpath(script)

@@ -42,11 +42,29 @@ TRUST_FILE = "trust.json"
 ASIDE = "untrusted-"
 """Prefix of the folders, next to that file, with the indexes of untrusted vaults."""
 
+TEAMS = "teams"
+"""The folder in LTM_HOME with a folder for each team: its replica vault, and what waits for it."""
+
+TEAM_FILE = "team.json"
+
 AGENT_FILE = "AGENT.md"
 _AGENTS = os.path.join(".claude", "agents")
 _LIMIT = 64 * 1024
 _MOST = 200  # files of a folder that are looked at
 _TRUE = frozenset(("true", "yes", "on", "1"))
+
+
+class TeamPlace(NamedTuple):
+    """A team this machine belongs to, or more exactly one project of it."""
+
+    name: str
+    """What it is called on this machine."""
+    folder: str
+    address: str
+    trusted: bool | None = None
+    """What a person said about its memories; None when they have not been asked."""
+    project: str = ""
+    """The id of the only project here that its memories hold for; '' when it is all of them."""
 
 
 class Places(NamedTuple):
@@ -73,6 +91,8 @@ class Places(NamedTuple):
     """The nearest folder that is claude-ltm's, in a place where a shared vault would be."""
     untrusted_agent: str = ""
     """The agent that the project's files name, while those are not trusted yet."""
+    teams: tuple[TeamPlace, ...] = ()
+    """The teams whose memories hold for the project, trusted or not."""
 
     @property
     def shares(self) -> bool:
@@ -83,6 +103,11 @@ class Places(NamedTuple):
     def sessions_db(self) -> str:
         """This project's sessions word for word: a file per project, never shared."""
         return os.path.join(self.private, SESSIONS)
+
+    @property
+    def own(self) -> str:
+        """The vault of what only this agent is to know of the project; most have none."""
+        return os.path.join(self.agent_folder, "projects", self.project.id)
 
     @property
     def settings(self) -> str:
@@ -131,7 +156,23 @@ def places(
         trusted=trust_answer(private, project, shared) if exists else None,
         claude_ltm=next(filter(is_claude_ltm_store, candidates), ""),
         untrusted_agent=untrusted,
+        teams=tuple(each for each in teams_in(top) if each.project in ("", project.id)),
     )
+
+
+def teams_in(home: str) -> Iterator[TeamPlace]:
+    """The teams this machine belongs to, by name."""
+    folder = os.path.join(home, TEAMS)
+    for name in sorted(names_in(folder)):
+        place = os.path.join(folder, name)
+        try:
+            said = read_object(read_plain(os.path.join(place, TEAM_FILE)).decode("utf-8"))
+        except (OSError, ValueError):
+            continue
+        address, trusted, project = (said.get(key) for key in ("address", "trusted", "here"))
+        if isinstance(address, str) and isinstance(project, str):
+            answer = trusted if isinstance(trusted, bool) else None
+            yield TeamPlace(name, place, address, answer, project)
 
 
 def sessions_file(home: str, project: str) -> str:

@@ -16,8 +16,9 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from ltm.config.config import Config
+from ltm.config.options import OFF
 from ltm.errors import ModelFailed, StorageFailed, WrongUsage
-from ltm.llm.model import OFF, Model, open_model
+from ltm.llm.model import Model, open_model
 from ltm.model import Filter, Hit
 from ltm.project.layout import Places
 from ltm.recall.passages import Quote, SessionSearch, cited_as
@@ -102,7 +103,7 @@ def answer(
     store: Store, question: str, model: Model | None, said: SessionSearch | None = None
 ) -> Answered:
     """The answer to a question with what it rests on, as far as it can be had."""
-    found = recall(store, question, Filter(), EVIDENCE, said=said)
+    found = recall(store, question, Filter(teams=True), EVIDENCE, said=said)
     if model is None or not found.hits:
         note = NO_MODEL if model is None else ""
         return Answered("", (), found.hits, found.total, note)

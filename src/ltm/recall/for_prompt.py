@@ -60,7 +60,7 @@ def fits(store: Store, prompt: str, day: date) -> list[Fit]:
     if not words:
         return []
     typed = [word for word in prompt[:_LONG].split() if not words.keys().isdisjoint(terms(word))]
-    matches = store.search(" ".join(dict.fromkeys(typed)), Filter(), _LOOKED_AT).items
+    matches = store.search(" ".join(dict.fromkeys(typed)), Filter(teams=True), _LOOKED_AT).items
     weights = _weighed(words, question, matches)
     found = [Fit(match.stored, _fitness(weights, match)) for match in matches]
     return sorted(found, key=lambda fit: -fit.fitness)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from ltm.text.display import one_line
 from ltm.text.sentences import shortened
 from ltm.text.similarity import pairs, tokens_of
 
+_AGAINST = "contradicts"
 LIKE = 0.4
 """Overlap of words from which two memories are drawn as alike."""
 
@@ -98,7 +100,6 @@ def graph(memories: Iterable[Memory]) -> Graph:
     edges: dict[Edge, None] = {}
     for memory in nodes.values():
         for how, targets in (
-            ("follows", (memory.previous,)),
             ("replaces", memory.supersedes),
             ("merged from", memory.merged_from),
             ("links to", memory.links),
@@ -106,6 +107,9 @@ def graph(memories: Iterable[Memory]) -> Graph:
             for target in targets:
                 if target in nodes:
                     edges[Edge(memory.id, target, how)] = None
+        for rival in memory.conflicts:
+            if rival in nodes and Edge(rival, memory.id, _AGAINST) not in edges:
+                edges[Edge(memory.id, rival, _AGAINST)] = None
         # A crash may have left only one side of a replacement.
         if memory.superseded_by in nodes:
             edges[Edge(memory.superseded_by, memory.id, "replaces")] = None
@@ -170,17 +174,29 @@ def as_mermaid(shown: Graph) -> str:
 
 
 def as_text(shown: Graph) -> str:
-    """Chains for the terminal: the newest of each first, what it follows or replaces below it."""
+    """For the terminal: what belongs together as a tree, and trees of one subject together.
+
+    A subject is the tag that most memories share; what shares none comes last.
+    """
     below: dict[str, list[Edge]] = {}
     for edge in shown.edges:
         below.setdefault(edge.source, []).append(edge)
     pointed = {edge.target for edge in shown.edges}
     tops = [name for name in shown.memories if name not in pointed] or list(shown.memories)[:1]
-    lines: list[str] = []
+    counts = Counter(tag for memory in shown.memories.values() for tag in memory.tags)
+    subjects: dict[str, list[str]] = {}
     drawn: set[str] = set()
     for top in tops:
-        _draw(shown, below, top, lines, drawn)
-    return "\n".join(lines)
+        shared = [tag for tag in shown.memories[top].tags if counts[tag] > 1]
+        subject = max(shared, key=lambda tag: counts[tag], default="")
+        _draw(shown, below, top, subjects.setdefault(subject, []), drawn)
+    names = sorted(filter(None, subjects), key=lambda tag: (-counts[tag], tag))
+    if not names:
+        return "\n".join(subjects.get("", []))
+    parts = [[f"{one_line(name)}:", *subjects[name]] for name in names]
+    if "" in subjects:
+        parts.append(["of other subjects:", *subjects[""]])
+    return "\n\n".join("\n".join(part) for part in parts)
 
 
 def _draw(

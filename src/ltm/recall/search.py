@@ -137,7 +137,7 @@ def _chooses_none(wanted: Filter) -> bool:
     """Whether a filter lets all active memories through, whatever else."""
     usual = Filter()
     widened = set(usual.statuses) <= set(wanted.statuses)
-    return widened and wanted._replace(statuses=usual.statuses) == usual
+    return widened and wanted._replace(statuses=usual.statuses, teams=False) == usual
 
 
 class MemoryMatch(NamedTuple):
@@ -212,9 +212,9 @@ def _share_half(one: Set[str], other: Set[str]) -> bool:
 
 
 def _is_outdone(older: Memory, newer: Memory) -> bool:
-    from ltm.text.sameness import Sameness, judge  # slow to load, and rarely needed
+    from ltm.text.sameness import outdoes  # slow to load, and rarely needed
 
-    return judge(newer.text, older.text).relation in (Sameness.CHANGE, Sameness.CONFLICT)
+    return outdoes(newer.text, older.text)
 
 
 def _standing(question: Question, memory: Memory, today: date) -> float:

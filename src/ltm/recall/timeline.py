@@ -24,6 +24,7 @@ from ltm.project.layout import Places, sessions_file
 from ltm.recall.passages import LeftOut, Quote, SessionSearch, leave_out
 from ltm.recall.search import MOST, recall
 from ltm.sessions.digest import Quoted, quoted
+from ltm.sessions.sources import is_transcript
 from ltm.state.session_log import Session, SessionLog
 from ltm.store.project import OpenProject
 from ltm.store.store import Store
@@ -213,7 +214,7 @@ def _transcript(session: str, where: Places) -> str:
         return ""
     with closing(SessionLog(where.state_db)) as log:
         known = log.get(session)
-    return known.transcript if known and os.path.isfile(known.transcript) else ""
+    return known.transcript if known and is_transcript(known.transcript) else ""
 
 
 def _kept(source: Source, where: Places) -> list[Quoted]:

@@ -34,8 +34,11 @@ HOLDS = 12 * 3600
 _ENVIRONMENT = ("HOME", "LTM_AGENT", "CLAUDE_CONFIG_DIR")
 
 
-def load(home: str, folder: str, environ: Mapping[str, str], client: str = "") -> str | None:
-    """The text for a session in `folder`, if it still holds; None when it must be made again.
+def load(
+    home: str, folder: str, environ: Mapping[str, str], client: str = ""
+) -> tuple[str, str] | None:
+    """The text for a session in `folder` and the message for the person, if they still hold; None
+    when they must be made again.
 
     `client` is what a text may depend on that differs from client to client.
     """
@@ -46,7 +49,7 @@ def load(home: str, folder: str, environ: Mapping[str, str], client: str = "") -
     text, made, watched = kept.get("text"), kept.get("made"), kept.get("watched")
     if not isinstance(text, str) or not isinstance(made, int) or not isinstance(watched, dict):
         return None
-    if kept.get("client") not in ("", client):
+    if not client.startswith(str(kept.get("client"))):
         return None
     if kept.get("for") != _situation(folder, environ) or not 0 <= time.time() - made < HOLDS:
         return None
@@ -55,7 +58,9 @@ def load(home: str, folder: str, environ: Mapping[str, str], client: str = "") -
         os.path.lexists(each) is not files[each] for each in files
     ):
         return None
-    return text if all(stamp(path) == seen for path, seen in watched.items()) else None
+    if any(stamp(path) != seen for path, seen in watched.items()):
+        return None
+    return text, str(kept.get("message", ""))
 
 
 def shown(home: str, folder: str) -> list[str]:
@@ -77,10 +82,12 @@ def save(
     *,
     files: Mapping[str, bool] | None = None,
     shown: Iterable[str] = (),
+    message: str = "",
 ) -> None:
-    """Keep a text, with the stamps that what it depends on had before it was made, and the client
-    it was made for, unless it is the same for all. It also holds as long as `files` are there or
-    not as they were, and has the ids of the memories that are `shown` in it.
+    """Keep a text, with the stamps that what it depends on had before it was made, and how the
+    names of the clients begin that it was made for; '' if it is the same for all. It also holds as
+    long as `files` are there or not as they were, and has the ids of the memories `shown` in it.
+    The `message` is what the person is told.
 
     Never raises: without it the next session waits a little longer.
     """
@@ -92,11 +99,12 @@ def save(
         "watched": dict(watched),
         "files": dict(files or {}),
         "shown": " ".join(shown),
+        "message": message,
         "text": text,
     }
     temporary = f"{path}.{os.urandom(6).hex()}.tmp"
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        _make_folder(os.path.dirname(path))
         # No fsync: a torn file is not JSON, and is replaced.
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -133,16 +141,25 @@ def stamp(path: str) -> str:
 
 
 def clear(home: str, *, days: float = 0.0) -> None:
-    """Delete the kept texts, or those that have been there for longer than so many days."""
-    folder = os.path.join(home, TEXTS_FOLDER)
-    for name in names_in(folder):
-        path = os.path.join(folder, name)
+    """Delete the kept texts and which doors sessions came through, or what has been there for
+    longer than so many days."""
+    for path in (
+        os.path.join(home, folder, name)
+        for folder in (TEXTS_FOLDER, DOORS_FOLDER)
+        for name in names_in(os.path.join(home, folder))
+    ):
         try:
             # All means all: a clock that was set back gives some of them a time that is to come.
             if not days or time.time() - os.stat(path).st_mtime >= days * 86_400:
                 os.unlink(path)
         except OSError:
             continue
+
+
+def _make_folder(folder: str) -> None:
+    """Make a folder of the home, for the user alone, and the home if it is missing."""
+    for each in (os.path.dirname(folder), folder):  # the mode of `makedirs` is for the last only
+        os.makedirs(each, mode=0o700, exist_ok=True)
 
 
 def _text_path(home: str, folder: str) -> str:
@@ -168,17 +185,19 @@ def mark_of(line: str) -> str:
 def told(home: str, session: str) -> set[str]:
     """The ids and marks of what a session was told."""
     try:
-        return set(read_plain(_told_path(home, session)).decode("ascii", "replace").split())
+        return set(
+            read_plain(_path_of(home, TOLD_FOLDER, session)).decode("ascii", "replace").split()
+        )
     except (OSError, ValueError):
         return set()
 
 
 def note_told(home: str, session: str, what: Iterable[str]) -> None:
     """Note ids and marks. Never raises: what cannot be noted may be told again."""
-    path = _told_path(home, session)
+    path = _path_of(home, TOLD_FOLDER, session)
     try:
         new = not os.path.exists(path)
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        _make_folder(os.path.dirname(path))
         # Appended in one write, so that two hooks at once lose nothing of each other.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
@@ -191,10 +210,41 @@ def note_told(home: str, session: str, what: Iterable[str]) -> None:
         pass
 
 
-def _told_path(home: str, session: str) -> str:
+DOORS_FOLDER = "doors"
+_DOORS = 60  # seconds in which the same event comes through several doors
+
+
+def is_first(home: str, session: str, door: str, *, again: bool = True) -> bool:
+    """Whether a session's start comes for the first time, or `again` through the same door.
+
+    A client may run the hooks of several settings files, each a door of its own: for all of them
+    together a session begins once. Never raises: what cannot be noted may be told twice.
+    """
+    path = _path_of(home, DOORS_FOLDER, session)
+    try:
+        _make_folder(os.path.dirname(path))
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            if not again:
+                return False
+            by = read_plain(path)
+            if by != mark_of(door).encode() and time.time() - os.stat(path).st_mtime < _DOORS:
+                return False
+            handle = os.open(path, os.O_WRONLY | os.O_TRUNC)
+        try:
+            os.write(handle, mark_of(door).encode())
+        finally:
+            os.close(handle)
+    except (OSError, ValueError):
+        pass
+    return True
+
+
+def _path_of(home: str, folder: str, session: str) -> str:
     # Whatever a client calls a session, it must not lead out of the folder.
     name = session.encode("utf-8", "surrogateescape")
-    return os.path.join(home, TOLD_FOLDER, name[:90].hex() + f"-{crc32(name):08x}")
+    return os.path.join(home, folder, name[:90].hex() + f"-{crc32(name):08x}")
 
 
 def _sweep(folder: str) -> None:

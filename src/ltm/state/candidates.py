@@ -66,6 +66,10 @@ class Candidates:
         """Those that wait for a decision: the latest day first, then the user's, the best."""
         return _ordered(each for each in _fresh(self._load()) if not each.outcome)
 
+    def decided(self) -> list[CandidateRecord]:
+        """Those that were decided about in the last year; they have no words any more."""
+        return [each for each in _fresh(self._load()) if each.outcome]
+
     def offers(self, most: int, at: float | None = None) -> list[CandidateRecord]:
         """Those that a session is offered when it begins, now or at a moment that was."""
         known = float("inf") if at is None else 1000 * at
@@ -101,6 +105,19 @@ class Candidates:
             for name in ids:
                 if name in kept:
                     kept[name] = CandidateRecord(name, said=kept[name].said, outcome=outcome)
+
+    def reopen(self, records: Iterable[CandidateRecord]) -> None:
+        """Let candidates wait again that were decided about by mistake."""
+        with self._changing() as kept:
+            kept.update((each.id, each) for each in records)
+
+    def outcomes(self) -> dict[str, int]:
+        """How many were kept and dropped in the last year, and how many wait."""
+        fresh = list(_fresh(self._load()))
+        return {
+            name: sum(each.outcome == outcome for each in fresh)
+            for name, outcome in (("kept", KEPT), ("dropped", DROPPED), ("waiting", ""))
+        }
 
     def purge(self, is_purged: Callable[[CandidateRecord], bool]) -> int:
         """Delete those that wait and are meant; how many there were."""

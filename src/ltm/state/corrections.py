@@ -416,6 +416,14 @@ class Ledger:
                 (project, rule, iso(at), iso(at)),
             )
 
+    def admitted(self, project: str, rule: str) -> None:
+        """Take back that a person does not want this rule."""
+        with transaction(self._db):
+            self._db.execute(
+                "DELETE FROM attempts WHERE project = ? AND rule = ? AND outcome = 'rejected'",
+                (project, rule),
+            )
+
     def effect(self, project: str, now: datetime) -> list[Effect]:
         """For each rule that became a memory: how often it was needed before, and since."""
         seen, started = self._by_rule(project), self._started(project)

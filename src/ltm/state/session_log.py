@@ -23,6 +23,9 @@ from ltm.model import iso
 from ltm.state.model_log import ModelLog
 from ltm.state.usage import State, note_session, open_log
 
+BY_RULES, BY_MODEL = "capture", "model"
+"""Who reads transcripts for what they teach: under these names the log keeps how far."""
+
 _KEPT_DAYS = 60
 """Days after which a message is not expected again: clients delete transcripts sooner."""
 
@@ -38,7 +41,8 @@ _SETTLED = "settled"
 _COLUMNS = (
     "s.id, s.project, (SELECT count(*) FROM sessions o WHERE o.project = s.project"
     " AND o.number <= s.number), s.started, s.ended, s.reason, s.cwd, s.transcript,"
-    " max(s.ok, s.live_ok), max(s.failed, s.live_failed), max(s.compactions, s.live_compactions)"
+    " max(s.ok, s.live_ok), max(s.failed, s.live_failed), max(s.compactions, s.live_compactions),"
+    " s.client"
 )
 
 
@@ -60,6 +64,8 @@ class Session:
     """Tool calls that did their work, by the transcript or by events, whichever saw more."""
     failed: int
     compactions: int
+    client: str = ""
+    """The client it ran in, by the name of its reader; '' when nothing told."""
 
     @property
     def difficulty(self) -> float:
@@ -128,14 +134,28 @@ class SessionLog:
         latest = self.sessions(session.project, _CAUGHT_UP)
         return [each for each in latest if not each.ended and each.id != session.id]
 
-    def begin(self, session: str, project: str, cwd: str, transcript: str, at: datetime) -> None:
+    def begin(
+        self,
+        session: str,
+        project: str,
+        cwd: str,
+        transcript: str,
+        at: datetime,
+        client: str = "",
+    ) -> None:
         """Note that a session is going on. Its first project stays its project."""
         note_session(self._db, session, project, at)
         self._db.execute(
             "UPDATE sessions SET cwd = CASE cwd WHEN '' THEN :cwd ELSE cwd END,"
-            " transcript = CASE :transcript WHEN '' THEN transcript ELSE :transcript END"
+            " transcript = CASE :transcript WHEN '' THEN transcript ELSE :transcript END,"
+            " client = CASE client WHEN '' THEN :client ELSE client END"
             " WHERE id = :id",
-            {"id": session, "cwd": _kept(cwd), "transcript": _kept(transcript)},
+            {
+                "id": session,
+                "cwd": _kept(cwd),
+                "transcript": _kept(transcript),
+                "client": client,
+            },
         )
 
     def reopen(self, session: str, at: datetime) -> None:

@@ -77,7 +77,8 @@ CREATE TABLE sessions(
   cwd TEXT NOT NULL DEFAULT '', transcript TEXT NOT NULL DEFAULT '',
   ok INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,
   compactions INTEGER NOT NULL DEFAULT 0, live_ok INTEGER NOT NULL DEFAULT 0,
-  live_failed INTEGER NOT NULL DEFAULT 0, live_compactions INTEGER NOT NULL DEFAULT 0);
+  live_failed INTEGER NOT NULL DEFAULT 0, live_compactions INTEGER NOT NULL DEFAULT 0,
+  client TEXT NOT NULL DEFAULT '');
 CREATE INDEX sessions_project ON sessions(project, number);
 {_DAYS}{_LOGS}{_MODELS}"""
 
@@ -129,7 +130,14 @@ def _uses_in_phases(db: sqlite3.Connection) -> None:
         db.execute("UPDATE usage SET uses_then = uses")
 
 
-SCHEMA = Schema(5, _TABLES, (_numbered, _logged, _uses_in_phases, _MODELS))
+def _with_clients(db: sqlite3.Connection) -> None:
+    """Schema 6: the client of each session; there was one before."""
+    if "client" not in columns(db, "sessions"):
+        add_columns(db, "sessions", "client TEXT NOT NULL DEFAULT ''")
+        db.execute("UPDATE sessions SET client = 'claude-code' WHERE transcript != ''")
+
+
+SCHEMA = Schema(6, _TABLES, (_numbered, _logged, _uses_in_phases, _MODELS, _with_clients))
 
 
 class State:

@@ -315,7 +315,7 @@ class Changes:
         `expected` are their etags, or the one etag that each of them must have.
         """
         etags = dict.fromkeys(ids, expected) if isinstance(expected, str) else expected
-        vaults = [self._vaults.find(each)[0] for each in ids]
+        vaults = [self._own(each) for each in ids]
         if home is not None:
             self._introduce()
             home.prepare()
@@ -324,6 +324,17 @@ class Changes:
                 self._current(vault, each, etags.get(each, ""))
                 for vault, each in zip(vaults, ids, strict=True)
             ]
+
+    def _own(self, memory_id: str) -> Vault:
+        """The vault of a memory, which is not a team's."""
+        vault = self._vaults.find(memory_id)[0]
+        if vault in self._vaults.teams:
+            team = vault.name.partition(":")[2]
+            raise Refused(
+                f"{memory_id} is a memory of the team {team}",
+                hint=f"name the team in the same command: --team {team}",
+            )
+        return vault
 
     def _current(self, vault: Vault, memory_id: str, expected: str) -> _LockedMemory:
         index = self._vaults.index(vault)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.errors import Ambiguous, LtmError, NotFound
 from ltm.files.atomic import make_folder
-from ltm.index.index import VECTORS_FILE, Index
+from ltm.index.index import VECTORS_FILE, Index, vectors_meta
 from ltm.kinds import Kinds
-from ltm.model import Filter, Memory, Page, Phase, Problem, Scope, Stored, Usage, now
+from ltm.model import Filter, Memory, Page, Phase, Problem, Scope, Stored, Trust, Usage, now
 from ltm.state.usage import State
 from ltm.store.trust import Guarded
 from ltm.vault.vault import Vault, etag, modified
@@ -36,11 +36,21 @@ class Vaults:
     """Vaults in the order they are read, and their indexes, opened when first needed."""
 
     def __init__(
-        self, vaults: Sequence[Vault], kinds: Kinds, *, readonly: bool, key: "Key | None"
+        self,
+        vaults: Sequence[Vault],
+        kinds: Kinds,
+        *,
+        readonly: bool,
+        key: "Key | None",
+        teams: Sequence[Vault] = (),
     ) -> None:
-        """With `readonly`, indexes are used as they are and a vault without one is empty."""
+        """With `readonly`, indexes are used as they are and a vault without one is empty.
+
+        The replicas of `teams` are read where a filter wants them, and not changed.
+        """
         self.trusted = tuple(vault for vault in vaults if vault.trusted)
         self.untrusted = tuple(vault for vault in vaults if not vault.trusted)
+        self.teams = tuple(teams)
         self.kinds = kinds
         self.key = key
         self._readonly = readonly
@@ -76,7 +86,7 @@ class Vaults:
     def look_again(self) -> None:
         """Ask the disk before going on, as a change found that a file has changed."""
         self._looked.clear()
-        for vault in (*self.trusted, *self.untrusted):
+        for vault in (*self.trusted, *self.teams, *self.untrusted):
             vault.list_again()
 
     def _refresh(self, vault: Vault, index: Index) -> None:
@@ -90,7 +100,7 @@ class Vaults:
 
         An untrusted vault is asked last, so that no id in it can get in the way of another.
         """
-        for vaults in (self.trusted, self.untrusted):
+        for vaults in (self.trusted, self.teams, self.untrusted):
             found = self._find(text, tuple(self._opened(vaults)))
             if found is not None:
                 vault, index, stored = found
@@ -108,6 +118,9 @@ class Vaults:
         """Every index to be asked for what a filter wants, brought up to date."""
         for _, index in self.fresh():
             yield index
+        if wanted.teams:
+            for _, index in self._opened(self.teams):
+                yield index
         if wanted.untrusted or self.key is not None:
             for _, index in self._opened(self.untrusted):
                 yield Guarded(index, self.key)
@@ -233,16 +246,18 @@ class FileStore:
         introduce: Callable[[], None] = lambda: None,
         readonly: bool = False,
         key: "Key | None" = None,
+        teams: Sequence[Vault] = (),
     ) -> None:
         """`vaults` are read, `homes` says in which of them a new memory of a scope is kept.
 
         `introduce` is called before something new is kept, so that the project is known again
         after it was renamed. With `readonly`, answers come from the indexes as they are: nothing
         is brought up to date, written or waited for, and a vault without a usable index is empty.
-        With a `key`, whatever is written is signed.
+        With a `key`, whatever is written is signed. `teams` are replicas that are only read.
         """
         self.kinds = kinds
-        self._vaults = Vaults(vaults, kinds, readonly=readonly, key=key)
+        self.hold: Collection[Trust] = (Trust.TOOL,)
+        self._vaults = Vaults(vaults, kinds, readonly=readonly, key=key, teams=teams)
         self.vaults = self._vaults.trusted
         self._homes = dict(homes)
         self._state = state
@@ -280,19 +295,21 @@ class FileStore:
 
     def search(self, query: str, wanted: Filter, limit: int) -> "Matches":
         from ltm.store.store import Match, Matches
-        from ltm.text.bm25 import relevance  # not needed to list
+        from ltm.text.bm25 import rarity, relevance  # not needed to list
         from ltm.text.terms import query_terms
 
         words = query_terms(query)[:_MOST_WORDS]
         asked = self._vaults.asked(wanted)
         found = [(index, index.search(words, wanted, limit)) for index in asked]
         memories = sum(part.memories for _, part in found)
-        holders = {word: sum(part.holders[word] for _, part in found) for word in words}
+        rarities = {
+            word: rarity(sum(part.holders[word] for _, part in found), memories) for word in words
+        }
         scored = []
         for index, part in found:
             for each in part.candidates:
                 title, tags, text = each.title.split(), each.tags.split(), each.text.split()
-                score, matched = relevance(words, title, tags, text, holders, memories)
+                score, matched = relevance(rarities, title, tags, text)
                 scored.append((score, matched, index, each))
         scored.sort(key=lambda item: (item[0], item[3].file), reverse=True)
         items = tuple(
@@ -320,6 +337,11 @@ class FileStore:
     def counts(self) -> Sequence[tuple[str, str, str, int, int]]:
         return [row for _, index in self._vaults.fresh() for row in index.counts()]
 
+    def counts_with_teams(self) -> Sequence[tuple[str, str, str, int, int]]:
+        """The same with the memories of teams."""
+        asked = self._vaults.asked(Filter(teams=True))
+        return [row for index in asked if not isinstance(index, Guarded) for row in index.counts()]
+
     def is_counted(self) -> bool:
         """Whether each index has as many memories of each kind and status as it notes."""
         return all(index.is_counted() for _, index in self._vaults.fresh())
@@ -330,7 +352,7 @@ class FileStore:
         """So many memories of each kind that a session may be told of, those worth most first;
         those that mention one of some names; and what is in conflict with any of them."""
         found: dict[str, Stored] = {}
-        wanted = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
+        wanted = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT), teams=True)
         for index in self._vaults.asked(wanted):
             if isinstance(index, Guarded):
                 near = index.page(wanted, -1, 0)[0]
@@ -404,6 +426,18 @@ class FileStore:
                 vectors = self._vectors[path] = MemoryVectors(index, path, model, dimensions)
             opened.append(vectors)
         return opened
+
+    def is_embedded(self, model: str) -> bool:
+        """Whether each memory in force, and no other, has a vector by a model, told without numpy.
+
+        `model` is a name without its version.
+        """
+        for vault, index in self._vaults.fresh():
+            noted = vectors_meta(os.path.join(vault.local, VECTORS_FILE))
+            is_by_model = noted.get("made by", "").startswith(f"{model}/")
+            if not is_by_model or {noted.get("mark"), noted.get("clean")} != {str(index.mark())}:
+                return False
+        return True
 
     def rebuild(self) -> None:
         """Rebuild every index from the files."""

@@ -7,6 +7,7 @@ it leaves the old one, so a crash leaves at most a copy, and running it again fi
 import os
 import sqlite3
 from binascii import crc32
+from collections.abc import Collection
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from ltm.errors import BadFile, Busy, LtmError, NotFound, StorageFailed
 from ltm.files.atomic import failed, is_refusal, make_folder, remove_file, sweep, write_file
 from ltm.files.lock import ADVICE
 from ltm.files.sqlite import is_busy, is_unwritable
-from ltm.model import Scope
+from ltm.model import Scope, Trust
 from ltm.project.home import home
 from ltm.project.identity import record
 from ltm.project.layout import ASIDE
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
 
 
 BUILT_IN = "files"
+
+HOLDS = {
+    "tools": (Trust.TOOL,),
+    "agent": (Trust.TOOL, Trust.ASSISTANT),
+    "all": (Trust.TOOL, Trust.ASSISTANT, Trust.USER),
+}
+"""Whose words wait for approval, by the value of the option `trust.hold`."""
 
 
 def open_store(places: "Places", config: "Config", *, state: State | None = None) -> "Store":
@@ -51,8 +59,10 @@ def open_store(places: "Places", config: "Config", *, state: State | None = None
             path = os.path.join(places.home, CONFIG_FILE)
             raise NotFound(error.message, path=path, hint=hint) from error
         store: Store = open_named(places, config)
-        return store
-    return open_files(places, config, state=state)
+    else:
+        store = open_files(places, config, state=state)
+    store.hold = HOLDS[config.get("trust.hold")]
+    return store
 
 
 def vaults_of(places: "Places") -> tuple[Vault, ...]:
@@ -60,15 +70,23 @@ def vaults_of(places: "Places") -> tuple[Vault, ...]:
 
     A project's memories go where the team sees them once a person ran `ltm init` there or said
     that they trust it, and stay private until then; both are read, so that nothing disappears at
-    the moment of the change. A vault that is not trusted yet comes last.
+    the moment of the change. What an import brought for this agent alone is in a vault of its own.
+    A vault that is not trusted yet comes last.
     """
     private = Vault("private", places.private)
+    own = (Vault("own", places.own),) if os.path.isdir(places.own) else ()
     agent = Vault("agent", places.agent_folder)
     if places.shares:
-        return Vault("shared", places.shared, shared=True), private, agent
+        return Vault("shared", places.shared, shared=True), private, *own, agent
     if places.shared_exists:
-        return private, agent, _untrusted(places)
-    return private, agent
+        return private, *own, agent, _untrusted(places)
+    return private, *own, agent
+
+
+def teams_of(places: "Places") -> tuple[Vault, ...]:
+    """The replicas of the teams whose memories are told and found in a project: only looked at, and
+    changed by way of the team alone."""
+    return tuple(Vault(f"team:{each.name}", each.folder) for each in places.teams if each.trusted)
 
 
 def _untrusted(places: "Places") -> Vault:
@@ -79,30 +97,43 @@ def _untrusted(places: "Places") -> Vault:
 
 
 def open_files(
-    places: "Places", config: "Config", *, readonly: bool = False, state: State | None = None
+    places: "Places",
+    config: "Config",
+    *,
+    readonly: bool = False,
+    state: State | None = None,
+    own: bool = False,
 ) -> FileStore:
     """The file-backed store of a project and agent; `readonly` is for a hook, which only looks.
 
-    `state` is the state database, where it is open already.
+    `state` is the state database, where it is open already. With `own`, new memories of the project
+    are for this agent alone.
     """
+    if own:
+        make_folder(places.own)
     vaults = vaults_of(places)
+    project = next((vault for vault in vaults if own and vault.name == "own"), vaults[0])
     if not readonly:
         sweep(places.home)  # what a killed command left of the settings next to the vaults
     agent = next(vault for vault in vaults if vault.name == "agent")
     return FileStore(
         vaults,
-        {Scope.PROJECT: vaults[0], Scope.AGENT: agent},
+        {Scope.PROJECT: project, Scope.AGENT: agent},
         state or State(places.state_db, readonly=readonly),
         config.kinds,
         project=places.project.id,
         introduce=lambda: record(places.project, places.home),
         readonly=readonly,
-        key=key_file.load(places.home),
+        key=key_file.load(places.home, places.agent),
+        teams=teams_of(places),
     )
 
 
-def move_all(source: Vault, target: Vault) -> tuple[list[str], list[str]]:
-    """Move every memory and kept version; the names moved, and the names that had to stay."""
+def move_all(
+    source: Vault, target: Vault, kept: Collection[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Move every memory and kept version but the `kept` ones; the names moved, and the names that
+    had to stay."""
     moved: list[str] = []
     stayed: list[str] = []
     if not source.exists():
@@ -111,7 +142,7 @@ def move_all(source: Vault, target: Vault) -> tuple[list[str], list[str]]:
     with ExitStack() as stack:
         for vault in sorted((source, target), key=lambda each: each.folder):
             stack.enter_context(vault.lock)
-        for name in sorted(source.names()):
+        for name in sorted(set(source.names()).difference(kept)):
             try:
                 data = source.read(name)
                 if os.path.lexists(target.path(name)) and target.read(name) != data:
@@ -123,7 +154,7 @@ def move_all(source: Vault, target: Vault) -> tuple[list[str], list[str]]:
             target.write(name, data)
             remove_file(source.path(name))
             moved.append(name)
-        _move_archives(source, target, stayed)
+        _move_archives(source, target, [*stayed, *kept])
     return moved, stayed
 
 

@@ -1,13 +1,13 @@
 """What other memory tools left in the places that LTM uses too, and what a person said about it.
 
 A block between the marks in CLAUDE.md, or a MEMORY.md in a vault, that LTM did not write;
-claude-ltm's folder where a shared vault would be; LTM/Anima's database in the home folder. None of
-it is read as LTM's own or changed; it is shown, with the command that imports it. What was
-imported, as it was then, and what is to be left alone is in `<home>/foreign.json`.
+claude-ltm's folder where a shared vault would be; LTM/Anima's database in the home folder; the
+files in which other tools keep a project's memories. None of it is read as LTM's own or changed; it
+is shown, with the command that imports it. What was imported, as it was then, and what is to be
+left alone is in `<home>/foreign.json`.
 """
 
 import os
-import shlex
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable, Iterator
@@ -19,6 +19,7 @@ from ltm.files.atomic import is_inside, read_plain
 from ltm.files.block import MEMORY_MD, TARGETS, find_block, is_import_of, is_ours
 from ltm.files.fastjson import read_object, write
 from ltm.model import Problem
+from ltm.project.home import client_folder
 from ltm.project.layout import STATE
 
 if TYPE_CHECKING:
@@ -29,7 +30,45 @@ FILE = "foreign.json"
 _ANIMA = {"agent_id", "region", "kind", "content"}
 _TABLE = "memories"
 _IGNORED = "ignored"
+_HEAD = 64 * 1024
+_NOTES_SIZE = 1024 * 1024
 _TAKE_OVER = "let ltm write it from now on, a copy is kept: ltm sync --take-over"
+
+
+class _Kept(NamedTuple):
+    """A file in which a tool keeps the memories of a project, and a word that stands in it."""
+
+    tool: str
+    file: str
+    """Below the project's folder."""
+    word: bytes
+
+
+_KEPT = (
+    _Kept("memory-mcp", ".memory/state.json", b'"memories"'),
+    _Kept("Memory Keeper", ".claude/memory/facts.json", b'"decisions"'),
+    _Kept("liteagents", ".claude/memory/MEMORY.md", b"## Facts"),
+    _Kept("liteagents", ".claude/remember/MEMORY.md", b"## Facts"),
+)
+
+
+class _Notes(NamedTuple):
+    """Where a client keeps what it remembers itself: a folder of Markdown files, or a file."""
+
+    what: str
+    path: str
+    """Below the person's home; `{project}` stands for the project's folder."""
+    word: bytes = b""
+    """Of a file: what stands in it where the client wrote to it."""
+
+
+_NOTES = (
+    _Notes("notes of Qwen Code's auto memory", ".qwen/projects/{project}/memory"),
+    _Notes("memories of Codex", ".codex/memories"),
+    _Notes(
+        "what Gemini CLI was told to remember", ".gemini/GEMINI.md", b"## Gemini Added Memories"
+    ),
+)
 
 
 class Foreign(NamedTuple):
@@ -47,6 +86,10 @@ class Foreign(NamedTuple):
     """Changes when it does."""
     answer: str = ""
     """What a person did about it: nothing yet, `ignored`, or the stamp it had when imported."""
+    told: bool = False
+    """Whether a session knows it anyway, so that it is offered only where there are no others."""
+    of_all: bool = False
+    """Whether it is about all projects, so that no project's session is offered it."""
 
     @property
     def is_new(self) -> bool:
@@ -54,11 +97,18 @@ class Foreign(NamedTuple):
         return not self.answer
 
     @property
+    def remedy(self) -> str:
+        """The command that takes its memories in."""
+        from shlex import quote  # most find nothing
+
+        return f"ltm import {quote(self.source)}"
+
+    @property
     def message(self) -> str:
         """What it is, and what to type next."""
         if self.answer == _IGNORED:
             return self.what
-        command = f"ltm import {shlex.quote(self.source)}"
+        command = self.remedy
         if self.is_new:
             said = f"take its memories in: {command}"
         elif self.answer != self.stamp:
@@ -75,7 +125,7 @@ class Foreign(NamedTuple):
 
 def foreign(places: "Places") -> list[Foreign]:
     """Everything of other tools in the places of a project."""
-    found = [each for each in _in_files(places) if each is not None]
+    found = [*_of_projects(places), *filter(None, _in_files(places))]
     folder = places.claude_ltm
     if folder:
         what = "is the store of claude-ltm, so ltm neither uses nor changes it"
@@ -135,6 +185,51 @@ def foreign_memory_md(existing: bytes, path: str) -> Foreign | None:
         return None
     what = "this file is not from ltm, so it is left as it is"
     return Foreign(path, 0, what, path, _TAKE_OVER, f"{crc32(existing):08x}")
+
+
+def watched(places: "Places") -> Iterator[str]:
+    """Every file and folder that has a say in what `foreign` finds outside vaults, there or not."""
+    root = places.project.root
+    yield os.path.join(places.home, FILE)
+    for name in ("memories.db", "ltm.db"):
+        yield os.path.join(places.home, name)
+    for name in (*TARGETS, *(each.file for each in _KEPT)):
+        yield os.path.join(root, name)
+    for path, *_ in _notes(root):
+        yield path
+
+
+def _notes(root: str) -> Iterator[tuple[str, str, bytes, bool]]:
+    """Where clients keep notes of their own: the path, what it is, the word of a file, and whether
+    it is about all projects."""
+    name = "".join(char if char.isascii() and char.isalnum() else "-" for char in root)
+    folder, home = client_folder(), os.path.expanduser("~")
+    if folder:
+        path = os.path.join(folder, "projects", name, "memory")
+        yield path, "notes of Claude Code's auto memory", b"", False
+    for each in _NOTES if os.path.isabs(home) else ():
+        path = os.path.join(home, *each.path.format(project=name).split("/"))
+        yield path, each.what, each.word, "{project}" not in each.path
+
+
+def _of_projects(places: "Places") -> Iterator[Foreign]:
+    """The files in which other tools keep this project's memories."""
+    root = places.project.root
+    for tool, name, word in _KEPT:
+        path = os.path.join(root, name)
+        if os.path.isfile(path) and is_inside(path, root):
+            with suppress(OSError), open(path, "rb") as file:
+                head = file.read(_HEAD)
+                if word in head and not is_ours(head):
+                    yield Foreign(path, 0, f"memories of {tool}", root, "", _stamp(path))
+    for path, what, word, of_all in _notes(root):
+        with suppress(OSError):
+            if word:
+                is_there = word in read_plain(path, limit=_NOTES_SIZE)
+            else:
+                is_there = any(name.endswith(".md") for name in os.listdir(path))
+            if is_there:
+                yield Foreign(path, 0, what, path, "", _stamp(path), told=True, of_all=of_all)
 
 
 def _in_files(places: "Places") -> Iterator[Foreign | None]:

@@ -190,10 +190,34 @@ class KeptProjects:
             project.close()
 
 
+KEPT = KeptProjects()
+"""What this process has open between calls."""
+
+
+class ServedProject(OpenProject):
+    """The project of one call of a server: its files stay open for the next call."""
+
+    @cached_property
+    def kept(self) -> OpenProject:
+        """The project with its files open."""
+        return KEPT.take(self)
+
+    @property
+    def store(self) -> Store:
+        """Its memories."""
+        return self.kept.store
+
+    def __exit__(self, *error: object) -> None:
+        kept = self.__dict__.pop("kept", None)
+        if kept is not None:
+            KEPT.give(kept, is_sound=not any(error))
+        super().__exit__(*error)
+
+
 def _likeness(project: OpenProject) -> object:
     """What two calls must agree in to use the same open files."""
     from ltm.vault import key_file
 
     places, config = project.places, project.config
     options = (config.values, config.user_values, tuple(config.kinds))
-    return places, options, key_file.load(places.home)
+    return places, options, key_file.load(places.home, places.agent)

@@ -76,7 +76,12 @@ _MOVED = os.path.join(".claude", "claude-ltm")
 _PROBE = os.path.join(SHARED, "memories", "x.md")
 _SECTION = "merge.ltm"
 _DRIVER_NAME = "LTM memories"
-_PATTERNS = ("**/.claude/ltm/memories/*.md merge=ltm", "**/.claude/ltm/archives/*.md merge=ltm")
+_PATTERNS = (
+    "**/.claude/ltm/memories/*.md merge=ltm",
+    "**/.claude/ltm/archives/*.md merge=ltm",
+    "CLAUDE.md merge=ltm",
+    "AGENTS.md merge=ltm",
+)
 _BEGIN = "# >>> ltm"
 _END = "# <<< ltm"
 _NEW = " (this file is new)"
@@ -203,11 +208,12 @@ def _install_driver(repository: Repository, command: Sequence[str], shared: str)
     changed: list[str] = []
     config = os.path.join(repository.common_dir, "config")
     call = " ".join(shlex.quote(word) for word in command).replace("%", "%%")
-    # When ltm is gone or fails, git still does what every clone without it does.
-    # What ltm refuses is not a memory, and its conflict is for a person.
+    # When ltm is gone or fails, git still does what every clone without it does. What ltm refuses
+    # is for a person.
     driver = (
-        f"{call} merge-driver %O %A %B %P"
-        f" || {{ test $? -ne {REFUSED} && git merge-file --union %A %O %B; }}"
+        f"{call} merge-driver %O %A %B %P || {{ test $? -ne {REFUSED} && case %P in"
+        " *memories/*|*archives/*) git merge-file --union %A %O %B;;"
+        " *) git merge-file %A %O %B;; esac; }"
     )
     values = _driver_settings(repository)
     if values.get("driver") != driver:

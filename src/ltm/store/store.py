@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ltm.kinds import Kinds
-from ltm.model import Filter, Memory, Page, Problem, Stored, Usage
+from ltm.model import Filter, Memory, Page, Problem, Stored, Trust, Usage
 from ltm.text.bm25 import Matched
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Store(Protocol):
     """Where memories are kept, whatever keeps them."""
 
     kinds: Kinds
+    hold: Collection[Trust]
+    """Whose words wait for a person's approval; `open_store` sets it from the options."""
 
     def create(self, memory: Memory) -> Stored:
         """Keep a new memory in the vault of its scope."""

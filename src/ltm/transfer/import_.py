@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-from ltm.config.config import load
-from ltm.config.options import agent_name
+from ltm.config.config import CONFIG_FILE, load, set_option
+from ltm.config.options import BY_NAME, agent_name
 from ltm.decisions import Adopt, Contradict, Copy
 from ltm.errors import Busy, Conflict, NotFound, Refused, StorageFailed, WrongUsage
 from ltm.files.atomic import make_folder
@@ -29,7 +29,7 @@ from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Problem, Scope, Status, Trust, as_record, new_id
 from ltm.policy import Mass, is_active, masses
 from ltm.project.layout import Places, places
-from ltm.store.open import open_store
+from ltm.store.open import open_files, open_store
 from ltm.store.share import CameAlong
 from ltm.store.store import Store
 from ltm.text.display import counted
@@ -100,6 +100,8 @@ class ImportReport:
     """(source, its word, our kind): how many."""
     elsewhere: Counter[str] = field(default_factory=Counter)
     """Memories that went to another agent or project, by its name or folder."""
+    options: dict[str, str] = field(default_factory=dict)
+    """What was set in the tool and not yet here, by our names."""
     dry_run: bool = False
 
     def as_record(self) -> dict[str, Any]:
@@ -120,6 +122,7 @@ class ImportReport:
                 for (source, word, kind), count in sorted(self.mapped.items())
             ],
             "elsewhere": dict(sorted(self.elsewhere.items())),
+            "options": self.options,
             "redacted": self.redacted,
             "dry_run": self.dry_run,
         }
@@ -148,10 +151,34 @@ def import_memories(
         else:
             for importer in [named(wish.source)] if wish.source else detect(origin):
                 _import_foreign(run, importer)
+                _take_options(run, importer, where)
         run.finish()
         report.problems[:0] = origin.problems
         report.problems += targets.left_out()
     return report
+
+
+def _take_options(run: _Run, importer: Importer, where: Places) -> None:
+    """Set what a person set in the tool, where they did not say it here.
+
+    Nothing is taken from a source they do not vouch for, nor what others put into a repository.
+    """
+    path, found = importer.options_of(run.origin)
+    if not found or run.wish.quarantine or CameAlong().has(path):
+        return
+    own = os.path.join(where.home, CONFIG_FILE)
+    chosen = load(where.home).user_values
+    for name, value in found.items():
+        if name in chosen:
+            continue
+        try:
+            known = agent_name(_safe_name(value)) if name == "agent" else value
+            BY_NAME[name].parse(known)
+            if not run.wish.dry_run:
+                set_option(own, name, known)
+            run.report.options[name] = known
+        except (WrongUsage, Refused) as error:
+            run.origin.problem(path, f"an option was not taken over: {error.message}")
 
 
 def _held_back(wish: ImportRequest, where: Places) -> HeldBack:
@@ -250,7 +277,8 @@ class _Targets:
         self._current, self._here = store, where
         self._remap = agent_name(wish.remap_agent) if wish.remap_agent else ""
         self._only = wish.source_project
-        self._found: dict[tuple[str, str], _Target] = {}
+        self._dry_run = wish.dry_run
+        self._found: dict[tuple[str, str, bool], _Target] = {}
         self._left_out: Counter[tuple[str, str, str]] = Counter()
 
     def close(self) -> None:
@@ -271,15 +299,18 @@ class _Targets:
         """
         if item.scope is Scope.AGENT:
             return self.of_agent(item.agent)
+        agent = _safe_name(item.agent) if item.agent and not self._remap else ""
+        whose = "" if agent == self._here.agent else agent
         if not item.belongs_elsewhere:
-            return None if self._only else self.of()
+            return None if self._only else self.of(agent=whose, own=bool(whose))
         name = item.project_name or os.path.basename(item.project)
         if self._only:
-            return self.of() if self._only in (name, item.project) else None
+            here = self._only in (name, item.project)
+            return self.of(agent=whose, own=bool(whose)) if here else None
         if item.project and os.path.isdir(item.project):
-            return self.of(item.project)
+            return self.of(item.project, whose, own=bool(whose))
         if self._here.project.name in (name, name.split("/")[0]):
-            return self.of()
+            return self.of(agent=whose, own=bool(whose))
         self._left_out[item.path, name, item.project] += 1
         return None
 
@@ -295,18 +326,26 @@ class _Targets:
             for (path, name, folder), count in sorted(self._left_out.items())
         ]
 
-    def of(self, folder: str = "", agent: str = "") -> _Target:
-        """The store of a project's folder and an agent; '' is the one that imports."""
-        if (folder, agent) not in self._found:
+    def of(self, folder: str = "", agent: str = "", *, own: bool = False) -> _Target:
+        """The store of a project's folder and an agent; '' is the one that imports.
+
+        With `own`, what belongs to the project is for that agent alone.
+        """
+        key = folder, agent, own
+        if key not in self._found:
             where = places(folder or self._here.project.root, agent or self._here.agent)
             if not agent and where.project.id == self._here.project.id:
-                target = self._found.get(("", "")) or _Target(self._current)
-                self._found["", ""] = target
+                target = self._found.get(("", "", False)) or _Target(self._current)
+                self._found["", "", False] = target
             else:
-                store = open_store(where, load(where.home, where.settings))
-                target = _Target(store, agent or folder)
-            self._found[folder, agent] = target
-        return self._found[folder, agent]
+                config = load(where.home, where.settings)
+                private = own and not self._dry_run and config.own("store") == "files"
+                opened = (
+                    open_files(where, config, own=True) if private else open_store(where, config)
+                )
+                target = _Target(opened, agent or folder)
+            self._found[key] = target
+        return self._found[key]
 
 
 def _legacy_key(source: str, legacy_id: str, created: datetime) -> tuple[str, str, str]:

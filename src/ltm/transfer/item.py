@@ -146,7 +146,7 @@ def as_copy(
         links=ours(item.links),
         source=Source(Trust.IMPORT, session=item.session, tool=source),
         reason=item.reason,
-        state=item.state or (kind.states[0] if kind.states else ""),
+        state=item.state or kind.first_state,
         legacy_id=item.legacy_id,
     )
     if item.status is Status.FORGOTTEN:

@@ -10,25 +10,24 @@ memory it names, so that nothing written meanwhile is lost.
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ltm.decisions import Merge, Reduce
 from ltm.errors import Conflict, NotFound, Refused
-from ltm.llm.backend import object_in
-from ltm.llm.model import Model
 from ltm.model import Memory, Phase, Scope, Stored, Trust, Usage
 from ltm.policy import Mass, is_hidden, is_spared, whole
-from ltm.redact.redact import redacted
 from ltm.store.store import Store
 from ltm.text.display import one_line
 from ltm.text.sameness import holds, key, missing, same
 from ltm.text.similarity import tokens_of
 from ltm.upkeep.plan import ACTIVE, let_through
+
+if TYPE_CHECKING:
+    from ltm.llm.model import Model
 
 LEAST = 5
 """Memories of a kind from which it is worth looking for repetitions without being asked."""
@@ -234,6 +233,8 @@ def partition(answer: str, group: Sequence[Stored], left: int) -> list[Consolida
 
     `BadAnswer` when it is not of the form.
     """
+    from ltm.llm.backend import object_in  # at the end of a session no model is asked
+
     value = object_in(answer)
     stored = {each.memory.id: each for each in group}
     merges, drops = _only(dict, value.get("merge")), _only(str, value.get("drop"))
@@ -261,6 +262,8 @@ def partition(answer: str, group: Sequence[Stored], left: int) -> list[Consolida
 
 
 def _model_merge(group: Sequence[Stored], content: str) -> ConsolidationStep | None:
+    from ltm.redact.redact import redacted
+
     text = redacted(" ".join(content.split()))
     words = tokens_of(text)
     known = frozenset[str]().union(*(tokens_of(each.memory.text) for each in group))
@@ -281,6 +284,8 @@ def _model_merge(group: Sequence[Stored], content: str) -> ConsolidationStep | N
 
 
 def _prompt(group: Sequence[Stored]) -> str:
+    import secrets
+
     mark = secrets.token_hex(8)
     lines = [f"{each.memory.id} {one_line(each.memory.text)[:600]}" for each in group]
     return "\n".join([f"[{mark} memories]", *lines, f"[{mark} end]", "Answer with the JSON only."])

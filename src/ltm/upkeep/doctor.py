@@ -25,6 +25,7 @@ from ltm.text.similarity import tokens_of
 from ltm.upkeep.doctor_checks import (
     Finding,
     databases,
+    in_step,
     leftovers,
     modes,
     records,
@@ -105,6 +106,7 @@ def _look(store: Store, places: Places, config: Config) -> list[Finding]:
     found += sharing(places)
     found += trust(store, places)
     found += stranded(places.home)
+    found += in_step(places.home)
     return found
 
 

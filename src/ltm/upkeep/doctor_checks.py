@@ -42,6 +42,8 @@ from ltm.model import Filter, Memory, Problem, Scope, Status, Stored, new_id
 from ltm.project.git import find
 from ltm.project.layout import SESSIONS, STATE, Places
 from ltm.redact.redact import redact
+from ltm.remote.contents import load_settings
+from ltm.remote.remote import last_sync
 from ltm.spool import events
 from ltm.state.corrections import FILE as LEDGER
 from ltm.state.corrections import SCHEMA as LEDGER_SCHEMA
@@ -476,6 +478,31 @@ def secrets_in(memory: Memory) -> tuple[str, ...]:
     text = "\n".join((memory.title, memory.text, memory.reason, *memory.tags))
     # A memory may well speak of the tag that marks what is private.
     return tuple(kind for kind in redact(text).kinds if kind != "private")
+
+
+def in_step(home: str) -> list[Finding]:
+    """What keeps this machine and the person's remote from being in step."""
+    path = os.path.join(home, "remote")
+    try:
+        settings = load_settings(home)
+    except LtmError as error:
+        return [_from_error(error, path)]
+    if settings is None:
+        return []
+    last, found = last_sync(home), []
+    if last.error:
+        since = last.done[:10] or "it was added"
+        message = f"not in step with the remote since {since}: {last.error} (look: ltm remote)"
+        found.append(_worth_knowing(path, message))
+    for each, why in last.held.items():
+        found.append(_worth_knowing(each, f"{why}, so it is not sent to the remote"))
+    if last.in_history:
+        message = (
+            f"the remote's history still has {counted(last.in_history, 'memory')} that you purged"
+            " (look: ltm remote)"
+        )
+        found.append(_worth_knowing(path, message))
+    return found
 
 
 def trust(store: Store, places: Places) -> list[Finding]:

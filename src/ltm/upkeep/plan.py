@@ -9,7 +9,8 @@ one step for a memory in one run:
    active set.
 3. fade: a memory that sat idle for more active days than its impact allows goes one phase on. Idle
    time counts from the latest of first sight, last use, last confirmation and last step, so the
-   next phase needs another full allowance, and a run straight after finds nothing to do.
+   next phase needs another full allowance, and a run straight after finds nothing to do. It only
+   shortens, and archives nothing, in a vault that is less than half full.
 4. evict: while a vault holds more active memories than it should, the batch with the lowest
    priorities of them all goes one phase on, once in a session. A member of the batch that fades
    anyway in this run takes that one step; one that revives does not give way in this session.
@@ -152,8 +153,10 @@ def plan(
     in_force = _reconsidered(store)
     usage = store.usage([each.memory.id for each in in_force])
     steps: dict[str, Action] = {}
+    held = Counter(each.vault for each in in_force if each.memory.phase is not Phase.ARCHIVED)
     for stored in in_force:
-        step = _due(store, stored, usage.get(stored.memory.id, Usage()), bounds, now)
+        roomy = 2 * held[stored.vault] <= bounds[stored.memory.scope].max_memories
+        step = _due(store, stored, usage.get(stored.memory.id, Usage()), bounds, now, roomy=roomy)
         if step is not None:
             steps[step.id] = step
     for vault in dict.fromkeys(each.vault for each in in_force):
@@ -205,7 +208,13 @@ def _reconsidered(store: Store) -> list[Stored]:
 
 
 def _due(
-    store: Store, stored: Stored, usage: Usage, bounds: Mapping[Scope, Limits], now: datetime
+    store: Store,
+    stored: Stored,
+    usage: Usage,
+    bounds: Mapping[Scope, Limits],
+    now: datetime,
+    *,
+    roomy: bool,
 ) -> Action | None:
     """The step that rules 1 to 3 ask of a memory."""
     memory, kind = stored.memory, store.kinds[stored.memory.kind]
@@ -219,6 +228,8 @@ def _due(
     if is_over(memory, kind, now):
         reason = f"{memory.state} more than {kind.resolved_days:g} days ago"
         return _step(stored, ARCHIVE, Phase.ARCHIVED, reason)
+    if roomy and memory.phase is Phase.ABSTRACT:
+        return None
     allowance = idle_allowance(memory.impact, bounds[memory.scope])
     if allowance is None or usage.idle_days <= allowance:
         return None

@@ -1,7 +1,8 @@
-"""The file with the key memories are signed with: where it is, and the key in it.
+"""The files with the keys memories are signed with: where they are, and the keys in them.
 
-Most homes have none, and then nothing of `signing` is loaded: that would take 3 of the 60 ms of a
-question.
+An agent that has a key of its own signs with it, every other with the home's. What any of them
+signed is this machine's word. Most homes have none, and then nothing of `signing` is loaded: that
+would take 3 of the 60 ms of a question.
 """
 
 from __future__ import annotations
@@ -18,23 +19,37 @@ KEY_FILE = "signing.key"
 _LIMIT = 4096
 
 
-def path_in(home: str) -> str:
-    """Where the key of a home is, there or not."""
-    return os.path.join(home, KEY_FILE)
+def path_in(home: str, agent: str = "") -> str:
+    """Where the key of a home or of an agent is, there or not."""
+    return os.path.join(home, f"{KEY_FILE}-{agent}" if agent else KEY_FILE)
 
 
-def load(home: str) -> Key | None:
-    """The key of a home; None when there is none. One that cannot be used vouches for nothing."""
+def load(home: str, agent: str = "") -> Key | None:
+    """The key an agent signs with, which knows all others of the home; None when there is none.
+
+    One that cannot be used vouches for nothing.
+    """
     try:
-        text = read_plain(path_in(home), limit=_LIMIT)
-    except FileNotFoundError:
-        return None
+        names = sorted(name for name in os.listdir(home) if name.startswith(KEY_FILE))
     except OSError:
-        text = b""
+        return None
+    names = [name for name in names if name == KEY_FILE or name.startswith(f"{KEY_FILE}-")]
+    if not names:
+        return None
+    own = os.path.basename(path_in(home, agent))
+    own = own if own in names else KEY_FILE
+    from ltm.vault.signing import Key
+
+    others = tuple(_read(os.path.join(home, name)) for name in names if name != own)
+    key = _read(os.path.join(home, own)) if own in names else Key()
+    return Key(key.secret, key.id, others)
+
+
+def _read(path: str) -> Key:
     from ltm.vault.signing import SIZE, Key
 
     try:
-        secret = bytes.fromhex(text.decode("ascii").strip())
-    except ValueError:
+        secret = bytes.fromhex(read_plain(path, limit=_LIMIT).decode("ascii").strip())
+    except (OSError, ValueError):
         return Key()
     return Key.of(secret) if len(secret) == SIZE else Key()

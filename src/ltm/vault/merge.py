@@ -15,6 +15,7 @@ Every key is merged by its rule in `fields`, the text by sections, and never int
 | an unreadable file      | the other side, with every line it lacks added to its content     |
 | neither can be read,    | refused: git keeps its conflict                                   |
 | or not in a vault       |                                                                   |
+| the block in CLAUDE.md  | the lines of either (`files/block`); git merges what is around it |
 
 The lines of two texts are joined by git's own union merge. What a merge makes of two signed
 versions is signed, since only LTM changed anything there; without that, a user of two machines with
@@ -33,6 +34,7 @@ from datetime import UTC, datetime
 from ltm.config import config
 from ltm.errors import BadFile, LtmError
 from ltm.files.atomic import write_file
+from ltm.files.block import TARGETS, merged_block, with_block
 from ltm.model import Phase
 from ltm.project.git_command import run
 from ltm.project.home import home, scratch_folder
@@ -77,6 +79,8 @@ def main(argv: Sequence[str]) -> int:
     """
     try:
         base, ours, theirs, path = argv
+        if os.path.basename(path) in map(os.path.basename, TARGETS):
+            return _merge_around_block(base, ours, theirs)
         if not _MEMORY_PATH.search(path.replace(os.sep, "/")):
             raise BadFile("is not in a vault's memories or archives", path=path)
         sides = _bytes(ours), _bytes(theirs)
@@ -91,6 +95,18 @@ def main(argv: Sequence[str]) -> int:
         print(f"ltm: could not merge {argv[-1] if argv else 'nothing'}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _merge_around_block(base: str, ours: str, theirs: str) -> int:
+    """Merge a file that may hold our block; where git finds a conflict around it, that stays."""
+    sides = _bytes(base), _bytes(ours), _bytes(theirs)
+    block = merged_block(*sides)
+    if block is not None:
+        for path, data in zip((base, ours, theirs), sides, strict=True):
+            write_file(os.path.abspath(path), with_block(data, block) or data)
+    folder = os.path.dirname(os.path.abspath(ours))
+    done = run(folder, "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs)
+    return REFUSED if done.returncode else 0
 
 
 def _bytes(path: str) -> bytes:

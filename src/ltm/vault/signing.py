@@ -66,6 +66,8 @@ class Key:
     secret: bytes = field(default=b"", repr=False)
     id: str = ""
     """What tells this key from another without giving it away."""
+    others: tuple[Key, ...] = ()
+    """Further keys of this home, of other agents: what they signed fits too."""
 
     @classmethod
     def of(cls, secret: bytes) -> Key:
@@ -85,14 +87,18 @@ class Key:
 
     def fits(self, memory: Memory) -> bool:
         """Whether a memory is, in all its file says, as it was signed. Reads nothing else."""
-        return bool(self.secret) and any(
-            _same(memory.shown_signature, self._over_shown(each)) for each in _readings(memory)
+        return any(
+            _same(memory.shown_signature, key._over_shown(each))
+            for key in self._usable
+            for each in _readings(memory)
         )
 
     def covers(self, memory: Memory, whole: Memory) -> bool:
         """Whether this original text is the one a memory's first signature stands for."""
-        return bool(self.secret) and any(
-            _same(memory.signature, self._over_original(memory, each)) for each in _readings(whole)
+        return any(
+            _same(memory.signature, key._over_original(memory, each))
+            for key in self._usable
+            for each in _readings(whole)
         )
 
     def state(self, memory: Memory, whole: Memory | None = None) -> SignatureState:
@@ -100,12 +106,17 @@ class Key:
         if self.fits(memory) and (whole is None or self.covers(memory, whole)):
             return SignatureState.OK
         signatures = (memory.signature, memory.shown_signature)
-        claims = self.secret and any(each.startswith(f"{self.id}.") for each in signatures)
+        known = tuple(f"{key.id}." for key in self._usable)
+        claims = known and any(each.startswith(known) for each in signatures)
         return SignatureState.CHANGED if claims else SignatureState.UNSIGNED
 
     def is_doubtful(self, memory: Memory) -> bool:
         """Whether a memory is to be shown with a warning."""
         return not self.fits(memory)
+
+    @property
+    def _usable(self) -> tuple[Key, ...]:
+        return tuple(key for key in (self, *self.others) if key.secret)
 
     def _over_original(self, memory: Memory, whole: Memory) -> str:
         record = record_by_key(memory)
@@ -129,9 +140,9 @@ def canonical(purpose: str, values: Mapping[str, Any]) -> bytes:
     ).encode("ascii")
 
 
-def make(home: str) -> Key:
-    """A new key for a home that has none; one that is there is never overwritten."""
-    path = path_in(home)
+def make(home: str, agent: str = "") -> Key:
+    """A new key for a home or an agent that has none; one that is there is never overwritten."""
+    path = path_in(home, agent)
     if os.path.lexists(path):
         raise _there_already(path)
     there = os.path.realpath(home)

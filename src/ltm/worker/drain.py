@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from ltm import __version__
+from ltm.config.config import load
+from ltm.config.options import OFF
 from ltm.embed.update import embed_new
 from ltm.errors import Busy, LtmError, StorageFailed
 from ltm.files.atomic import make_folder
@@ -22,8 +24,10 @@ from ltm.files.lock import Lock
 from ltm.hook.answer import compose_brief
 from ltm.hook.receive import LOCK
 from ltm.project.layout import STATE
+from ltm.remote.contents import mark_due
 from ltm.spool import events, hook_log, session_text
 from ltm.spool.events import Finished, in_order
+from ltm.state.model_log import ModelLog
 from ltm.state.session_log import DONE, SessionLog
 from ltm.worker.steps import STEPS, OpenProjects, Step, StepContext, from_record, log_event
 
@@ -35,6 +39,7 @@ TRIES = 3
 
 _BEHIND = ("Stop", "SubagentStop", "PreCompact")
 _AT_ENDS = ("SessionStart", "PreCompact", "Stop", "SessionEnd")
+_AT_REMOTE = ("SessionStart", "SessionEnd")
 _TROUBLE = (sqlite3.Error, StorageFailed)
 _TURN = 0.2  # seconds a drain tries to get its turn: hooks look at the lock for a moment
 
@@ -158,6 +163,8 @@ def _process(
             done.events += begun < DONE
             if event.cwd and event.event in _AT_ENDS:
                 done.folders[event.cwd] = None
+            if event.event in _AT_ENDS:
+                mark_due(home, spaced=event.event not in _AT_REMOTE)
     return stuck
 
 
@@ -204,3 +211,11 @@ def _refresh(home: str, environ: Mapping[str, str], projects: OpenProjects, done
     done.folders.clear()
     session_text.clear(home, days=30)
     hook_log.note_runtime(home, __version__, projects.user.own("hooks.save_interval"))
+
+
+def is_due(home: str) -> bool:
+    """Whether there is something for a model to read now. Cheap where none is switched on."""
+    if load(home).own("llm.backend") == OFF:
+        return False
+    with closing(ModelLog(os.path.join(home, STATE))) as models:
+        return bool(models.due(datetime.now(UTC)))

@@ -18,26 +18,19 @@ from ltm.config.config import load
 from ltm.errors import LtmError
 from ltm.files.lock import Lock
 from ltm.hook.answer import compose_brief
-from ltm.llm.model import OFF, Model, open_model
+from ltm.llm.model import Model, open_model
 from ltm.project.layout import STATE
 from ltm.sessions.stats import is_there
 from ltm.spool import hook_log
 from ltm.state.model_log import ModelLog
 from ltm.state.session_log import Session, SessionLog
 from ltm.store.project import OpenProject
-from ltm.worker.steps import write_project_views
+from ltm.worker.drain import is_due
+from ltm.worker.session_end import write_project_views
 
 LOCK = "llm.lock"
 
 _TURN = 0.2
-
-
-def is_due(home: str) -> bool:
-    """Whether there is something for a model to read now. Cheap where none is switched on."""
-    if load(home).own("llm.backend") == OFF:
-        return False
-    with closing(ModelLog(os.path.join(home, STATE))) as models:
-        return bool(models.due(datetime.now(UTC)))
 
 
 def hear_due(home: str, environ: Mapping[str, str] = os.environ) -> Captured:

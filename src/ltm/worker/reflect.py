@@ -11,43 +11,53 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from ltm.capture import promotion as preferences
-from ltm.capture.decide import Candidate, as_memory
+from ltm.capture.decide import Candidate, Certainty, as_memory
+from ltm.capture.model_extract import Asked, ask_about
+from ltm.capture.model_extract import candidates_in as read_answer
 from ltm.capture.pipeline import READER, Captured, is_known_since, keep_episode, keep_late
 from ltm.capture.provenance import Evidence
+from ltm.capture.remember import note_likely
 from ltm.errors import LtmError, ModelFailed
 from ltm.files.atomic import make_folder
 from ltm.files.lock import Lock
 from ltm.kinds import Kinds
 from ltm.llm.model import Model, open_model
-from ltm.model import Source, Trust, iso
-from ltm.notes.markdown import episode, moment, preference_in_words, read, taught
+from ltm.model import Filter, Source, Status, Trust, iso
+from ltm.notes.markdown import episode, moment, preference_in_words, prose, read, taught
 from ltm.notes.stash import Stash, Stashes
 from ltm.policy import Mass
+from ltm.project.git import find
 from ltm.project.layout import Places
+from ltm.redact.redact import redacted
+from ltm.sessions.digest import Chunk, DigestLine, chunks
 from ltm.sessions.stats import has_grown
 from ltm.state import corrections
+from ltm.state.candidates import Candidates
 from ltm.state.model_log import ModelLog
 from ltm.state.session_log import SessionLog
 from ltm.store.project import OpenProject
+from ltm.store.share import CameAlong
 from ltm.store.store import Store
 from ltm.upkeep import plan
 from ltm.upkeep.consolidate import ConsolidationStep, propose
 from ltm.upkeep.consolidate import apply as merge
 from ltm.upkeep.consolidate import plan as repetitions
 from ltm.upkeep.plan import let_through
-from ltm.worker.steps import begin, learn_from, write_project_views
+from ltm.vault.vault import modified
+from ltm.worker.learning import begin, learn_from
+from ltm.worker.session_end import write_project_views
 
 Tell = Callable[[int], object]
 """Called after each part with how many there are, for a progress bar."""
 
 _Answer = TypeVar("_Answer")
 _SESSIONS = 200
-_TRUST = {"written": Trust.ASSISTANT, "edited": Trust.ASSISTANT, "": Trust.TOOL}
+_NEAR = 20
 
 
 @dataclass(slots=True)
@@ -105,11 +115,14 @@ def reflect(
         for session in unread if not dry_run else ():
             done.captured += learn_from(project, session, now)
             tell(parts)
+        taken = _Taken(store, ai, done, now, dry_run)
         for stash in waiting:
-            _take(store, stash, done, now, dry_run)
+            taken.add(stash)
             if not dry_run:
                 stashes.mark(stash)
             tell(parts)
+        if not dry_run:
+            note_likely(store, Candidates(places.private), done.captured.likely, now)
         _count(store, places, done, now, ai, dry_run)
         tell(parts)
         done.merged = repetitions(store, now)
@@ -145,43 +158,96 @@ def _introduce(log: SessionLog, places: Places, stashes: Sequence[Stash]) -> Non
             begin(log, path, session, project.id, project.root, about.get("started", ""))
 
 
-def _take(store: Store, stash: Stash, done: Reflected, now: datetime, dry_run: bool) -> None:
-    """Keep what a stash holds. What did not come from here waits for a person."""
-    found, told = candidates_in(stash, store.kinds, now)
-    kept = Captured()
-    if dry_run:
-        new = [each for each in found if not is_known_since(store, as_memory(each, now))]
-        kept.added = [each.title or each.text[:80] for each in new]
-    else:
-        keep_late(store, found, kept, evidence=Evidence(), now=now)
-        if told is not None:
-            keep_episode(store, told, kept, now=now)
-    done.stashes.append(
-        {
-            "name": stash.name,
-            "path": stash.path,
-            "quarantined": _TRUST[stash.ours] is Trust.TOOL,
-            "episode": told.title if told is not None else "",
-            "added": kept.added,
-            "superseded": kept.superseded,
-            "reinforced": kept.reinforced,
-            "known": kept.skipped,
-        }
-    )
+class _Taken:
+    """Keeps what stashes hold. What did not come from here waits for a person."""
+
+    def __init__(
+        self, store: Store, ai: _Asking, done: Reflected, now: datetime, dry_run: bool
+    ) -> None:
+        self._store, self._ai, self._done = store, ai, done
+        self._now, self._dry_run = now, dry_run
+        self._along = CameAlong()
+        episodes = store.list(Filter(kinds=("episode",), statuses=tuple(Status))).items
+        self._imported = {each.memory.legacy_id for each in episodes}
+
+    def add(self, stash: Stash) -> None:
+        """Keep what a stash holds, and its episode unless an import brought that."""
+        store, now, kept = self._store, self._now, Captured()
+        own = self._is_own(stash)
+        found, told = candidates_in(stash, store.kinds, now, own=own)
+        if self._dry_run:
+            sure = (each for each in found if each.tier is not Certainty.LIKELY)
+            new = [each for each in sure if not is_known_since(store, as_memory(each, now))]
+            kept.added = [each.title or each.text[:80] for each in new]
+        else:
+            if own and not stash.ours:
+                found += self._by_model(stash)
+            keep_late(store, found, kept, evidence=Evidence(), now=now)
+            if told is not None and f"stash/{os.path.basename(stash.path)}" not in self._imported:
+                keep_episode(store, told, kept, now=now)
+        # However old a stash is, a person has as long to look at what it likely holds.
+        self._done.captured.likely += [replace(each, at=iso(now)) for each in kept.likely]
+        self._done.stashes.append(
+            {
+                "name": stash.name,
+                "path": stash.path,
+                "quarantined": not (own or stash.ours),
+                "episode": told.title if told is not None else "",
+                "added": kept.added,
+                "superseded": kept.superseded,
+                "reinforced": kept.reinforced,
+                "known": kept.skipped,
+            }
+        )
+
+    def _is_own(self, stash: Stash) -> bool:
+        """Whether a file of another tool was written here: it did not come with the repository.
+
+        Without a repository nothing says where it came from.
+        """
+        return bool(stash.ours) or (
+            find(os.path.dirname(stash.path)) is not None and not self._along.has(stash.path)
+        )
+
+    def _by_model(self, stash: Stash) -> list[Candidate]:
+        """What the model finds in free text, if one is switched on."""
+        if self._ai.model is None:
+            return []
+        kinds, at = self._store.kinds, moment(read(stash.text), _written(stash))
+        lines = redacted(stash.text).splitlines()
+        found: list[Candidate] = []
+        for chunk in chunks(DigestLine(f"CLAUDE: {line}", 0) for line in lines if line.strip()):
+            near = self._store.search(chunk.text[:2_000], Filter(), _NEAR).items
+            asked = ask_about(chunk, [each.stored.memory for each in near], kinds)
+
+            def answer(model: Model, asked: Asked = asked, chunk: Chunk = chunk) -> list[Candidate]:
+                return read_answer(model.ask(asked.system, asked.prompt), chunk, kinds, "", at)[0]
+
+            found += self._ai.ask(answer, [])
+        source = Source(Trust.ASSISTANT, tool="stash")
+        return [
+            replace(each, source=source) for each in found if each.source.trust is not Trust.TOOL
+        ]
 
 
 def candidates_in(
-    stash: Stash, kinds: Kinds, now: datetime
+    stash: Stash, kinds: Kinds, now: datetime, *, own: bool = False
 ) -> tuple[list[Candidate], Candidate | None]:
-    """What a stash teaches, and its episode."""
+    """What a stash teaches, and its episode; `own` says that it was written on this machine."""
     noted = read(stash.text)
-    at = moment(noted, iso(now))
+    at = moment(noted, iso(now) if stash.ours else _written(stash))
     session = noted.meta.get("session", "") if stash.ours else ""
-    source = Source(_TRUST[stash.ours], session, noted.meta.get("lines", ""), "stash")
-    return (
-        taught(stash.text, kinds, source, at),
-        episode(noted, kinds, source, at, noted.meta.get("name") or stash.name),
-    )
+    trust = Trust.ASSISTANT if own or stash.ours else Trust.TOOL
+    source = Source(trust, session, noted.meta.get("lines", ""), "stash")
+    found = taught(stash.text, kinds, source, at)
+    if not stash.ours:  # in free words, where ours has headings for what it holds
+        found += prose(stash.text, kinds, source, at)
+    return found, episode(noted, kinds, source, at, noted.meta.get("name") or stash.name)
+
+
+def _written(stash: Stash) -> str:
+    at = modified(stash.path)
+    return iso(at) if at is not None else ""
 
 
 def _count(

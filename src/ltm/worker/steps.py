@@ -4,41 +4,38 @@ A step gets a `StepContext` and is called once per event, after the session log 
 session is learned from at the end of a turn when there is enough to read, at every so many tool
 calls of a long turn, before the context goes, at its end, and when a session begins after one that
 never ended. Each reader of a transcript keeps its own cursor; the lines are read once for all of
-them. `ltm capture` uses `begin` and `learn_from` too.
+them.
+
+Most events teach nothing, above all the start of a session. What learns is `learning`, loaded when
+there is something to learn.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
-from ltm.capture.decide import Candidate
-from ltm.capture.model_extract import READER as MODEL_READER
-from ltm.capture.pipeline import READER, Captured, capture
-from ltm.capture.remember import note_likely, settle_known
+from ltm.clients.table import CLAUDE_CODE
 from ltm.clients.wire import TOOL_EVENTS
-from ltm.config.config import load
+from ltm.config.config import Config, load
+from ltm.config.options import OFF
 from ltm.errors import LtmError
-from ltm.history.db import passages_of
-from ltm.history.ingest import keep_session, let_go
+from ltm.history.db import is_behind, let_go
 from ltm.hook.answer import settings_stamps
-from ltm.inject.memory_md import Published, write_views
-from ltm.llm.model import OFF
-from ltm.model import Status, utc
-from ltm.notes.session_notes import note_session, tidy_notes
+from ltm.model import iso, utc
 from ltm.project.identity import identify
 from ltm.sessions import stats
-from ltm.sessions.stats import has_grown
-from ltm.sessions.transcript import Lines, LineSource, Transcripts, origin
+from ltm.sessions.readers import READERS
+from ltm.sessions.sources import extent, is_transcript
+from ltm.sessions.stats import has_grown, is_there
+from ltm.sessions.transcript import LineSource, Transcripts, origin
 from ltm.spool import hook_log, session_text
 from ltm.state.candidates import Candidates
-from ltm.state.session_log import Session, SessionLog
-from ltm.store.open import vaults_of
+from ltm.state.session_log import BY_MODEL, BY_RULES, Session, SessionLog
 from ltm.store.project import OpenProject
-from ltm.upkeep import consolidate, plan
 
 _AT_BEGINNINGS = ("SessionStart", "UserPromptSubmit")
 _LEARNING = ("Stop", "PreCompact", "SessionEnd", "SessionStart")
@@ -52,8 +49,8 @@ _OVER = ("SessionEnd", "SessionStart")
 _NOTED = "note"
 """Under this name the log keeps how long a transcript was when its note was written."""
 
-_CAPTURES = "captures"
-"""Under this name the log keeps how many captures a project had since it was consolidated."""
+SEEN = "seen"
+"""Under this name the log keeps when each client last reported an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +66,8 @@ class Event:
     """When the client told us, in seconds since 1970."""
     cwd: str = ""
     transcript: str = ""
+    client: str = ""
+    """Its name in the table of clients; '' for the one that has no need to say."""
     source: str = ""
     """How a session began: `startup`, `resume`, `clear`, `compact` or `fork`."""
     reason: str = ""
@@ -105,7 +104,7 @@ class OpenProjects:
         """The user's own options."""
         self.transcripts = Transcripts()
         self._home = home
-        self._environ = {**environ, "LTM_HOME": home}
+        self.environ = {**environ, "LTM_HOME": home}
         self._log = log
         self._ids: dict[str, str] = {}
         self._opened: dict[str, tuple[OpenProject, dict[str, str]]] = {}
@@ -119,7 +118,7 @@ class OpenProjects:
     def open(self, folder: str) -> OpenProject:
         """The project a folder belongs to."""
         if folder not in self._opened:
-            project = OpenProject(folder, environ=self._environ, user=self.user, log=self._log)
+            project = OpenProject(folder, environ=self.environ, user=self.user, log=self._log)
             stamps = settings_stamps(project.places, folder)
             same = (each for each, _ in self._opened.values() if each.places == project.places)
             self._opened[folder] = next(same, project), stamps
@@ -170,11 +169,16 @@ def log_event(work: StepContext) -> None:
     moment = begun = datetime.fromtimestamp(event.at, UTC)
     cwd, is_end = event.cwd, event.event == "SessionEnd"
     # Looked up before: no disk may be waited for while the database is held.
-    if is_end and log.get(event.session) is None:
+    transcript = _transcript_of(work)
+    known = log.get(event.session)
+    client = event.client or (known.client if known else "")
+    if not client and is_transcript(transcript):
+        client = origin(transcript, work.lines).client
+    if is_end and known is None:
         # The only event of it that arrived: the transcript has what the others would have told.
-        if not os.path.isfile(event.transcript):
+        if not is_transcript(transcript):
             return
-        first = origin(event.transcript, work.lines)
+        first = origin(transcript, work.lines)
         cwd = cwd or first.cwd
         try:
             begun = min(moment, utc(first.started))
@@ -182,7 +186,7 @@ def log_event(work: StepContext) -> None:
             pass  # it does not say when
     project = work.projects.id_of(cwd)
     with log.transaction():
-        log.begin(event.session, project, cwd, event.transcript, begun)
+        log.begin(event.session, project, cwd, transcript, begun, client)
         if is_end:
             log.end(event.session, event.reason, moment)
         else:
@@ -192,7 +196,17 @@ def log_event(work: StepContext) -> None:
                 log.count_live(event.session, ok=int(event.ok), failed=int(not event.ok))
             elif event.event == "PreCompact":
                 log.count_live(event.session, compactions=1)
+        log.keep_cursor("", SEEN, event.client or CLAUDE_CODE.name, iso(moment))
         log.note_progress(event.key, 1, 0)
+
+
+def _transcript_of(work: StepContext) -> str:
+    """The transcript of an event's session; some clients' events leave it out."""
+    event = work.event
+    reader = READERS.get(event.client)
+    if event.transcript or reader is None or reader.of_session is None:
+        return event.transcript
+    return reader.of_session(event.session, work.projects.environ)
 
 
 def count(work: StepContext) -> None:
@@ -213,15 +227,20 @@ def learn(work: StepContext) -> None:
     """Keep what the event's session taught, and sessions that died before they ended."""
     event = work.event
     for session in sessions_to_read(work):
-        if has_grown(work.log, session, READER, _LEAST_BYTES.get(event.event, 1)):
+        if has_grown(work.log, session, BY_RULES, _LEAST_BYTES.get(event.event, 1)):
+            from ltm.worker.learning import learn_from
+
             learn_from(work.projects.open(session.cwd), session, work.at, lines=work.lines)
         # A model reads on if one is switched on and it is worth it, but never within a turn.
         has_model = work.projects.user.own("llm.backend") != OFF and event.event not in TOOL_EVENTS
         least = _MODEL_BYTES.get(event.event, 1)
-        if has_model and has_grown(work.log, session, MODEL_READER, least):
+        if has_model and has_grown(work.log, session, BY_MODEL, least):
             work.log.models().note_unheard(session.id)
-        if event.event == "SessionEnd" and session.cwd and os.path.isdir(session.cwd):
-            _tidy_up(work.projects.open(session.cwd), work.at)
+        is_over = event.event == "SessionEnd" and is_there(session)
+        if is_over and session.cwd and os.path.isdir(session.cwd):
+            from ltm.worker.session_end import tidy_up
+
+            tidy_up(work.projects.open(session.cwd), work.at)
 
 
 def sessions_to_read(work: StepContext) -> list[Session]:
@@ -234,39 +253,14 @@ def sessions_to_read(work: StepContext) -> list[Session]:
     session = log.get(event.session) if reads else None
     if session is None:
         return []
-    return [session] if event.event != "SessionStart" else log.unended(session)
+    found = [session] if event.event != "SessionStart" else log.unended(session)
+    return [each for each in found if is_wanted(work.projects.user, each.client)]
 
 
-def learn_from(
-    project: OpenProject, session: Session, now: datetime, *, lines: LineSource = Lines
-) -> Captured:
-    """Read on in a session's transcript and keep what it taught, in the project it ran in."""
-    store, log, project_id = project.store, project.log, project.places.project.id
-    candidates = Candidates(project.places.private)
-
-    def noted(likely: Sequence[Candidate]) -> None:
-        if not passages_of(project, readonly=True).is_purged(session.id):
-            note_likely(store, candidates, likely, now)
-
-    done = capture(
-        store,
-        log,
-        session.id,
-        session.transcript,
-        now=now,
-        difficulty=session.difficulty,
-        folder=session.cwd,
-        lines=lines,
-        note_likely=noted,
-    )
-    if done.added:
-        settle_known(candidates, (store.read(each).memory for each in done.added))
-    if done.added and _is_time(project):
-        _, held = consolidate.run(store, now, least=consolidate.LEAST)
-        plan.note_masses(log, project_id, plan.CONSOLIDATE, held)
-    if done.added or done.superseded:
-        write_project_views(project, now)
-    return done
+def is_wanted(user: Config, client: str) -> bool:
+    """Whether the user lets sessions of a client be read."""
+    names = str(user.own("capture.clients"))
+    return names == "all" or not client or client in names.split(", ")
 
 
 def offer(work: StepContext) -> None:
@@ -296,65 +290,17 @@ def note_shown(work: StepContext) -> None:
             session_text.note_told(work.home, event.session, ids)
 
 
-def _is_time(project: OpenProject) -> bool:
-    """Whether a capture is the tenth since the last time, or there are many memories."""
-    log, project_id = project.log, project.places.project.id
-    number = int(log.cursor("", _CAPTURES, project_id) or 0) + 1
-    with log.transaction():
-        log.keep_cursor("", _CAPTURES, project_id, str(number % consolidate.OFTEN))
-    counts = project.store.counts()
-    active = sum(count for _, _, status, _, count in counts if status == Status.ACTIVE)
-    return number >= consolidate.OFTEN or active > consolidate.MANY
-
-
-def begin(
-    log: SessionLog,
-    path: str,
-    session: str,
-    project: str,
-    cwd: str,
-    started: str,
-    *,
-    lines: LineSource = Lines,
-) -> Session:
-    """Note a session that no hook reported, from its transcript, with its figures."""
-    try:
-        at = utc(started)
-    except ValueError:
-        at = datetime.fromtimestamp(os.stat(path).st_mtime).astimezone()
-    with log.transaction():
-        log.begin(session, project, cwd, path, at)
-    known = log.get(session)
-    assert known is not None
-    stats.update(log, known, at, lines=lines)
-    return log.get(session) or known
-
-
-def _tidy_up(project: OpenProject, now: datetime) -> None:
-    """At the end of a session: one memory where several say the same, then what fades."""
-    store, log, project_id = project.store, project.log, project.places.project.id
-    merged, held = consolidate.run(store, now, least=consolidate.LEAST)
-    plan.note_masses(log, project_id, plan.CONSOLIDATE, held)
-    faded = plan.run(store, now=now, limits=plan.limits_of(project.config))
-    plan.note_masses(log, project_id, plan.UPKEEP, faded.held)
-    if faded.done or merged:
-        write_project_views(project, now)
-
-
-def write_project_views(project: OpenProject, now: datetime) -> Published:
-    """Bring MEMORY.md and the blocks in files of the project up to date."""
-    where = project.places
-    return write_views(project.store, vaults_of(where), where.project.root, now=now)
-
-
 def keep_said(work: StepContext) -> None:
     """Keep what was said in the event's session, and in sessions that died before they ended."""
     for session in sessions_to_read(work):
-        if not session.transcript or not session.cwd or not os.path.isdir(session.cwd):
+        if not is_there(session) or not session.cwd or not os.path.isdir(session.cwd):
             continue
         try:
             project = work.projects.open(session.cwd)
-            keep_session(project, session, work.at, lines=work.lines)
+            if is_behind(project, session.id, session.transcript):
+                from ltm.history.ingest import keep_session
+
+                keep_session(project, session, work.at, lines=work.lines)
             if work.event.event == "SessionEnd":
                 let_go(project, work.at)
         except (LtmError, OSError, sqlite3.Error) as error:
@@ -371,12 +317,14 @@ def note(work: StepContext) -> None:
         return
     for session in sessions_to_read(work):
         try:
-            size = str(os.stat(session.transcript).st_size)
+            size = str(extent(session.transcript))
         except (OSError, ValueError):
             continue
         known = work.log.cursor(session.id, _NOTED, session.transcript)
         if known == size or not os.path.isdir(session.cwd):
             continue
+        from ltm.notes.session_notes import note_session, tidy_notes
+
         project = work.projects.open(session.cwd)
         note_session(project, session, lines=work.lines)
         tidy_notes(project.places, work.at)

@@ -19,8 +19,11 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 def finds(origin: Origin) -> list[str]:
     """The Markdown files; the last importer to be asked."""
     if origin.is_folder:
-        return origin.files(origin.path, ".md", deep=True)
-    return [origin.path] if origin.path.lower().endswith((".md", ".markdown")) else []
+        return [
+            *origin.files(origin.path, ".md", deep=True),
+            *origin.files(origin.path, ".mdc", deep=True),  # Cursor's rules
+        ]
+    return [origin.path] if origin.path.lower().endswith((".md", ".mdc", ".markdown")) else []
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
@@ -38,7 +41,8 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
             line=note.body_line,
             kind=kind_by_words(map(note.text, ("kind", "type", "category")), kinds),
             word="a file",
-            title=note.text("title") or (heading_of(heading[1]) if heading else name_of(path)),
+            title=note.text("title", "description")
+            or (heading_of(heading[1]) if heading else name_of(path)),
             legacy_id=origin.relative(path),
             created=day(note.text("created", "created_at", "date")) or at,
             updated=day(note.text("modified", "updated", "updated_at")) or at,

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
+from ltm.capture.statements import is_placeholder
 from ltm.files.block import is_ours
 from ltm.kinds import Kinds
 from ltm.transfer.importers import memory_md
@@ -33,12 +35,6 @@ _LISTS = {"decisions", "patterns", "issues"}
 _SESSION = re.compile(r"\d{4}-\d{2}-\d{2}_\d{4}")
 _PAGES = {"architecture": "architecture", "conventions": "pattern", "project": "fact"}
 _STATE = re.compile(r"\s*[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
-# The lines of its template, to the letter: "[WIP] …" is the user's own words.
-_PLACEHOLDER = re.compile(
-    r"\[?(?:what was accomplished|decision(?: \d+)?|pattern(?: discovered)?|issue(?: found)?)\]?"
-    r"(?:: \[?(?:reason|why|open|resolved|open/resolved|open\|resolved)\]?)?\Z",
-    re.IGNORECASE,
-)
 
 
 def finds(origin: Origin) -> bool:
@@ -47,7 +43,19 @@ def finds(origin: Origin) -> bool:
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """Facts first, so that session notes add only what they have beyond them."""
+    """Facts first, so that session notes add only what they have beyond them.
+
+    An issue that a later note calls resolved is resolved.
+    """
+    found = list(_read(origin, kinds))
+    said = sorted((each for each in found if each.state), key=lambda each: str(each.created))
+    last = {" ".join(each.text.split()): each.state for each in said}
+    for each in found:
+        state = last.get(" ".join(each.text.split())) if kinds.parse(each.kind).states else None
+        yield replace(each, state=state) if state else each
+
+
+def _read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     facts, sessions, rolling = _facts(origin), _sessions(origin), _rolling(origin)
     if facts:
         yield from _recorded(origin, facts)
@@ -109,7 +117,7 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
     summaries = (
         part.text.strip()
         for part in parts
-        if part.heading.lower() == "summary" and not _PLACEHOLDER.match(part.text)
+        if part.heading.lower() == "summary" and not is_placeholder(part.text)
     )
     kind, depth = "", 0
     for part in parts:
@@ -119,7 +127,7 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
         elif part.level <= depth:
             kind = ""  # a deeper heading only groups the list
         for line, said in part.bullets() if kind else ():
-            if not _PLACEHOLDER.match(said):
+            if not is_placeholder(said):
                 yield _listed(said, kind, kinds, path, line, at)
     yield Item(
         text=text.strip(),

@@ -1,7 +1,8 @@
 """MEMORY.md with Facts, Episodes and Preferences, the stashes it is made from, and its block.
 
-`.claude/memory/MEMORY.md`, `.claude/stash/*.md`, and what stands in CLAUDE.md between the marks
-`<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`.
+`.claude/memory/MEMORY.md` (`.claude/remember` in later versions), `.claude/stash/*.md`, what stands
+in CLAUDE.md between the marks `<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`, and the
+instructions a person wrote into `antigen_review.md`.
 
 The block is a cut-down copy, so it is read only where MEMORY.md (or memory-mcp's `state.json`) is
 gone. What LTM itself wrote there is never read. Nothing here has an id, so what is known already is
@@ -22,22 +23,36 @@ from ltm.transfer.item import Item
 from ltm.transfer.parse import Section, at_end, day, front, kind_by_heading, name_of, sections
 from ltm.transfer.source import Origin
 
-FILES = (".claude/memory/MEMORY.md", "memory/MEMORY.md", "MEMORY.md")
+FILES = (
+    ".claude/memory/MEMORY.md",
+    ".claude/remember/MEMORY.md",
+    "memory/MEMORY.md",
+    "MEMORY.md",
+)
 SMALL = (".claude/memory/memory.md", "memory/memory.md", "memory.md")
 """On some disks this is the same file; it belongs to the tool whose headings it has."""
 
-_SECTIONS = {"facts", "episodes", "preferences", "recent episodes"}
+_REVIEWS = tuple(
+    f"{folder}/antigen_review.md{former}"
+    for folder in (".claude/friction", ".claude/remember/friction", ".aurora/friction", ".")
+    for former in ("", ".former")
+)
+_INSTRUCTION = "inhibitory instruction"
+_SECTIONS = {"facts", "episodes", "preferences", "recent episodes", "antigens"}
 _TIERS = {"high": 5, "medium": 3, "low": 1}
 _TIMES = re.compile(
-    r"\([^()]*?(?<!\d)(\d{1,5})\s*(?:/\s*\d{1,5}|observations?|obs|times|x)\b[^()]*\)\s*\Z"
+    r"\([^()]*?(?<!\d)(\d{1,5})\s*(?:(/)\s*\d{1,5}|observations?|sessions?|obs|times|x)\b[^()]*\)\s*\Z"
 )
+_FENCED = re.compile(r"\s*(?:#|`{3}|---)")
 _MORE = re.compile(r"_?(?:\.{3}|…)\s*and \d+ more", re.IGNORECASE)
 _TAGS = re.compile(r"\s+\[([^\[\]]{1,120})\]\s*\Z")
 
 
 def finds(origin: Origin) -> bool:
     """Whether there is any of it."""
-    return bool(memory_file(origin) or _stash(origin) or any(_blocks(origin)))
+    return bool(
+        memory_file(origin) or _stash(origin) or any(_blocks(origin)) or any(_instructions(origin))
+    )
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
@@ -52,6 +67,7 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
         for item in sectioned(text, path, origin.modified(path), kinds, line):
             if not _MORE.match(item.text):
                 yield _tagged(item)
+    yield from _instructions(origin)
 
 
 def memory_file(origin: Origin) -> str | None:
@@ -93,6 +109,9 @@ def sectioned(
             tier = section.heading.split()[0].lower()
         for line, said in section.bullets():
             times = _TIMES.search(said, at_end(said)) if tiered else None
+            seen = int(times[1]) if times else 0
+            if times is None or times[2]:  # 4 of 7 is not a number of conversations
+                seen = max(seen, _TIERS.get(tier, 1))
             yield Item(
                 text=said,
                 path=path,
@@ -100,7 +119,7 @@ def sectioned(
                 kind=kind,
                 word="a bullet",
                 created=at,
-                observations=int(times[1]) if times else _TIERS.get(tier, 1),
+                observations=seen,
             )
 
 
@@ -148,6 +167,35 @@ def _stashed(origin: Origin, path: str) -> Iterator[Item]:
         or day(text[:2000])
         or origin.modified(path),
     )
+
+
+def _instructions(origin: Origin) -> Iterator[Item]:
+    """What a person wrote about the candidates of a friction analysis, each once.
+
+    A candidate without one says only what surrounded a failure, and `ltm friction` finds
+    that in the transcripts.
+    """
+    for path in filter(None, map(origin.find, _REVIEWS)):
+        at, met = origin.modified(path), dict[str, Item]()
+        for section in sections(origin.text(path) or ""):
+            if section.heading.lower() != _INSTRUCTION:
+                at = day(section.text[:500]) or at
+                continue
+            lines = (line.strip() for line in section.body if not _FENCED.match(line))
+            text = " ".join(line for line in lines if line)
+            if not text:
+                continue
+            known = met.get(text)
+            met[text] = Item(
+                text=text,
+                path=path,
+                line=section.line,
+                kind="preference",
+                word="an instruction",
+                created=at,
+                observations=known.observations + 1 if known else 1,
+            )
+        yield from met.values()
 
 
 def _blocks(origin: Origin) -> Iterator[tuple[str, str, int]]:
