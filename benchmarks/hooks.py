@@ -25,6 +25,7 @@ from benchmarks.corpus import memories
 from benchmarks.report import keep, percentile, table
 from ltm.clients.clients import hook_entries, new_launcher
 from ltm.clients.settings import carry_out
+from ltm.clients.table import CLAUDE_CODE
 from ltm.config.config import load
 from ltm.hook import main as hook
 from ltm.model import Filter
@@ -135,7 +136,7 @@ def entered(home: Path) -> list[str]:
     launcher = new_launcher(str(home))
     if launcher:
         carry_out(launcher, str(home))
-    entry = hook_entries(load(str(home)), str(home), plugin=False, shared=False)[0]
+    entry = hook_entries(CLAUDE_CODE, ["SessionStart"], str(home), shared=False)[0]
     return ["sh", "-c", entry.value["hooks"][0]["command"]]
 
 

@@ -47,17 +47,17 @@ def measure(count: int, folder: Path, runs: int) -> dict[str, Any]:
     started = time.process_time()
     with closing(Passages(where.sessions_db)) as passages:
         for number in range(count // PER_SESSION):
-            passages.add(_header(number), list(_session(number, pool, rng)))
+            passages.add(header(number), list(session(number, pool, rng)))
     filled = time.process_time() - started
     started = time.process_time()
-    _embed(where, 36_000.0)
+    embed(where, 36_000.0)
     embedded = time.process_time() - started
     with closing(Passages(where.sessions_db)) as passages:
         started = time.process_time()
-        passages.add(_header(count), list(_session(count, pool, rng)))
+        passages.add(header(count), list(session(count, pool, rng)))
         one_more = time.process_time() - started
     started = time.process_time()
-    _embed(where, 60.0)
+    embed(where, 60.0)
     one_more_vectors = time.process_time() - started
     asked = [
         sys.executable,
@@ -105,7 +105,7 @@ def ask(project: str, runs: int) -> None:
     print(*figures, peak_mb())
 
 
-def _embed(where: Places, seconds: float) -> None:
+def embed(where: Places, seconds: float) -> None:
     embedder = open_embedder(load(where.home, where.settings))
     if embedder is None:
         return
@@ -118,11 +118,11 @@ def _embed(where: Places, seconds: float) -> None:
         keep_passages(passages, vectors, embedder, seconds)
 
 
-def _header(number: int) -> Header:
+def header(number: int) -> Header:
     return Header(f"session-{number}", "/project", f"/transcripts/{number}.jsonl")
 
 
-def _session(number: int, pool: list[str], rng: random.Random) -> Iterator[Passage]:
+def session(number: int, pool: list[str], rng: random.Random) -> Iterator[Passage]:
     day = f"{2024 + number % 3}-{1 + number % 12:02d}-{1 + number % 28:02d}"
     for turn in range(1, PER_SESSION + 1):
         yield Passage(

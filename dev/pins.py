@@ -2,7 +2,7 @@
 
 uv resolves `pyproject.toml` for all platforms into `constraints.txt`: everything, the tools of
 development too. What the plugin installs is taken out of that, pin by pin with its hashes:
-`plugin/requirements.txt`, what LTM needs besides the standard library, and `plugin/vectors.txt`,
+`src/requirements.txt`, what LTM needs besides the standard library, and `src/vectors.txt`,
 what the vectors need on top. `--plugin` makes these two only, `--check` says whether they are as
 they should be.
 """
@@ -85,7 +85,7 @@ def texts() -> dict[str, str]:
     more = closure(vectors, pinned) - core
     return {
         path: "".join(f"{each}\n" for name in sorted(names) for each in pinned[name])
-        for path, names in (("plugin/requirements.txt", core), ("plugin/vectors.txt", more))
+        for path, names in (("src/requirements.txt", core), ("src/vectors.txt", more))
     }
 
 

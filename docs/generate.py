@@ -1,7 +1,7 @@
 """Writes the reference pages from the code: `python -m docs.generate`. A test compares them.
 
 Pages: every module, every command's help, every option, the kinds table, the keys of a memory
-file, and what came of every promise the last time it was tried.
+file, and what came of every promise the last time it was tried. Pictures: a terminal's.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import click
 import ltm as ltm_package
 from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Row, read
+from docs import recordings
 from ltm.cli.app import COMMANDS, ltm
 from ltm.config.options import OPTIONS
 from ltm.kinds import Kind, Kinds
@@ -87,10 +88,15 @@ def _help(command: click.Command, name: str, parent: click.Context, level: str) 
         command, info_name=name, parent=parent, terminal_width=96, max_content_width=96
     )
     text = command.get_help(context).rstrip()
-    below = command.commands if isinstance(command, click.Group) else {}
+    below = command.list_commands(context) if isinstance(command, click.Group) else []
     return [
         f"{level} {context.command_path}\n\n```text\n{text}\n```\n",
-        *(part for each, sub in below.items() for part in _help(sub, each, context, f"{level}#")),
+        *(
+            part
+            for each in below
+            if isinstance(command, click.Group) and (sub := command.get_command(context, each))
+            for part in _help(sub, each, context, f"{level}#")
+        ),
     ]
 
 
@@ -191,6 +197,9 @@ def main() -> None:
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
         sys.stdout.write(f"wrote docs/reference/{name}\n")
+    for name, text in recordings.pictures().items():
+        (recordings.FOLDER / name).write_text(text, encoding="utf-8")
+        sys.stdout.write(f"wrote docs/images/{name}\n")
 
 
 if __name__ == "__main__":

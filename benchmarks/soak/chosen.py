@@ -22,6 +22,7 @@ PARTS = (
     *("model.py", "kinds.py", "policy.py", "decisions.py", "text/*", "redact/*", "files/*"),
     *("config/*", "project/*", "vault/*", "index/*", "spool/*", "state/*", "store/*", "history/*"),
     "http/app.py",
+    "http/guard.py",
 )
 """Where faults are put in: what a memory is, how it is kept, and who may ask for it."""
 TRACED, CHOSEN = "LTM_TRACED", "LTM_CHOSEN"

@@ -12,7 +12,8 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from ltm.clients.wire import CLAUDE_CODE, CLIENTS
+from ltm.clients.table import CLAUDE_CODE
+from ltm.clients.wire import FIELDS
 from ltm.http.address import AllowedNames, Running
 from ltm.http.app import KEY, application
 from ltm.mcp.server import Lifetime
@@ -63,7 +64,7 @@ def _operation(route: Route, method: str) -> dict[str, Any]:
 
 def _event(name: str) -> dict[str, Any]:
     """The message of a client about an event: every field a text, and any other beside them."""
-    event_field, table = CLIENTS[CLAUDE_CODE]
+    event_field, table = CLAUDE_CODE.event_field, FIELDS
     own = next(fields for event, fields in table.items() if _snake(event) == name)
     names = (event_field, *table["*"].values(), *own.values())
     return {"type": "object", "properties": {each: {"type": "string"} for each in names}}

@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.soak.fuzz_targets import DIVIDER
-from ltm.clients.wire import CLAUDE_CODE, CLIENTS
+from ltm.clients.table import CLAUDE_CODE
+from ltm.clients.wire import FIELDS as EVENTS
 from ltm.vault.codec import to_bytes
 from ltm.vault.fields import FIELDS
 from tests.sessions.writing import Transcript
@@ -83,7 +84,7 @@ def _transcripts() -> list[bytes]:
 
 
 def _messages() -> list[bytes]:
-    own, table = CLIENTS[CLAUDE_CODE]
+    own, table = CLAUDE_CODE.event_field, EVENTS
     common = dict.fromkeys(table["*"].values(), "/x/é\udc80")
     made = [
         json.dumps({own: event, **common, **dict.fromkeys(fields.values(), "a")}).encode()

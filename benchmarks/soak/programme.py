@@ -202,9 +202,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "R22",
-        "a team's PostgreSQL behind the same store port",
-        "the whole contract suite on both, 0 acknowledged lost",
-        instead="there is no such backend in this release; the contract suite is ready for one",
+        "a team's PostgreSQL behind the same store port; server and database killed between a"
+        " decision and its answer",
+        "the whole contract suite on PostgreSQL 15 and 18; 1,000 kills: 0 acknowledged lost, 0"
+        " doubled; 16 clients converge to what the merge of files gives; 0 leaks by either guard",
+        quick=(tried("tests/postgres", minutes=60, more=True),),
     ),
     Row(
         "R23",
@@ -350,7 +352,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S11",
-        "200 poisoned texts, and 660 poisoned sessions by authors who knew no rules",
+        "200 poisoned texts, and 1,033 poisoned sessions by authors who knew no rules",
         "0 told without approval, 0 break the fence; 95 % of what users said is kept",
         quick=(
             tried("tests/security/test_poisoning.py"),
@@ -359,9 +361,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S12",
-        "scripts in memories shown in a browser",
-        "0 executed",
-        instead="there is no viewer in this release: nothing of ours is shown in a browser",
+        "scripts in memories: 200 poisoned texts on every page of `ltm ui`, in a real browser",
+        "0 executed, 0 requests to another address",
+        quick=(tried("tests/web/test_poison.py"),),
     ),
     Row(
         "S13",
@@ -406,8 +408,9 @@ ROWS: tuple[Row, ...] = (
     Row(
         "S17",
         "the server in a container without rights",
-        "the contract suite passes inside",
-        instead="there is no container image in this release",
+        "the contract suite passes inside, 0 writes outside /data",
+        instead="`dev/image` tries it, which needs podman: held on 2026-11-18 (amd64, read-only"
+        " root, no capabilities; contract suite passed, hooks of the machine were served)",
     ),
     Row(
         "S18",

@@ -92,7 +92,7 @@ def live(top: Path, sessions: int) -> bool:
         transcript = Transcript(top / "transcripts" / f"{name}.jsonl", name)
         told = {"session": name, "cwd": str(project), "transcript": str(transcript.path)}
         spool.put(str(home), {"event": "SessionStart", "source": "startup", **told}, environ)
-        text = at_start({"event": "SessionStart", "source": "startup", **told}, environ)
+        text, _ = at_start({"event": "SessionStart", "source": "startup", **told}, environ)
         over += estimate(text) > budget or units(text) > MAX_CHARS
         speak(transcript, chance, pool)
         for _ in range(TOOLS):

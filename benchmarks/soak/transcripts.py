@@ -28,7 +28,7 @@ from ltm.model import now
 from ltm.project.layout import places
 from ltm.spool import events
 from ltm.store.project import OpenProject
-from ltm.worker.steps import begin, learn_from
+from ltm.worker.learning import begin, learn_from
 from tests.figures import count, worst
 from tests.sessions.writing import Transcript
 

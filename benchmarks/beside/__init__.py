@@ -1,0 +1,1 @@
+"""LTM and other memory servers, measured in turn in one run."""

@@ -1,0 +1,1 @@
+"""Does memory help? Scripted agents work through development sessions with and without LTM."""
