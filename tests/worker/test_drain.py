@@ -663,6 +663,28 @@ def test_a_hook_starts_the_drain_and_the_drain_ends_by_itself(desk: Desk) -> Non
     assert hook_log.last(desk.home) == ""
 
 
+def test_what_a_drain_left_that_was_killed_is_done_by_the_one_that_waits_for_its_turn(
+    desk: Desk,
+) -> None:
+    """A server drains while its session ends, and is killed with it."""
+    home = desk.hooks.home
+    home.mkdir()
+    lock = os.path.join(desk.home, "drain.lock")
+    hold = f"import time; from ltm.files.lock import Lock; assert Lock({lock!r}).acquire(5)\n"
+    hold += "print(flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", hold], stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        desk.tell("SessionEnd")
+        drains = [sys.executable, "-m", "ltm", "drain"]
+        with subprocess.Popen(drains, env={**os.environ, **desk.environ}) as queued:
+            with pytest.raises(subprocess.TimeoutExpired):
+                queued.wait(1)
+            server.kill()
+            assert queued.wait(PATIENCE) == 0
+    assert desk.waiting() == []
+
+
 # -- options -------------------------------------------------------------------------------------
 
 

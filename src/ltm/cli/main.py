@@ -106,6 +106,7 @@ def _plain_question(words: list[str]) -> str:
 def drain_home(as_json: bool = False) -> None:
     """Process the events that hooks left in this home."""
     from ltm.cli import output
+    from ltm.files.lock import PATIENCE
     from ltm.project.home import home
     from ltm.team.schedule import any_due
     from ltm.text.display import counted
@@ -116,7 +117,8 @@ def drain_home(as_json: bool = False) -> None:
         os.chdir(folder)  # the folder a session ran in may be deleted while we work
     if hasattr(os, "nice"):
         os.nice(10)  # the user is working on this machine
-    done = drain(folder)
+    # What is at work may be a server that ends with its session.
+    done = drain(folder, patience=PATIENCE)
     calls = 0
     _sync_with_remote(folder)
     if is_due(folder):

@@ -92,9 +92,11 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
         line = answer(payload, record, home, environ, client)
         if line and _printing.acquire(False):
             _print(line)
-        # A server of a session that ends is gone before it looks again.
-        if _is_due(event, home) and (event == "SessionEnd" or not _is_held(home, SERVED)):
-            start_drain(home)
+        if _is_due(event, home):
+            # A server of a session that ends is gone before it looks again, maybe while it drains.
+            served = _is_held(home, SERVED)
+            if event == "SessionEnd" or not served:
+                start_drain(home, queued=served)
     except Exception as error:
         hook_log.note(home, event, error)
 
@@ -282,10 +284,13 @@ SERVED = "served.lock"
 """Held, together, by the servers of a home that drain it every few seconds."""
 
 
-def start_drain(home: str) -> bool:
-    """Start a drain of this home, unless one runs or nothing here could run one."""
+def start_drain(home: str, *, queued: bool = False) -> bool:
+    """Start a drain of this home, if anything here can run one.
+
+    While another one runs there is nothing to start, unless it is to be `queued` behind that.
+    """
     command = ltm_command(home)
-    if not command or is_draining(home) or not hasattr(os, "posix_spawn"):
+    if not command or (is_draining(home) and not queued) or not hasattr(os, "posix_spawn"):
         return False
     _share_no_handles()
     command.append("drain")

@@ -61,8 +61,9 @@ def drain(
     steps: Sequence[Step] | None = None,
     settle: float = SETTLE,
     again: bool = True,
+    patience: float = _TURN,
 ) -> Drained:
-    """Process every waiting event, then return; at once when another drain is at work.
+    """Process every waiting event, then return; or after `patience` while another drain is at work.
 
     What cannot be done now (a full disk, a locked database) stays where it is for the next time.
     So does what came meanwhile if the caller looks `again` anyway.
@@ -75,7 +76,7 @@ def drain(
         lock = Lock(os.path.join(home, LOCK))
         try:
             make_folder(home)  # it may have been missing or unusable when the events came
-            if not lock.acquire(patience=_TURN):
+            if not lock.acquire(patience):
                 return done
             try:
                 if not _empty(home, environ, steps, settle, done):

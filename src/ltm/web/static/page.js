@@ -79,12 +79,8 @@
 
   // -- once the page is there
   all("[data-script]").forEach((each) => { each.hidden = false; });
-  const open = () => {
-    const target = location.hash === "#edit-text" && one("#edit");
-    if (target) { target.open = true; one("textarea", target).focus(); }
-  };
-  window.addEventListener("hashchange", open);
-  open();
+  const text = location.hash === "#edit-text" && one("#edit-text");
+  if (text) text.focus();
   const here = one("[data-here]");
   if (here) here.focus();
   const help = one("#help");
