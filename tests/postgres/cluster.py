@@ -93,8 +93,12 @@ class Cluster:
         folders = [found.resolve(), *found.resolve().parents]
         if self._user is None or all(each.stat().st_mode & 0o001 for each in folders):
             return found
-        copied = self._folder / "programs"
+        package = found.parent.parent
+        copied = self._folder / package.name / found.parent.name
         shutil.copytree(found.parent, copied, symlinks=True)
+        libraries = package.with_name(package.name + ".libs")
+        if libraries.is_dir():  # programs of a wheel look for them in a folder next to the package
+            shutil.copytree(libraries, self._folder / libraries.name)
         return copied / "bin"
 
     def run(self, program: str, *words: str) -> str:
