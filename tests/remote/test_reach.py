@@ -177,12 +177,16 @@ def test_sessions_are_the_same_with_a_dead_remote(tmp_path: Path) -> None:
 def test_sessions_sync_in_the_background(tmp_path: Path) -> None:
     one, two = pair(tmp_path)
     one.remember(PORT)
-    for each, event in ((one, "SessionEnd"), (two, "SessionStart")):
-        said = start(each, "s1") | {"hook_event_name": event}
-        each.run("hook", event, stdin=json.dumps(said))
-        each.ok("drain")
-    said = start(two, "s2")
-    assert PORT in two.run("hook", "SessionStart", stdin=json.dumps(said)).stdout
+    assert two.texts() == {}
+    repository = Path(one.remote)
+    before = git(repository, "for-each-ref")
+    end = start(one, "s1") | {"hook_event_name": "SessionEnd"}
+    one.run("hook", "SessionEnd", stdin=json.dumps(end))
+    wait_until(lambda: git(repository, "for-each-ref") != before, "what the first machine sends")
+    two.run("hook", "SessionStart", stdin=json.dumps(start(two, "s1")))
+    wait_until(lambda: PORT in two.texts().values(), "what the second machine fetches")
+    told = two.run("hook", "SessionStart", stdin=json.dumps(start(two, "s2")))
+    assert PORT in told.stdout
 
 
 @pytest.mark.skipif(
