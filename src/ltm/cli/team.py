@@ -111,7 +111,7 @@ def leave(work: Work, name: str, yes: bool) -> None:
 @click.argument("name", default="")
 @click.option("--dismiss", is_flag=True, help="Forget what the server refused.")
 def status(work: Work, name: str, dismiss: bool) -> None:
-    """Show your teams, when they were last in touch, and what waits."""
+    """Show your teams, and what waits to be sent."""
     home = work.places.home
     found = [team_named(home, name)] if name else teams(home)
     dismissed = sum(Outbox(team.folder).dismiss() for team in found) if dismiss else 0
@@ -227,7 +227,8 @@ def sync(work: Work, name: str) -> None:
 
 
 def _told(done: Synced) -> str:
-    parts = [f"{done.sent} sent, {done.received} received"]
+    merged = f" ({done.merged} merged with what others changed)" if done.merged else ""
+    parts = [f"{done.sent} sent{merged}, {done.received} received"]
     parts += [f"{done.purged} purged"] if done.purged else []
     parts += [f"{done.refused} refused (see: ltm team status)"] if done.refused else []
     return ", ".join(parts)
@@ -275,6 +276,7 @@ ADMIN = {
     "project": "Create a project, or list all of them.",
     "audit": "List who did what.",
     "export": "Write every project to a file: the way out, and a backup.",
+    "import": "Put such files back.",
     "check": "Compare such files with the database.",
     "migrate": "Bring the tables of the database up to date.",
     "serve": "Serve the teams of the database.",

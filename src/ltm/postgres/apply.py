@@ -149,7 +149,7 @@ class RowChanges:
     def _as_seen(self, row: MemoryRow) -> MemoryRow:
         """A memory as the author of the decision saw it, if that is still known."""
         name, seen = row.memory.id, self._bases[row.memory.id]
-        if seen in ("", row.etag):
+        if seen == row.etag or (not seen and self._before is None):
             return row
         found = self._db.execute(
             "select record from ltm.former where tenant_id = %(tenant)s"
@@ -157,7 +157,7 @@ class RowChanges:
             self._here | {"id": name, "etag": seen},
         ).fetchone()
         memory = memory_of(found[0]) if found else self._before
-        if memory is None or memory.id != name:
+        if memory is None or memory.id != name or _is_same(memory, row.memory):
             return row
         self._current[name] = row
         return MemoryRow(memory, row.file, seen, row.seq)
@@ -229,12 +229,7 @@ class RowChanges:
     def _check_free(self, memory_id: str) -> None:
         if self.lookup.row(memory_id) is not None:
             raise Refused(f"a memory with the id {memory_id} is already there")
-        gone = self._db.execute(
-            "select count(*) from ltm.purged where tenant_id = %(tenant)s"
-            " and project_id = %(project)s and id = %(id)s",
-            self._here | {"id": memory_id},
-        ).fetchone()
-        if one(gone):
+        if self.lookup.is_purged(memory_id):
             raise Refused(
                 f"{memory_id} was purged and does not come back",
                 hint="to say it again, remember it again",
@@ -501,6 +496,12 @@ class RowChanges:
             " values (%(tenant)s, %(project)s, %(id)s, %(seq)s, %(person)s)",
         ):
             self._db.execute(query, values)
+
+
+def _is_same(memory: Memory, current: Memory) -> bool:
+    """Whether nothing is otherwise but the times, which a copy and the server note each for
+    itself."""
+    return memory._replace(updated=current.updated, confirmed=current.confirmed) == current
 
 
 def _original(memory: Memory, kept: Sequence[Memory], version: int) -> Memory | None:

@@ -49,6 +49,8 @@ class Synced(NamedTuple):
     """What a round did."""
 
     sent: int = 0
+    merged: int = 0
+    """Of these, those about a memory that others had changed meanwhile."""
     refused: int = 0
     received: int = 0
     purged: int = 0
@@ -124,7 +126,9 @@ class TeamServer:
         if status == 401:
             again = f"get a new token, then type: ltm team join {self._address}"
             return Refused("the server does not know the token", hint=hint or again)
-        if status in (403, 404):
+        if status == 403:
+            return Refused(message, hint=hint or "ask an owner of the team")
+        if status == 404:
             return NotFound(
                 f"you are not a member of the project {self._address}, or there is none",
                 hint=hint or "check the address, or ask a curator or owner of the team",
@@ -158,14 +162,14 @@ def _round(home: str, team: Team) -> Synced:
         role, person = str(about.get("role", "")), str(about.get("person", ""))
         replica.team = note(team, role=role, person=person)
         replica.note_edits()
-        sent, refused = _send(server, replica)
+        sent, merged, refused = _send(server, replica)
         received, purged = _receive(server, replica)
-    return Synced(sent, refused, received, purged)
+    return Synced(sent, merged, refused, received, purged)
 
 
-def _send(server: TeamServer, replica: ReplicaStore) -> tuple[int, int]:
-    """Send all that waits, and take the state after it; how much was sent, and how much refused."""
-    sent = refused = 0
+def _send(server: TeamServer, replica: ReplicaStore) -> tuple[int, int, int]:
+    """Send all that waits, and take the state after it; how much was sent, merged and refused."""
+    sent = merged = refused = 0
     for batch in _batches(replica.outbox.waiting()):
         said = server.send(batch)
         answers = {str(each.get("key")): each for each in _objects(said, "answers")}
@@ -180,9 +184,10 @@ def _send(server: TeamServer, replica: ReplicaStore) -> tuple[int, int]:
             else:
                 replica.outbox.remove(one.key)
             sent += 1
+            merged += bool(answer.get("merged"))
         # Only now: states of memories about which something waits are left for its answer.
         replica.take(_states(_objects(said, "records")))
-    return sent, refused
+    return sent, merged, refused
 
 
 def _is_moot(one: WaitingDecision, said: Mapping[str, Any]) -> bool:
