@@ -1,7 +1,7 @@
 """PostgreSQL servers for tests: real ones, of this run alone, gone when it ends.
 
-Two of them: 18 from the wheel of the development group, and the one of the system, 15 if it is
-there. A server is a child of the test process and dies with it. Data lie in
+Two of them: 18 from the wheel of the development group, with pgvector, and the one of the system,
+15 if it is there, without. A server is a child of the test process and dies with it. Data lie in
 memory where that is possible and are not synced: a process that is killed loses nothing by that.
 """
 
@@ -174,6 +174,9 @@ class Cluster:
             if not db.execute("select 1 from pg_roles where rolname = 'ltm_owner'").fetchone():
                 db.execute("create role ltm_owner login createrole")
             db.execute(f"create database {name} owner ltm_owner template {template}".encode())
+        if self.version == 18:  # as a superuser adds it, and not in the older one
+            with psycopg.connect(self.url(name, "postgres"), autocommit=True) as db:
+                db.execute("create extension if not exists vector")
         return name
 
     def empty(self) -> str:

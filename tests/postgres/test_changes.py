@@ -260,7 +260,8 @@ def test_what_the_owner_dumps_is_all_there_and_restores(team: Team, tmp_path: Pa
     memory = store.create(make()).memory
     store.update(memory.id, {"content": "new words"})
     cluster, dump = team.cluster, team.cluster.data.parent / "dump.sql"
-    cluster.run("pg_dump", "--enable-row-security", "-f", str(dump), "-d", cluster.url(team.name))
+    words = ("--enable-row-security", "-n", "ltm", "-f", str(dump), "-d", cluster.url(team.name))
+    cluster.run("pg_dump", *words)
     restored = cluster.empty()
     cluster.run("psql", "-q", "-v", "ON_ERROR_STOP=1", "-f", str(dump), cluster.url(restored))
     dump.unlink()

@@ -10,26 +10,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
 from ltm.decisions import Add, Adopt, Copy, Forget, Purge, Reinforce, Restore, Revise
 from ltm.errors import LtmError, NotFound, Refused
-from ltm.model import Filter, Memory, Source, Status, Trust
+from ltm.model import Filter, Memory, Source, Status, Stored, Trust
 from ltm.postgres import store as store_module
 from ltm.postgres.changes import Sent, pull, push
 from ltm.postgres.database import Database, Person
 from ltm.postgres.people import People, TeamProject
 from ltm.postgres.store import PostgresStore
+from ltm.postgres.vectors import ProjectVectors
+from tests.index.directions import DIMENSIONS, MODEL, direction
 from tests.postgres.cluster import Cluster
 from tests.postgres.team import Team
 from tests.stores import make
 
 SECRET = "xylophone"
-TABLES = ("memory", "former", "purged", "applied", "usage", "activity", "batch", "audit")
-"""Those that hold a project's data."""
+TABLES = ("memory", "former", "purged", "applied", "usage", "activity", "batch", "audit", "vector")
+"""Those that hold a project's data; the last one with pgvector only."""
 
 Act = Callable[[PostgresStore, Memory], Any]
+
+
+def vectors_of(store: PostgresStore) -> ProjectVectors:
+    [found] = store.vectors(MODEL, DIMENSIONS)
+    return found
+
 
 READS: dict[str, Act] = {
     "read": lambda store, memory: store.read(memory.id),
@@ -58,7 +67,21 @@ USES: dict[str, Act] = {
     "seen": lambda store, memory: store.seen([memory.id]),
 }
 CURATES: dict[str, Act] = {"purge": lambda store, memory: store.apply(Purge(memory.id))}
-EVERYTHING = READS | CHANGES | USES | CURATES
+BY_MEANING: dict[str, Act] = {
+    "nearest": lambda store, _: vectors_of(store).nearest_memories(
+        direction(1), Filter(statuses=()), 5
+    ),
+    "likeness": lambda store, memory: vectors_of(store).likeness_of(
+        direction(1), [Stored(memory, "", "", "")]
+    ),
+    "without a vector": lambda store, _: vectors_of(store).missing(),
+    "to embed": lambda store, memory: vectors_of(store).memories([memory.id]),
+    "embed": lambda store, memory: vectors_of(store).put_memories(
+        [Stored(memory, "", "", "")], np.array([direction(2)])
+    ),
+    "drop vectors": lambda store, _: vectors_of(store).drop_gone(),
+}
+"""With pgvector only."""
 
 OUTSIDERS = ("another tenant's owner", "colleague", "removed", "disabled", "nobody")
 GUARDS = ("both", "queries", "rows")
@@ -75,6 +98,12 @@ class Room:
         store.used([self.memory.id])
         store.take_batch("team")
         push(store, [Sent("key-1", Reinforce(self.memory.id))])
+        self.everything = READS | CHANGES | USES | CURATES
+        self.tables = TABLES[:-1]
+        if store.vectors(MODEL, DIMENSIONS):
+            vectors_of(store).put_memories([store.read(self.memory.id)], np.array([direction(1)]))
+            self.everything |= BY_MEANING
+            self.tables = TABLES
         gone = store.create(make(f"purged {SECRET}")).memory
         store.delete(gone.id, purge=True)
         operator = team.operator
@@ -112,7 +141,7 @@ class Room:
                         ).fetchall(),
                     )
                 )
-                for table in TABLES
+                for table in self.tables
             ]
 
 
@@ -131,7 +160,7 @@ def guard(request: pytest.FixtureRequest, room: Room, monkeypatch: pytest.Monkey
     """The guards that are in place."""
     if request.param == "queries":
         with room.team.database.as_operator() as db:
-            for table in (*TABLES, "member", "person", "project", "tenant", "token"):
+            for table in (*room.tables, "member", "person", "project", "tenant", "token"):
                 db.execute(f"alter table ltm.{table} disable row level security")
                 db.execute(f"grant select, insert, update, delete on ltm.{table} to ltm_app")
     if request.param == "rows":
@@ -145,7 +174,7 @@ def attempts(room: Room) -> Iterator[tuple[str, str, PostgresStore, Act]]:
     for who, person in room.outsiders.items():
         for project in (room.team.project, room.team.project._replace(tenant_id=person.tenant_id)):
             store = PostgresStore(room.team.database, person, project)
-            for what, act in EVERYTHING.items():
+            for what, act in room.everything.items():
                 yield who, what, store, act
 
 
@@ -172,12 +201,14 @@ def test_the_matrix_sees_a_leak(room: Room, monkeypatch: pytest.MonkeyPatch) -> 
         store_module, "check_role", lambda _, __, project, ___: project._replace(role="owner")
     )
     with room.team.database.as_operator() as db:
-        for table in TABLES:
+        for table in room.tables:
             db.execute(f"alter table ltm.{table} disable row level security")
     store = PostgresStore(room.team.database, room.colleague, room.team.project)
-    told = {what: outcome(act, store, room.memory)[0] for what, act in READS.items()}
+    reads = {name: act for name, act in room.everything.items() if name in READS | BY_MEANING}
+    told = {what: outcome(act, store, room.memory)[0] for what, act in reads.items()}
     assert [what for what, got in told.items() if SECRET in got] == [
-        *("read", "list", "every", "search", "versions", "histories", "pull")
+        *("read", "list", "every", "search", "versions", "histories", "pull"),
+        *(("nearest", "to embed") if "nearest" in reads else ()),
     ]
 
 
@@ -187,7 +218,7 @@ def test_a_project_of_others_and_none_at_all_look_the_same(room: Room) -> None:
         told = set()
         for project in (room.team.project, none):
             store = PostgresStore(room.team.database, person, project)
-            for act in EVERYTHING.values():
+            for act in room.everything.values():
                 with pytest.raises(NotFound) as refused:
                     act(store, room.memory)
                 told.add((refused.value.message, refused.value.hint, refused.value.path))
@@ -209,7 +240,8 @@ def test_a_memory_of_another_project_and_none_at_all_look_the_same(room: Room) -
 
 @pytest.mark.parametrize("role", ["reader", "writer", "curator", "owner"])
 def test_a_role_may_what_is_its_own_and_no_more(room: Room, role: str) -> None:
-    allowed = dict(READS | USES)
+    allowed = {name: act for name, act in room.everything.items() if name in BY_MEANING}
+    allowed |= READS | USES
     if role != "reader":
         allowed |= CHANGES
     if role in ("curator", "owner"):
@@ -219,7 +251,7 @@ def test_a_role_may_what_is_its_own_and_no_more(room: Room, role: str) -> None:
         act(store, room.memory)
         assert what
     before = room.rows()
-    for what, act in EVERYTHING.items():
+    for what, act in room.everything.items():
         if what not in allowed:
             with pytest.raises(Refused, match=role):
                 act(store, room.memory)
@@ -370,7 +402,9 @@ def test_every_table_has_both_locks_and_every_key_its_project(cluster: Cluster, 
         ).fetchone()
         sequences = "select count(*) from pg_class where relkind = 'S'"
         assert db.execute(sequences).fetchone() == (0,), "a sequence tells how much others do"
-    assert {name for name, *_ in tables} >= {*TABLES, "member", "token"}
+    has_vectors = bool(team.store().vectors(MODEL, DIMENSIONS))
+    assert has_vectors == (cluster.version == 18)
+    assert {name for name, *_ in tables} >= {*TABLES[: None if has_vectors else -1], "member"}
     for name, enabled, forced, owner in tables:
         assert (enabled, forced, owner) == (True, True, "ltm_owner"), name
     for table, index, columns in keys:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ltm import postgres
 
 SOURCE = Path(postgres.__file__).parent
-DISTRIBUTED = "memory|former|purged|applied|usage|activity|batch|audit"
+DISTRIBUTED = "memory|former|purged|applied|usage|activity|batch|audit|vector"
 OF_TENANT = "person|project|member|token"
 
 

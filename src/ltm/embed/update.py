@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -16,11 +16,11 @@ from ltm.embed.embedder import STATIC, Embedder, installed, open_embedder
 from ltm.errors import ModelFailed
 from ltm.history.db import passages_of
 from ltm.index.index import vectors_meta, vectors_path
-from ltm.model import Memory
+from ltm.model import Filter, Memory, Stored
 
 if TYPE_CHECKING:
     from ltm.history.db import Passages
-    from ltm.index.vectors import MemoryVectors, Vectors
+    from ltm.index.vectors import Floats, Vectors
     from ltm.store.project import OpenProject
 
 
@@ -36,12 +36,40 @@ SECONDS = 10.0
 _BATCH = 32
 
 
+class VectorsOfMemories(Protocol):
+    """The vectors one model made of memories, wherever these are kept (`index.vectors`)."""
+
+    def missing(self) -> list[str]:
+        """The ids of the next memories without a vector of what they are now."""
+
+    def memories(self, ids: Sequence[str]) -> list[Stored]:
+        """The memories of these ids that are in force, as they are now."""
+
+    def put_memories(self, memories: Sequence[Stored], vectors: Floats) -> None:
+        """Keep the vectors of memories, as these memories are."""
+
+    def drop_gone(self) -> None:
+        """Leave no trace of memories that are no longer in force."""
+
+    def nearest_memories(
+        self, query: Floats, wanted: Filter, limit: int, least: float = -1.0
+    ) -> list[tuple[Stored, float]]:
+        """The memories most like a vector of unit length, among those a filter wants and that are
+        at least so like it."""
+
+    def likeness_of(self, query: Floats, memories: Collection[Stored]) -> dict[str, float]:
+        """How like a vector of unit length memories are, by id; those without one are left out."""
+
+
 @runtime_checkable
 class HasVectors(Protocol):
     """A store that keeps vectors of its memories; others are searched by words alone."""
 
-    def vectors(self, model: str, dimensions: int) -> Iterable[MemoryVectors]:
-        """The vectors a model made of each vault's memories."""
+    def vectors(
+        self, model: str, dimensions: int, *, teams: bool = False
+    ) -> Iterable[VectorsOfMemories]:
+        """The vectors a model made of each vault's memories; with `teams`, of their replicas'
+        too."""
 
 
 def keep_memories(store: object, embedder: Embedder, seconds: float = PATIENT) -> bool:
@@ -49,7 +77,7 @@ def keep_memories(store: object, embedder: Embedder, seconds: float = PATIENT) -
     if not isinstance(store, HasVectors):
         return True
     end = time.monotonic() + seconds
-    for vectors in store.vectors(embedder.name, embedder.dimensions):
+    for vectors in store.vectors(embedder.name, embedder.dimensions, teams=True):
         while missing := vectors.missing():
             for start in range(0, len(missing), _BATCH):
                 some = vectors.memories(missing[start : start + _BATCH])

@@ -1,7 +1,8 @@
 """The schema of the database: numbered SQL files, applied once each, in order, forward only.
 
 Each file runs in a transaction of its own, together with the line that says it was applied. Two
-servers that start at once do not meet: the first holds a lock until it is done.
+servers that start at once do not meet: the first holds a lock until it is done. The table of
+vectors has no number: it needs pgvector, which a database may get at any time, or never.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ OLDEST = 150_000
 """PostgreSQL 15, as its `server_version_num`."""
 
 _NAME = re.compile(r"(\d{4})_([a-z_]+)\.sql\Z")
+_FILES = resources.files("ltm.postgres").joinpath("migrations")
+_VECTORS = "vectors.sql"
 _LOCK = 5_071_815  # any number that no other use of the database takes
 _BEGIN = """
 do $$ begin
@@ -50,7 +53,7 @@ class SchemaStep(NamedTuple):
 def migrations() -> list[SchemaStep]:
     """Every step, in order."""
     found = []
-    for file in resources.files("ltm.postgres").joinpath("migrations").iterdir():
+    for file in _FILES.iterdir():
         if match := _NAME.match(file.name):
             text = file.read_text(encoding="utf-8")
             found.append(SchemaStep(int(match[1]), match[2], text))
@@ -84,7 +87,24 @@ def migrate(database: Database) -> list[str]:
                     (each.number, each.name),
                 )
                 done.append(each.name)
+    with database.as_operator() as db:
+        db.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
+        if _lacks_vectors(db):
+            db.execute(_FILES.joinpath(_VECTORS).read_text(encoding="utf-8"))
+            done.append("vectors")
     return done
+
+
+def _lacks_vectors(db: Transaction) -> bool:
+    """Whether pgvector is here, and the table of vectors is not; pgvector is added where the owner
+    may do that."""
+    try:
+        with db.transaction():
+            db.execute("create extension if not exists vector")
+    except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege):
+        return False  # memories are found by their words
+    missing = "select to_regtype('halfvec') is not null and to_regclass('ltm.vector') is null"
+    return bool(one(db.execute(missing).fetchone()))
 
 
 def check(database: Database) -> None:

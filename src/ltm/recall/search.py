@@ -243,7 +243,7 @@ def _alike(
     by_words = {each.stored.memory.id: each.stored for each in matches.items}
     try:
         keep_memories(store, embedder, BRIEF)
-        for vectors in store.vectors(embedder.name, embedder.dimensions):
+        for vectors in store.vectors(embedder.name, embedder.dimensions, teams=wanted.teams):
             for stored, near in vectors.nearest_memories(vector, wanted, BY_MEANING, NEAR):
                 found[stored.memory.id] = (stored, near)
             likeness = vectors.likeness_of(vector, list(by_words.values()))

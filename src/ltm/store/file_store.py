@@ -110,9 +110,10 @@ class Vaults:
             hint="find it with 'ltm recall WORDS' or 'ltm list'",
         )
 
-    def fresh(self) -> Iterator[tuple[Vault, Index]]:
-        """Every vault that exists and is trusted, its index brought up to date."""
-        return self._opened(self.trusted)
+    def fresh(self, *, teams: bool = False) -> Iterator[tuple[Vault, Index]]:
+        """Every vault that exists and is trusted, its index brought up to date; with `teams`, their
+        replicas too."""
+        return self._opened((*self.trusted, *self.teams) if teams else self.trusted)
 
     def asked(self, wanted: Filter) -> Iterator[Index | Guarded]:
         """Every index to be asked for what a filter wants, brought up to date."""
@@ -412,12 +413,15 @@ class FileStore:
                     data, said = b"", error
                 yield Compared(vault, name, said, etag(data), held.get(name))
 
-    def vectors(self, model: str, dimensions: int) -> "Sequence[MemoryVectors]":
-        """The vectors a model made of each vault's memories, good until the store is closed."""
+    def vectors(
+        self, model: str, dimensions: int, *, teams: bool = False
+    ) -> "Sequence[MemoryVectors]":
+        """The vectors a model made of each vault's memories, good until the store is closed; with
+        `teams`, of their replicas' too."""
         from ltm.index.vectors import MemoryVectors
 
         opened = []
-        for vault, index in self._vaults.fresh():
+        for vault, index in self._vaults.fresh(teams=teams):
             path = os.path.join(vault.local, VECTORS_FILE)
             vectors = self._vectors.get(path)
             if vectors is None or not vectors.is_of(model, dimensions):
@@ -432,7 +436,7 @@ class FileStore:
 
         `model` is a name without its version.
         """
-        for vault, index in self._vaults.fresh():
+        for vault, index in self._vaults.fresh(teams=True):
             noted = vectors_meta(os.path.join(vault.local, VECTORS_FILE))
             is_by_model = noted.get("made by", "").startswith(f"{model}/")
             if not is_by_model or {noted.get("mark"), noted.get("clean")} != {str(index.mark())}:

@@ -32,7 +32,7 @@ from ltm.decisions import (
 from ltm.errors import NotFound, Refused
 from ltm.files.atomic import make_folder, read_plain, write_file
 from ltm.files.lock import Lock
-from ltm.index.index import Index
+from ltm.index.index import Index, forget_vectors
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Scope, Status, Stored
 from ltm.state.usage import State
@@ -215,6 +215,7 @@ class ReplicaStore(FileStore):
     def _erase(self, index: Index, held: Stored) -> None:
         name = os.path.basename(held.path)
         self._state.forget(held.memory.id)
+        forget_vectors(self.vault.local, held.memory.id)
         index.drop(name)
         self.vault.purge(name, held.memory.id)
 
