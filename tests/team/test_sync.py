@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.team.world import Machine, TeamWorld
+from tests.team.world import Machine, TeamWorld, team_world
 
 
 def converged(*machines: Machine) -> dict[str, str]:
@@ -31,6 +31,26 @@ def test_what_one_machine_keeps_another_finds_and_is_told(world: TeamWorld) -> N
     assert [hit["id"] for hit in hits] == [memory]
     assert "We deploy on Tuesdays" in other.ltm("inject")
     assert other.json("show", memory)["vault"] == "team:acme"
+    assert {each["name"] for each in one.json("team", "members")["members"]} == {
+        *("anna", "ben", "cleo")
+    }
+
+
+def test_what_is_said_in_other_words_is_found_on_machines_and_by_agents(world: TeamWorld) -> None:
+    """Without a word in common: by vectors, in the replica and in the database (pgvector)."""
+    one, question = world.machine("ben"), "nightly wipe of the test db"
+    memory = one.remember("The staging database is reset every evening")
+    one.sync()
+    (hit,) = one.json("recall", question)["hits"]
+    assert (hit["id"], hit["why"]) == (memory, "close in meaning")
+    assert memory in str(world.server.call(world.tokens["ben"], "recall", query=question))
+    other = world.machine("cleo", "curator")
+    other.ltm("forget", "--team", "acme", memory, "--purge", "--yes")
+    other.sync()
+    one.sync()
+    kept = b"".join(each.read_bytes() for each in one.replica.glob("vectors.db*"))
+    assert kept
+    assert memory.encode() not in kept
 
 
 def test_a_team_that_is_not_trusted_is_neither_told_nor_found_but_may_be_looked_at(
@@ -61,19 +81,25 @@ def test_edits_of_two_machines_that_were_offline_are_merged_field_by_field(
     world: TeamWorld,
 ) -> None:
     one, other = world.machine("ben"), world.machine("cleo")
-    memory = one.remember("Releases are cut from main\n\nThe tag is made by hand")
+    lines = ("Releases are cut from main", "The tag is made by hand", "Notes come last")
+    memory = one.remember("\n\n".join(lines))
     converged(one, other)
+
+    def say(machine: Machine, *said: str) -> str:
+        return machine.ltm("edit", "--team", "acme", memory, "--content", "\n\n".join(said))
+
     one.ltm("edit", "--team", "acme", memory, "--impact", "critical")
-    one.ltm(
-        "edit", "--team", "acme", memory, "--content", "Releases are cut from main\n\nA bot tags"
-    )
-    other.ltm("edit", "--team", "acme", memory, "--pin")
+    told = say(one, lines[0], "A bot tags", lines[2])
+    assert f"the former text is kept: ltm restore --team acme {memory} --version 1" in told
+    assert one.sync()["merged"] == 0
+    # The second edit was made on the first, a state that the server never had.
     other.ltm("edit", "--team", "acme", memory, "--tags", "release,git")
+    say(other, lines[0], lines[1], "Notes come first")
+    assert other.sync()["merged"] == 2
     (text,) = converged(one, other).values()
-    assert "impact: critical" in text
-    assert "pinned: true" in text
-    assert "release" in text
-    assert "A bot tags" in text
+    for each in ("impact: critical", "git", "A bot tags", "Notes come first"):
+        assert each in text
+    assert "Notes come last" not in text
 
 
 def test_a_thousand_decisions_made_offline_arrive_in_both_directions(world: TeamWorld) -> None:
@@ -209,16 +235,36 @@ def test_leaving_deletes_all_and_loses_no_decision_unasked(world: TeamWorld) -> 
     assert one.json("list")["total"] == 0
 
 
-def test_an_export_of_the_team_is_read_by_any_ltm_and_checked(
+def test_an_export_of_the_team_is_read_by_any_ltm_checked_and_put_back(
     world: TeamWorld, tmp_path: Path
 ) -> None:
-    one = world.machine("ben")
-    texts = {"Alpha is first", "Beta is second"}
-    memories = [one.remember(text) for text in sorted(texts)]
+    one = world.machine("ben", "curator")
+    memories = [one.remember(text) for text in ("Alpha is first", "Beta is second")]
     one.sync()
+    world.server.call(world.tokens["ben"], "store_memory", content="The index is rebuilt daily")
+    one.sync()
+    one.ltm("approve", "--team", "acme", "--all")
+    one.sync()
+    memories += [each["id"] for each in one.json("recall", "index rebuilt")["hits"]]
+    world.server.admin("project", "web")
     folder = tmp_path / "backup"
     world.server.admin("export", str(folder))
-    assert world.server.admin("check", str(folder))["projects"][0]["same"] == 2
+    assert world.server.admin("check", str(folder))["projects"][0]["same"] == 3
     alone = Machine(tmp_path / "alone")
     alone.ltm("import", str(folder / "main.json.gz"))
     assert {each["id"] for each in alone.json("list")["memories"]} == set(memories)
+    one.ltm("forget", "--team", "acme", memories[0], "--purge", "--yes")
+    one.sync()
+    assert world.server.admin("import", str(folder))["projects"] == [
+        {"project": "main", "added": 0, "here": 2, "purged": 1},
+        {"project": "web", "added": 0, "here": 0, "purged": 0},
+    ]
+    (tmp_path / "restored").mkdir()
+    with team_world(tmp_path / "restored", world.cluster) as restored:
+        assert restored.server.admin("import", str(folder))["projects"][0]["added"] == 3
+        main, _ = restored.server.admin("check", str(folder))["projects"]
+        assert (main["same"], main["missing"]) == (3, 0), "nothing waits once more"
+        owned = restored.server.admin("project")["projects"]
+        assert owned == [
+            {"project": name, "members": {"anna": "owner"}} for name in ("main", "web")
+        ]

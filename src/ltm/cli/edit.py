@@ -82,12 +82,11 @@ def edit_command(work: Work, memory_id: str, **options: Any) -> None:
         output.say(f"  redacted: {', '.join(done.redacted)} (not kept anywhere)")
     if after.memory.id != stored.memory.id:
         output.say(f"  in {after.path}")
-        output.say(
-            f"  it replaces {stored.memory.id} (bring it back with: ltm restore {stored.memory.id})"
-        )
+        restore = output.typed(f"restore {stored.memory.id}", stored)
+        output.say(f"  it replaces {stored.memory.id} (bring it back with: {restore})")
     elif done.former_version:
-        former = f"ltm restore {after.memory.id} --version {done.former_version}"
-        output.say(f"  the former text is kept: {former}")
+        former = f"restore {after.memory.id} --version {done.former_version}"
+        output.say(f"  the former text is kept: {output.typed(former, after)}")
 
 
 def in_scope(store: Store, stored: Stored, scope: Scope) -> Stored:
@@ -218,7 +217,8 @@ def settle_command(work: Work, memory_id: str | None, others: tuple[str, ...], b
         return
     output.say(f"Kept {kept.memory.id} ({output.memory_headline(kept.memory)})")
     for each in done.superseded:
-        output.say(f"  replaced: {each} (bring it back with: ltm restore {each})")
+        restore = output.typed(f"restore {each}", done.stored)
+        output.say(f"  replaced: {each} (bring it back with: {restore})")
 
 
 def _ids(group: Sequence[Stored]) -> list[str]:
@@ -243,4 +243,5 @@ def _list_conflicts(work: Work) -> None:
             output.say(f"{memory.id}  {memory.created:%Y-%m-%d}  {one_line(memory.text)}")
         output.say("")
     count = counted(len(groups), "conflict")
-    output.note(f"{count}. Keep one with: ltm settle ID; keep all with: ltm settle ID --both")
+    settle = output.typed("settle ID", groups[0][0])
+    output.note(f"{count}. Keep one with: {settle}; keep all with: {settle} --both")

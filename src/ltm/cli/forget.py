@@ -100,9 +100,9 @@ def forget_command(
         output.say(f"  and {counted(passages, 'passage')} of sessions that said it")
     if not purge:
         names = " ".join(each.memory.id for each in found[:3])
-        undo = f"ltm restore {names}" if len(found) <= 3 else "ltm restore --since today"
-        output.say(f"  undo with: {undo}")
-    if purge and is_set_up(work.places.home):
+        undo = f"restore {names}" if len(found) <= 3 else "restore --since today"
+        output.say(f"  undo with: {output.typed(undo, found[0])}")
+    if purge and not work.team and is_set_up(work.places.home):
         output.note(
             "Your other machines and the history of the remote lose it with the next sync (at once:"
             " ltm remote now). The server may keep deleted history for weeks, and copies made by"

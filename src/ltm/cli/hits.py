@@ -129,6 +129,12 @@ def nothing_found(work: Work, question: str, wanted: Filter = _NO_FILTER) -> Non
             f"Not searched: {counted(untrusted, 'memory')} that came with this repository;"
             " if you trust it, type: ltm trust"
         )
+    for team in () if work.team else work.places.teams:
+        if team.trusted is None:
+            output.note(
+                f"Not searched: memories of the team {team.name};"
+                f" if you trust it, type: ltm trust team:{team.name}"
+            )
 
 
 def _options(wanted: Filter) -> str:

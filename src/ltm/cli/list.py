@@ -45,7 +45,8 @@ def list_command(work: Work, limit: int, offset: int, **filters: Any) -> None:
     if not page.items:
         held, _ = waiting(work.store, work.places)
         if held and chosen == _ALL:
-            output.note(f"Nothing in use yet; {counted(held, 'memory')} to approve: ltm approve")
+            approve = f"ltm approve --team {work.team}" if work.team else "ltm approve"
+            output.note(f"Nothing in use yet; {counted(held, 'memory')} to approve: {approve}")
         else:
             output.nothing(filtered=bool(page.total) or chosen != _ALL)
         return

@@ -219,6 +219,13 @@ def shown_id(memory_id: str) -> str:
     return memory_id[-8:] if sys.stdout.isatty() else memory_id
 
 
+def typed(words: str, about: Stored) -> str:
+    """A command about a memory, as a person types it: one of a team's names the team."""
+    verb, _, rest = words.partition(" ")
+    kind, _, team = about.vault.partition(":")
+    return f"ltm {verb} --team {team} {rest}" if kind == "team" else f"ltm {words}"
+
+
 def source(stored: Stored) -> dict[str, Any]:
     """Where a memory came from and where it is kept."""
     origin = stored.memory.source

@@ -67,7 +67,8 @@ def approve_command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
     if not chosen:
         _show(left)
     elif left:
-        output.note(f"{len(left)} still waiting; for the list: ltm approve")
+        listing = output.typed("approve", left[0]).rstrip()
+        output.note(f"{len(left)} still waiting; for the list: {listing}")
     if untrusted:
         output.note(
             f"{counted(untrusted, 'memory')} came with this repository;"
@@ -95,7 +96,10 @@ def _show(memories: list[Stored]) -> None:
         session = f", session {source.session}" if source.session else ""
         lines = f" lines {source.lines}" if source.lines else ""
         output.say(f"    from {source.trust}{tool}{session}{lines}")
-    output.note("Approve one with 'ltm approve ID', all with --all; refuse one with: ltm forget ID")
+    approving, refusing = (
+        output.typed(f"{verb} ID", memories[0]) for verb in ("approve", "forget")
+    )
+    output.note(f"Approve one with '{approving}', all with --all; refuse one with: {refusing}")
 
 
 @command("trust")

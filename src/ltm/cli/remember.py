@@ -94,19 +94,21 @@ def tell_result(done: RememberResult) -> None:
     why = {Outcome.EXTENDED: " (it says less)", Outcome.REPLACED: ""}.get(outcome, "")
     for old in done.choice.others if applied.superseded else ():
         output.say(f"  replaced{why}: {_line(old)}")
-        output.say(f"    bring it back with: ltm restore {old.memory.id}")
+        output.say(f"    bring it back with: {output.typed(f'restore {old.memory.id}', old)}")
     for each in done.similar:
         output.say(f"  similar to: {_line(each)}")
-        output.say(f"    if this one takes its place: ltm settle {memory.id} {each.memory.id}")
+        settle = output.typed(f"settle {memory.id} {each.memory.id}", each)
+        output.say(f"    if this one takes its place: {settle}")
     if outcome is Outcome.CONFLICT:
         for each in done.choice.others:
             output.say(f"  contradicts: {_line(each)}")
         all_ = "Both" if len(done.choice.others) == 1 else "All of them"
         output.say(f"  {all_} are kept, and marked as uncertain, until you settle it:")
-        output.say(f"    ltm settle {memory.id}  (this one is right)")
+        settle = output.typed(f"settle {memory.id}", applied.stored)
+        output.say(f"    {settle}  (this one is right)")
         for each in done.choice.others:
-            output.say(f"    ltm settle {each.memory.id}  (that one is right)")
-        output.say(f"    ltm settle {memory.id} --both  ({all_.lower()} are right)")
+            output.say(f"    {output.typed(f'settle {each.memory.id}', each)}  (that one is right)")
+        output.say(f"    {settle} --both  ({all_.lower()} are right)")
 
 
 def _line(stored: Stored) -> str:

@@ -97,7 +97,7 @@ def show(work: Work, stored: Stored) -> None:
     if not stored.trusted:
         output.say("  untrusted: it came with this repository (if you trust it: ltm trust)")
     if memory.status is Status.QUARANTINED:
-        output.say(f"  waits for approval (ltm approve {memory.id})")
+        output.say(f"  waits for approval ({output.typed(f'approve {memory.id}', stored)})")
     if state and state != "ok":
         output.say(f"  ⚠ {state}: if the text is right, type: ltm sign {memory.id}")
     for name, value in (
@@ -112,17 +112,19 @@ def show(work: Work, stored: Stored) -> None:
     for rival in work.store.list(Filter(ids=memory.conflicts)).items:
         other = rival.memory
         output.say(f"  contradicts {other.id}: {shortened(one_line(other.title), 80)}")
-        output.say(f"    the one shown here is right: ltm settle {memory.id}")
+        settle = output.typed(f"settle {memory.id}", stored)
+        output.say(f"    the one shown here is right: {settle}")
     output.say("")
+    restore = output.typed(f"restore {memory.id}", stored)
     if memory.status is Status.FORGOTTEN:
-        output.note(f"It was forgotten. Bring it back with: ltm restore {memory.id}")
+        output.note(f"It was forgotten. Bring it back with: {restore}")
         return
     output.say(memory.text)
     _tell(behind)
     # A version that only differs in its status or confidence is nothing to go back to.
     former = {each.version: each.memory for each in versions if each.memory.text != memory.text}
     if former:
-        output.note(f"Earlier versions (back to one: ltm restore {memory.id} --version N):")
+        output.note(f"Earlier versions (back to one: {restore} --version N):")
     for number, each in former.items():
         output.note(f"  {number}  {each.updated.date()}  {shortened(one_line(each.text), 80)}")
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
@@ -18,15 +19,16 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Number
+from ltm.decisions import Adopt
 from ltm.errors import NotFound, Refused, WrongUsage
-from ltm.files.atomic import make_folder
+from ltm.files.atomic import make_folder, names_in
 from ltm.http.bearer import IntrospectedTokens, SignedTokens, TokenVerifier, issuer_metadata
 from ltm.http.team import TeamSettings, serve
 from ltm.kinds import Kinds
 from ltm.model import Filter, Status, iso, now
 from ltm.postgres import changes, migration
 from ltm.postgres.database import Database, Person, database_url
-from ltm.postgres.people import ROLES, People, TeamProject
+from ltm.postgres.people import ROLES, AuditLine, People, TeamProject
 from ltm.postgres.store import PostgresStore
 from ltm.project.home import home
 from ltm.team.teams import MAIN
@@ -36,6 +38,9 @@ from ltm.transfer.source import LARGE, Origin
 
 URL_VARIABLE = "LTM_TEAM_URL"
 CLIENT_ID, CLIENT_SECRET = "LTM_OAUTH_CLIENT_ID", "LTM_OAUTH_CLIENT_SECRET"
+_IN_USE = "in use"
+_PACKED = ".json.gz"
+_DETAILS = ("name", "slug", "person", "role", "hold", "label")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\Z")
 
 
@@ -43,6 +48,7 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\Z")
 def _database() -> Iterator[Database]:
     database = Database(database_url(home()))
     try:
+        database.reach()
         yield database
     finally:
         database.close()
@@ -144,8 +150,9 @@ def invite(
     ltm team invite cleo --role curator --issuer https://id.example.org --subject 4711
 
     With --issuer and --subject they come with tokens of your identity provider, and no token is
-    made. A reader reads; a writer also changes; a curator also approves what agents wrote, and
-    purges; an owner also manages the project.
+    made; nor is one for a person who has one, because it holds in all their projects. A reader
+    reads; a writer also changes; a curator also approves what agents wrote, and purges; an owner
+    also manages the project.
     """
     if bool(issuer) != bool(subject):
         raise WrongUsage("--issuer and --subject belong together", hint="give both or neither")
@@ -156,8 +163,12 @@ def invite(
     except NotFound:
         who = people.add_person(tenant, person, email=email, issuer=issuer, subject=subject)
     people.set_role(project, who.id, role)
-    token = "" if issuer else people.create_token(who, days=days, label="invitation")
+    has_token = any(_state(each) == _IN_USE for each in people.tokens(who))
+    needs_one = not (issuer or has_token)
+    token = people.create_token(who, days=days, label="invitation") if needs_one else ""
     _say_invited(_name_of(database, tenant), project, who, role, token, days, as_json)
+    if has_token and not as_json:
+        output.note(f"The token they have holds here too. Another: ltm team token {person} --new")
 
 
 def _say_invited(
@@ -240,7 +251,7 @@ def token(
 def _state(each: Any) -> str:
     if each.revoked:
         return "taken back"
-    return "over" if each.expires < now() else "in use"
+    return "over" if each.expires < now() else _IN_USE
 
 
 @admin("role")
@@ -273,11 +284,14 @@ def role(database: Database, person: str, role: str, team: str, slug: str, as_js
 @click.argument("name", default="")
 @team_option
 def project(database: Database, name: str, team: str, as_json: bool) -> None:
-    """Create the project NAME in a team; without NAME, list all projects and their members."""
+    """Create the project NAME in a team; without NAME, list all projects and their members.
+
+    The owners of the project 'main' own the new one too; all others must be invited to it.
+    """
     people = People(database)
     tenant = people.tenant(team)
     if name:
-        people.hold(people.create_project(tenant, _slug(name, "project")), "agent")
+        _new_project(people, tenant, name)
     rows: list[dict[str, Any]] = [
         {"project": each.slug, "members": {m.name: m.role for m in people.members(each)}}
         for each in people.projects(tenant)
@@ -294,6 +308,16 @@ def project(database: Database, name: str, team: str, as_json: bool) -> None:
     )
 
 
+def _new_project(people: People, tenant: str, name: str) -> TeamProject:
+    """A project in which what agents say waits; it belongs to the owners of the first one."""
+    made = people.create_project(tenant, _slug(name, "project"))
+    people.hold(made, "agent")
+    for each in people.members(people.project(tenant, MAIN)):
+        if each.role == "owner":
+            people.set_role(made, each.person_id, "owner")
+    return made
+
+
 @admin("audit")
 @click.option("--limit", "-n", type=Number(1, 10_000), default=50, show_default=True)
 @team_option
@@ -306,10 +330,20 @@ def audit(database: Database, limit: int, team: str, slug: str, as_json: bool) -
     if as_json:
         output.emit({"audit": [{**each._asdict(), "at": iso(each.at)} for each in lines]})
         return
+    names = {each.person.id: each.person.name for each in people.people(found.tenant_id)}
     output.table(
-        ("at", "person", "what", "memory", "client"),
-        [(iso(each.at), each.person, each.what, each.id, each.client) for each in lines],
+        ("at", "person", "what", "about", "client"),
+        [
+            (iso(each.at), each.person or "operator", each.what, _about(each, names), each.client)
+            for each in lines
+        ],
     )
+
+
+def _about(line: AuditLine, names: Mapping[str, str]) -> str:
+    """What something that was done was about: a memory, or a person or project and what of it."""
+    said = [str(line.detail[name] or "none") for name in _DETAILS if name in line.detail]
+    return line.id or " ".join(dict.fromkeys(names.get(each, each) for each in said))
 
 
 @admin("export")
@@ -329,7 +363,7 @@ def export_(database: Database, folder: str, team: str, as_json: bool) -> None:
     make_folder(os.path.abspath(folder))
     rows: list[dict[str, Any]] = []
     for each in people.projects(tenant):
-        path = os.path.join(os.path.abspath(folder), f"{each.slug}.json.gz")
+        path = os.path.join(os.path.abspath(folder), f"{each.slug}{_PACKED}")
         header = ExportHeader("team", each.id, each.slug, now())
         store = PostgresStore(database, _operator(people, tenant, each), each)
         with export_file(path) as out:
@@ -343,13 +377,72 @@ def export_(database: Database, folder: str, team: str, as_json: bool) -> None:
 
 
 def _operator(people: People, tenant: str, project: TeamProject) -> Person:
-    """An owner of a project, as whom the operator reads it."""
-    for each in people.members(project):
-        if each.role == "owner":
-            return Person(tenant, each.person_id, each.name)
-    raise Refused(
-        f"the project {project.slug} has no owner", hint="name one: ltm team role PERSON owner"
-    )
+    """A member of a project, one with as many rights as there is, as whom the operator acts."""
+    members = people.members(project)
+    if not members:
+        owning = f"ltm team role PERSON owner --in {project.slug}"
+        raise Refused(f"the project {project.slug} has no members", hint=f"name one: {owning}")
+    first = max(members, key=lambda each: ROLES.index(each.role))
+    return Person(tenant, first.person_id, first.name)
+
+
+@admin("import")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@team_option
+def import_(database: Database, folder: str, team: str, as_json: bool) -> None:
+    """Put what `ltm team export` wrote to FOLDER back, each file into the project of its name.
+
+    
+    ltm team create acme --owner anna
+    ltm team import backup/
+
+    Projects that are missing are made. A memory that is here as it was then, or was changed since,
+    stays as it is; one that was purged stays away. The files hold no people: invite them.
+    """
+    people = People(database)
+    tenant = people.tenant(team)
+    paths = sorted(each for each in names_in(folder) if each.endswith(_PACKED))
+    if not paths:
+        raise NotFound("has no files of 'ltm team export'", path=folder, hint="name their folder")
+    rows: list[dict[str, Any]] = []
+    for name in paths:
+        slug = name.removesuffix(_PACKED)
+        there = {each.slug: each for each in people.projects(tenant)}
+        into = there.get(slug) or _new_project(people, tenant, slug)
+        store = PostgresStore(
+            database,
+            _operator(people, tenant, into),
+            into,
+            client="ltm team import",
+            restoring=True,
+        )
+        rows.append({"project": slug, **_put_back(store, os.path.join(folder, name))})
+    if as_json:
+        output.emit({"projects": rows})
+        return
+    for row in rows:
+        purged = f", {row['purged']} purged here" if row["purged"] else ""
+        output.say(
+            f"{row['project']}: {counted(row['added'], 'memory')} put back,"
+            f" {row['here']} here already{purged}"
+        )
+
+
+def _put_back(store: PostgresStore, path: str) -> dict[str, int]:
+    """Keep every memory of a backup that is not here as it is there, or newer."""
+    found = {"added": 0, "here": 0, "purged": 0}
+    here = {each.memory.id: each for each in store.every(Filter(statuses=tuple(Status)))}
+    with Origin(path, LARGE) as origin:
+        for _, copy in Export(origin).entries(store.kinds, reporting=True):
+            held = here.get(copy.memory.id)
+            if held is not None and held.memory.updated >= copy.memory.updated:
+                found["here"] += 1
+            elif held is None and store.is_purged(copy.memory.id):
+                found["purged"] += 1
+            else:
+                store.apply(Adopt((replace(copy, over=held.etag if held else ""),)))
+                found["added"] += 1
+    return found
 
 
 @admin("check")
@@ -365,7 +458,7 @@ def check(database: Database, folder: str, team: str, as_json: bool) -> None:
     tenant = people.tenant(team)
     rows = []
     for each in people.projects(tenant):
-        path = os.path.join(folder, f"{each.slug}.json.gz")
+        path = os.path.join(folder, f"{each.slug}{_PACKED}")
         store = PostgresStore(database, _operator(people, tenant, each), each)
         rows.append({"project": each.slug, "path": path, **_compared(store, path)})
     if as_json:
@@ -421,7 +514,7 @@ def migrate() -> None:
 @click.option("--audience", metavar="URL", multiple=True, help="What its tokens must be made for.")
 @click.option("--keys", metavar="URL", default="", help="Its keys, if its metadata has no address.")
 @click.option("--introspect", metavar="URL", help="Ask it about each token there (RFC 7662).")
-@click.option("--check", "only_check", is_flag=True, help="Start none: say whether one could.")
+@click.option("--check", "only_check", is_flag=True, help="Only say whether it could start.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value when it is ready.")
 def serve_(
     port: int,
@@ -499,6 +592,7 @@ ADMIN_COMMANDS = {
         project,
         audit,
         export_,
+        import_,
         check,
         migrate,
         serve_,

@@ -60,6 +60,7 @@ class Database:
 
     def __init__(self, url: str, *, most: int = 10, patience: float = _PATIENCE) -> None:
         """`most` connections at a time; `patience` is how many seconds one is waited for."""
+        self._url, self._wait = url, max(2, int(patience))
         self._pool = ConnectionPool(
             url,
             min_size=0,
@@ -67,9 +68,21 @@ class Database:
             open=False,
             timeout=patience,
             reconnect_timeout=patience,
-            kwargs={"connect_timeout": max(2, int(patience))},
+            kwargs={"connect_timeout": self._wait},
             check=ConnectionPool.check_connection,
         )
+        self._vectors_schema: str | None = None
+
+    def reach(self) -> None:
+        """Connect once, apart from the pool, which would only say that it took too long."""
+        try:
+            psycopg.connect(self._url, connect_timeout=self._wait).close()
+        except psycopg.Error as error:
+            why = " ".join(str(error).removeprefix("connection failed: ").split())
+            raise StorageFailed(
+                f"cannot reach the database: {why}",
+                hint=f"check its address in {VARIABLE}, and that it runs",
+            ) from error
 
     @contextmanager
     def as_person(self, person: Person) -> Iterator[Transaction]:
@@ -90,6 +103,18 @@ class Database:
         """One transaction as the login of the address itself, which owns the tables."""
         with self._transaction() as db:
             yield db
+
+    def vectors_schema(self) -> str:
+        """Where pgvector is, if it and the table of vectors are in the database; else ''."""
+        if self._vectors_schema is None:
+            with self.as_nobody() as db:
+                row = db.execute(
+                    "select n.nspname from pg_extension e"
+                    " join pg_namespace n on n.oid = e.extnamespace"
+                    " where e.extname = 'vector' and to_regclass('ltm.vector') is not null"
+                ).fetchone()
+            self._vectors_schema = str(row[0]) if row else ""
+        return self._vectors_schema
 
     def close(self) -> None:
         """Give the connections back."""
@@ -125,7 +150,8 @@ def _become(db: Transaction, tenant_id: str, person_id: str) -> None:
 
 def _no_tables() -> Refused:
     return Refused(
-        "the database has no tables of ltm yet", hint="on the server, type: ltm team create"
+        "the database has no tables of ltm yet",
+        hint="on the server, type: ltm team create TEAM --owner PERSON",
     )
 
 

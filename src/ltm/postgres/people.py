@@ -312,9 +312,9 @@ class People:
     # -- members ---------------------------------------------------------------------------------
 
     def members(self, project: TeamProject) -> list[Member]:
-        """Who may do what in a project; curators and owners see it."""
+        """Who may do what in a project; every member sees it."""
         with self._asking() as db:
-            self._check_role(db, project, "curator")
+            self._check_role(db, project, "reader")
             rows = db.execute(
                 "select m.person_id::text, p.name, m.role from ltm.member m join ltm.person p"
                 " on p.tenant_id = m.tenant_id and p.id = m.person_id"
@@ -406,16 +406,18 @@ class People:
     # -- the record ------------------------------------------------------------------------------
 
     def audit(self, project: TeamProject, limit: int = 100) -> list[AuditLine]:
-        """What was done in a project, newest first; curators and owners see it."""
+        """What was done in a project, newest first; curators and owners see it. The operator sees
+        what was done about the people of its tenant too."""
+        places = [project.id, NO_PROJECT] if self._person is None else [project.id]
         with self._asking() as db:
             self._check_role(db, project, "curator")
             rows = db.execute(
                 "select a.at, coalesce(p.name, ''), a.client, a.what, a.project_id::text, a.id,"
                 " a.detail from ltm.audit a left join ltm.person p"
                 " on p.tenant_id = a.tenant_id and p.id = a.person_id"
-                " where a.tenant_id = %s and a.project_id = %s"
+                " where a.tenant_id = %s and a.project_id = any(%s::uuid[])"
                 " order by a.at desc, a.number limit %s",
-                (project.tenant_id, project.id, limit),
+                (project.tenant_id, places, limit),
             ).fetchall()
         return [AuditLine(*row) for row in rows]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ltm.errors import Ambiguous, NotFound
 from ltm.model import Filter, Stored
-from ltm.postgres.database import Transaction
+from ltm.postgres.database import Transaction, one
 from ltm.postgres.people import TeamProject
 from ltm.postgres.rows import MemoryRow, lexeme, memory_of
 from ltm.store.store import Match, Matches
@@ -41,6 +41,15 @@ class Lookup:
             self._here | {"id": memory_id},
         ).fetchone()
         return _row(*found) if found else None
+
+    def is_purged(self, memory_id: str) -> bool:
+        """Whether a memory of this id was purged."""
+        gone = self._db.execute(
+            "select count(*) from ltm.purged where tenant_id = %(tenant)s"
+            " and project_id = %(project)s and id = %(id)s",
+            self._here | {"id": memory_id},
+        ).fetchone()
+        return bool(one(gone))
 
     def find(self, text: str) -> MemoryRow:
         """The memory that a full or short id means."""
@@ -88,7 +97,7 @@ class Lookup:
             ' order by created desc, id collate "C" desc limit %(limit)s offset %(offset)s',
             values | {"limit": limit, "offset": offset},
         ).fetchall()
-        items = tuple(_row(*row).stored(self._slug) for row in rows)
+        items = tuple(stored_row(row, self._slug) for row in rows)
         if limit is None and not offset:
             return items, len(items)
         counted = self._db.execute(
@@ -108,7 +117,7 @@ class Lookup:
             ' order by id collate "C" limit %(page)s',
             values | self._here | {"last": last, "page": _PAGE},
         )
-        return [_row(*row).stored(self._slug) for row in rows]
+        return [stored_row(row, self._slug) for row in rows]
 
     def newest(self, kind: str, scope: str) -> str:
         """Id of the newest active memory of a kind, or nothing."""
@@ -230,6 +239,11 @@ def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
     if wanted.spared:
         clauses.append("m.spared")
     return " and ".join(clauses), values
+
+
+def stored_row(row: Sequence[Any], slug: str) -> Stored:
+    """A row of record, file, etag and number as a memory with where it lies."""
+    return _row(*row).stored(slug)
 
 
 def _row(record: Any, file: str, tag: str, seq: int) -> MemoryRow:

@@ -23,6 +23,7 @@ from ltm.postgres.migration import check
 from ltm.postgres.people import ROLES, People, TeamProject, at_least, check_role
 from ltm.postgres.rows import memory_of
 from ltm.postgres.search import Lookup
+from ltm.postgres.vectors import ProjectVectors
 from ltm.project.layout import Places
 from ltm.store.open import HOLDS
 from ltm.store.store import Matches, Version
@@ -48,10 +49,12 @@ class PostgresStore:
         client: str = "",
         owns: bool = False,
         most: str = "owner",
+        restoring: bool = False,
     ) -> None:
         """`client` is the program that asks, for the record of what was done; `owns` says that
         nothing else uses the database. Whatever the person's role is, they do no more here than
-        the role `most` may."""
+        the role `most` may. With `restoring` the operator puts back what a backup holds, and
+        nothing of it waits for a curator once more."""
         self.kinds = kinds or Kinds()
         self.hold: Collection[Trust] = HOLDS[project.hold]
         self.person = person
@@ -61,6 +64,7 @@ class PostgresStore:
         self._client = client
         self._owns = owns
         self._most = most
+        self._restoring = restoring
         self._here = {"tenant": project.tenant_id, "project": project.id, "person": person.id}
 
     # -- reading ---------------------------------------------------------------------------------
@@ -87,6 +91,11 @@ class PostgresStore:
         with self.asking() as db:
             return self._lookup(db).search(query, wanted, limit)
 
+    def is_purged(self, memory_id: str) -> bool:
+        """Whether a memory of this id was purged, and does not come back."""
+        with self.asking() as db:
+            return self._lookup(db).is_purged(memory_id)
+
     def in_a_row(self) -> AbstractContextManager[None]:
         return nullcontext()  # each question sees what is kept at its moment, as always
 
@@ -109,6 +118,14 @@ class PostgresStore:
     def counts(self) -> Sequence[tuple[str, str, str, int, int]]:
         with self.asking() as db:
             return self._lookup(db).counts()
+
+    def vectors(
+        self, model: str, dimensions: int, *, teams: bool = False
+    ) -> Sequence[ProjectVectors]:
+        """The vectors a model made of the memories; none where the database has no pgvector."""
+        schema = self._database.vectors_schema()
+        name = f"{model}/{dimensions}"
+        return [ProjectVectors(self.asking, self.project, name, schema)] if schema else []
 
     # -- usage -----------------------------------------------------------------------------------
 
@@ -249,7 +266,9 @@ class PostgresStore:
     @contextmanager
     def asking(self, least: str = "reader") -> Iterator[Transaction]:
         """A transaction of the person, who has at least a role in the project."""
-        with self._database.as_person(self.person) as db:
+        database = self._database
+        begun = database.as_operator() if self._restoring else database.as_person(self.person)
+        with begun as db:
             found = check_role(db, self.person, self.project, least)
             role = min(found.role, self._most, key=ROLES.index)
             if not at_least(role, least):
@@ -270,7 +289,7 @@ class PostgresStore:
             self.person,
             self.kinds,
             self._clock(),
-            held=HOLDS[self.project.hold],
+            held=() if self._restoring else HOLDS[self.project.hold],
             client=self._client,
             bases=bases,
             before=before,
