@@ -7,7 +7,7 @@ forgotten to ask whether the person is a member.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,7 @@ class Room:
         store.take_batch("team")
         push(store, [Sent("key-1", Reinforce(self.memory.id))])
         self.everything = READS | CHANGES | USES | CURATES
-        self.tables = TABLES[:-1]
+        self.tables: Sequence[str] = TABLES[:-1]
         if store.vectors(MODEL, DIMENSIONS):
             vectors_of(store).put_memories([store.read(self.memory.id)], np.array([direction(1)]))
             self.everything |= BY_MEANING
