@@ -28,6 +28,7 @@ from ltm.postgres.migration import check, migrate
 from ltm.postgres.people import People
 from ltm.postgres.store import PostgresStore
 from tests.effort import ALL, EXAMPLES
+from tests.figures import count as note
 from tests.postgres.cluster import Cluster
 from tests.postgres.copies import AT, ProjectCopy, Step, as_files
 from tests.postgres.team import Team
@@ -215,6 +216,9 @@ def test_all_copies_converge_to_what_the_merge_of_files_gives(team: Team) -> Non
     copies, files, steps = run(team, "many", CLIENTS, DECISIONS, first, 7)
     assert len(steps) == CLIENTS * DECISIONS
     assert any(step.receipt.merged for step in steps)
+    merged = sum(step.receipt.merged for step in steps)
+    note("R22", copies=CLIENTS, decisions_of_copies=len(steps), merged=merged)
+    note("R22", copies_unlike_files=sum(each.memories != files for each in copies))
     for each in copies:
         assert each.memories == files
 

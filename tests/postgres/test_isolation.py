@@ -23,6 +23,7 @@ from ltm.postgres.database import Database, Person
 from ltm.postgres.people import People, TeamProject
 from ltm.postgres.store import PostgresStore
 from ltm.postgres.vectors import ProjectVectors
+from tests.figures import count as note
 from tests.index.directions import DIMENSIONS, MODEL, direction
 from tests.postgres.cluster import Cluster
 from tests.postgres.team import Team
@@ -190,6 +191,7 @@ def test_an_outsider_gets_and_changes_nothing(room: Room, guard: str) -> None:
     before = room.rows()
     for who, what, store, act in attempts(room):
         got, refused = outcome(act, store, room.memory)
+        note("R22", attempts_of_strangers=1, leaks=SECRET in got)
         assert SECRET not in got, (who, what)
         assert guard == "rows" or refused is NotFound, (who, what, got)
     assert room.rows() == before

@@ -115,5 +115,7 @@ def test_no_answered_decision_is_lost_and_none_is_doubled(doomed: Cluster) -> No
     database.close()
     total = KILLS * BEFORE_KILL
     assert row is not None
-    assert (int(row[0]) - 1, row[1], row[2]) == (total, total, total)
-    note("R22", team_kills=KILLS, team_decisions=total)
+    kept = int(row[0]) - 1
+    note("R22", kills=KILLS, decisions=total)
+    note("R22", lost=max(0, total - kept), doubled=max(0, kept - total))
+    assert (kept, row[1], row[2]) == (total, total, total)
