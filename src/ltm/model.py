@@ -162,6 +162,11 @@ class Stored(NamedTuple):
     trusted: bool = True
     """False in a vault that came with a repository not trusted yet."""
 
+    @property
+    def team(self) -> str:
+        """The team it is a memory of; '' for one's own."""
+        return self.vault.partition("team:")[2]
+
 
 class Problem(NamedTuple):
     """Something wrong with a file; reported and not raised, so that it hides no other."""

@@ -131,7 +131,12 @@ def test_a_purge_reaches_every_replica_and_what_waits_there(world: TeamWorld, ke
     converged(one, other)
     for number in range(kept):
         one.ltm("edit", "--team", "acme", memory, "--content", f"The cat, said {number} times")
+    other.ltm("remember", "Payments run on port 7431")
+    other.ltm("sync")
+    views = {path: path.read_text() for path in other.home.glob("projects/*/MEMORY.md")}
     other.ltm("forget", "--team", "acme", memory, "--purge", "--yes")
+    assert [text for text in views.values() if "7431" in text]
+    assert all(path.read_text() == text for path, text in views.items())
     other.sync()
     one.sync()
     assert converged(one, other) == {}

@@ -2,7 +2,7 @@
 
 Everything is made by the functions behind the commands: memories of every kind, one that was
 edited, a conflict, candidates, a memory that waits, a stash, sessions with their transcripts,
-corrections, and a second project.
+corrections, a second project, and two teams.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,12 @@ from ltm.capture.remember import RememberRequest, changes_of, remember, revise
 from ltm.decisions import Contradict, Forget
 from ltm.http.address import address_of, allowed_names, bind
 from ltm.http.connection import run_web
-from ltm.model import Filter, Source, Status, Trust, now
+from ltm.model import Filter, Memory, Source, Status, Trust, now
 from ltm.notes.stash import Stashes
 from ltm.state.candidates import CandidateRecord, Candidates
 from ltm.store.project import OpenProject
+from ltm.team.replica import open_replica
+from ltm.team.teams import add, note, team_named
 from ltm.web.app import application
 from ltm.web.guard import EntryLink
 from ltm.web.site import Site
@@ -86,6 +88,13 @@ class Scene:
         with self.open() as project:
             return project.store.read(self.ids[name]).memory
 
+    def of_team(self, name: str) -> tuple[Memory, int]:
+        """The memory of a name in the team it begins with, and how much that team is not sent."""
+        with self.open() as project:
+            team = team_named(project.places.home, name.partition(" ")[0])
+            with closing(open_replica(team, project.places, project.config)) as store:
+                return store.read(self.ids[name]).memory, store.outbox.count()
+
 
 def build(folder: Path) -> Scene:
     """Make all of it below a folder."""
@@ -106,6 +115,8 @@ def build(folder: Path) -> Scene:
                 environ=scene.environ,
             )
             _memories(scene, project)
+            _team(scene, project, "acme", "curator", trusted=True)
+            _team(scene, project, "guild", "reader", trusted=None)
         with OpenProject(str(other), environ=scene.environ) as project:
             remember(project.store, RememberRequest("The site is built with Hugo 0.120"))
     return scene
@@ -196,6 +207,26 @@ def _memories(scene: Scene, project: OpenProject) -> None:
     Stashes(project.places.project.root, project.places.private).put(
         "checkout", "## Goal\nMove the checkout to the new API\n"
     )
+
+
+def _team(
+    scene: Scene, project: OpenProject, name: str, role: str, *, trusted: bool | None
+) -> None:
+    """The replica of a team, whose server does not answer."""
+    about = {"person": "ben", "role": "owner", "trusted": trusted}
+    team = add(project.places.home, name, f"http://127.0.0.1:1/t/{name}/p/main", "ltm_x", about)
+    with closing(open_replica(team, project.places, project.config)) as store:
+        said = "We deploy on Tuesdays, because on-call is fresh then"
+        kept = remember(store, RememberRequest(said, kind="decision", by_person=True))
+        agent = Source(Trust.ASSISTANT, LONG, "3")
+        wish = RememberRequest("The gateway times out after 30 s", kind="fact", source=agent)
+        scene.ids[f"{name} decision"] = kept.applied.stored.memory.id
+        scene.ids[f"{name} waits"] = remember(store, wish).applied.stored.memory.id
+        for each in store.outbox.waiting():
+            store.outbox.remove(each.key)
+        record = {"decision": "purge", "id": kept.applied.stored.memory.id}
+        store.outbox.refuse("000000000001-x", record, "a writer may not purge", "ask a curator")
+    note(team, role=role)
 
 
 def candidates(project: OpenProject) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from ltm.capture.remember import RememberRequest, changes_of, remember, revise
 from ltm.model import Filter, Phase, Status, now
@@ -40,9 +40,15 @@ class Person:
         while folded.count():
             folded.first.click()
 
-    def press(self, name: str | re.Pattern[str]) -> None:
-        """Press the first button of a name."""
-        self.tab.get_by_role("button", name=name).first.click()
+    def press(self, name: str | re.Pattern[str], within: Locator | None = None) -> None:
+        """Press the first button of a name, and wait for the page that answers."""
+        button = (within or self.tab).get_by_role("button", name=name, exact=True)
+        self.follow(button.first)
+
+    def follow(self, link: Locator) -> None:
+        """Click what leads to another page, and wait for that."""
+        with self.tab.expect_navigation(wait_until="domcontentloaded"):
+            link.click()
 
     def told(self, words: str | re.Pattern[str]) -> None:
         """What the page says that was done."""
@@ -50,7 +56,7 @@ class Person:
 
     def undo(self) -> None:
         """Take back what was just done."""
-        self.tab.get_by_role("button", name="Undo").click()
+        self.press("Undo")
         self.told("Undone")
 
     def memory(self, name: str) -> Any:
@@ -85,8 +91,9 @@ def act(path: str) -> Callable[[Any], Any]:
 def test_a_wrong_memory_is_found_corrected_and_undone_in_three_clicks(person: Person) -> None:
     before = person.memory("decision")
     person.tab.get_by_label("Search memories and sessions").fill("PostgreSQL orders")
-    person.tab.keyboard.press("Enter")
-    person.tab.get_by_role("link", name=re.compile("Edit We chose PostgreSQL")).click()
+    with person.tab.expect_navigation(wait_until="domcontentloaded"):
+        person.tab.keyboard.press("Enter")
+    person.follow(person.tab.get_by_role("link", name=re.compile("Edit We chose PostgreSQL")))
     person.tab.locator("#edit-text").fill(
         "We chose MariaDB over SQLite for orders, because several workers write"
     )
@@ -138,7 +145,7 @@ def test_one_press_changes_a_memory_and_one_takes_it_back(
 ) -> None:
     before = person.memory(name)
     person.open(f"/m/{before.id}")
-    person.tab.get_by_role("button", name=button, exact=True).click()
+    person.press(button)
     after = person.memory(name)
     assert {field: getattr(after, field) for field in changed} == changed
     person.undo()
@@ -161,17 +168,29 @@ def test_a_change_can_be_undone_from_another_page_but_not_from_another_project(
 ) -> None:
     before = person.memory("architecture")
     person.open(f"/m/{before.id}")
-    person.tab.get_by_role("button", name="Pin", exact=True).click()
-    person.tab.get_by_role("navigation").get_by_role("link", name="Time").click()
-    person.tab.get_by_role("link", name=re.compile("recent change")).click()
+    person.press("Pin")
+    person.follow(person.tab.get_by_role("navigation").get_by_role("link", name="Time"))
+    person.follow(person.tab.get_by_role("link", name=re.compile("recent change")))
     person.tab.locator("summary", has_text="shop").click()
-    person.tab.get_by_role("link", name="site", exact=True).click()
+    person.follow(person.tab.get_by_role("link", name="site", exact=True))
     expect(person.tab.get_by_role("link", name=re.compile("recent change"))).to_have_count(0)
     person.open("/changes")
     entry = person.tab.locator("main li", has_text="Pinned “Orders pass").first
-    entry.get_by_role("button", name="Undo").click()
+    person.press(re.compile("^Undo"), entry)
     person.told("Undone")
     assert same(before, person.memory("architecture"))
+
+
+def test_a_memory_is_made_to_hold_in_all_projects(person: Person) -> None:
+    before = person.memory("pattern")
+    person.open(f"/m/{before.id}")
+    person.tab.get_by_label("Holds in").select_option("all my projects")
+    person.press("Save")
+    person.told("Changed")
+    expect(person.tab.locator("main .chips").first).to_contain_text("all projects")
+    assert person.memory("pattern").status is Status.SUPERSEDED
+    person.undo()
+    assert same(before, person.memory("pattern"))
 
 
 @act("/m/{name}/restore")
@@ -196,11 +215,11 @@ def test_erasing_takes_the_title_and_leaves_no_byte(person: Person) -> None:
         wish = RememberRequest("The key of the cupboard is under zanzibar", kind="fact")
         made = remember(project.store, wish).applied.stored
     person.open(f"/m/{made.memory.id}")
-    person.tab.get_by_role("button", name="Pin", exact=True).click()
+    person.press("Pin")
     person.open(f"/m/{made.memory.id}")
     person.press("Erase for good")
     expect(person.tab.get_by_role("alert")).to_contain_text("not the title")
-    person.tab.get_by_role("link", name="Back", exact=True).click()
+    person.follow(person.tab.get_by_role("link", name="Back", exact=True))
     person.open(f"/m/{made.memory.id}")
     person.tab.get_by_label(re.compile("Type its title")).fill(made.memory.title)
     person.press("Erase for good")
@@ -217,7 +236,7 @@ def test_erasing_takes_the_title_and_leaves_no_byte(person: Person) -> None:
 def test_what_waits_is_approved(person: Person) -> None:
     before = person.memory("waits")
     person.open(f"/m/{before.id}")
-    person.tab.get_by_role("button", name="Approve", exact=True).click()
+    person.press("Approve")
     assert person.memory("waits").status is Status.ACTIVE
     person.undo()
     assert same(before, person.memory("waits"))
@@ -247,7 +266,7 @@ def test_two_memories_become_one(person: Person) -> None:
     assert same(other, person.memory("other"))
     for name in ("into", "other"):
         person.open(f"/m/{person.scene.ids[name]}")
-        person.tab.get_by_role("button", name="Forget", exact=True).click()
+        person.press("Forget")
 
 
 @act("/m/{name}/settle")
@@ -255,7 +274,7 @@ def test_two_memories_become_one(person: Person) -> None:
 def test_a_conflict_is_settled_side_by_side(person: Person, button: str) -> None:
     old, new = person.memory("old"), person.memory("new")
     person.open(f"/m/{old.id}")
-    person.tab.get_by_role("button", name=button, exact=True).first.click()
+    person.press(button)
     gone = {"Keep this one": "new", "Keep the other one": "old"}.get(button)
     for name in ("old", "new"):
         wanted = Status.SUPERSEDED if name == gone else Status.ACTIVE
@@ -270,14 +289,14 @@ def test_what_is_typed_is_remembered_and_what_is_wrong_with_it_is_said(person: P
     before = active(person.scene)
     person.open("/find")
     person.tab.get_by_label("What is to be remembered").fill("Invoices are numbered per year")
-    person.tab.get_by_role("button", name="Remember", exact=True).click()
+    person.press("Remember")
     person.told("Remembered: “Invoices are numbered per year”")
     expect(person.tab.locator("h1")).to_have_text("Invoices are numbered per year")
     assert sorted(active(person.scene)) == sorted([*before, "Invoices are numbered per year"])
     person.undo()
     assert active(person.scene) == before
     person.open("/find")
-    person.tab.get_by_role("button", name="Remember", exact=True).click()
+    person.press("Remember")
     expect(person.tab.get_by_role("alert")).to_contain_text("nothing to remember")
 
 
@@ -290,7 +309,7 @@ def test_several_are_changed_at_once(person: Person, button: str) -> None:
     for each in before.values():
         person.tab.get_by_label(f"Select {each.title}").check()
     person.tab.get_by_label("Tag to add").fill("house")
-    person.tab.get_by_role("button", name=button, exact=True).click()
+    person.press(button)
     person.told("2 memories")
     assert not any(same(each, person.memory(name)) for name, each in before.items())
     person.undo()
@@ -303,7 +322,7 @@ def test_statements_of_sessions_are_kept_and_dropped(person: Person) -> None:
     for button, text, gained in (("Keep", "Prices are integers", 1), ("Drop", "The worker is", 0)):
         person.open("/review")
         item = person.tab.locator("li", has_text=text)
-        item.get_by_role("button", name=button).click()
+        person.press(re.compile(f"^{button}"), item)
         person.told("Kept" if gained else "Dropped")
         assert len(active(person.scene)) == len(before) + gained
         assert not person.tab.locator("li[data-item]", has_text=text).count()
@@ -321,6 +340,68 @@ def test_all_of_a_session_are_decided_at_once(person: Person) -> None:
     person.undo()
     assert person.memory("waits").status is Status.QUARANTINED
     expect(person.tab.locator("li[data-item]")).to_have_count(4)
+
+
+def test_a_team_is_chosen_and_its_memories_change_with_the_rights_of_a_person(
+    person: Person,
+) -> None:
+    said, gateway = "We deploy on Tuesdays", "The gateway times out after 30 s"
+    for team, may in (("acme", True), ("guild", False)):
+        person.open("/")
+        person.tab.locator("summary", has_text="shop").click()
+        person.follow(person.tab.get_by_role("link", name=team, exact=True))
+        expect(person.tab.locator("main")).to_contain_text(said)
+        expect(person.tab.locator("main")).not_to_contain_text("Payments run on port 7431")
+        expect(person.tab.get_by_role("button", name="Forget")).to_have_count(may)
+        for name in (f"{team} decision", f"{team} waits"):
+            person.follow(person.tab.get_by_role("link", name=re.compile("^Review")))
+            expect(person.tab.locator("main li", has_text=gateway)).to_have_count(1)
+            expect(person.tab.get_by_role("button", name=re.compile("^Keep"))).to_have_count(may)
+            before, unsent = person.scene.of_team(name)
+            person.open(f"/m/{before.id}?team={team}")
+            buttons = person.tab.locator("main form")
+            if not may:
+                expect(buttons).to_have_count(0)
+                continue
+            person.press("Approve" if name.endswith("waits") else "Pin")
+            after, sent_later = person.scene.of_team(name)
+            assert not same(before, after)
+            assert sent_later > unsent
+            person.undo()
+            assert same(before, person.scene.of_team(name)[0])
+            assert f"team={team}" in person.tab.url
+
+
+def test_a_memory_of_a_team_leads_to_the_team_and_no_page_of_a_project_is_shown_there(
+    person: Person,
+) -> None:
+    person.open("/find?q=deploy+on+Tuesdays")
+    person.follow(person.tab.get_by_role("link", name=re.compile("^We deploy on Tuesdays")))
+    assert "team=acme" in person.tab.url
+    person.open(f"/m/{person.scene.ids['acme decision']}")
+    expect(person.tab.get_by_text("This is a memory of the team acme")).to_be_visible()
+    person.open("/settings?team=acme")
+    expect(person.tab.get_by_role("alert")).to_contain_text("about a project")
+
+
+@act("/teams/{name}/trust")
+@act("/teams/{name}/dismiss")
+@act("/teams/{name}/sync")
+def test_a_team_is_trusted_asked_and_what_its_server_refused_put_aside(person: Person) -> None:
+    person.open("/teams")
+    card = person.tab.locator("section", has_text="guild")
+    for button, told in (
+        ("Trust its memories", "are found, and told"),
+        ("Put these aside", "1 refused change"),
+    ):
+        person.press(button, card)
+        person.told(told)
+        expect(card.get_by_role("button", name=button)).to_have_count(0)
+        person.undo()
+        expect(card.get_by_role("button", name=button)).to_have_count(1)
+    person.press("Send and receive now", card)
+    _finished(person)
+    expect(person.tab.locator("#work")).to_contain_text("cannot be reached")
 
 
 @act("/settings/set")
@@ -348,7 +429,7 @@ def test_friction_is_read_and_a_correction_becomes_a_memory(person: Person) -> N
     person.press(re.compile("^Read the sessions"))
     _finished(person)
     expect(person.tab.locator("main")).to_contain_text("sessions read")
-    person.tab.get_by_role("link", name="Look at the result").click()
+    person.follow(person.tab.get_by_role("link", name="Look at the result"))
     expect(person.tab.get_by_role("heading", name="Trend per week")).to_be_visible()
     before = active(person.scene)
     person.press(re.compile("^Make it a memory"))
@@ -468,5 +549,5 @@ def test_every_act_is_done_in_a_test() -> None:
 
 def test_a_selection_of_nothing_says_so(person: Person) -> None:
     person.open("/find")
-    person.tab.get_by_role("button", name="Pin", exact=True).click()
+    person.press("Pin")
     expect(person.tab.get_by_role("alert")).to_contain_text("no memory is selected")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +21,7 @@ def tab(browser: Browser, site: Served) -> Iterator[Page]:
 
 def test_what_is_found_follows_what_is_typed(tab: Page, site: Served) -> None:
     tab.goto(f"{site.address}/find")
+    expect(tab.locator("#q")).to_be_focused()
     tab.keyboard.type("retry clock")
     expect(tab.locator("#hits mark").first).to_be_visible()
     expect(tab.get_by_role("status").first).to_contain_text("match")
@@ -27,15 +29,23 @@ def test_what_is_found_follows_what_is_typed(tab: Page, site: Served) -> None:
     tab.keyboard.type("PostgreSQL")
     expect(tab.locator("#hits li").first).to_contain_text("PostgreSQL")
     expect(tab.locator("#hits")).to_have_count(1)
+    # The address follows too, so that the way back leads to what was found.
+    expect(tab).to_have_url(re.compile(r"/find\?q=PostgreSQL"))
+    with tab.expect_navigation():
+        tab.locator("#hits a.title").first.click()
+    tab.go_back()
+    expect(tab.locator("#q")).to_have_value("PostgreSQL")
+    expect(tab.locator("#hits li").first).to_contain_text("PostgreSQL")
 
 
 def test_keys_lead_to_pages_and_into_the_search(tab: Page, site: Served) -> None:
     for keys, path in (("gr", "/review"), ("gf", "/find"), ("gt", "/time"), ("gh", "/")):
         tab.locator("h1").click()
         tab.keyboard.press("Escape")
-        for key in keys:
-            tab.keyboard.press(key)
-        expect(tab).to_have_url(f"{site.address}{path}")
+        with tab.expect_navigation():  # to its end: before, the next page knows no keys
+            for key in keys:
+                tab.keyboard.press(key)
+        assert tab.url == f"{site.address}{path}"
     tab.keyboard.press("/")
     expect(tab.locator("#search")).to_be_focused()
     tab.keyboard.press("Escape")

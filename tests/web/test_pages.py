@@ -63,6 +63,10 @@ def addresses(scene: Scene) -> dict[str, str]:
         "friction": "/friction",
         "figures": "/figures",
         "health": "/health",
+        "teams": "/teams",
+        "memories of a team": "/find?team=acme",
+        "memory of a team": f"/m/{scene.ids['acme decision']}?team=acme",
+        "review of a team": "/review?team=acme",
         "settings": "/settings",
         "changes": "/changes",
         "import": "/import",
@@ -79,6 +83,7 @@ TITLES = {
     "friction": "Friction",
     "figures": "Figures",
     "health": "Health",
+    "teams": "Teams",
     "settings": "Settings",
     "import": "Bring in",
     "changes": "Changes made here",
@@ -100,14 +105,25 @@ def themed(request: pytest.FixtureRequest, browser: Browser, site: Served) -> It
     context.close()
 
 
+def read_sessions(page: Page, site: Served) -> str:
+    """Have friction looked for; the address of that work."""
+    page.goto(f"{site.address}/friction")
+    with page.expect_navigation():
+        page.get_by_role("button", name=re.compile("^Read the sessions")).click()
+    page.get_by_role("link", name="Look at the result").wait_for()
+    return page.url.removeprefix(site.address)
+
+
 def test_every_page_has_no_fault_that_axe_knows_and_fits_any_width(
     themed: Page, site: Served, scene: Scene
 ) -> None:
     axe = Axe()
-    for name, path in addresses(scene).items():
+    paths = addresses(scene) | {"work": read_sessions(themed, site), "error": "/m/nothing"}
+    for name, path in paths.items():
         answer = themed.goto(site.address + path)
         assert answer is not None
-        assert answer.status == 200, (name, themed.inner_text("main"))
+        wanted = 404 if name == "error" else 200
+        assert answer.status == wanted, (name, themed.inner_text("main"))
         for details in themed.locator("main details").all():
             details.evaluate("each => each.open = true")
         found = axe.run(themed, options=RULES).response["violations"]
@@ -224,7 +240,8 @@ def test_no_client_is_told_what_it_loads_by_itself(browser: Browser, tmp_path: P
         context = browser.new_context()
         page = entered(context, site)
         for name, told in (("Claude Code", 1), ("Codex", 0), ("Claude Code, reading AGENTS.md", 0)):
-            page.get_by_role("link", name=name, exact=True).click()
+            with page.expect_navigation():
+                page.get_by_role("link", name=name, exact=True).click()
             expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute(
                 "aria-current", "true"
             )
@@ -246,10 +263,12 @@ def test_nothing_of_another_project_is_shown_without_choosing_it(
 ) -> None:
     assert "Hugo" not in tab.content()
     tab.locator("summary", has_text="shop").click()
-    tab.get_by_role("link", name="site", exact=True).click()
+    with tab.expect_navigation():
+        tab.get_by_role("link", name="site", exact=True).click()
     expect(tab.get_by_text("The site is built with Hugo").first).to_be_visible()
     assert scene.title("port") not in tab.content()
-    tab.get_by_role("navigation").get_by_role("link", name="Memories").click()
+    with tab.expect_navigation():
+        tab.get_by_role("navigation").get_by_role("link", name="Memories").click()
     expect(tab.get_by_role("link", name=re.compile("Hugo")).first).to_be_visible()
     assert "project=" in tab.url
 
@@ -284,13 +303,12 @@ def test_a_picture_of_every_page_is_made_for_the_guide(browser: Browser) -> None
                     color_scheme=theme, viewport={"width": wide, "height": 760}
                 )
                 page = entered(context, site)
-                page.goto(f"{site.address}/friction")
-                page.get_by_role("button", name=re.compile("^Read the sessions")).click()
-                page.get_by_role("link", name="Look at the result").wait_for()
+                read_sessions(page, site)
                 for name in names:
                     if name == "changes":
                         page.goto(f"{site.address}/m/{scene.ids['architecture']}")
-                        page.get_by_role("button", name="Pin", exact=True).click()
+                        with page.expect_navigation():
+                            page.get_by_role("button", name="Pin", exact=True).click()
                     page.goto(site.address + addresses(scene)[name])
                     how = "-dark" * (theme == "dark") + "-narrow" * (wide < 400)
                     wanted = {"format": "webp", "quality": 80}

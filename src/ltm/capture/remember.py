@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ltm.capture.decide import Candidate, Choice, Outcome, decide, moment_of, replacing, settle
-from ltm.decisions import TEXT, Add, Applied, Revise
+from ltm.decisions import TEXT, Add, Applied, Revise, Supersede
 from ltm.errors import Refused, WrongUsage
 from ltm.kinds import Kinds
 from ltm.model import (
@@ -237,6 +237,24 @@ def revise(
     # What was typed around the fields may hold the secret too, so the file is written again.
     decision = Revise(stored.memory.id, clean, stored.etag, b"" if kinds else edited)
     return Revision(stored, store.apply(decision).stored, kinds)
+
+
+def in_scope(store: Store, stored: Stored, scope: Scope) -> Stored:
+    """A memory's successor in another scope; it is kept in the vault it leaves, and marked.
+
+    A file that others may have edited is never taken out of a repository.
+    """
+    at, former = now(), stored.memory
+    newer = former._replace(
+        id=new_id(at),
+        scope=scope,
+        updated=at,
+        previous="",
+        conflicts=(),
+        signature="",
+        shown_signature="",
+    )
+    return store.apply(Supersede((former.id,), newer, expected=stored.etag)).stored
 
 
 def approve(store: Store, stored: Stored) -> Stored:

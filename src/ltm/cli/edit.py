@@ -13,15 +13,14 @@ from typing import Any
 
 import click
 
-from ltm.capture.remember import Revision, changes_of, check_status, revise
+from ltm.capture.remember import Revision, changes_of, check_status, in_scope, revise
 from ltm.cli import output
 from ltm.cli.command import KINDS, Work, command
-from ltm.decisions import Settle, Supersede
+from ltm.decisions import Settle
 from ltm.errors import BadFile, LtmError, Refused, WrongUsage
 from ltm.inject.session_start import disputes_in
-from ltm.model import Memory, Scope, Stored, choice, new_id, now
+from ltm.model import Memory, Scope, Stored, choice
 from ltm.project.home import scratch_folder
-from ltm.store.store import Store
 from ltm.text.display import counted, one_line
 from ltm.vault import codec, frontmatter
 
@@ -87,24 +86,6 @@ def edit_command(work: Work, memory_id: str, **options: Any) -> None:
     elif done.former_version:
         former = f"restore {after.memory.id} --version {done.former_version}"
         output.say(f"  the former text is kept: {output.typed(former, after)}")
-
-
-def in_scope(store: Store, stored: Stored, scope: Scope) -> Stored:
-    """A memory's successor in another scope; it is kept in the vault it leaves, and marked.
-
-    A file that others may have edited is never taken out of a repository.
-    """
-    at, former = now(), stored.memory
-    newer = former._replace(
-        id=new_id(at),
-        scope=scope,
-        updated=at,
-        previous="",
-        conflicts=(),
-        signature="",
-        shown_signature="",
-    )
-    return store.apply(Supersede((former.id,), newer, expected=stored.etag)).stored
 
 
 def edit_by_hand(work: Work, stored: Stored) -> Revision:

@@ -275,7 +275,7 @@ def marker(home: str) -> Callable[[Stored], str]:
         marks = "⚠ " if key is not None and key.is_doubtful(stored.memory) else ""
         if not stored.trusted:
             marks += "(untrusted) "
-        if stored.vault.startswith("team:"):
+        if stored.team:
             marks += f"({stored.vault}) "
         if stored.memory.status is Status.QUARANTINED:
             marks += WAITS

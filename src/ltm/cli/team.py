@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import time
+from contextlib import closing
 from importlib import import_module
 from typing import Any
 
@@ -14,10 +14,8 @@ from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.cli.forget import confirm
 from ltm.errors import LtmError, Refused, WrongUsage
-from ltm.model import Filter, Status
-from ltm.team.outbox import Outbox, RefusedDecision
+from ltm.team.outbox import Outbox
 from ltm.team.replica import open_replica
-from ltm.team.schedule import last_round
 from ltm.team.sync import Synced, TeamServer, synchronize
 from ltm.team.teams import Team, add, check_name, parse_address, remove, team_named, teams
 from ltm.text.display import counted, one_line
@@ -127,48 +125,8 @@ def status(work: Work, name: str, dismiss: bool) -> None:
 
 
 def _record(work: Work, team: Team) -> dict[str, Any]:
-    outbox, last = Outbox(team.folder), last_round(team.folder)
-    store = open_replica(team, work.places, work.config)
-    try:
-        active = store.list(Filter(), 0).total
-        waiting = store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
-    finally:
-        store.close()
-    return {
-        "name": team.name,
-        "address": team.place.address,
-        "person": team.person,
-        "role": team.role,
-        "trusted": team.place.trusted,
-        "project": team.place.project,
-        "memories": active,
-        "quarantined": waiting,
-        "unsent": outbox.count(),
-        "refused": [_refused(each) for each in outbox.refused()],
-        "synchronized": _moment(last.succeeded),
-        "error": last.error,
-        "path": team.folder,
-    }
-
-
-def _refused(each: RefusedDecision) -> dict[str, Any]:
-    made = each.record.get("memory") or each.record.get("by") or {}
-    changes = each.record.get("changes") or {}
-    text = str(made.get("title") or changes.get("content") or changes.get("title") or "")
-    return {
-        "at": each.at,
-        "decision": str(each.record.get("decision", "")),
-        "id": str(each.record.get("id") or made.get("id") or ""),
-        "text": text,
-        "message": each.message,
-        "hint": each.hint,
-    }
-
-
-def _moment(seconds: int) -> str | None:
-    if not seconds:
-        return None
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    with closing(open_replica(team, work.places, work.config)) as store:
+        return store.as_record()
 
 
 def _show(said: dict[str, Any]) -> None:

@@ -52,6 +52,19 @@ class RefusedDecision(NamedTuple):
     hint: str
     record: dict[str, Any]
 
+    def as_record(self) -> dict[str, Any]:
+        """What was refused, and why, as JSON values."""
+        made = self.record.get("memory") or self.record.get("by") or {}
+        changes = self.record.get("changes") or {}
+        return {
+            "at": self.at,
+            "decision": str(self.record.get("decision", "")),
+            "id": str(self.record.get("id") or made.get("id") or ""),
+            "text": str(made.get("title") or changes.get("content") or changes.get("title") or ""),
+            "message": self.message,
+            "hint": self.hint,
+        }
+
 
 def ids_of(record: dict[str, Any]) -> tuple[str, ...]:
     """The memories that the record of a decision names, the one it is about first."""

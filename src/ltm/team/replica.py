@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.decisions import (
@@ -34,12 +35,13 @@ from ltm.files.atomic import make_folder, read_plain, write_file
 from ltm.files.lock import Lock
 from ltm.index.index import Index, forget_vectors
 from ltm.kinds import Kinds
-from ltm.model import Filter, Memory, Scope, Status, Stored
+from ltm.model import Filter, Memory, Scope, Status, Stored, iso
 from ltm.state.usage import State
 from ltm.store.file_store import FileStore
 from ltm.store.open import HOLDS
 from ltm.team.outbox import Outbox, ids_of
-from ltm.team.teams import CURATES, Team
+from ltm.team.schedule import last_round
+from ltm.team.teams import Team
 from ltm.vault import codec
 from ltm.vault.vault import Vault, etag
 
@@ -81,6 +83,27 @@ class ReplicaStore(FileStore):
         self.hold = HOLDS["agent"]
         self._turn = Lock(os.path.join(team.folder, "outbox.lock"))
 
+    def as_record(self) -> dict[str, Any]:
+        """How the person and this machine stand to the team, as JSON values."""
+        team, last = self.team, last_round(self.team.folder)
+        return {
+            "name": team.name,
+            "address": team.place.address,
+            "person": team.person,
+            "role": team.role,
+            "trusted": team.place.trusted,
+            "project": team.place.project,
+            "memories": self.list(Filter(), 0).total,
+            "quarantined": self.list(Filter(statuses=(Status.QUARANTINED,)), 0).total,
+            "unsent": self.outbox.count(),
+            "refused": [each.as_record() for each in self.outbox.refused()],
+            "synchronized": iso(datetime.fromtimestamp(last.succeeded, UTC))
+            if last.succeeded
+            else None,
+            "error": last.error,
+            "path": team.folder,
+        }
+
     # -- changes made here -----------------------------------------------------------------------
 
     def apply(self, decision: Decision) -> Applied:
@@ -103,8 +126,7 @@ class ReplicaStore(FileStore):
 
     def _check_role(self, decision: Decision) -> None:
         """Refuse at once what the server would refuse, as far as that is known here."""
-        role = self.team.role
-        if role == "reader":
+        if not self.team.may_change:
             raise Refused(
                 f"you may read the memories of {self.team.name}, not change them",
                 hint="ask a curator or owner of the team for the role of a writer",
@@ -114,7 +136,7 @@ class ReplicaStore(FileStore):
             and self.read(decision.id).memory.status is Status.QUARANTINED
             and (isinstance(decision, Reinforce) or "status" in decision.changes)
         )
-        if role not in CURATES and (approves or isinstance(decision, Purge)):
+        if not self.team.may_approve and (approves or isinstance(decision, Purge)):
             what = "approve" if approves else "purge"
             raise Refused(
                 f"only a curator or an owner of {self.team.name} may {what} a memory",

@@ -26,8 +26,7 @@ MAIN = "main"
 
 _PATH = re.compile(r"/t/([a-z0-9][a-z0-9-]{0,62})/p/([a-z0-9][a-z0-9-]{0,62})/?\Z")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
-CURATES = ("curator", "owner")
-"""The roles that approve and purge."""
+_CURATES = ("curator", "owner")
 
 
 class TeamAddress(NamedTuple):
@@ -78,6 +77,16 @@ class Team(NamedTuple):
     def folder(self) -> str:
         """Where everything of it is."""
         return self.place.folder
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the person may change memories, as far as is known here."""
+        return self.role != "reader"
+
+    @property
+    def may_approve(self) -> bool:
+        """Whether the person may approve what waits, and purge."""
+        return self.role in _CURATES
 
     @property
     def token(self) -> str:

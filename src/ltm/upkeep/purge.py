@@ -125,7 +125,8 @@ def purge_memories(project: OpenProject, found: Sequence[Stored]) -> tuple[int, 
             gone += passages
             transcripts |= {transcript: None} if transcript else {}
     try:
-        memory_md.write_views(store, vaults_of(where), where.project.root, now=now())
+        if not any(stored.team for stored in found):  # no view quotes a team's memory
+            memory_md.write_views(store, vaults_of(where), where.project.root, now=now())
         for stored in found:
             purge_copies(stored.memory, where)
     except LtmError as error:

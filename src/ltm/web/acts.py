@@ -19,6 +19,7 @@ from ltm.capture.remember import (
     changes_of,
     check_waits,
     drop_candidates,
+    in_scope,
     keep_candidate,
     remember,
     revise,
@@ -26,12 +27,14 @@ from ltm.capture.remember import (
 from ltm.config import config
 from ltm.decisions import Forget, Merge, Restore, Settle
 from ltm.errors import Conflict, NotFound, Refused, WrongUsage
-from ltm.model import Filter, Impact, Memory, Status, Stored, now
+from ltm.model import Filter, Impact, Memory, Scope, Status, Stored, choice, now
 from ltm.state.candidates import CandidateRecord, Candidates, named
 from ltm.state.corrections import opened
 from ltm.store.project import OpenProject
 from ltm.store.trust import record_trust
 from ltm.store.undo import noted, touched
+from ltm.team.outbox import Outbox
+from ltm.team.teams import note, team_named
 from ltm.text.diff import word_diff
 from ltm.text.display import counted, one_line, visible
 from ltm.text.sentences import shortened
@@ -39,14 +42,14 @@ from ltm.transfer.import_ import ImportRequest
 from ltm.upkeep import consolidate, plan
 from ltm.upkeep.purge import purge_memories, purge_session_traces
 from ltm.web.memories import memory_values
-from ltm.web.project import bring_in, may_be_set, read_all
+from ltm.web.project import bring_in, exchange, may_be_set, read_all
 from ltm.web.sessions import read_friction
 from ltm.web.site import Job, PageValues, Visit
 from ltm.worker.reflect import reflect
 
 _BY = "ltm ui"
 _ACTS = ("tag", "pin", "approve", "forget")
-_FIELDS = ("title", "content", "kind", "impact", "state", "reason")
+_FIELDS = ("title", "content", "kind", "impact", "state", "reason", "scope")
 _LONG = 60
 _PEERS = 50  # memories near a text that remembering it may change
 
@@ -101,16 +104,22 @@ def edit(visit: Visit) -> Done | Clash:
             del given[name]
     if visit.form("etag") != stored.etag:
         return _clash(visit, stored)
+    scope = choice(Scope, given.pop("scope", memory.scope))
     before = touched(visit.store, [memory.id])
     try:
         done = revise(visit.store, stored, changes_of(memory, given, visit.config.kinds))
+        after = done.after
+        if scope is not after.memory.scope:
+            after = in_scope(visit.store, after, scope)
     except Conflict:
         return _clash(visit, visit.memory())
-    if done.is_empty:
+    if done.is_empty and after == done.after:
         return Done("")
     redacted = f" A secret was taken out: {', '.join(done.redacted)}." * bool(done.redacted)
-    back = visit.put_back(noted(visit.store, before))
-    return Done(f"Changed {_name(done.after.memory)}.{redacted}", back)
+    name = after.memory.id
+    back = visit.put_back(noted(visit.store, before, [] if name in before else [name]))
+    text = f"Changed {_name(after.memory)}.{redacted}"
+    return Done(text, back, visit.address(f"/m/{name}"))
 
 
 def _clash(visit: Visit, stored: Stored) -> Clash:
@@ -406,6 +415,41 @@ def consent(visit: Visit) -> Done:
 def undo(visit: Visit) -> Done:
     """Take a change back."""
     return Done(f"Undone: {visit.site.undo(visit, visit.form('change'))}")
+
+
+# -- teams ---------------------------------------------------------------------------------------
+
+
+def trust_team(visit: Visit) -> Done:
+    """Find a team's memories and tell them to sessions, or never."""
+    team, name = team_named(visit.places.home, visit.name), visit.name
+    answer, former = visit.form("answer") == "yes", team.place.trusted
+    note(team, trusted=answer)
+
+    def back(visit: Visit) -> None:
+        note(team_named(visit.places.home, name), trusted=former)
+
+    what = "are found, and told to sessions" if answer else "are not found or told to sessions"
+    return Done(f"The memories of the team {name} {what}.", back)
+
+
+def dismiss(visit: Visit) -> Done:
+    """Forget what the server of a team refused."""
+    outbox = Outbox(team_named(visit.places.home, visit.name).folder)
+    refused = outbox.refused()
+    outbox.dismiss()
+
+    def back(visit: Visit) -> None:
+        for each in refused:
+            outbox.refuse(each.key, each.record, each.message, each.hint)
+
+    return Done(f"Put aside {counted(len(refused), 'refused change')}.", back)
+
+
+def begin_exchange(visit: Visit) -> Done:
+    """Send and receive now what changed in a team."""
+    job = Job(f"Exchange with the team {visit.name}", "round", visit.address("/teams"))
+    return _begun(visit, job, exchange(visit.name))
 
 
 # -- sessions, rules, settings ---------------------------------------------------------------------

@@ -34,6 +34,7 @@ from ltm.errors import Ambiguous, BadFile, Busy, Conflict, LtmError, NotFound, R
 from ltm.http.address import AllowedNames
 from ltm.model import Filter, Status, now, utc
 from ltm.project.identity import known
+from ltm.project.layout import teams_in
 from ltm.state.candidates import Candidates
 from ltm.store.open import as_refusal
 from ltm.text.display import counted, visible
@@ -70,6 +71,7 @@ PAGES: Mapping[str, tuple[str, Callable[[Visit], dict[str, Any]]]] = {
     "/figures": ("figures", project.figures),
     "/changes": ("changes", project.changes),
     "/health": ("health", project.health),
+    "/teams": ("teams", project.memberships),
     "/settings": ("settings", project.settings),
     "/import": ("import", project.importing),
     "/work/{name}": ("work", project.work),
@@ -99,9 +101,15 @@ ACTS: Mapping[str, Callable[[Visit], Done | Clash]] = {
     "/settings/set": acts.set_option,
     "/import/path": acts.begin_import,
     "/import/sessions": acts.begin_capture,
+    "/teams/{name}/trust": acts.trust_team,
+    "/teams/{name}/dismiss": acts.dismiss,
+    "/teams/{name}/sync": acts.begin_exchange,
     "/undo": acts.undo,
 }
 """Every act: the address its forms are sent to, and what it does."""
+
+_OF_TEAMS = ("/m/", "/find", "/review", "/teams", "/changes", "/work/", "/undo")
+"""Where the address may name a team: what begins with one of these is about its memories too."""
 
 NAVIGATION = (
     ("/", "Next session", "h"),
@@ -111,6 +119,7 @@ NAVIGATION = (
     ("/friction", "Friction", "c"),
     ("/figures", "Figures", "n"),
     ("/health", "Health", "d"),
+    ("/teams", "Teams", "m"),
     ("/settings", "Settings", "s"),
 )
 """The pages in the head of every page, each with the key that follows `g`."""
@@ -124,6 +133,7 @@ def application(site: Site, names: AllowedNames, entry: EntryLink) -> BrowserGua
         Route("/static/{name}", _static, methods=["GET"], name="static"),
     ]
     for path, (template, values) in PAGES.items():
+        values = values if path.startswith(_OF_TEAMS) else partial(_of_project, values)
         twin = "/index.json" if path == "/" else f"{path}.json"
         routes.append(Route(twin, partial(app.as_json, values), methods=["GET"]))
         routes.append(Route(path, partial(app.page, template, values), methods=["GET"]))
@@ -153,6 +163,15 @@ async def _enter(entry: EntryLink, request: Request) -> Response:
     for name, value in (("httponly", True), ("samesite", "Strict"), ("path", "/")):
         morsel[name] = value
     return RedirectResponse("/", 303, headers={"set-cookie": morsel.OutputString()})
+
+
+def _of_project(values: Callable[[Visit], dict[str, Any]], visit: Visit) -> dict[str, Any]:
+    if visit.team is not None:
+        raise WrongUsage(
+            "this page is about a project, and a team is chosen",
+            hint="choose a project at the top of the page",
+        )
+    return values(visit)
 
 
 _STATIC = {"page.css", "page.js", "htmx.min.js", "icon.svg"}
@@ -196,7 +215,6 @@ class _Pages:
             "stack": plots.stack,
             "graph": plots.graph,
             "share": plots.share,
-            "navigation": NAVIGATION,
             "version": __version__,
             "token": site.token,
         }
@@ -303,7 +321,7 @@ class _Pages:
         values = {"message": str(error), "hint": error.hint}
         if request.url.path.endswith(".json"):
             return Response(json.dumps({"error": values}), status, media_type="application/json")
-        if "project" in asked:
+        if isinstance(error, NotFound) and not asked.keys().isdisjoint(("project", "team")):
             asked = {}  # it may be what is wrong
         with Visit(self._site, asked, form, {}) as visit:
             return self._shown(visit, request, "error", values, status)
@@ -329,15 +347,26 @@ class _Pages:
             badge=_waiting(visit),
             change=change,
             recent=sum(each.can_be_undone(visit) for each in visit.site.changes(visit)),
+            navigation=_navigation(visit),
             projects=known(visit.site.home),
+            team_names=[each.name for each in teams_in(visit.site.home)],
             agents=agents_in(visit.site.home),
         )
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
 
 
+def _navigation(visit: Visit) -> list[tuple[str, str, str]]:
+    """The pages in the head: of a team those it has, and the page of teams where there are any."""
+    of_team = visit.team is not None
+    found = [each for each in NAVIGATION if not of_team or each[0].startswith(_OF_TEAMS)]
+    return [each for each in found if each[0] != "/teams" or any(teams_in(visit.site.home))]
+
+
 def _waiting(visit: Visit) -> int:
     """How much waits for a decision, as the head of every page shows it."""
     quarantined = visit.store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
+    if visit.team is not None:
+        return quarantined
     return quarantined + len(Candidates(visit.places.private).waiting())
 
 

@@ -17,7 +17,7 @@ from ltm.capture.statements import AGENT, USER
 from ltm.clients.clients import installed
 from ltm.clients.table import BY_NAME, CLAUDE_CODE
 from ltm.errors import LtmError, NotFound
-from ltm.history.passage import Passage
+from ltm.history.passage import Header, Passage
 from ltm.inject.instruction_files import has_agents_md
 from ltm.inject.render import units
 from ltm.inject.select import reasons_left_out
@@ -160,7 +160,7 @@ def find(visit: Visit) -> PageValues:
         ]
         more = (page + 1) * PER_PAGE < found.total
         return value | {"hits": hits, "total": found.total, "page": page, "more": more}
-    said = visit.said if value["sessions"] == "yes" else None
+    said = visit.said if value["sessions"] == "yes" and visit.team is None else None
     words = frozenset(query_terms(question))
     answers = recall(visit.store, question, wanted, HITS, counts=False, said=said)
     hits = [
@@ -240,8 +240,9 @@ def memory_values(visit: Visit, stored: Stored) -> PageValues:
             "text": memory.text,
             "tokens": estimate(memory.text),
             "shortened": memory.phase is not Phase.FULL,
+            "team": stored.team,
         },
-        "signed": "" if key is None else str(state_of(key, stored, store)),
+        "signed": "" if key is None or stored.team else str(state_of(key, stored, store)),
         "confidence": round(confidence(memory, kind, now()), 3),
         "priority": round(priority(memory.difficulty, usage.sessions_since, usage.uses), 3),
         "usage": {"uses": usage.uses, "last_used": usage.last_used and iso(usage.last_used)},
@@ -261,7 +262,8 @@ def _source(visit: Visit, memory: Memory) -> PageValues:
     """Where a memory came from: the lines of the transcript, and what was said around them."""
     behind = evidence(memory.source, visit.places)
     near: list[PageValues] = []
-    if memory.source.session:
+    kept = bool(_headers(visit, [memory.source.session]))
+    if kept:
         with suppress(LtmError):
             told = around(visit.store, visit.said, memory.id, _AROUND)
             near = [
@@ -277,6 +279,7 @@ def _source(visit: Visit, memory: Memory) -> PageValues:
             ]
     return memory.source._asdict() | {
         "trust": str(memory.source.trust),
+        "kept": kept,
         "quoted": [asdict(each) for each in behind.lines],
         "more": behind.more,
         "transcript": behind.transcript,
@@ -344,15 +347,12 @@ def _chain(visit: Visit, ids: Iterable[str], *, older: bool) -> list[Stored]:
 
 def review(visit: Visit) -> PageValues:
     """What waits for a decision of a person, by the session it came from."""
-    private = visit.places.private
     groups: defaultdict[str, list[PageValues]] = defaultdict(list)
-    for record in Candidates(private).waiting():
-        groups[record.session].append(_candidate(record))
+    if visit.team is None:
+        for record in Candidates(visit.places.private).waiting():
+            groups[record.session].append(_candidate(record))
     for stored in visit.store.list(Filter(statuses=(Status.QUARANTINED,))).items:
         groups[stored.memory.source.session].append(_quarantined(stored, visit.places))
-    untrusted = waiting(visit.store, visit.places).untrusted
-    came = visit.store.list(Filter(untrusted=True), 200).items if untrusted else ()
-    stashes = Stashes(visit.places.project.root, private).every()
     number = 0
     for group in groups.values():
         for item in group:
@@ -362,39 +362,61 @@ def review(visit: Visit) -> PageValues:
     return {
         "at": visit.number("at", -1, 100_000),
         "groups": [
-            {"session": name, "title": titles.get(name, ""), "items": items}
+            {
+                "session": name,
+                "kept": name in titles,
+                "title": titles.get(name, ""),
+                "items": items,
+            }
             for name, items in groups.items()
         ],
         "waiting": number,
-        "untrusted": {
-            "count": untrusted,
-            "path": visit.places.shared if untrusted else "",
-            "memories": [_brief(each) | _said(each) for each in came if not each.trusted],
-        },
-        "unproven": [
-            {"path": each.path, "message": each.message} for each in unproven(visit.places)
-        ],
         "conflicts": [
             [_brief(each) | _said(each) for each in group]
             for group in disputes_in(visit.store).values()
         ],
+    } | _waiting_in_project(visit)
+
+
+def _waiting_in_project(visit: Visit) -> PageValues:
+    """What waits in a project and not in a team: its repository, stashes, masses."""
+    if visit.team is not None:
+        return {"untrusted": {"count": 0}, "unproven": [], "stashes": [], "held": {}}
+    places = visit.places
+    untrusted = waiting(visit.store, places).untrusted
+    came = visit.store.list(Filter(untrusted=True), 200).items if untrusted else ()
+    stashes = Stashes(places.project.root, places.private).every()
+    return {
+        "untrusted": {
+            "count": untrusted,
+            "path": places.shared if untrusted else "",
+            "memories": [_brief(each) | _said(each) for each in came if not each.trusted],
+        },
+        "unproven": [{"path": each.path, "message": each.message} for each in unproven(places)],
         "stashes": [
             {"name": each.name, "text": shortened(one_line(each.text), 300)}
             for each in stashes
             if not each.processed
         ],
-        "held": plan.waiting_masses(visit.places),
+        "held": plan.waiting_masses(places),
     }
+
+
+def _headers(visit: Visit, sessions: Iterable[str]) -> list[Header]:
+    """Those of the sessions that are kept here, word for word."""
+    said = visit.said
+    if visit.team is not None or not said.anything():
+        return []
+    found = (said.passages.header(name) for name in sessions if name)
+    return [each for each in found if each is not None]
 
 
 def _titles(visit: Visit, sessions: Iterable[str]) -> dict[str, str]:
     """What the sessions that are kept began with, as the page of one shows it."""
-    said = visit.said
-    if not said.anything():
-        return {}
-    leave_out(visit.store, said)
-    headers = (said.passages.header(name) for name in sessions if name)
-    return {each.id: shortened(one_line(said.titled(each).title), 120) for each in headers if each}
+    headers, said = _headers(visit, sessions), visit.said
+    if headers:
+        leave_out(visit.store, said)
+    return {each.id: shortened(one_line(said.titled(each).title), 120) for each in headers}
 
 
 def _candidate(record: CandidateRecord) -> PageValues:
@@ -439,7 +461,7 @@ def _quarantined(stored: Stored, places: Places) -> PageValues:
 
 def _of_ids(visit: Visit, ids: Sequence[str]) -> list[Stored]:
     """The memories of these ids that are there, in that order."""
-    wanted = Filter(ids=tuple(ids), statuses=tuple(Status))
+    wanted = Filter(ids=tuple(ids), statuses=tuple(Status), teams=True)
     found = {each.memory.id: each for each in visit.store.list(wanted).items} if ids else {}
     return [found[name] for name in ids if name in found]
 
@@ -458,6 +480,7 @@ def _brief(stored: Stored) -> PageValues:
         "phase": int(memory.phase),
         "shortened": memory.phase is not Phase.FULL,
         "trusted": stored.trusted,
+        "team": stored.team,
         "tags": list(memory.tags),
         "created": iso(memory.created),
         "etag": stored.etag,

@@ -1,8 +1,10 @@
-"""The pages about the project: figures, health, settings, import, and work under way."""
+"""The pages about the project: figures, health, teams, settings, import, and work under way."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from ltm.clients.connections import connections
@@ -19,6 +21,9 @@ from ltm.spool import hook_log
 from ltm.state.candidates import Candidates
 from ltm.store.other_tools import foreign
 from ltm.store.project import OpenProject
+from ltm.team.replica import open_replica
+from ltm.team.sync import synchronize
+from ltm.team.teams import team_named, teams
 from ltm.text.display import counted
 from ltm.transfer.import_ import ImportRequest, import_memories
 from ltm.transfer.importer import NAMES
@@ -159,6 +164,15 @@ def _clients(visit: Visit) -> list[PageValues]:
     ]
 
 
+def memberships(visit: Visit) -> PageValues:
+    """The teams of this machine: the person's role, what is not sent yet, what was refused."""
+    rows = []
+    for team in teams(visit.places.home):
+        with closing(open_replica(team, visit.places, visit.config)) as store:
+            rows.append(store.as_record())
+    return {"teams": rows}
+
+
 def settings(visit: Visit) -> PageValues:
     """Every option with its value, its default, and who set it."""
     config = visit.config
@@ -243,6 +257,19 @@ def bring_in(request: ImportRequest) -> Any:
         if report.conflicts:
             job.lines.append(f"{counted(report.conflicts, 'memory')} in conflict with one here.")
         job.lines += [f"{each.path}: {each.message}" for each in report.problems]
+
+    return run
+
+
+def exchange(name: str) -> Callable[[OpenProject, Job], None]:
+    """Send to a team's server what waits, and take what changed there, as `ltm team sync` does."""
+
+    def run(project: OpenProject, job: Job) -> None:
+        home = project.places.home
+        done = synchronize(home, team_named(home, name))
+        job.lines.append(f"{done.sent} sent, {done.received} received, {done.purged} erased.")
+        if done.refused:
+            job.lines.append(f"The server refused {counted(done.refused, 'change')}.")
 
     return run
 

@@ -1,8 +1,8 @@
 """What the page keeps between requests: open projects, what can be undone, and work under way.
 
 A request is a `Visit`: the project it chose, its words, and where its answer leads. The project is
-the one `ltm ui` was started in unless an address names another, so nothing of another project is
-shown without being asked for.
+the one `ltm ui` was started in unless an address names another, or a team, so nothing else is shown
+without being asked for.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from ltm.errors import NotFound, Refused
+from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Stored, iso, now
 from ltm.project.identity import known
 from ltm.recall.passages import SessionSearch, session_search
 from ltm.store.project import KeptProjects, OpenProject
 from ltm.store.store import Store
 from ltm.store.undo import Undo, take_back
+from ltm.team.replica import ReplicaStore, open_replica
+from ltm.team.teams import Team, team_named
 
 UNDO = 600.0
 """Seconds in which a change can be undone by a button; later from the history of a memory."""
@@ -44,12 +46,14 @@ class Change(NamedTuple):
     """Until when the button undoes it, on the clock of this process."""
     project: str
     agent: str
+    team: str
     back: Callable[[Visit], None] | None
     """What takes it back; None for what cannot be."""
 
     def is_of(self, visit: Visit) -> bool:
-        """Whether it was made in the project, and as the agent, of a visit."""
-        return (self.project, self.agent) == (visit.places.project.id, visit.places.agent)
+        """Whether it was made in the project or team, and as the agent, of a visit."""
+        where = (visit.places.project.id, visit.places.agent, visit.ask("team"))
+        return (self.project, self.agent, self.team) == where
 
     def can_be_undone(self, visit: Visit) -> bool:
         """Whether it can be taken back from there, and there is time left."""
@@ -111,9 +115,8 @@ class Site:
         """Keep what was done, so that it can be undone for a while."""
         until = time.monotonic() + UNDO
         where = visit.places
-        change = Change(
-            secrets.token_urlsafe(9), text, iso(now()), until, where.project.id, where.agent, back
-        )
+        own = (where.project.id, where.agent, visit.ask("team"))
+        change = Change(secrets.token_urlsafe(9), text, iso(now()), until, *own, back)
         with self._lock:
             self._changes[change.id] = change
             for name in list(self._changes)[:-_MOST_CHANGES]:
@@ -253,7 +256,8 @@ class Visit(OpenProject):
 
     def address(self, path: str, **more: object) -> str:
         """The address of a page, for the project and agent of this visit."""
-        values = {"project": self.chosen, "agent": self.ask("agent"), **more}
+        names = ("project", "agent", "team")
+        values = {name: self.ask(name) for name in names} | more
         words = urlencode({name: each for name, each in values.items() if each not in ("", None)})
         return f"{quote(path)}?{words}" if words else quote(path)
 
@@ -271,10 +275,34 @@ class Visit(OpenProject):
         """The project with its files open."""
         return self.site.kept.take(self)
 
+    @cached_property
+    def team(self) -> Team | None:
+        """The team whose memories the address asks for, instead of a project's."""
+        name = self.ask("team")
+        return team_named(self.site.home, name) if name else None
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the person may change the memories."""
+        return self.team is None or self.team.may_change
+
+    @property
+    def may_approve(self) -> bool:
+        """Whether the person may approve what waits, and erase."""
+        return self.team is None or self.team.may_approve
+
+    @property
+    def replica(self) -> ReplicaStore:
+        """The memories of its team."""
+        team = self.team
+        if team is None:
+            raise WrongUsage("no team is chosen", hint="choose one at the top of the page")
+        return self.part("team", lambda: open_replica(team, self.places, self.config))
+
     @property
     def store(self) -> Store:
         """Its memories."""
-        return self._kept.store
+        return self._kept.store if self.team is None else self.replica
 
     @property
     def said(self) -> SessionSearch:
