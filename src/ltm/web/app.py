@@ -215,6 +215,7 @@ class _Pages:
             "stack": plots.stack,
             "graph": plots.graph,
             "share": plots.share,
+            "origins": _ORIGINS,
             "version": __version__,
             "token": site.token,
         }
@@ -413,6 +414,9 @@ def _ago(text: object) -> str:
 
 
 _WHO = {"user": "You", "assistant": "Agent", "tool": "Tool", "import": "Import"}
+
+
+_ORIGINS = {"user": "a person", "assistant": "an agent", "tool": "a tool", "import": "an import"}
 
 
 def _who(role: str) -> str:

@@ -169,7 +169,7 @@ def find(visit: Visit) -> PageValues:
         else _listed(hit.stored, words) | {"why": hit.why, "weak": hit.weak}
         for hit in answers.hits
     ]
-    return value | {"hits": hits, "total": answers.total}
+    return value | {"hits": hits, "total": answers.total, "most": HITS}
 
 
 def _filter(visit: Visit) -> Filter:
@@ -394,7 +394,7 @@ def _waiting_in_project(visit: Visit) -> PageValues:
         },
         "unproven": [{"path": each.path, "message": each.message} for each in unproven(places)],
         "stashes": [
-            {"name": each.name, "text": shortened(one_line(each.text), 300)}
+            {"name": each.name, "text": shortened(each.text.strip(), 300)}
             for each in stashes
             if not each.processed
         ],

@@ -79,7 +79,7 @@
 
   // -- once the page is there
   all("[data-script]").forEach((each) => { each.hidden = false; });
-  const text = location.hash === "#edit-text" && one("#edit-text");
+  const text = /^#\w+-text$/.test(location.hash) && one(location.hash);
   if (text) text.focus();
   const here = one("[data-here]");
   if (here) here.focus();
