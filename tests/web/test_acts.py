@@ -46,8 +46,9 @@ class Person:
         self.follow(button.first)
 
     def follow(self, link: Locator) -> None:
-        """Click what leads to another page, and wait for that."""
-        with self.tab.expect_navigation(wait_until="domcontentloaded"):
+        """Click what leads to another page, and wait for that: to what htmx notes in the history of
+        a page, `expect_navigation` would answer too."""
+        with self.tab.expect_event("domcontentloaded"):
             link.click()
 
     def told(self, words: str | re.Pattern[str]) -> None:
@@ -91,7 +92,7 @@ def act(path: str) -> Callable[[Any], Any]:
 def test_a_wrong_memory_is_found_corrected_and_undone_in_three_clicks(person: Person) -> None:
     before = person.memory("decision")
     person.tab.get_by_label("Search memories and sessions").fill("PostgreSQL orders")
-    with person.tab.expect_navigation(wait_until="domcontentloaded"):
+    with person.tab.expect_event("domcontentloaded"):
         person.tab.keyboard.press("Enter")
     person.follow(person.tab.get_by_role("link", name=re.compile("Edit We chose PostgreSQL")))
     person.tab.locator("#edit-text").fill(

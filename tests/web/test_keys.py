@@ -31,7 +31,7 @@ def test_what_is_found_follows_what_is_typed(tab: Page, site: Served) -> None:
     expect(tab.locator("#hits")).to_have_count(1)
     # The address follows too, so that the way back leads to what was found.
     expect(tab).to_have_url(re.compile(r"/find\?q=PostgreSQL"))
-    with tab.expect_navigation():
+    with tab.expect_event("domcontentloaded"):
         tab.locator("#hits a.title").first.click()
     tab.go_back()
     expect(tab.locator("#q")).to_have_value("PostgreSQL")
@@ -42,7 +42,9 @@ def test_keys_lead_to_pages_and_into_the_search(tab: Page, site: Served) -> None
     for keys, path in (("gr", "/review"), ("gf", "/find"), ("gt", "/time"), ("gh", "/")):
         tab.locator("h1").click()
         tab.keyboard.press("Escape")
-        with tab.expect_navigation():  # to its end: before, the next page knows no keys
+        with tab.expect_event(
+            "domcontentloaded"
+        ):  # to its end: before, the next page knows no keys
             for key in keys:
                 tab.keyboard.press(key)
         assert tab.url == f"{site.address}{path}"

@@ -108,7 +108,7 @@ def themed(request: pytest.FixtureRequest, browser: Browser, site: Served) -> It
 def read_sessions(page: Page, site: Served) -> str:
     """Have friction looked for; the address of that work."""
     page.goto(f"{site.address}/friction")
-    with page.expect_navigation():
+    with page.expect_event("domcontentloaded"):
         page.get_by_role("button", name=re.compile("^Read the sessions")).click()
     page.get_by_role("link", name="Look at the result").wait_for()
     return page.url.removeprefix(site.address)
@@ -240,7 +240,7 @@ def test_no_client_is_told_what_it_loads_by_itself(browser: Browser, tmp_path: P
         context = browser.new_context()
         page = entered(context, site)
         for name, told in (("Claude Code", 1), ("Codex", 0), ("Claude Code, reading AGENTS.md", 0)):
-            with page.expect_navigation():
+            with page.expect_event("domcontentloaded"):
                 page.get_by_role("link", name=name, exact=True).click()
             expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute(
                 "aria-current", "true"
@@ -263,11 +263,11 @@ def test_nothing_of_another_project_is_shown_without_choosing_it(
 ) -> None:
     assert "Hugo" not in tab.content()
     tab.locator("summary", has_text="shop").click()
-    with tab.expect_navigation():
+    with tab.expect_event("domcontentloaded"):
         tab.get_by_role("link", name="site", exact=True).click()
     expect(tab.get_by_text("The site is built with Hugo").first).to_be_visible()
     assert scene.title("port") not in tab.content()
-    with tab.expect_navigation():
+    with tab.expect_event("domcontentloaded"):
         tab.get_by_role("navigation").get_by_role("link", name="Memories").click()
     expect(tab.get_by_role("link", name=re.compile("Hugo")).first).to_be_visible()
     assert "project=" in tab.url
@@ -307,7 +307,7 @@ def test_a_picture_of_every_page_is_made_for_the_guide(browser: Browser) -> None
                 for name in names:
                     if name == "changes":
                         page.goto(f"{site.address}/m/{scene.ids['architecture']}")
-                        with page.expect_navigation():
+                        with page.expect_event("domcontentloaded"):
                             page.get_by_role("button", name="Pin", exact=True).click()
                     page.goto(site.address + addresses(scene)[name])
                     how = "-dark" * (theme == "dark") + "-narrow" * (wide < 400)
