@@ -457,6 +457,19 @@ CODEBUDDY = Client(
     instructions=("CODEBUDDY.md",),
     trust="start codebuddy, type /hooks and approve the hooks of ltm",
 )
+QODER = Client(
+    "qoder",
+    "Qoder CLI",
+    checked=ONLY_READ,
+    programs=("qodercli", "qoder"),
+    folders=("{home}/.qoder",),
+    # In a project it reads `.mcp.json`, which is Claude Code's, with Claude Code's entry.
+    servers=("{home}/.qoder/settings.json",),
+    hooks="{home}/.qoder/settings.json",
+    project_hooks=".qoder/settings.json",
+    events=_CLAUDE_EVENTS,
+    instructions=("AGENTS.md",),
+)
 CLIENTS = (
     CLAUDE_CODE,
     CODEX,
@@ -473,6 +486,7 @@ CLIENTS = (
     KIRO,
     DROID,
     CODEBUDDY,
+    QODER,
     Client(
         "amp",
         "Amp",
