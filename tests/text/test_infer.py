@@ -30,6 +30,8 @@ def test_words_of_frequency_do_not_send_a_memory_to_every_project(word: str) -> 
         ("in all my repos I want 2 spaces in YAML files", Scope.AGENT),
         ("Use conventional commits in every repository of mine", Scope.AGENT),
         ("no matter which project: never push to main", Scope.AGENT),
+        ("My name is Sam and I work in Berlin", Scope.AGENT),
+        ("I am a bit confused by the login", Scope.PROJECT),
         ("All projects under packages/ use vitest", Scope.PROJECT),
         ("The billing service is used by all our projects", Scope.PROJECT),
         ("In this repo we want the same linter for all projects", Scope.PROJECT),
@@ -57,6 +59,11 @@ def test_a_memory_leaves_its_project_only_when_the_text_says_so(text: str, scope
         ("Known bug: the CSV export drops the last row", "issue"),
         ("Code freeze until June 3", "context"),
         ("nie direkt auf main pushen", "preference"),
+        ("We shipped dark mode last week", "achievement"),
+        ("Released v2.0 yesterday", "achievement"),
+        ("We shipped with debug on and users complained", "decision"),
+        ("Shipped orders cannot be changed", "fact"),
+        ("test", "fact"),
     ],
 )
 def test_the_kind_is_what_a_reader_would_call_it(text: str, kind: str) -> None:

@@ -17,6 +17,7 @@ SAME = [
     ("timeout=30", "timeout = 30"),
     ("10,000 rows per batch", "10000 rows per batch"),
     ("Retries wait 5s", "Retries wait 5 seconds"),
+    ("Use pnpm rather than npm", "Use pnpm, not npm"),
     ("Merk dir: Wir nutzen pnpm", "Wir nutzen pnpm"),
     ("N'oublie pas : on utilise pnpm", "On utilise pnpm"),
     ("Recuerda que usamos pnpm", "usamos pnpm"),
@@ -43,6 +44,7 @@ OTHERWISE = [
     ('The label says "Save"', 'The label says "Store"'),
     ("Das Limit ist 20", "Das Limit ist 30"),
     ("超时时间是 5 秒", "超时时间是 8 秒"),
+    ("We always use pnpm rather than npm", "We use yarn, not npm"),
 ]
 
 
@@ -69,6 +71,15 @@ def test_a_value_a_name_an_order_or_a_denial_is_never_the_same(one: str, other: 
         ("The cache is Redis", "We no longer use Redis as the cache", Sameness.CHANGE),
         ("The port is 8080", "Correction: the port is 9090", Sameness.CHANGE),
         ("The port is 8080", "The port is now 9090", Sameness.CHANGE),
+        ("From now on we deploy on Fridays", "Actually, we deploy on Mondays", Sameness.CHANGE),
+        (
+            "The deploy failed because the token had expired",
+            "From now on we deploy on Fridays",
+            Sameness.OTHER,
+        ),
+        ("Redis lost jobs at a restart", "We no longer use Redis", Sameness.OTHER),
+        ("We use pnpm, not npm", "We always use pnpm rather than npm", Sameness.MORE),
+        ("We use pnpm, not npm", "Always use pnpm", Sameness.ALIKE),
         ("The EU bucket is acme-eu", "The US bucket is acme-us", Sameness.ALIKE),
         ("Install with brew on macOS", "Install with apt on Linux", Sameness.ALIKE),
         ("Deploy to staging by hand", "Deploy to production by hand", Sameness.ALIKE),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope
-from ltm.text.judge import Judge, judge
+from ltm.text.judge import Judge, judge, words
 
 # Tag, and the other words that mean it.
 _TABLE = (
@@ -57,9 +57,12 @@ _IMPORTANT = re.compile(
 )
 # A mark that was reached, and nothing else: a sentence about tests or a release may be anything.
 _REACHED = re.compile(
-    r"\s*(?:(?:all|now|finally|\d+(?: of \d+)?|the)[ ,]+)*tests?(?: are| is)?(?: now| all)*"
-    r" (?:passing|passed|pass|green)\W*\Z"
-    r"|\s*(?:we )?(?:released|shipped|launched|published|tagged) (?:version )?v?\d+[\d.]*\w*\W*\Z",
+    r"\s*(?:(?:we have|all|now|finally|\d+(?: of \d+)?|the)[ ,]+)*tests?(?: are| is)?(?: now| all)*"
+    r" (?:passing|passed|pass|green)(?: now)?\W*\Z"
+    r"|\s*(?:(?:we|i)(?: have| just| finally)* (?:released|shipped|launched|published|tagged)\b"
+    r"|(?:released|shipped|launched|published|tagged)(?= (?:the|our|a|version|v?\d)\b))"
+    r"(?: (?!(?:and|as|because|but|by|from|if|so|that|under|when|with|without)\b)[\w.'-]+){1,6}"
+    r"\W*\Z",
     re.I,
 )
 _TAG_WORD = re.compile(r"\.?\w(?:[\w.+#/-]*[\w+#])?")
@@ -119,6 +122,14 @@ _EVERYWHERE = re.compile(
     re.IGNORECASE,
 )
 """Where a wish says itself that it holds in every project."""
+_WHO = re.compile(
+    r"(?:call me|my name is|i(?:'m| am) an?(?! (?:bit|little|lot)\b)"
+    r"|i (?:live|work) (?:in|at|from)) \w",
+    re.IGNORECASE,
+)
+"""How people begin who say who they are, which is the same in every project."""
+_TOLD_BY = 2
+"""Words from which a text can say what it is."""
 _SURE_OF_KIND, _SURE_OF_SCOPE = 0.2, 0.7
 """How probable an answer is before it is preferred to the default."""
 
@@ -157,12 +168,16 @@ def infer_kind(text: str, kinds: Kinds, title: str = "") -> str:
     """Name of the kind that title and text most probably are; the default where none stands out."""
     if _ACHIEVEMENT in kinds and _REACHED.match(text):
         return _ACHIEVEMENT
+    if len(words(text)) < _TOLD_BY:
+        return kinds.default.name
     kind, share = judge().best("kind", _titled(text, title), _SAID)
     return kind if share >= _SURE_OF_KIND and kind in kinds else kinds.default.name
 
 
 def infer_impact(text: str) -> Impact:
     """How much the text seems to matter, and high at least where it says that it does."""
+    if len(words(text)) < _TOLD_BY:
+        return Impact.MEDIUM
     found = Impact(judge().best("impact", _spoken(text), _SAID)[0])
     low = found in (Impact.LOW, Impact.MEDIUM)
     return Impact.HIGH if low and _IMPORTANT.search(text) else found
@@ -173,7 +188,7 @@ def infer_scope(text: str, model: Judge | None = None) -> Scope:
     spoken = _spoken(text)
     if _HERE.search(spoken):
         return Scope.PROJECT
-    if _EVERYWHERE.search(spoken):
+    if _EVERYWHERE.search(spoken) or _WHO.match(spoken):
         return Scope.AGENT
     scope, share = (model or judge()).best("scope", spoken, _SAID)
     return Scope(scope) if share >= _SURE_OF_SCOPE else Scope.PROJECT

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from ltm.text import statement_words as lists
@@ -36,6 +37,8 @@ _COVERED = 0.6  # share of the older statement from which a mere "now" speaks of
 _LARGE = 20_000  # characters of a text that is not kept in memory once it is compared
 _WORD = 40  # letters of a word that may have an ending
 _SWAPPED = 40  # words that may stand around and between what changed places
+
+_RATHER = re.compile(r",? rather than\b(?! before)", re.IGNORECASE)
 
 _ELISION = re.compile(r"((?:qu|[ldnjcsmt])')(\w.*)\Z", re.IGNORECASE)
 
@@ -150,8 +153,7 @@ def announces(text: str) -> bool:
 
 def opposed(one: str, other: str) -> bool:
     """Whether one of two statements about one thing denies what the other says."""
-    a, b = statement(one), statement(other)
-    return a.denials != b.denials and _denied(a, b)
+    return _denied(statement(one), statement(other))
 
 
 def says_otherwise(one: str, other: str) -> bool:
@@ -295,7 +297,7 @@ def _words_in(text: str) -> list[str]:
         text = unicodedata.normalize("NFKC", text).translate(_QUOTE_MARKS)
         text = re.sub(r"[–—]", " ", text)
     found: list[str] = []
-    for line in _unmarked(text).split("\n"):
+    for line in _RATHER.sub(", not", _unmarked(text)).split("\n"):
         for code, chunk in _PIECE.findall(line):
             short = len(code) + len(chunk) <= _WORD
             found += _known_words(code, chunk) if short else _words_of(code, chunk)
@@ -527,8 +529,24 @@ def _denials(plain: Sequence[str]) -> int:
 
 def _denied(one: Statement, other: Statement) -> bool:
     """Whether two statements are alike but for denials, quantifiers and helping verbs."""
+    if one.denials - _asides(one, other) == other.denials - _asides(other, one):
+        return False
     a, b = _positive(one), _positive(other)
     return bool(a and b) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= 0.75
+
+
+def _asides(each: Statement, other: Statement) -> int:
+    """How often a statement adds what does not hold, of which the other one does not speak.
+
+    "Use pnpm, not npm" denies nothing that "always use pnpm" says.
+    """
+    edges = [*sorted(each.pauses | each.stops), len(each.key)]
+    return sum(
+        _folded(each.key[start]) in lists.NEGATIONS
+        and other.matter.isdisjoint(each.stems[start + 1 : end])
+        for start, end in pairwise(edges)
+        if start < end
+    )
 
 
 def _positive(each: Statement) -> list[str]:
@@ -558,7 +576,7 @@ def _can_align(new: Statement, old: Statement) -> bool:
     (`_slots`).
     """
     ours, theirs = frozenset(new.stems), frozenset(old.stems)
-    if ours <= theirs or theirs <= ours or (new.denials != old.denials and _denied(new, old)):
+    if ours <= theirs or theirs <= ours or _denied(new, old):
         return True
     longer, shorter = new.tokens, theirs
     if len(old.tokens) > len(new.tokens):
@@ -580,7 +598,7 @@ def _aligned(new: Statement, old: Statement) -> Sameness | None:
     if not replaced and all(part.new[0] == part.new[1] for part in parts):
         relation = _grown(old, new, [_Difference(part.new, part.old) for part in parts])
         return Sameness.LESS if relation is Sameness.MORE else relation
-    if new.denials != old.denials and _denied(new, old):
+    if _denied(new, old):
         return Sameness.CONFLICT
     return _slots(new, old, parts, replaced)
 
@@ -768,7 +786,7 @@ def _change_fit(new: Statement, old: Statement, plain: Sameness | None, *, chang
     if plain is Sameness.MORE:
         return 1.0
     if len(common) == 1:  # one word in common may be any word
-        return (covered + told) / 2
+        return (covered + told) / 2 if covered >= _FIT else 0.0
     return max(covered, told) if told >= _FIT or covered >= _COVERED else 0.0
 
 

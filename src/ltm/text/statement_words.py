@@ -79,9 +79,7 @@ ENDINGS = _phrases(
 )
 """Closings that say nothing of the matter."""
 
-REPLIES = _words(
-    "no nope nah yes yeah yep wrong wait stop actually nein ja doch non oui si sim nao нет да"
-)
+REPLIES = _words("no nope nah yes yeah yep wrong wait stop nein ja doch non oui si sim nao нет да")
 """Words that are an answer when a pause follows them."""
 
 NEGATIONS = _words(
