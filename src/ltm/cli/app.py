@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
@@ -215,6 +218,12 @@ OTHERWISE = {
 """Words of other tools for which there is no command, and what to do instead."""
 
 
+_NEAR = 0.75
+"""How alike a word that does not exist and one that does are for it to be meant."""
+_NO_COMMAND = re.compile(r"No such command '(.+?)'")
+_UNEXPECTED = re.compile(r"Got unexpected extra arguments? \((.*)\)\Z")
+
+
 class _Unread(Exception):
     """The reader of the output is gone. Raised so that the library does not report it."""
 
@@ -319,10 +328,33 @@ def _run() -> object:
 def _wrong_usage(error: click.UsageError) -> WrongUsage:
     """A mistake in the words of a command, in the form of every other error."""
     message, context = " ".join(error.format_message().split()).rstrip("."), error.ctx
-    hint = f"see: {context.command_path if context else 'ltm'} --help"
-    if isinstance(error, click.NoSuchOption) and error.possibilities:
+    # The library does not say of which command an option lacks its value.
+    path = context.command_path if context else " ".join(["ltm", *as_meant(sys.argv[1:])[:1]])
+    hint = f"see: {path} --help"
+    if isinstance(error, click.NoSuchOption):
         message = f"there is no option '{error.option_name}'"
-        hint = f"did you mean {' or '.join(sorted(error.possibilities))}?"
+        hint = _nearest(error.option_name, error.possibilities or ()) or hint
     elif isinstance(error, click.MissingParameter) and context:
-        hint = f"type: {' '.join(context.get_usage().removeprefix('Usage: ').split())}"
+        message = message.partition(". Choose from")[0]
+        hint = f"type: {_usage(context)}"
+    elif context and (found := _NO_COMMAND.match(message)):
+        assert isinstance(context.command, click.Group)
+        message = f"there is no command '{path} {found[1]}'"
+        hint = _nearest(found[1], context.command.list_commands(context)) or hint
+    elif context and (found := _UNEXPECTED.match(message)):
+        message = f"'{path}' does not take: {found[1]}"
+        hint = f"type: {_usage(context)}"
+        if path == "ltm list":
+            hint = f"search with: ltm recall {found[1]}"
     return WrongUsage(message[:1].lower() + message[1:], hint=hint)
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    """What may be meant by a word that does not exist; '' where nothing is near it."""
+    begun = sorted(each for each in known if each.startswith(word))
+    near = begun or get_close_matches(word, known, n=1, cutoff=_NEAR)
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _usage(context: click.Context) -> str:
+    return " ".join(context.get_usage().removeprefix("Usage: ").split())

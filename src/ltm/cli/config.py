@@ -51,10 +51,7 @@ def config_command(
     if work.as_json:
         output.emit({option.name: current for option, current in rows})
         return
-    output.table(
-        ("option", "value", "meaning"),
-        [(option.name, _typed(current), option.doc) for option, current in rows],
-    )
+    output.glossary((option.name, _typed(current), option.doc) for option, current in rows)
 
 
 def _typed(value: object) -> str:

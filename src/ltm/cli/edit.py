@@ -47,7 +47,7 @@ def edit_command(work: Work, memory_id: str, **options: Any) -> None:
     ltm edit 4kqtxqcl
     ltm edit 4kqtxqcl --impact high --tags auth,safari
     ltm edit 4kqtxqcl --state resolved
-    ltm edit 4kqtxqcl --scope agent    it holds in all your projects
+    ltm edit 4kqtxqcl --scope agent    for all your projects
 
     Title and summary follow a new text unless you wrote them yourself. The former text is kept:
     `ltm restore ID --version N` goes back to it.
@@ -155,7 +155,7 @@ def _open_editor(path: str) -> None:
 @click.argument("others", metavar="[OTHER]...", nargs=-1)
 @click.option("--both", is_flag=True, help="All of them are right: keep all.")
 def settle_command(work: Work, memory_id: str | None, others: tuple[str, ...], both: bool) -> None:
-    """Replace the memories that contradict the memory ID by it, or OTHER by it.
+    """Say that the memory ID is right: it replaces those that contradict it, or OTHER.
 
     \b
     ltm settle                      list the conflicts

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from _thread import _local
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -38,6 +38,9 @@ _GAP = 2
 _BETWEEN = " · "
 _READABLE = 25
 """Letters a line of the last column has at least; in fewer, a sentence becomes a pillar."""
+
+
+_WIDEST = 100
 
 
 def emit(value: Any) -> None:
@@ -212,6 +215,20 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in cells:
         shown.add_row(*map(Text, row))
     console.print(shown)
+
+
+def glossary(rows: Iterable[tuple[str, str, str]]) -> None:
+    """Names with a value and a meaning: two lines each at a terminal, and in a pipe as `table`."""
+    if not sys.stdout.isatty():
+        return table((), list(rows))
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    width = min(get_terminal_size().columns, _WIDEST)
+    for name, value, meaning in rows:
+        say_looks((name, "strong"), (f" = {value}" if value else " (empty)", ""))
+        say(fill(meaning, width, initial_indent="    ", subsequent_indent="    "))
+    return None
 
 
 def shown_id(memory_id: str) -> str:

@@ -32,7 +32,7 @@ def approve_command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
     ltm approve
     ltm approve 4kqtxqcl
 
-    They came from the output of a tool, a fetched page or the like, or the option trust.hold has
+    They came from the output of a tool, a fetched page or the like, or the option trust.hold makes
     them wait. Sessions and searches do not get them until you approve them. `ltm forget ID`
     refuses one.
     """

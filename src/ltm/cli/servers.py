@@ -74,7 +74,7 @@ def statusline_command() -> None:
     help="Allow a --host that other machines can reach; for containers.",
 )
 @click.option(
-    "--check", is_flag=True, help="Start none: say whether the one of this home answers, or fail."
+    "--check", is_flag=True, help="Start no server: say whether that of this home answers, or fail."
 )
 @click.option("--ui", "with_page", is_flag=True, help="Also show the page of 'ltm ui' there.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value when it is ready.")

@@ -26,7 +26,7 @@ def keygen_command(work: Work, agent: str) -> None:
     \b
     ltm keygen
 
-    With the name of an AGENT, only that agent signs with it; what it signed holds for all of yours.
+    With the name of an AGENT, only that agent signs with it; all of yours accept what it signed.
 
     It is one file under LTM_HOME that only you can read. It is never in a repository or an export.
     Anyone who has it can sign in your name.

@@ -27,7 +27,7 @@ TOKEN_VARIABLE = "LTM_TEAM_TOKEN"  # noqa: S105 - the name of a variable
 @command("join")
 @click.argument("address")
 @click.option("--name", metavar="NAME", help="What to call it here, if not as its address does.")
-@click.option("--here", is_flag=True, help="Its memories hold in this folder's project only.")
+@click.option("--here", is_flag=True, help="Use its memories in this folder's project only.")
 def join(work: Work, address: str, name: str | None, here: bool) -> None:
     """Join a team by its address and your token.
 
@@ -46,7 +46,7 @@ def join(work: Work, address: str, name: str | None, here: bool) -> None:
         raise Refused(
             "this repository shares its memories through git",
             path=work.places.shared,
-            hint="leave --here out: then the team's memories hold in all your projects",
+            hint="leave --here out: then the team's memories are used in all your projects",
         )
     token = _token()
     about = TeamServer(where.url, token).about()
@@ -136,7 +136,7 @@ def _show(said: dict[str, Any]) -> None:
     waits = f", {said['quarantined']} waiting for a curator" if said["quarantined"] else ""
     output.say(f"  {counted(said['memories'], 'memory')}{waits}")
     if said["project"]:
-        output.say(f"  they hold in the project {said['project']} only")
+        output.say(f"  they are used in the project {said['project']} only")
     output.say(f"  last in touch: {said['synchronized'] or 'never'}")
     if said["unsent"]:
         output.say(f"  {counted(said['unsent'], 'decision')} not sent yet")

@@ -514,7 +514,7 @@ def migrate() -> None:
 @click.option("--audience", metavar="URL", multiple=True, help="What its tokens must be made for.")
 @click.option("--keys", metavar="URL", default="", help="Its keys, if its metadata has no address.")
 @click.option("--introspect", metavar="URL", help="Ask it about each token there (RFC 7662).")
-@click.option("--check", "only_check", is_flag=True, help="Only say whether it could start.")
+@click.option("--check", "only_check", is_flag=True, help="Start nothing: say whether one could.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value when it is ready.")
 def serve_(
     port: int,

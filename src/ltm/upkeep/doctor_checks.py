@@ -568,10 +568,7 @@ def _conflicts(store: Store) -> list[Finding]:
         for other in stored.memory.conflicts:
             if other in found and frozenset({name, other}) not in pairs:
                 pairs.add(frozenset({name, other}))
-                message = (
-                    f"{name} and {other} do not agree"
-                    f" (look: ltm settle, then: ltm settle ID, or ltm settle {name} --both)"
-                )
+                message = f"contradicts {other} (decide which is right with: ltm settle)"
                 findings.append(_worth_knowing(stored.path, message))
     return findings
 
