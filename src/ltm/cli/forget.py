@@ -168,9 +168,11 @@ def _list(found: Sequence[Stored]) -> None:
 
 
 def _counts(found: Sequence[Stored]) -> str:
-    """`12 memories (8 decision, 4 fact)`."""
-    kinds = Counter(each.memory.kind for each in found)
-    said = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    """`12 memories (8 decisions, 4 progress)`."""
+    kinds = Counter(each.memory.kind for each in found).most_common()
+    said = ", ".join(
+        counted(count, kind, kind if kind.endswith("s") else "") for kind, count in kinds
+    )
     return f"{counted(len(found), 'memory')} ({said})"
 
 
@@ -191,7 +193,7 @@ def confirm(question: str) -> None:
     default=None,
     help="An earlier version; `ltm show ID` lists them.",
 )
-@click.option("--since", metavar="DAY", help="All that was forgotten since: today, 2026-03-01.")
+@click.option("--since", metavar="DAY", help="All that was forgotten since: today, 2026-03-01, 2w.")
 @click.option("--phase", type=click.Choice(["0"]), default="0", help="0: the full text.")
 def restore_command(
     work: Work, ids: tuple[str, ...], version: int | None, since: str | None, phase: str

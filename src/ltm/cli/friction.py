@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -23,10 +22,9 @@ from ltm.history.ingest import UNSAID
 from ltm.model import now, utc
 from ltm.state.corrections import FILE, Effect, Rule, opened
 from ltm.state.session_log import SessionLog
+from ltm.text.dates import day_span
 from ltm.text.display import counted
 
-_AGO = re.compile(r"([0-9]{1,5})\s*([dwmy])\Z")
-_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 _TREND = 30
 _SHOWN = 8
 
@@ -34,7 +32,7 @@ _SHOWN = 8
 @command("friction")
 @click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]...")
 @click.option("--classic", is_flag=True, help="Use the rules of the first version, to compare.")
-@click.option("--since", metavar="WHEN", help="Only sessions since a date, or 7d, 2w, 3m.")
+@click.option("--since", metavar="WHEN", help="Only sessions since a day: 2026-03-01, 2w.")
 @click.option(
     "--out",
     "--output",
@@ -245,13 +243,8 @@ def _record(effect: Effect) -> dict[str, Any]:
 
 
 def _moment(text: str) -> datetime:
-    """When `--since` means: a date, a moment, or so many days, weeks, months or years ago."""
-    ago = _AGO.match(text.strip().lower())
+    """When `--since` means: a moment, or the beginning of the days that it names."""
     try:
-        if ago:
-            return now() - timedelta(days=int(ago[1]) * _DAYS[ago[2]])
         return utc(text)
     except (ValueError, OverflowError):
-        raise WrongUsage(
-            f"'{text}' is not a valid date", hint="try: --since 2026-11-01, or --since 2w"
-        ) from None
+        return utc(day_span(text, now().date()).start.isoformat())

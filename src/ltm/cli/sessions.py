@@ -102,6 +102,7 @@ def summary(work: Work) -> None:
         return
     if not found:
         output.note("There are no notes yet; they are written when sessions end.")
+        return
     output.table(("session", "summary"), found)
 
 
@@ -130,6 +131,7 @@ def search(work: Work, words: tuple[str, ...], limit: int) -> None:
         return
     if not found:
         output.note("No note has any of these words.")
+        return
     output.table(("session", "says"), [(each.note.name, " / ".join(each.lines)) for each in found])
 
 
@@ -160,7 +162,10 @@ def facts(work: Work, names: tuple[str, ...]) -> None:
     wanted = {os.path.basename(name).removesuffix(".md") for name in given}
     unknown = wanted - {each.name for each in notes}
     if unknown:
-        raise NotFound(f"there is no note {', '.join(sorted(unknown))}", path=_notes(work).folder)
+        raise NotFound(
+            f"there is no note or file {', '.join(sorted(unknown))}",
+            hint="list notes with: ltm sessions summary",
+        )
     chosen = [each for each in notes if not wanted or each.name in wanted]
     done = facts_from(work.store, chosen, now())
     if work.as_json:

@@ -107,7 +107,10 @@ def setup_command(
     """
     if name and every:
         raise WrongUsage("--client and --all exclude each other", hint="leave one of them out")
-    found = [] if name else installed(os.environ) or [CLAUDE_CODE]
+    found = [] if name else installed(os.environ)
+    if not (name or found):
+        output.note("No client was found on this machine. For Claude Code, once you have it:")
+        found = [CLAUDE_CODE]
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not work.as_json
     all_of_them = every or (asks and not name)
     chosen = [find(name)] if name else found if all_of_them else [CLAUDE_CODE]

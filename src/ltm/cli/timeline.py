@@ -23,7 +23,7 @@ _LONG = 160
 
 @command("timeline")
 @click.argument("words", nargs=-1)
-@click.option("--since", metavar="DAY", help="From this day: 2026-03-01, or 'last week'.")
+@click.option("--since", metavar="DAY", help="From this day: 2026-03-01, 'last week' or 2w.")
 @click.option("--until", metavar="DAY", help="Up to and including this day.")
 @click.option("--session", metavar="ID", help="The text of this session.")
 @click.option("--around", "hit", metavar="HIT", help="The text around a hit of `ltm recall`.")

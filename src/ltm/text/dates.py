@@ -33,6 +33,8 @@ _NUMBERS = {
     )
     for word in words.split()
 }
+_AGO = re.compile(r"([0-9]{1,3})\s*([dwmy])")
+_DAYS_IN = {"d": 1, "w": 7, "m": 30, "y": 365}
 _SLACK = {"day": 1, "week": 3, "month": 15, "year": 180}
 
 _WORD = re.compile(r"[a-z]+")
@@ -68,14 +70,18 @@ class DateSpan:
 
 
 def day_span(said: str, today: date) -> DateSpan:
-    """The days that a date or a phrase stands for."""
+    """The days that a date or a phrase stands for; `2w` is all days since two weeks ago."""
+    ago = _AGO.fullmatch(said.strip().lower())
+    if ago:
+        first = today - timedelta(days=int(ago[1]) * _DAYS_IN[ago[2]])
+        return DateSpan(first, today + _DAY, said)
     try:
         first = date.fromisoformat(said.strip())
         return DateSpan(first, first + _DAY, said)
     except ValueError:
         found = spans(said, today)
     if not found:
-        raise WrongUsage(f"'{said}' is not a day", hint="write 2026-03-01, or 'last week'")
+        raise WrongUsage(f"'{said}' is not a day", hint="write 2026-03-01, 'last week' or 2w")
     return found[0]
 
 
