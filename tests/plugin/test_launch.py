@@ -516,7 +516,14 @@ def test_plain_commands_need_no_packages_and_others_say_what_they_wait_for(
     for words in (["recall", "port"], ["inject"]):
         done = building.run(*words)
         assert "The port is 8081" in done.stdout, done.stderr
+    for words, said in ((["status"], "memories: 1 active"), (["stats"], "by kind: 1 fact")):
+        done = building.run(*words)
+        assert said in done.stdout, done.stderr
+        assert "they are being installed" in done.stderr
     building.state("failed", "LTM works, but without its ltm commands: no network")
+    done = building.run("doctor")
+    assert done.stdout.startswith("Healthy"), done.stderr
+    assert "no network" in done.stderr
     done = building.run("list")
     assert (done.returncode, done.stdout) == (1, "")
     assert "'list' needs packages that are not installed: LTM works, but" in done.stderr

@@ -3,7 +3,8 @@
 Runs as a plain file, `python3 -I -S launch.py mcp`, on any Python from 3.11 with nothing installed.
 Packages come from where this Python has an `ltm` installed, else from the plugin's environment.
 Where there are none yet, they are built in the background: the server, hooks, their drain and a
-plain `recall` or `inject` work without them, and other commands wait. An installed `ltm` that is
+plain `recall` or `inject` work without them, what a tool of the agent says too is said by that
+(`TOOLS`), and other commands wait. An installed `ltm` that is
 newer than this code takes its place.
 """
 
@@ -23,6 +24,9 @@ ROOT = _FOLDER(_FOLDER(_FOLDER(os.path.abspath(__file__))))
 BUILD = "--build"
 WAIT = 100.0
 """Seconds a command waits for its packages: a client gives up on a command after 120."""
+
+TOOLS = {"status": "ltm_status", "stats": "memory_stats", "doctor": "ltm_check"}
+"""Commands that a tool answers as well, in short and without packages."""
 
 _CAN_RUN = (
     "from importlib.util import find_spec as f; raise SystemExit(not (f('ltm') and f('click')))"
@@ -71,8 +75,25 @@ def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
     except ModuleNotFoundError as error:
         if found or error.name != "click":
             raise
-        return _wait(data, words)
+        said = _said_by_tool(data, words)
+        return _wait(data, words) if said is None else said
     return 0
+
+
+def _said_by_tool(data: str, words: Sequence[str]) -> int | None:
+    """Let the tool of a plain command answer; None where there is none."""
+    if " ".join(words) not in TOOLS:
+        return None
+    from ltm.clients.environment import FAILED, state
+    from ltm.mcp.call import tool_result
+
+    result = tool_result(TOOLS[words[0]], {}, os.getcwd())
+    sys.stdout.write(f"{result['content'][0]['text']}\n")
+    sys.stdout.flush()
+    how = state(data) if data else {}
+    why = str(how.get("message")) if how.get("state") == FAILED else "they are being installed"
+    sys.stderr.write(f"ltm: in short, without the packages of the ltm commands: {why}\n")
+    return int(result["isError"])
 
 
 def _wait(data: str, words: Sequence[str]) -> int:
