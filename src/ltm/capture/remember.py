@@ -118,6 +118,12 @@ def remember(store: Store, wish: RememberRequest, *, at: datetime | None = None)
     settled = settle(store, memory, choose)
     assert settled is not None  # a wish is always something to do
     applied, choice = settled
+    kept = applied.stored.memory
+    # In the place of another memory it keeps what that one was, which then was not inferred.
+    taken = {f"{name}={getattr(kept, name)}" for name in ("kind", "impact", "scope")}
+    inferred = tuple(
+        each for each in inferred if each.startswith("tags=") or each.split(" (")[0] in taken
+    )
     return RememberResult(applied, choice, inferred, secrets)
 
 

@@ -91,7 +91,7 @@ def tell_result(done: RememberResult) -> None:
         output.say(f"  inferred: {inferred}")
     if done.redacted:
         output.say(f"  redacted: {', '.join(done.redacted)} (not kept anywhere)")
-    why = {Outcome.EXTENDED: " (it says less)", Outcome.REPLACED: ""}.get(outcome, "")
+    why = {Outcome.EXTENDED: " (it said less)", Outcome.REPLACED: ""}.get(outcome, "")
     for old in done.choice.others if applied.superseded else ():
         output.say(f"  replaced{why}: {_line(old)}")
         output.say(f"    bring it back with: {output.typed(f'restore {old.memory.id}', old)}")
