@@ -77,7 +77,7 @@ def hooks(client: Client) -> dict[str, Any]:
 
 def servers(folder: str, **more: Any) -> dict[str, Any]:
     """The MCP server of a plugin. Its command alone never reads messages as commands."""
-    server = {"command": f"{folder}/run.sh", "args": ["mcp"], **more}
+    server = {"command": f"{folder}/run", "args": ["mcp"], **more}
     return {"mcpServers": {"ltm": server}}
 
 

@@ -26,7 +26,7 @@ each_python() {
     "${UV_PYTHON_INSTALL_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/uv/python}"/cpython-3.1[1-9]*/bin/python3; do
     [ -x "$python" ] && "$@" && return
   done
-  for name in python3 python; do
+  for name in python3 python py; do
     python=$(command -v "$name") || continue
     # Without Apple's tools this one only asks to install them.
     if [ "$python" = /usr/bin/python3 ] && [ -x /usr/bin/xcode-select ]; then
