@@ -1,7 +1,8 @@
 """Writes the reference pages from the code: `python -m docs.generate`. A test compares them.
 
 Pages: every module, every command's help, every option, the kinds table, the keys of a memory
-file, and what came of every promise the last time it was tried. Pictures: a terminal's.
+file, what came of every promise the last time it was tried, and each client. Pictures: a
+terminal's.
 """
 
 from __future__ import annotations
@@ -15,24 +16,25 @@ import click
 import ltm as ltm_package
 from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Row, read
-from docs import recordings
+from docs import client_pages, recordings
 from ltm.cli.app import COMMANDS, ltm
 from ltm.config.options import OPTIONS
 from ltm.kinds import Kind, Kinds
 from ltm.model import Memory
 
-FOLDER = Path(__file__).parent / "reference"
+FOLDER = Path(__file__).parent
 _NOTE = "<!-- Made by `python -m docs.generate`; edit the code, not this page. -->\n"
 
 
 def pages() -> dict[str, str]:
-    """The text of every generated page by file name."""
+    """The text of every generated page by its path in this folder."""
     return {
-        "cli.md": _cli(),
-        "options.md": _options(),
-        "kinds.md": _kinds(),
-        "modules.md": _modules(),
-        "reliability.md": _reliability(),
+        "reference/cli.md": _cli(),
+        "reference/options.md": _options(),
+        "reference/kinds.md": _kinds(),
+        "reference/modules.md": _modules(),
+        "reference/reliability.md": _reliability(),
+        **{f"clients/{name}": text for name, text in client_pages.pages().items()},
     }
 
 
@@ -193,10 +195,10 @@ def _cell(value: object) -> str:
 
 def main() -> None:
     """Write all pages."""
-    FOLDER.mkdir(exist_ok=True)
     for name, text in pages().items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_text(text, encoding="utf-8")
-        sys.stdout.write(f"wrote docs/reference/{name}\n")
+        sys.stdout.write(f"wrote docs/{name}\n")
     for name, text in recordings.pictures().items():
         (recordings.FOLDER / name).write_text(text, encoding="utf-8")
         sys.stdout.write(f"wrote docs/images/{name}\n")

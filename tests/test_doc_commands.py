@@ -27,6 +27,7 @@ import pytest
 import yaml
 
 from ltm.cli.app import ltm
+from ltm.clients.table import BY_NAME
 from ltm.state.candidates import CandidateRecord, Candidates
 from tests.e2e.client import wait_until
 from tests.e2e.client.deadline import PATIENCE
@@ -39,6 +40,8 @@ PAGES = sorted(
     str(path.relative_to(ROOT))
     for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     if path != ROOT / "docs" / "reference" / "cli.md"  # the help of every command, generated
+    # One for all: tests/clients sets up each, and a test below says that they are alike.
+    and (path.parent.name != "clients" or path.name == "codex.md")
 )
 SESSION = "3f2a41c7-0000-4000-8000-000000000001"
 
@@ -274,6 +277,7 @@ STORIES = {
         if tool != "auto-memory"
     },
     "docs/guides/clients.md": Story(with_clients, finds=("ltm doctor",)),
+    "docs/clients/codex.md": Story(with_clients, finds=("ltm doctor",)),
     "docs/guides/troubleshooting.md": Story(
         captured, {"ID of ltm sessions": lambda _: SESSION[:8], "ID": newest}
     ),
@@ -512,6 +516,20 @@ def test_the_blocks_of_a_page_run_in_order_in_an_empty_home(page: str, tmp_path:
                 answer = ASKS.get(line.split("  ")[0], "")
                 code = int(line.startswith(story.finds)) if story.finds else 0
                 reader.type(filled_in(reader, story, line), answer, code)
+
+
+def test_every_client_has_a_page_with_the_same_commands() -> None:
+    pages = {path.stem: path.read_text("utf-8") for path in (ROOT / "docs/clients").glob("*.md")}
+    assert set(pages) == set(BY_NAME) - {"claude-code"}
+    known = typed_on(pages["codex"])
+    for name, text in pages.items():
+        lines = {line.replace(f"--client {name}", "--client codex") for line in typed_on(text)}
+        assert len(lines) >= 4
+        assert lines <= known, name
+
+
+def typed_on(page: str) -> set[str]:
+    return {line for language, text in blocks(page) if not language for line in text.splitlines()}
 
 
 ASKS = dict.fromkeys(
