@@ -53,12 +53,12 @@ _NOTES = {
         " the line that takes it in.",
     ),
     "opencode": (
-        "OpenCode has no hooks but JavaScript plugins, so LTM adds one. It starts the hook's program"
-        " and waits for it three seconds at most.",
+        "OpenCode has no hooks but JavaScript plugins, so LTM adds one. It starts the hook's"
+        " program and waits for it three seconds at most.",
     ),
     "kilo": (
-        "Kilo has no hooks but JavaScript plugins, so LTM adds one. It starts the hook's program"
-        " and waits for it three seconds at most.",
+        "Kilo has no hooks but JavaScript plugins, so LTM adds one. It starts the hook's"
+        " program and waits for it three seconds at most.",
     ),
     "cline": (
         "Cline passes on what a hook says only after the first tool call of a task, so that is when"
@@ -98,7 +98,7 @@ def _page(client: Client) -> Iterator[str]:
     yield "<!-- Made by `python -m docs.generate`; edit the code, not this page. -->\n"
     yield f"{title} shares one memory with every other client you set up"
     yield "([all of them](../guides/clients.md)).\n"
-    yield "| | |\n|---|---|"
+    yield f"| | {title} |\n|---|---|"
     yield f"| told at the start of a session | {_told(client)} |"
     yield f"| its sessions are learned from | {_learned(client)} |"
     yield "| the agent can ask (MCP tools) | yes |"
@@ -114,7 +114,7 @@ def _page(client: Client) -> Iterator[str]:
         )
     if client.instructions:
         named = ", ".join(f"`{name}`" for name in client.instructions)
-        yield f"\nWhat a file that {title} loads by itself ({named}) says already is not told again."
+        yield f"\nWhat {title} loads by itself ({named}) is not told again."
     yield "\n## What is written\n"
     yield from _written(client)
     if notes := _NOTES.get(client.name, ()):
@@ -123,8 +123,8 @@ def _page(client: Client) -> Iterator[str]:
         yield ""
     yield "## Take it out\n"
     yield f"    ltm uninstall --client {client.name}\n"
-    yield "A file that was not changed since is as it was before, to the byte; from any other only LTM's"
-    yield "own entries go. Your memories stay.\n"
+    yield "A file that was not changed since is as it was before, to the byte; from any other only"
+    yield "LTM's own entries go. Your memories stay.\n"
     yield "If something does not work: [troubleshooting](../guides/troubleshooting.md).\n"
 
 
@@ -183,8 +183,8 @@ def _written(client: Client) -> Iterator[str]:
         names = ", ".join(f"`{_shown(path)}`" for path, _, _ in own)
         yield f"{names}: {'a file' if len(own) == 1 else 'files'} of LTM with its hooks.\n"
     elif project:
-        place = f"`{client.project_hooks}` of a project"
-        yield f"Its hooks have a place in projects only: `--project-scope` enters them in {place}.\n"
+        place = f"`--project-scope` enters them in `{client.project_hooks}` of a project"
+        yield f"Its hooks have a place in projects only: {place}.\n"
 
 
 def _shown(path: str) -> str:

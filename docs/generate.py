@@ -1,8 +1,8 @@
 """Writes the reference pages from the code: `python -m docs.generate`. A test compares them.
 
 Pages: every module, every command's help, every option, the kinds table, the keys of a memory
-file, what came of every promise the last time it was tried, and each client. Pictures: a
-terminal's.
+file, what came of every promise the last time it was tried, and each client. Recordings of a
+terminal.
 """
 
 from __future__ import annotations

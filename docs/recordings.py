@@ -1,6 +1,7 @@
-"""Pictures of a terminal for the tutorial, made of a golden story, which a test plays.
+"""Recordings of a terminal for the tutorial, made of a golden story, which a test plays.
 
-A picture is an SVG of plain text: it can be searched and copied, and fetches nothing.
+A recording is an SVG of plain text: it can be searched and copied, and fetches nothing. Its lines
+come one after the other, once; where people ask for no motion, all are there from the beginning.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _NAMES = {
     "<mem-2>": "mem_1m7rz0jg106fxwwy",
 }
 _COLUMNS, _LEFT, _TOP, _ROW, _WIDTH = 96, 18, 46, 19, 8.45
+_TYPING, _PRINTING = 1.2, 0.15
+"""Seconds after which a line follows one that was typed, and one that was printed."""
 
 
 def pictures() -> dict[str, str]:
@@ -53,17 +56,22 @@ def _picture(commands: list[str]) -> str:
     rows = rows[:-1]
     height = _TOP + _ROW * len(rows)
     width = round(2 * _LEFT + _COLUMNS * _WIDTH)
-    lines = [
-        f'<text class="{style}" x="{_LEFT}" y="{_TOP + _ROW * place}" xml:space="preserve">'
-        f"{escape(text)}</text>"
-        for place, (style, text) in enumerate(rows)
-        if text
-    ]
+    lines = []
+    moment = 0.3
+    for place, (style, text) in enumerate(rows):
+        if text:
+            lines.append(
+                f'<text class="{style}" x="{_LEFT}" y="{_TOP + _ROW * place}"'
+                f' style="animation-delay:{moment:.2f}s" xml:space="preserve">{escape(text)}</text>'
+            )
+        moment += _TYPING if style else _PRINTING
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
             "<style>text{font:14px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;"
-            "fill:#d7dde5}.typed{fill:#8fd694;font-weight:600}</style>",
+            "fill:#d7dde5}.typed{fill:#8fd694;font-weight:600}"
+            "@media (prefers-reduced-motion:no-preference){text{animation:come .2s both}}"
+            "@keyframes come{from{opacity:0}}</style>",
             f'<rect width="{width}" height="{height}" rx="8" fill="#161b22"/>',
             *(
                 f'<circle cx="{_LEFT + 4 + 18 * place}" cy="18" r="5" fill="{colour}"/>'
