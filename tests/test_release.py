@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,9 @@ def test_two_builds_are_the_same_and_say_where_the_project_is(clone: Path) -> No
     names = {path.name for path in (clone / "dist").iterdir()}
     stem = f"ltm_memory-{__version__}"
     assert names == {f"{stem}-py3-none-any.whl", f"{stem}.tar.gz"}
+    notes = (clone / "build" / "release-notes.md").read_text(encoding="utf-8")
+    assert notes.startswith("### ")
+    assert "\n## " not in notes
     assert 'Issues = "https://example.org/me/ltm/issues"' in (clone / "pyproject.toml").read_text()
     assert '"io.github.me/ltm"' in (clone / "server.json").read_text()
 
@@ -101,3 +105,18 @@ def test_workflows_can_be_read_and_publish_only_with_consent() -> None:
     allowed = {name: each["permissions"] for name, each in jobs.items()}
     assert [name for name, each in allowed.items() if "write" in each.values()] == ["publish"]
     assert set(jobs["publish"]["needs"]) == {"build", "try"}
+
+
+def test_workflows_run_what_no_one_can_replace() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / ".github").rglob("*.yml")]
+    used = [line for text in texts for line in re.findall(r"uses: (.*)", text)]
+    assert len(used) > 10
+    assert [each for each in used if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", each)] == []
+    tools = [name for text in texts for name in re.findall(r"pipx run (?:--spec )?(\S+)", text)]
+    assert len(tools) >= 3
+    assert [each for each in tools if "==" not in each] == []
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    tried = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))
+    versions = tried["jobs"]["try"]["strategy"]["matrix"]["python"]
+    classifiers = {f"Programming Language :: Python :: {each}" for each in versions}
+    assert classifiers == {each for each in said["classifiers"] if re.search(r":: 3\.\d+$", each)}
