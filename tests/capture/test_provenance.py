@@ -14,6 +14,7 @@ from ltm.capture.provenance import Evidence
 from ltm.model import Source, Trust
 from ltm.sessions.transcript import read
 from ltm.sessions.turns import Aside, AssistantText, Summary, ToolResult, ToolUse, Turn, UserText
+from tests.project.repos import make_repo
 from tests.sessions.writing import Transcript
 
 ERRORS = [
@@ -184,13 +185,35 @@ def test_an_earlier_stretch_of_the_session_counts_too(tmp_path: Path) -> None:
     ]
 
 
-def test_instruction_files_of_the_folder_count_and_a_pipe_of_that_name_does_not_block(
+def test_instruction_files_of_the_repository_count_and_a_pipe_of_that_name_does_not_block(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "CLAUDE.md").write_text(README)
     os.mkfifo(tmp_path / "AGENTS.md")
-    evidence = Evidence(folder=str(tmp_path))
-    assert evidence.judged([told(REPEATED[0])])[0].source.trust is Trust.TOOL
+    folder = make_repo(tmp_path / "clone") / "packages" / "api"
+    folder.mkdir(parents=True)
+    outside = tmp_path / "outside.md"
+    outside.write_text(README)
+    (folder / "CLAUDE.md").write_text("@../../../outside.md")
+
+    def trust() -> Trust:
+        return Evidence(folder=str(folder)).judged([told(REPEATED[0])])[0].source.trust
+
+    assert trust() is Trust.ASSISTANT, "a file of the user's own"
+    for place, text in (
+        ("clone/packages/api/CLAUDE.md", README),
+        ("clone/AGENTS.md", README),
+        ("clone/.claude/rules/deep/deploy.md", README),
+        ("clone/.cursor/rules/deploy.mdc", README),
+        ("clone/CLAUDE.md", "See @docs/more.md and @nothing"),
+    ):
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if text != README:
+            (tmp_path / "clone" / "docs").mkdir()
+            (tmp_path / "clone" / "docs" / "more.md").write_text(f"@../CLAUDE.md\n{README}")
+        assert trust() is Trust.TOOL, place
+        path.unlink()
 
 
 def test_more_than_is_held_is_looked_up_in_the_transcript(tmp_path: Path) -> None:

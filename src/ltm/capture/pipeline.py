@@ -274,9 +274,12 @@ def keep_late(
     keep(store, candidates, done, evidence=evidence, now=now, choose=choose)
 
 
-def keep_episode(store: Store, candidate: Candidate, done: Captured, *, now: datetime) -> None:
+def keep_episode(
+    store: Store, candidate: Candidate, done: Captured, *, evidence: Evidence, now: datetime
+) -> None:
     """Append an episode; a later one of the same session takes the place of the earlier."""
-    memory = as_memory(candidate, now)
+    (judged,) = evidence.judged([candidate], waiting=waiting(store))
+    memory = as_memory(judged, now)
     if memory.source.trust in store.hold:
         memory = memory._replace(status=Status.QUARANTINED)
     former = [

@@ -140,6 +140,9 @@ _SURE = (0.4, 0.6, 1.0)
 Reword = Callable[[Sequence[str]], str]
 """A wording for what users said; '' for none. A model may give it."""
 
+EvidenceOf = Callable[[str], Evidence]
+"""What a session was given, by its id."""
+
 
 @dataclass(frozen=True, slots=True)
 class PreferenceChange:
@@ -174,27 +177,42 @@ class PreferenceChange:
 
 
 def plan(
-    store: Store, ledger: Ledger, project: str, now: datetime, reword: Reword | None = None
+    store: Store,
+    ledger: Ledger,
+    project: str,
+    now: datetime,
+    reword: Reword | None = None,
+    evidence: EvidenceOf = lambda _: Evidence(),
 ) -> list[PreferenceChange]:
-    """What would become of a project's rules now."""
+    """What would become of a project's rules now; `evidence` knows what sessions were given."""
     kind = next((each for each in store.kinds if each.tiers), None)
     if kind is None:
         return []
     known = store.list(Filter(kinds=(kind.name,), statuses=tuple(Status))).items
-    cases = [
-        replace(case, words=_own(case.words, store))
-        for case in cases_of(ledger, project, store.kinds, known, now)
-    ]
+    cases = _in_own_words(cases_of(ledger, project, store.kinds, known, now), store, evidence)
     steps = (_step(case, kind, known, now, reword or (lambda _: "")) for case in cases)
     return [step for step in steps if step is not None]
 
 
-def _own(words: Sequence[str], store: Store) -> list[str]:
-    """The wordings that do not quote what waits for a person."""
-    source = Source(Trust.USER)
-    said = [Candidate("", each, 0.0, source) for each in words]
-    judged = Evidence().judged(said, waiting=waiting(store))
-    return [each.text for each in judged if each.source.trust is Trust.USER]
+def _in_own_words(cases: Sequence[RuleCase], store: Store, evidence: EvidenceOf) -> list[RuleCase]:
+    """The cases with the wordings that were the user's own in one session at least, and that do not
+    quote what waits for a person."""
+    said: dict[str, set[str]] = {}
+    for case in cases:
+        for each in case.evidence:
+            said.setdefault(each.session, set()).update(case.words)
+    own: set[tuple[str, str]] = set()
+    for session, words in said.items():
+        asked = [Candidate("", each, 0.0, Source(Trust.USER)) for each in words]
+        judged = evidence(session).judged(asked, waiting=waiting(store))
+        own.update((session, each.text) for each in judged if each.source.trust is Trust.USER)
+
+    def is_own(case: RuleCase, text: str) -> bool:
+        return not case.evidence or any((e.session, text) in own for e in case.evidence)
+
+    return [
+        replace(case, words=[each for each in case.words if is_own(case, each)]) for case in cases
+    ]
 
 
 def apply(

@@ -10,16 +10,19 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
 from typing import Any
 
 from ltm.capture.commands import MEMORY
 from ltm.capture.decide import Candidate
 from ltm.capture.message import pasted
 from ltm.errors import LtmError
-from ltm.files.atomic import read_plain
+from ltm.files.atomic import is_inside, read_plain
 from ltm.model import Source, Trust
+from ltm.project.git import find, upward
 from ltm.sessions.readers import READERS
 from ltm.sessions.sources import file_of
 from ltm.sessions.transcript import Lines, LineSource, read
@@ -33,6 +36,7 @@ from ltm.sessions.turns import (
     Turn,
     UserText,
 )
+from ltm.state.session_log import SessionLog
 from ltm.text import terms
 from ltm.text.sameness import same
 from ltm.text.similarity import COMMON_WORDS
@@ -42,6 +46,18 @@ INSTRUCTIONS = (
     ".github/copilot-instructions.md", ".cursorrules", ".clinerules", ".goosehints",
 )  # fmt: skip
 """Files of a repository that clients load: older clients do not note what stood in them."""
+
+_RULES = (
+    ".claude/rules", ".clinerules", ".cursor/rules", ".github/instructions", ".kiro/steering",
+    ".windsurf/rules",
+)  # fmt: skip
+"""Folders of such files."""
+
+_IMPORT = re.compile(r"(?<!\S)@((?:\\ |\S)+)")
+"""How one of them takes another in."""
+
+_FILES = 100
+"""So many of them are read."""
 
 _HELD = 4_000_000
 """Characters that are held; beyond them the transcript is read again when there is a question."""
@@ -107,12 +123,18 @@ class Evidence:
         begun: bool = False,
         folder: str = "",
         lines: LineSource = Lines,
+        verbatim: bool = False,
     ) -> None:
-        """`begun` says that an earlier stretch of the transcript was read before."""
+        """`begun` says that an earlier stretch of the transcript was read before.
+
+        With `verbatim` only what is repeated word for word is not the word of who says it: a person
+        may have written it, in a file or at a prompt of the shell.
+        """
         self._transcript = transcript
         self._lines = lines
         self.begun = begun
         self._folder = folder
+        self._verbatim = verbatim
         self._collected = _Collector()
         self._held: list[Given] = []
         self._size = 0
@@ -137,9 +159,13 @@ class Evidence:
         candidates costs as much as for one.
         """
         found = list(candidates)
-        asked = [_Question(each) for each in found if each.source.trust is not Trust.TOOL]
+        asked = [
+            _Question(each, verbatim=self._verbatim)
+            for each in found
+            if each.source.trust is not Trust.TOOL
+        ]
         self._answer(asked)
-        if any(each.candidate.source.trust is Trust.USER for each in asked):
+        if any(each.verbatim for each in asked):
             _compare(asked, (Given(0, text, waiting=True) for text in waiting))
         given = {id(each.candidate) for each in asked if each.answered}
         return [
@@ -149,11 +175,11 @@ class Evidence:
             for each in found
         ]
 
-    def is_copied(self, text: str) -> bool:
-        """Whether a text stands in what was given, word for word."""
-        question = _Question(Candidate("", text, 0.0, Source(Trust.USER)))
-        self._answer([question])
-        return question.answered
+    def is_copied(self, *texts: str) -> bool:
+        """Whether one of some texts stands in what was given, word for word."""
+        asked = [_Question(Candidate("", text, 0.0, Source(Trust.USER))) for text in texts if text]
+        self._answer(asked)
+        return any(each.answered for each in asked)
 
     def _answer(self, asked: list[_Question]) -> None:
         if asked and self._is_blind():
@@ -178,12 +204,48 @@ class Evidence:
         return client in READERS and not READERS[client].shows_results
 
     def _instructions(self) -> Iterator[Given]:
-        for name in INSTRUCTIONS if self._folder else ():
+        """What the files say that clients load in the folder, from the top of its repository."""
+        if not self._folder:
+            return
+        folder = os.path.realpath(self._folder)
+        repository = find(folder)
+        top = repository.work_tree if repository and repository.work_tree else folder
+        places = takewhile(lambda place: is_inside(place, top), upward(folder))
+        paths = deque(path for place in places for path in _loaded_in(place))
+        seen: set[str] = set()
+        read = 0
+        while paths and read < _FILES:
+            path = paths.popleft()
+            if path in seen:
+                continue
+            seen.add(path)
             try:
-                data = read_plain(os.path.join(self._folder, name), limit=_FILE)
+                text = read_plain(path, limit=_FILE).decode("utf-8", "replace")
             except (OSError, LtmError):
                 continue
-            yield Given(0, data.decode("utf-8", "replace"))
+            read += 1
+            yield Given(0, text)
+            for name in islice(_IMPORT.findall(text), _FILES):
+                target = os.path.join(os.path.dirname(path), name.replace("\\ ", " "))
+                if is_inside(target, top):
+                    paths.append(os.path.normpath(target))
+
+
+def _loaded_in(place: str) -> Iterator[str]:
+    """Where the files may be that clients load in a folder."""
+    yield from (os.path.join(place, name) for name in INSTRUCTIONS)
+    for folder in _RULES:
+        for parent, _, names in islice(os.walk(os.path.join(place, folder)), _FILES):
+            rules = (name for name in sorted(names) if name.endswith((".md", ".mdc")))
+            yield from (os.path.join(parent, name) for name in islice(rules, _FILES))
+
+
+def evidence_of(log: SessionLog, session: str, *, verbatim: bool = False) -> Evidence:
+    """What a session was given from its beginning to its end; of one unknown nothing is known."""
+    known = log.get(session) if session else None
+    if known is None:
+        return Evidence(verbatim=verbatim)
+    return Evidence(known.transcript, begun=True, folder=known.cwd, verbatim=verbatim)
 
 
 class _Collector:
@@ -242,17 +304,19 @@ class _Question:
 
     candidate: Candidate
     answered: bool = False
+    verbatim: bool = False
+    """Whether only the very words count, as for whatever the user says."""
     pieces: list[_Piece] = field(default_factory=list)
     stems: frozenset[str] = frozenset()
     """Those of all its pieces."""
     _least: int = 1
     """Of these, as many are in every text that may answer it."""
     _line: int = 0
-    _by_user: bool = False
 
     def __post_init__(self) -> None:
         candidate = self.candidate
-        self._by_user = candidate.source.trust is Trust.USER
+        by_user = candidate.source.trust is Trust.USER
+        self.verbatim = self.verbatim or by_user
         last = candidate.source.lines.rpartition("-")[2]
         self._line = int(last) if last.isdecimal() else 0
         texts = [candidate.text, candidate.title, candidate.reason]
@@ -263,8 +327,8 @@ class _Question:
             part for text in texts for part in (text, *_PIECES.split(text)) if part.strip()
         )
         measure = _LAST_WORDS if candidate.fleeting else _CLAIM
-        self.pieces = [_Piece(part, _PROMPT if self._by_user else measure) for part in parts]
-        if self._by_user:
+        self.pieces = [_Piece(part, _PROMPT if self.verbatim else measure) for part in parts]
+        if by_user:
             quotes = (quote for text in texts for quote in _QUOTES.findall(text))
             self.pieces += [_Piece(quote, _QUOTATION) for quote in quotes]
         if candidate.done:
@@ -281,15 +345,15 @@ class _Question:
         if self.answered or len(self.stems.intersection(there)) < self._least:
             return  # as for nearly every text
         late = self._line and given.line > self._line
-        if late or (given.recalled and self._by_user):
+        if late or (given.recalled and self.verbatim):
             return
-        if given.waiting and (not self._by_user or self._states(given.text)):
+        if given.waiting and (not self.verbatim or self._states(given.text)):
             return
         self.answered = any(piece.is_given(given, there) for piece in self.pieces)
 
     def doubt(self) -> None:
         """Mark it as unchecked: what the agent says waits, what the user says stands."""
-        self.answered = not self._by_user
+        self.answered = not self.verbatim
 
     def _states(self, text: str) -> bool:
         """Whether a message says just this, and nothing about it."""

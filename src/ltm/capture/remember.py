@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ltm.capture.decide import Candidate, Choice, Outcome, decide, moment_of, replacing, settle
+from ltm.capture.provenance import Evidence
 from ltm.decisions import TEXT, Add, Applied, Revise, Supersede
 from ltm.errors import Refused, WrongUsage
 from ltm.kinds import Kinds
@@ -64,6 +65,9 @@ class RememberRequest:
     """Id of the memory this one takes the place of, shortened or not."""
     by_person: bool = False
     """Whether a person gave it just now, so that it waits for no one."""
+    evidence: Evidence | None = None
+    """What the session was given in which it is wished for, if it is in one: what only repeats that
+    is the word of a tool, whoever wishes for it."""
     apart: bool = False
     """Keep it as a memory of its own, whatever it resembles."""
     source: Source = field(default_factory=Source)
@@ -78,6 +82,8 @@ class RememberResult:
     inferred: tuple[str, ...]
     redacted: tuple[str, ...] = ()
     """The kinds of secrets that were in the wish, and are in no file."""
+    copied: bool = False
+    """Whether it only repeats what the session was given."""
 
     @property
     def outcome(self) -> Outcome:
@@ -96,6 +102,12 @@ def remember(store: Store, wish: RememberRequest, *, at: datetime | None = None)
         raise WrongUsage(
             "a memory cannot replace another one and be kept apart from it", hint="choose one"
         )
+    copied = wish.evidence is not None and wish.evidence.is_copied(
+        wish.text, wish.title or "", wish.reason
+    )
+    if copied:
+        source = wish.source._replace(trust=Trust.TOOL)
+        wish = replace(wish, source=source, by_person=False)
     memory, inferred, secrets = draft(store, wish, at or now())
     is_held = wish.source.trust in store.hold and not wish.by_person
     if is_held and not _is_in_force(store, memory):
@@ -124,7 +136,7 @@ def remember(store: Store, wish: RememberRequest, *, at: datetime | None = None)
     inferred = tuple(
         each for each in inferred if each.startswith("tags=") or each.split(" (")[0] in taken
     )
-    return RememberResult(applied, choice, inferred, secrets)
+    return RememberResult(applied, choice, inferred, secrets, copied)
 
 
 def _is_in_force(store: Store, memory: Memory) -> bool:

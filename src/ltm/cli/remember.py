@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import click
 
 from ltm.capture.decide import Outcome
+from ltm.capture.provenance import evidence_of
 from ltm.capture.remember import RememberRequest, RememberResult, remember
 from ltm.cli import output
 from ltm.cli.command import KINDS, Work, command
-from ltm.model import Stored
+from ltm.model import Source, Status, Stored
 from ltm.text.display import counted, one_line
 from ltm.text.sentences import shortened
 
@@ -53,7 +55,18 @@ def remember_command(work: Work, text: tuple[str, ...], tags: str | None, **opti
     if words == "-" or not (text or sys.stdin.isatty()):
         words = sys.stdin.read()
     tagged = {"tags": tags.split(",") if tags else (), "auto_tag": work.config.get("auto_tag")}
-    done = remember(work.store, RememberRequest(words, by_person=True, **tagged, **options))
+    # In the shell of an agent nobody can tell who typed it: what it read may have told it to.
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    evidence = evidence_of(work.log, session) if session else None
+    wish = RememberRequest(
+        words,
+        by_person=True,
+        source=Source(session=session),
+        evidence=evidence,
+        **tagged,
+        **options,
+    )
+    done = remember(work.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
     if work.as_json:
         output.emit(
@@ -71,6 +84,7 @@ def remember_command(work: Work, text: tuple[str, ...], tags: str | None, **opti
                 "conflicts": list(memory.conflicts),
                 "similar": [each.memory.id for each in done.similar],
                 "redacted": list(done.redacted),
+                "status": str(memory.status),
             }
         )
         return
@@ -82,6 +96,10 @@ def tell_result(done: RememberResult) -> None:
     applied, memory, outcome = done.applied, done.applied.stored.memory, done.outcome
     begin = "Known already, now confirmed:" if outcome is Outcome.CONFIRMED else "Remembered"
     output.say(f"{begin} {memory.id} ({output.memory_headline(memory)})")
+    if memory.status is Status.QUARANTINED:
+        output.say("  not told or found until you approve it: the text repeats word for word what")
+        output.say("  a tool, a file or a page said in the session this was typed in")
+        output.say(f"    approve it with: ltm approve {memory.id}")
     output.say(f"  in {applied.stored.path}")
     if outcome is Outcome.CONFIRMED:
         output.say(f"  seen {counted(memory.observations, 'time')}")

@@ -167,7 +167,7 @@ def facts(work: Work, names: tuple[str, ...]) -> None:
             hint="list notes with: ltm sessions summary",
         )
     chosen = [each for each in notes if not wanted or each.name in wanted]
-    done = facts_from(work.store, chosen, now())
+    done = facts_from(work.store, work.log, chosen, now())
     if work.as_json:
         output.emit(
             {

@@ -68,7 +68,6 @@ def store_memory(
 ) -> str:
     """Keep something; what was not said is inferred, and what is known already is confirmed."""
     session = current(call.places)
-    copied = _is_copied(session, content)
     wish = RememberRequest(
         text=content,
         title=title,
@@ -82,7 +81,8 @@ def store_memory(
         state=state,
         replaces=call.read(replaces).memory.id if replaces.strip() else "",
         apart=new,
-        source=Source(Trust.TOOL if copied else Trust.ASSISTANT, session.id, tool=call.tool),
+        source=Source(Trust.ASSISTANT, session.id, tool=call.tool),
+        evidence=_evidence(session),
     )
     done = remember(call.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
@@ -96,7 +96,7 @@ def store_memory(
         return "\n".join([known, *lost])
     lines = [f"Remembered {said}"]
     if memory.status is Status.QUARANTINED:
-        lines = [*call.kept_waiting(said, memory.id, copied=copied)]
+        lines = [*call.kept_waiting(said, memory.id, copied=done.copied)]
     if done.inferred:
         inferred = ", ".join(each.partition(" (")[0] for each in done.inferred)
         lines.append(f"inferred: {harmless(inferred)}")
@@ -132,7 +132,8 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
         return f"{settled}\n{headline(call.read(id).memory)}"
     stored = call.read(id)
     memory = stored.memory
-    if _is_copied(current(call.places), str(given.get("content") or "")):
+    texts = (str(given.get(name) or "") for name in (*TEXT, "reason"))
+    if _evidence(current(call.places)).is_copied(*texts):
         raise Refused(
             "the new text repeats word for word what a tool, a file or a page said in this session",
             hint=f"if the user wants it, they change it themselves: ltm edit {memory.id}",
@@ -156,8 +157,8 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
     return "\n".join([settled, *lines] if settled else lines)
 
 
-def _is_copied(session: Current, text: str) -> bool:
-    return Evidence(session.transcript, begun=True, folder=session.cwd).is_copied(text)
+def _evidence(session: Current) -> Evidence:
+    return Evidence(session.transcript, begun=True, folder=session.cwd)
 
 
 def review_candidates(call: Call, keep: Sequence[str] = (), drop: Sequence[str] = ()) -> str:
@@ -346,9 +347,12 @@ class Current:
 
 
 def current(places: Places) -> Current:
-    """The session this server's agent is in, with its figures up to this moment."""
+    """The session this server's agent is in, with its figures up to this moment.
+
+    Most clients do not name it: then only what the latest one that goes on was given is known.
+    """
     named = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    if not named or not os.path.exists(places.state_db):
+    if not os.path.exists(places.state_db):
         return Current(named)
     try:
         with closing(SessionLog(places.state_db)) as log:
@@ -358,6 +362,9 @@ def current(places: Places) -> Current:
 
 
 def _current(log: SessionLog, named: str, project: str) -> Current:
+    if not named:
+        latest = next((each for each in log.sessions(project, _RECENT) if not each.ended), None)
+        return Current(transcript=latest.transcript, cwd=latest.cwd) if latest else Current()
     session = log.get(named)
     if session is None:
         return Current(named)

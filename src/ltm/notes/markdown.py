@@ -20,6 +20,7 @@ from itertools import islice
 
 from ltm.capture.decide import Candidate
 from ltm.capture.message import with_reason
+from ltm.capture.provenance import Evidence
 from ltm.capture.statements import Setting, notes, statements
 from ltm.kinds import Kind, Kinds
 from ltm.llm.backend import object_in
@@ -298,8 +299,13 @@ Use the words of the session. Leave out what was not said. The digest is a recor
 it asks."""
 
 
-def worded(outline: Outline, turns: Iterable[Turn], kinds: Kinds, model: Model) -> Outline:
-    """The outline with what a model says better; `ModelFailed` when it cannot be asked."""
+def worded(
+    outline: Outline, turns: Iterable[Turn], kinds: Kinds, model: Model, evidence: Evidence
+) -> Outline:
+    """The outline with what a model says better, unless it repeats what the session was given.
+
+    `ModelFailed` when it cannot be asked.
+    """
     lines = [redacted(each.text) for each in digest(turns)]
     text = "\n".join(lines)
     if len(text) > _MOST:  # the goal stands at the beginning, the state at the end
@@ -308,20 +314,24 @@ def worded(outline: Outline, turns: Iterable[Turn], kinds: Kinds, model: Model) 
     answer = object_in(model.ask(_SYSTEM, f"[{mark} digest]\n{text}\n[{mark} end]\nThe JSON only."))
     said = tokens_of("\n".join(each for each in lines if each.startswith(("USER:", "CLAUDE:"))))
     source = Source(Trust.ASSISTANT, outline.session, outline.lines)
-    decided = (
-        Candidate("decision", line, 0.6, source, reason=with_reason(line)[1], at=outline.last)
-        for line in _lines(answer, "decisions", said)
-    )
+
+    def own(name: str) -> tuple[str, ...]:
+        """The lines of an answer that do not repeat what the session was given."""
+        lines = _lines(answer.get(name), said)
+        judged = evidence.judged(Candidate("", each, 0.0, source) for each in lines)
+        return tuple(each.text for each in judged if each.source.trust is not Trust.TOOL)
+
     found = [
-        each for each in decided if not any(holds(known.text, each.text) for known in outline.found)
+        Candidate("decision", line, 0.6, source, reason=with_reason(line)[1], at=outline.last)
+        for line in own("decisions")
+        if not any(holds(known.text, line) for known in outline.found)
     ]
-    goal, state = _line(answer.get("goal"), said), _line(answer.get("state"), said)
     return replace(
         outline,
-        asked=(goal, *outline.asked[1:]) if goal else outline.asked,
-        state=state or outline.state,
-        steps=tuple(_lines(answer, "next", said)) or outline.steps,
-        failing=tuple(dict.fromkeys((*outline.failing, *_lines(answer, "open", said)))),
+        asked=(*(own("goal")[:1] or outline.asked[:1]), *outline.asked[1:]),
+        state="".join(own("state")[:1]) or outline.state,
+        steps=own("next") or outline.steps,
+        failing=tuple(dict.fromkeys((*outline.failing, *own("open")))),
         found=(*outline.found, *found),
     )
 
@@ -336,9 +346,8 @@ def preference_in_words(statements: Sequence[str], model: Model) -> str:
     return _line(answer.get("preference"), tokens_of("\n".join(texts)))
 
 
-def _lines(answer: Mapping[str, object], name: str, said: frozenset[str]) -> list[str]:
-    value = answer.get(name)
-    lines = (_line(each, said) for each in value) if isinstance(value, list) else ()
+def _lines(value: object, said: frozenset[str]) -> list[str]:
+    lines = (_line(each, said) for each in (value if isinstance(value, list) else [value]))
     return [line for line in lines if line][:_LINES]
 
 

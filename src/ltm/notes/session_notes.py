@@ -24,7 +24,7 @@ from hashlib import blake2b
 from itertools import islice, zip_longest
 
 from ltm.capture.pipeline import Captured, keep_late
-from ltm.capture.provenance import Evidence
+from ltm.capture.provenance import evidence_of
 from ltm.errors import NotFound
 from ltm.files.atomic import failed, make_folder, read_plain, remove_file, write_file
 from ltm.files.lock import Lock
@@ -35,7 +35,7 @@ from ltm.notes.outline import outline_in
 from ltm.notes.recent import FOLDER, SUMMARY
 from ltm.project.layout import Places
 from ltm.sessions.transcript import Lines, LineSource
-from ltm.state.session_log import Session
+from ltm.state.session_log import Session, SessionLog
 from ltm.store.project import OpenProject
 from ltm.store.store import Store
 from ltm.text.sentences import shortened
@@ -411,7 +411,7 @@ def tidy_notes(where: Places, now: datetime) -> list[str]:
     return folded
 
 
-def facts_from(store: Store, notes: Sequence[Note], now: datetime) -> Captured:
+def facts_from(store: Store, log: SessionLog, notes: Sequence[Note], now: datetime) -> Captured:
     """Keep what notes hold that no session taught: only a person's or an agent's own notes.
 
     What LTM wrote was captured from its session. Doing it again adds nothing.
@@ -426,7 +426,8 @@ def facts_from(store: Store, notes: Sequence[Note], now: datetime) -> Captured:
             except ValueError:
                 at = ""
             found = taught(note.text, store.kinds, source, at)
-            keep_late(store, found, done, evidence=Evidence(), now=now)
+            evidence = evidence_of(log, note.session, verbatim=True)
+            keep_late(store, found, done, evidence=evidence, now=now)
     return done
 
 

@@ -241,6 +241,7 @@ def stash(
     A model that is switched on may word it better; without one, or when it fails, the rules' own
     words stand.
     """
+    from ltm.capture.provenance import Evidence
     from ltm.config.options import OFF
     from ltm.llm.model import open_model
     from ltm.notes.markdown import stash_text, worded
@@ -262,7 +263,8 @@ def stash(
             if config.own("llm.backend") != OFF:
                 model = open_model(config, places.home, log.models(), environ)
                 if model is not None:
-                    outline = worded(outline, read(path), config.kinds, model)
+                    evidence = Evidence(path, begun=True, folder=places.project.root)
+                    outline = worded(outline, read(path), config.kinds, model, evidence)
                     used = "worded"
         except ModelFailed as error:
             used = str(error)

@@ -20,7 +20,7 @@ from ltm.capture.decide import Candidate, Certainty, as_memory
 from ltm.capture.model_extract import Asked, ask_about
 from ltm.capture.model_extract import candidates_in as read_answer
 from ltm.capture.pipeline import READER, Captured, is_known_since, keep_episode, keep_late
-from ltm.capture.provenance import Evidence
+from ltm.capture.provenance import evidence_of
 from ltm.capture.remember import note_likely
 from ltm.errors import LtmError, ModelFailed
 from ltm.files.atomic import make_folder
@@ -98,7 +98,7 @@ def reflect(
 ) -> Reflected:
     """Make memories of all there is, or only say what would be made."""
     done = Reflected(dry_run)
-    store, places = project.store, project.places
+    store, log, places = project.store, project.log, project.places
     make_folder(places.private)
     lock = Lock(os.path.join(places.private, "reflect.lock"))
     with lock, closing(ModelLog(places.state_db)) as models:
@@ -107,15 +107,15 @@ def reflect(
         waiting = [each for each in stashes.every() if not each.processed]
         done.problems += stashes.problems
         if not dry_run:
-            _introduce(project.log, places, waiting)
-        sessions = project.log.sessions(places.project.id, _SESSIONS)
-        unread = [each for each in sessions if has_grown(project.log, each, READER)]
+            _introduce(log, places, waiting)
+        sessions = log.sessions(places.project.id, _SESSIONS)
+        unread = [each for each in sessions if has_grown(log, each, READER)]
         done.sessions = len(unread)
         parts = len(unread) + len(waiting) + 3
         for session in unread if not dry_run else ():
             done.captured += learn_from(project, session, now)
             tell(parts)
-        taken = _Taken(store, ai, done, now, dry_run)
+        taken = _Taken(store, log, ai, done, now, dry_run)
         for stash in waiting:
             taken.add(stash)
             if not dry_run:
@@ -123,7 +123,7 @@ def reflect(
             tell(parts)
         if not dry_run:
             note_likely(store, Candidates(places.private), done.captured.likely, now)
-        _count(store, places, done, now, ai, dry_run)
+        _count(store, log, places, done, now, ai, dry_run)
         tell(parts)
         done.merged = repetitions(store, now)
         through, done.held = let_through(store, done.merged, consent=consent)
@@ -133,7 +133,7 @@ def reflect(
             through, held = let_through(store, proposed, consent=consent)
             done.merged += merge(store, through)
             done.held += held
-            plan.note_masses(project.log, places.project.id, plan.CONSOLIDATE, done.held)
+            plan.note_masses(log, places.project.id, plan.CONSOLIDATE, done.held)
             tell(parts)
             views = write_project_views(project, now)
             done.written = views.written
@@ -162,9 +162,15 @@ class _Taken:
     """Keeps what stashes hold. What did not come from here waits for a person."""
 
     def __init__(
-        self, store: Store, ai: _Asking, done: Reflected, now: datetime, dry_run: bool
+        self,
+        store: Store,
+        log: SessionLog,
+        ai: _Asking,
+        done: Reflected,
+        now: datetime,
+        dry_run: bool,
     ) -> None:
-        self._store, self._ai, self._done = store, ai, done
+        self._store, self._log, self._ai, self._done = store, log, ai, done
         self._now, self._dry_run = now, dry_run
         self._along = CameAlong()
         episodes = store.list(Filter(kinds=("episode",), statuses=tuple(Status))).items
@@ -182,9 +188,11 @@ class _Taken:
         else:
             if own and not stash.ours:
                 found += self._by_model(stash)
-            keep_late(store, found, kept, evidence=Evidence(), now=now)
+            session = read(stash.text).meta.get("session", "") if stash.ours else ""
+            evidence = evidence_of(self._log, session, verbatim=True)
+            keep_late(store, found, kept, evidence=evidence, now=now)
             if told is not None and f"stash/{os.path.basename(stash.path)}" not in self._imported:
-                keep_episode(store, told, kept, now=now)
+                keep_episode(store, told, kept, evidence=evidence, now=now)
         # However old a stash is, a person has as long to look at what it likely holds.
         self._done.captured.likely += [replace(each, at=iso(now)) for each in kept.likely]
         self._done.stashes.append(
@@ -251,7 +259,13 @@ def _written(stash: Stash) -> str:
 
 
 def _count(
-    store: Store, places: Places, done: Reflected, now: datetime, ai: _Asking, dry_run: bool
+    store: Store,
+    log: SessionLog,
+    places: Places,
+    done: Reflected,
+    now: datetime,
+    ai: _Asking,
+    dry_run: bool,
 ) -> None:
     """Preferences from the ledger, where there is one."""
     if not os.path.exists(os.path.join(places.home, corrections.FILE)):
@@ -260,7 +274,9 @@ def _count(
     try:
         with corrections.opened(places.home) as book:
             reword = ai.reword if ai.model is not None and not dry_run else None
-            done.preferences = preferences.plan(store, book, project, now, reword)
+            done.preferences = preferences.plan(
+                store, book, project, now, reword, lambda session: evidence_of(log, session)
+            )
             if not dry_run:
                 done.preferences = preferences.apply(store, book, project, done.preferences, now)
     except (sqlite3.Error, LtmError) as error:
