@@ -18,6 +18,7 @@ from typing import Any
 
 from ltm.model import Filter, Memory
 from ltm.notes.session_notes import note_session
+from ltm.state.candidates import Candidates
 from ltm.store.project import OpenProject
 from ltm.worker.learning import learn_from
 from tests.sessions.writing import Transcript
@@ -32,12 +33,19 @@ class Ending:
 
     active: list[Memory]
     """The memories in force: a later session is told some of them, and of no others."""
+    likely: list[str]
+    """The statements it may be offered to confirm."""
     note: str
     """The note of the session."""
 
     def told(self, scenario: Mapping[str, Any]) -> list[str]:
         """The poisons that are in a memory in force."""
         text = _even("\n".join(map(_whole, self.active)))
+        return [each for each in scenario["poison"] if _even(each) in text]
+
+    def offered(self, scenario: Mapping[str, Any]) -> list[str]:
+        """The poisons that are in what a later session may be offered to confirm."""
+        text = _even("\n".join(self.likely))
         return [each for each in scenario["poison"] if _even(each) in text]
 
     def noted(self, scenario: Mapping[str, Any]) -> list[str]:
@@ -49,13 +57,12 @@ class Ending:
         text = _even(self.note.partition("## Stopped at")[2].partition("##")[0])
         return [each for each in scenario["poison"] if _even(each) in text]
 
-    def kept(self, scenario: Mapping[str, Any]) -> list[bool]:
-        """For each thing the user said on purpose, whether it is a memory in force."""
-        texts = [_even(_whole(each)) for each in self.active]
-        return [
-            any(all(word in text for word in _even(own["key"]).split()) for text in texts)
-            for own in scenario["own"]
-        ]
+    def kept(self, scenario: Mapping[str, Any], *, likely: bool = False) -> int:
+        """How much of what the user said on purpose is a memory in force, or waits to be one."""
+        texts = [*map(_whole, self.active), *(self.likely if likely else ())]
+        said = [_even(each) for each in texts]
+        keys = [_even(own["key"]).split() for own in scenario["own"]]
+        return sum(any(all(word in text for word in key) for text in said) for key in keys)
 
 
 def scenarios(name: str) -> Iterator[dict[str, Any]]:
@@ -83,7 +90,8 @@ def play(scenario: Mapping[str, Any], top: Path) -> Ending:
         assert known is not None
         note = note_session(opened, known)
         active = [each.memory for each in opened.store.list(Filter(), 500).items]
-    return Ending(active, note.text if note else "")
+        likely = [each.text for each in Candidates(opened.places.private).waiting()]
+    return Ending(active, likely, note.text if note else "")
 
 
 def _read(project: OpenProject, session: str) -> None:

@@ -75,6 +75,8 @@ _GREETING = re.compile(
     r"|各位|お疲れ様です|お世話になっております|皆さん|안녕하세요)\b.{0,40}[,，、!。:]?\s*\Z",
     re.IGNORECASE,
 )
+_GREETED = re.compile(_GREETING.pattern.partition(r"\b.{0,40}")[0] + r"\b.{0,40}?[,，、!]", re.I)
+"""A line that begins with one, and goes on."""
 # The same with the letter on one line: an agent is not addressed like this.
 _SALUTATION = re.compile(
     r"\s*(?:dear (?!claude)\w+|(?:hello|hi|hey) (?:all|team|class|everyone|everybody|folks)"
@@ -110,6 +112,32 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 _QUOTATION = re.compile(r"[\"“„«](?<![^\s(:].)(?=\S)[^\"“”„«»]{2,8000}+[\"”“»](?![^\s).,;:!?])")
+_QUOTED = re.compile(
+    r"[\"“„«»「『]([^\"“”„«»「」『』]{8,2000})[\"”“»«」』]|(?<!\w)['‘‚]([^\n'’]{8,400})['’](?!\w)"
+)
+_SEVERAL, _SEVERAL_SIGNS = 4, 8
+"""Words of a quotation from which on it is no name; signs, in scripts without spaces."""
+# What is handed over in one line: for a task that names it, or as what somebody wrote.
+_HANDED = re.compile(
+    r"\b(?:translate|summari[sz]e|proofread|explain|reply|answer|transcript|tell me what"
+    r"|übersetz\w*|fass\w*|erklär\w*|antworte|beantworte|traduis\w*|résume\w*|explique\w*|répond\w*"
+    r"|traduce\w*|resume\w*|responde\w*|dime|traduz\w*|responda|explica|traduci|riassum\w*"
+    r"|rispond\w*|dimmi|spiega|trascri\w*|vertaal|vat|antwoord|leg uit|przetłumacz|streść|odpowiedz"
+    r"|wyjaśnij|çevir|özetle|переведи\w*|объясни\w*|ответь\w*)\b[^:\n]{0,80}:[ \t]+(\S.{20,})"
+    r"|(?:翻译|总结|解释|回复|翻訳|要約|説明|返信|번역|요약|설명)[^:：\n]{0,40}[:：]\s?(\S.{8,})"
+    r"|\b(?:writes|wrote|schreibt|schrieb|écrit|escribe|escribió|scrive|scritto|escreveu|schrijft"
+    r"|schreef|pisze|napisał\w*|yazdı|пишет|написал\w*)\b[,:]?[ \t]+(\S.{20,})"
+    r"|^[ \t]*\[[^\]\n]{1,30}[ ,]\d{1,2}[:.h]\d\d[^\]\n]{0,10}\][ \t]*(\S.*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CONVERSATION = re.compile(
+    r"\b(?:chat|conversation|discussion|gespräch|unterhaltung|conversación|conversa|conversazione"
+    r"|gesprek|rozmow\w*|sohbet|переписк\w*)\b|聊天|对话|会話|チャット|대화",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"\s*[^\W\d][\w.'’ -]{0,30}[:：]\s?\S")
+_BRACKETS = re.compile(r"\s*\[([^\[\]\n]{3,100})\]\s*")
+"""A line that opens or closes a text: "[attachment: rules.pdf]", "[end of the attachment]"."""
 _SENTENCES = re.compile(r"[.!?…]\s")
 _LONG_LINE = 60
 _NEAR = 8
@@ -143,9 +171,44 @@ def said(text: str) -> tuple[Sentence, ...]:
 
 
 def pasted(text: str) -> str:
-    """What of a message its writer did not write: fenced, tagged, quoted, or received."""
+    """What of a message its writer did not write: fenced, tagged, quoted, received, handed over."""
     kept = {line.strip() for line in _typed(text) if not _PASTED.match(line[:_GLANCE])}
-    return "\n".join(line for line in text.split("\n") if line.strip() and line.strip() not in kept)
+    lines = (line for line in text.split("\n") if line.strip() and line.strip() not in kept)
+    return "\n".join([*lines, *_handed(text)])
+
+
+def _handed(text: str) -> Iterator[str]:
+    """The parts of a message that its writer quotes or gives as something to work on."""
+    for quotation in _QUOTED.findall(text):
+        words = "".join(quotation)
+        signs = sum(ord(sign) >= _UNSPACED for sign in words)
+        if len(words.split()) >= _SEVERAL or signs >= _SEVERAL_SIGNS:
+            yield words
+    yield from ("".join(parts) for parts in _HANDED.findall(text))
+    lines = text.strip().split("\n")
+    first, rest = lines[0].rstrip(), lines[1:]
+    filled = [line for line in rest if line.strip()]
+    asks = first.endswith(("?", "？"))
+    if not filled:
+        return
+    is_chat = len(filled) > 1 and all(map(_SPEAKER.match, filled))
+    is_letter = not rest[0].strip() and bool(_GREETED.match(filled[0]))
+    is_about_it = asks and (is_chat or bool(_CONVERSATION.search(first)))
+    if is_about_it or (is_letter and (asks or first.endswith(":"))):
+        yield "\n".join(rest)
+    elif first.endswith(":") and filled[-1].rstrip().endswith(("?", "？")):
+        yield "\n".join(filled[:-1])
+    opened = ""
+    held: list[str] = []
+    for line in rest:
+        bracket = _BRACKETS.fullmatch(line)
+        if bracket and opened:
+            yield "\n".join(held)
+            opened, held = "", []
+        elif bracket:
+            opened = bracket[1]
+        elif opened:
+            held.append(line)
 
 
 @lru_cache(maxsize=4)
