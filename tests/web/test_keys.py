@@ -79,6 +79,15 @@ def test_a_selection_is_counted_and_e_edits(tab: Page, site: Served, scene: Scen
     tab.locator("#every").check()
     expect(tab.locator("#selected")).to_contain_text("selected")
     assert tab.locator("#selected").inner_text() != "0 selected"
+    for key in ("Enter", "e"):
+        tab.goto(f"{site.address}/find?kind=preference")
+        tab.keyboard.press("Escape")
+        tab.keyboard.press("j")
+        expect(tab.locator("li[data-item]").first).to_be_focused()
+        with tab.expect_event("domcontentloaded"):
+            tab.keyboard.press(key)
+        assert ("edit=yes" in tab.url) == (key == "e")
+        expect(tab.locator("#edit-text")).to_be_visible(visible=key == "e")
     tab.goto(f"{site.address}/m/{scene.ids['port']}")
     tab.keyboard.press("e")
     expect(tab.locator("#edit-text")).to_be_focused()

@@ -28,6 +28,7 @@ from ltm.config import config
 from ltm.decisions import Forget, Merge, Restore, Settle
 from ltm.errors import Conflict, NotFound, Refused, WrongUsage
 from ltm.model import Filter, Impact, Memory, Scope, Status, Stored, choice, now
+from ltm.remote.contents import is_set_up
 from ltm.state.candidates import CandidateRecord, Candidates, named
 from ltm.state.corrections import opened
 from ltm.store.project import OpenProject
@@ -205,6 +206,10 @@ def purge(visit: Visit) -> Done:
     passages, transcripts = purge_memories(visit, [stored])
     visit.site.forget_changes(visit)
     text = f"Erased {stored.memory.id} for good, and {counted(passages, 'passage')} that said it."
+    if stored.team or is_set_up(visit.places.home):
+        text += " Other machines lose it with the next sync."
+    if stored.vault == "shared":
+        text += " What was committed before stays in git's history until you rewrite it."
     if transcripts:
         text += f" The client's own transcript still has it: {', '.join(transcripts)}"
     return Done(text, None, visit.address("/find"))

@@ -45,7 +45,12 @@
       case "k": step(-1); break;
       case "e": {
         const edit = one("#edit");
-        if (edit) { edit.open = true; one("textarea", edit).focus(); } else done = false;
+        if (edit) { edit.open = true; one("textarea", edit).focus(); } else done = press("e");
+        break;
+      }
+      case "Enter": {
+        const link = event.target.matches("[data-item]") && one("a", event.target);
+        if (link) link.click(); else done = false;
         break;
       }
       case "u": { const undo = one("#undo"); if (undo) undo.click(); else done = false; break; }
