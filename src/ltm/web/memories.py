@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -46,6 +46,8 @@ from ltm.recall.timeline import around, evidence
 from ltm.state.candidates import CandidateRecord, Candidates
 from ltm.store.apply import state_of
 from ltm.store.trust import unproven, waiting
+from ltm.team.replica import open_replica
+from ltm.team.teams import teams
 from ltm.text.diff import word_diff
 from ltm.text.display import estimate, one_line
 from ltm.text.judge import judge
@@ -379,9 +381,9 @@ def review(visit: Visit) -> PageValues:
 
 
 def _waiting_in_project(visit: Visit) -> PageValues:
-    """What waits in a project and not in a team: its repository, stashes, masses."""
+    """What waits next to memories and statements: a repository, stashes, masses, teams."""
     if visit.team is not None:
-        return {"untrusted": {"count": 0}, "unproven": [], "stashes": [], "held": {}}
+        return {"untrusted": {"count": 0}, "unproven": [], "stashes": [], "held": {}, "teams": {}}
     places = visit.places
     untrusted = waiting(visit.store, places).untrusted
     came = visit.store.list(Filter(untrusted=True), 200).items if untrusted else ()
@@ -399,7 +401,18 @@ def _waiting_in_project(visit: Visit) -> PageValues:
             if not each.processed
         ],
         "held": plan.waiting_masses(places),
+        "teams": _waiting_in_teams(visit),
     }
+
+
+def _waiting_in_teams(visit: Visit) -> dict[str, int]:
+    """How many memories wait in the teams whose curator the person is."""
+    found: dict[str, int] = {}
+    for team in teams(visit.places.home):
+        if team.may_approve:
+            with closing(open_replica(team, visit.places, visit.config)) as store:
+                found[team.name] = store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
+    return {name: count for name, count in found.items() if count}
 
 
 def _headers(visit: Visit, sessions: Iterable[str]) -> list[Header]:
