@@ -205,7 +205,8 @@ def purge(visit: Visit) -> Done:
         )
     passages, transcripts = purge_memories(visit, [stored])
     visit.site.forget_changes(visit)
-    text = f"Erased {stored.memory.id} for good, and {counted(passages, 'passage')} that said it."
+    said = f", and {counted(passages, 'passage')} that said it" if passages else ""
+    text = f"Erased {stored.memory.id} for good{said}."
     if stored.team or is_set_up(visit.places.home):
         text += " Other machines lose it with the next sync."
     if stored.vault == "shared":
