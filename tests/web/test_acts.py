@@ -182,10 +182,10 @@ def test_a_change_can_be_undone_from_another_page_but_not_from_another_project(
     assert same(before, person.memory("architecture"))
 
 
-def test_a_memory_is_made_to_hold_in_all_projects(person: Person) -> None:
+def test_a_memory_is_used_in_all_projects(person: Person) -> None:
     before = person.memory("pattern")
     person.open(f"/m/{before.id}")
-    person.tab.get_by_label("Holds in").select_option("all my projects")
+    person.tab.get_by_label("Used in").select_option("all my projects")
     person.press("Save")
     person.told("Changed")
     expect(person.tab.locator("main .chips").first).to_contain_text("all projects")

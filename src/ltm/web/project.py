@@ -267,7 +267,10 @@ def exchange(name: str) -> Callable[[OpenProject, Job], None]:
     def run(project: OpenProject, job: Job) -> None:
         home = project.places.home
         done = synchronize(home, team_named(home, name))
-        job.lines.append(f"{done.sent} sent, {done.received} received, {done.purged} erased.")
+        merged = f" ({done.merged} merged with what others changed)" if done.merged else ""
+        job.lines.append(f"{done.sent} sent{merged}, {done.received} received.")
+        if done.purged:
+            job.lines.append(f"{counted(done.purged, 'memory')} erased for good.")
         if done.refused:
             job.lines.append(f"The server refused {counted(done.refused, 'change')}.")
 
