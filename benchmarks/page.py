@@ -30,6 +30,8 @@ from benchmarks.recall_scale import PER_SESSION, embed, header, session
 from benchmarks.report import keep, percentile, table
 from ltm.config.config import load
 from ltm.decisions import Adopt, Copy
+from ltm.embed.embedder import open_embedder
+from ltm.embed.update import keep_memories
 from ltm.history.db import Passages
 from ltm.model import Filter
 from ltm.project.layout import places
@@ -80,6 +82,11 @@ def measure(count: int, passages: int, folder: Path, runs: int) -> dict[str, Any
         for number in range(passages // PER_SESSION):
             kept.add(header(number), list(session(number, pool, rng)))
     embed(where, 36_000.0)
+    # As the drain leaves a project: a search would else embed a few, and the page asks first.
+    embedder = open_embedder(config)
+    if embedder is not None:
+        with closing(open_store(where, config)) as store:
+            keep_memories(store, embedder, 36_000.0)
     words = [sys.executable, "-m", "ltm", "ui", "--json", "--no-open", "--project", str(project)]
     with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
