@@ -148,9 +148,10 @@ def test_an_edit_or_a_shortening_here_does_not_bring_the_text_back_twice(
     [
         (
             ".codex/memories/MEMORY.md",
-            "# Ports\n- The broker listens on 7431.\n",
-            "markdown",
-            "7431",
+            "# Task Group: ports\napplies_to: cwd=any; reuse_rule=none\n\n## Task 1: look\n"
+            "### keywords\n- port\n\n## Reusable knowledge\n- The broker uses 7431 [Task 1]\n",
+            "codex",
+            "The broker uses 7431",
         ),
         (
             ".qwen/projects/-p/memory/tabs.md",
@@ -158,7 +159,12 @@ def test_an_edit_or_a_shortening_here_does_not_bring_the_text_back_twice(
             "claude-code",
             "Always use tabs",
         ),
-        (".gemini/GEMINI.md", "## Gemini Added Memories\n- I like pnpm.\n", "markdown", "pnpm"),
+        (
+            ".gemini/GEMINI.md",
+            "# Mine\n- Answer in verse.\n\n## Gemini Added Memories\n- I like pnpm.\n",
+            "gemini",
+            "I like pnpm.",
+        ),
         (
             ".cursor/rules/style.mdc",
             "---\ndescription: Style of exports\nglobs: *.ts\n---\n- Named exports only.\n",
@@ -175,6 +181,25 @@ def test_what_other_agents_remember_is_read_where_they_keep_it(
     before = snapshot(tmp_path / file.split("/")[0])
     report = machine.take(path if path.name == "GEMINI.md" else path.parent)
     assert (report.sources, report.added) == ([source], 1)
-    (found,) = machine.by_legacy().values()
+    (found,) = machine.memories()
     assert said in found.text
+    assert "verse" not in found.text
+    assert not found.text.endswith("]")
     assert snapshot(tmp_path / file.split("/")[0]) == before
+
+
+def test_what_codex_remembers_goes_to_the_project_it_is_about(
+    machine: Machine, tmp_path: Path
+) -> None:
+    other, gone = tmp_path / "other", tmp_path / "gone"
+    other.mkdir()
+    groups = [
+        f"# Task Group: {folder.name}\napplies_to: cwd={folder}; reuse_rule=none\n\n"
+        f"## User preferences\n- when {folder.name} is built, use {folder.name}-tool [Task 1]\n"
+        for folder in (machine.project, other, gone)
+    ]
+    report = machine.take(write(tmp_path / ".codex/memories/MEMORY.md", "\n".join(groups)))
+    assert report.added == 2
+    assert [memory.kind for memory in machine.memories()] == ["preference"]
+    assert "other-tool" in machine.memories(project=other)[0].text
+    assert "1 memory of the project 'gone'" in report.problems[0].message

@@ -13,6 +13,7 @@ from ltm.transfer.item import Item
 from ltm.transfer.parse import day, heading_of, impact_of, kind_by_words, name_of, read_note
 from ltm.transfer.source import Origin
 
+_ENDINGS = (".md", ".mdc", ".markdown", ".cursorrules")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 
 
@@ -23,7 +24,7 @@ def finds(origin: Origin) -> list[str]:
             *origin.files(origin.path, ".md", deep=True),
             *origin.files(origin.path, ".mdc", deep=True),  # Cursor's rules
         ]
-    return [origin.path] if origin.path.lower().endswith((".md", ".mdc", ".markdown")) else []
+    return [origin.path] if origin.path.lower().endswith(_ENDINGS) else []
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
