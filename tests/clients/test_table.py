@@ -455,7 +455,8 @@ def trust(ltm: Ltm) -> None:
 
 def test_the_last_event_of_each_client_is_known(ltm: Ltm) -> None:
     ltm.ok("setup", "--client", "codex")
-    event = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(ltm.project)}
+    # The end of a session of which nothing else was heard, and that left no transcript.
+    event = {"hook_event_name": "SessionEnd", "session_id": "s", "cwd": str(ltm.project)}
     subprocess.run(
         [ltm.home / ".ltm" / "bin" / "ltm-hook", "--client", "codex"],
         input=json.dumps(event).encode(),

@@ -177,6 +177,8 @@ def log_event(work: StepContext) -> None:
     if is_end and known is None:
         # The only event of it that arrived: the transcript has what the others would have told.
         if not is_transcript(transcript):
+            with log.transaction():
+                _note_seen(work)
             return
         first = origin(transcript, work.lines)
         cwd = cwd or first.cwd
@@ -196,8 +198,14 @@ def log_event(work: StepContext) -> None:
                 log.count_live(event.session, ok=int(event.ok), failed=int(not event.ok))
             elif event.event == "PreCompact":
                 log.count_live(event.session, compactions=1)
-        log.keep_cursor("", SEEN, event.client or CLAUDE_CODE.name, iso(moment))
+        _note_seen(work)
         log.note_progress(event.key, 1, 0)
+
+
+def _note_seen(work: StepContext) -> None:
+    """Keep when the client of an event was last heard of, for the doctor."""
+    moment = datetime.fromtimestamp(work.event.at, UTC)
+    work.log.keep_cursor("", SEEN, work.event.client or CLAUDE_CODE.name, iso(moment))
 
 
 def _transcript_of(work: StepContext) -> str:
