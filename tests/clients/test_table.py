@@ -398,6 +398,21 @@ def test_a_client_that_cannot_be_told_is_shown_the_way_by_its_instruction_file(l
     ltm.ok("remember", "Staging listens on port 8082", "--impact", "critical")
     said = ltm.run("setup", "--client", "zed").stderr
     assert "ltm sync --agents-md" in said
+    assert "ltm sync --agents-md" in ltm.run("setup", "--client", "windsurf").stderr
+    ltm.ok("sync", "--agents-md")
+    ltm.ok("remember", "Deployments need two approvals", "--impact", "critical")
+    (event,) = payloads(BY_NAME["windsurf"])
+    subprocess.run(
+        [ltm.home / ".ltm" / "bin" / "ltm-hook", "--client", "windsurf"],
+        input=json.dumps(event).encode(),
+        cwd=ltm.project,
+        env={"PATH": os.environ["PATH"], "HOME": str(ltm.home), "LTM_HOME": f"{ltm.home}/.ltm"},
+        check=True,
+    )
+    ltm.ok("drain")
+    shown = (ltm.project / "AGENTS.md").read_text()
+    assert "port 8082" in shown
+    assert "two approvals" in shown
     ltm.ok("sync", "--agents-md")
     assert "8082" in (ltm.project / "AGENTS.md").read_text()
 

@@ -119,6 +119,18 @@ def test_a_spool_that_cannot_be_drained_does_not_disturb_the_tools(scene: Scene)
         assert wire.errors() == ""
 
 
+def test_the_block_in_a_file_of_the_project_follows_what_is_stored(scene: Scene) -> None:
+    """Clients without hooks are told nothing else."""
+    agents_md = scene.project / "AGENTS.md"
+    agents_md.write_text("# Mine\n\n<!-- MEMORY:START -->\n<!-- MEMORY:END -->\n\nAnd this.\n")
+    with scene.serve() as wire:
+        wire.initialize()
+        wire.call("store_memory", content="Staging listens on port 8082 because of Jenkins.")
+    text = agents_md.read_text()
+    assert "port 8082" in text
+    assert (text[:6], text[-10:]) == ("# Mine", "And this.\n")
+
+
 def test_difficulty_is_that_of_the_session_up_to_this_moment(scene: Scene) -> None:
     """traps 2.1 #19: a default in the tool hid the difficulty the session had."""
     scene.work("s1", ok=3, failed=2)

@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple
 
 from ltm.errors import Refused
+from ltm.files.atomic import read_plain
 from ltm.model import Problem
 
 START = "<!-- MEMORY:START -->"
@@ -70,6 +71,17 @@ def find_block(existing: bytes) -> MarkedBlock | None:
         return None
     begin, end = pair
     return MarkedBlock(existing[begin.begin : end.end], begin.line, begin.begin)
+
+
+def shows_block(root: str) -> bool:
+    """Whether a file of the project has a block."""
+    for name in TARGETS:
+        try:
+            if find_block(read_plain(os.path.join(root, name))) is not None:
+                return True
+        except (OSError, Refused):
+            continue
+    return False
 
 
 def is_ours(view: bytes) -> bool:

@@ -71,6 +71,8 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
     record = understand(payload, client, option(sys.argv, EVENT_OPTION))
     if record is None:
         return
+    if folder := str(record.get("cwd") or _folder(environ)):
+        record["cwd"] = folder
     event = str(record["event"])
     if UNLESS_PLUGIN in sys.argv and event in PLUGIN_EVENTS and client.has_registry:
         project = environ.get("CLAUDE_PROJECT_DIR") or str(record.get("cwd", ""))
@@ -169,6 +171,14 @@ def _is_first(home: str, record: dict[str, object], client: Client) -> bool:
 
     door = " ".join(sys.argv)
     return is_first(home, str(record["session"]), door, again=not client.once)
+
+
+def _folder(environ: Mapping[str, str]) -> str:
+    """The project's folder, for clients that do not say it: they run hooks there."""
+    try:
+        return environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
+    except OSError:
+        return ""
 
 
 def _home(environ: Mapping[str, str]) -> str:

@@ -131,6 +131,8 @@ class Background:
         """`listen` begins to answer others than the client, and says what is to be done last."""
         self._lifetime = lifetime
         self._listen = listen
+        self.changed: dict[str, None] = {}
+        """Folders of projects in which a tool changed memories."""
         self._thread = threading.Thread(target=self._run, name="ltm-drain", daemon=True)
 
     def begin(self) -> None:
@@ -147,6 +149,7 @@ class Background:
         while True:
             if self._lifetime.is_idle:
                 drain_once()
+                show(self.changed)
             waiting.wait(INTERVAL)
 
 
@@ -199,6 +202,29 @@ def drain_once() -> None:
         hook_log.note(home, "drain in the server", error)
 
 
+def show(changed: dict[str, None]) -> None:
+    """Bring the block in files of these projects up to date: clients that no hook can tell anything
+    know that alone. Never raises."""
+    for folder in list(changed):
+        from ltm.files.block import shows_block
+        from ltm.model import now
+        from ltm.project.home import home
+        from ltm.spool import hook_log
+        from ltm.store.project import OpenProject
+
+        where = ""
+        try:
+            where = home(os.environ)
+            with OpenProject(folder) as project:
+                if shows_block(project.places.project.root):
+                    from ltm.worker.session_end import refresh_views
+
+                    refresh_views(project, now())
+        except Exception as error:
+            hook_log.note(where, "the block of a project", error)
+        changed.pop(folder, None)
+
+
 def project_folder(given: str = "", roots: list[str] | None = None) -> str:
     """The folder of the agent's project.
 
@@ -236,6 +262,7 @@ def serve(
 
         offers = not is_plugin_active(os.environ, project_folder(project))
     background = Background(lifetime, listen)
+    lifetime.at_end.append(lambda: show(background.changed))
     ClientConnection(project, lifetime, background, offers=offers).run()
     lifetime.leave()
 
@@ -332,8 +359,11 @@ class ClientConnection:
         method, params = request.method, request.params
         try:
             if self._offers:
-                is_call = bool(lane_of(method, params))
-                answer = result(method, params, self._folder(params) if is_call else "")
+                lane = lane_of(method, params)
+                folder = self._folder(params) if lane else ""
+                answer = result(method, params, folder)
+                if lane not in ("", "read"):
+                    self._background.changed[folder] = None
             else:
                 answer = _nothing(method, params)
         except ProtocolError as error:

@@ -23,6 +23,7 @@ from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import Config, load
 from ltm.config.options import OFF
 from ltm.errors import LtmError
+from ltm.files.block import shows_block
 from ltm.history.db import is_behind, let_go
 from ltm.hook.answer import settings_stamps
 from ltm.model import iso, utc
@@ -340,5 +341,17 @@ def note(work: StepContext) -> None:
             work.log.keep_cursor(session.id, _NOTED, session.transcript, size)
 
 
-STEPS: tuple[Step, ...] = (count, note_shown, learn, offer, keep_said, note)
+def show(work: StepContext) -> None:
+    """Bring the block in files of the project up to date: clients that no hook can tell anything
+    know that alone."""
+    event = work.event
+    if event.event in ("Stop", "SessionEnd") and os.path.isdir(event.cwd):
+        project = work.projects.open(event.cwd)
+        if shows_block(project.places.project.root):
+            from ltm.worker.session_end import refresh_views
+
+            refresh_views(project, work.at)
+
+
+STEPS: tuple[Step, ...] = (count, note_shown, learn, offer, keep_said, note, show)
 """What follows from every event, in this order."""
