@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -385,13 +386,21 @@ def test_the_doctor_says_when_hooks_cannot_run_whichever_client_has_them(ltm: Lt
 
 
 def test_without_a_terminal_the_others_are_named_and_not_touched(ltm: Ltm) -> None:
-    (ltm.home / ".codex").mkdir()
+    for name in (".claude/projects", ".codex", ".qwen"):
+        (ltm.home / name).mkdir(parents=True)
     done = ltm.run("setup")
     assert done.returncode == 0
-    assert "Also found: Codex." in done.stderr
+    assert "Also found: Codex, Qwen Code." in done.stderr
     assert "ltm setup --all" in done.stderr
     assert list((ltm.home / ".codex").iterdir()) == []
-    assert ltm.json("setup", "--dry-run")["found"] == ["codex"]
+    assert ltm.json("setup", "--dry-run")["found"] == ["claude-code", "codex", "qwen"]
+    # Without Claude Code, it is not set up for nothing.
+    shutil.rmtree(ltm.home / ".claude")
+    done = ltm.run("setup")
+    assert done.returncode == 2
+    assert "which is meant: Codex, Qwen Code" in done.stderr
+    (ltm.home / ".qwen").rmdir()
+    assert "Codex is set up" in ltm.run("setup").stderr
 
 
 def test_a_client_that_cannot_be_told_is_shown_the_way_by_its_instruction_file(ltm: Ltm) -> None:
