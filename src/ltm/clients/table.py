@@ -468,6 +468,8 @@ QODER = Client(
     hooks="{home}/.qoder/settings.json",
     project_hooks=".qoder/settings.json",
     events=_CLAUDE_EVENTS,
+    # The same form, down to the names of its fields.
+    reader="claude-code",
     instructions=("AGENTS.md",),
 )
 CLIENTS = (

@@ -9,7 +9,7 @@ from contextlib import closing
 from datetime import date, timedelta
 from typing import Any
 
-from ltm.clients.table import CLIENTS
+from ltm.clients.table import BY_NAME
 from ltm.friction.analysis import Analysis, analyse, learn, project_finder
 from ltm.friction.report import health
 from ltm.friction.ruleset import rules as rules_of
@@ -96,7 +96,7 @@ def _held(visit: Visit, header: Header, logged: Mapping[str, Session]) -> PageVa
 def _client(session: Session | None) -> str:
     """The client a session ran in, as people call it; '' when nothing told."""
     name = session.client if session else ""
-    return next((each.title for each in CLIENTS if name and each.reader == name), name)
+    return BY_NAME[name].title if name in BY_NAME else name
 
 
 def _learned(visit: Visit, session: str) -> list[Memory]:

@@ -13,7 +13,6 @@ from ltm.store.open import vaults_of
 from ltm.store.project import OpenProject
 from ltm.upkeep import consolidate, plan
 
-
 _VIEWS = "views"
 """Under this name the log keeps how a project's memories were when its views were written."""
 

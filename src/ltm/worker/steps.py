@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
-from ltm.clients.table import CLAUDE_CODE
+from ltm.clients.table import BY_NAME, CLAUDE_CODE
 from ltm.clients.wire import TOOL_EVENTS
 from ltm.config.config import Config, load
 from ltm.config.options import OFF
@@ -212,7 +212,8 @@ def _note_seen(work: StepContext) -> None:
 def _transcript_of(work: StepContext) -> str:
     """The transcript of an event's session; some clients' events leave it out."""
     event = work.event
-    reader = READERS.get(event.client)
+    client = BY_NAME.get(event.client)
+    reader = READERS.get(client.reader) if client else None
     if event.transcript or reader is None or reader.of_session is None:
         return event.transcript
     return reader.of_session(event.session, work.projects.environ)
