@@ -101,9 +101,9 @@ def setup_command(
     ltm setup --client codex
 
     It finds the clients you have, says what it would do, and asks; without a terminal it sets up
-    Claude Code, or the only client there is, and names the others. Run it again after an update, or
-    when you switch on an option that needs another hook (hooks.tools, recall.per_prompt,
-    inject.subagents). `ltm uninstall` restores the settings.
+    the first of them, which is Claude Code if you have it, and names the others. Run it again after
+    an update, or when you switch on an option that needs another hook (hooks.tools,
+    recall.per_prompt, inject.subagents). `ltm uninstall` restores the settings.
     """
     if name and every:
         raise WrongUsage("--client and --all exclude each other", hint="leave one of them out")
@@ -113,7 +113,7 @@ def setup_command(
         found = [CLAUDE_CODE]
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not work.as_json
     all_of_them = every or (asks and not name)
-    chosen = [find(name)] if name else found if all_of_them else [_unasked(found)]
+    chosen = [find(name)] if name else found if all_of_them else found[:1]
     if commands and not any(client.project_files for client in chosen):
         raise WrongUsage(f"{chosen[0].title} has no such commands", hint="leave --commands out")
     if statusline and not any(client.has_status_line for client in chosen):
@@ -162,16 +162,6 @@ def setup_command(
                 output.note(f"{problem.path}: {problem.message}")
     if any(plan.trouble for plan in plans):
         click.get_current_context().exit(1)
-
-
-def _unasked(found: Sequence[Client]) -> Client:
-    """The client that is set up where no one can be asked: the first of all, or the only one."""
-    if CLAUDE_CODE in found or len(found) == 1:
-        return found[0]
-    raise WrongUsage(
-        f"there is no terminal to ask at which is meant: {', '.join(each.title for each in found)}",
-        hint="name one, ltm setup --client NAME, or take all: ltm setup --all",
-    )
 
 
 def _tell_plans(plans: Sequence[_SetupPlan], *, whole: bool) -> None:
