@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ltm.clients.table import CLIENTS
 from ltm.config.options import READABLE
 from ltm.sessions.readers import READERS
 from tests.cli.runner import Ltm
@@ -35,8 +36,9 @@ def talk(session: Session) -> None:
     session.agent("I will use pnpm.")
 
 
-def test_the_names_of_the_option_are_those_of_the_readers() -> None:
-    assert tuple(sorted(READERS)) == READABLE
+def test_the_names_of_the_option_are_those_of_clients_with_a_reader() -> None:
+    assert tuple(sorted(client.name for client in CLIENTS if client.reader)) == READABLE
+    assert {client.reader for client in CLIENTS if client.reader} == set(READERS)
 
 
 @pytest.mark.parametrize("client", ALL, ids=lambda client: client.__name__)

@@ -125,9 +125,9 @@ _base_url = _matching(
 
 READABLE = (
     "antigravity", "claude-code", "cline", "codex", "copilot", "cursor", "gemini", "goose", "kilo",
-    "opencode", "qwen",
+    "opencode", "qoder", "qwen",
 )  # fmt: skip
-"""The clients whose sessions can be read; a test compares them with `sessions.readers`."""
+"""The clients whose sessions can be read; a test compares them with the table of clients."""
 
 
 def _client_names(text: str) -> str:
