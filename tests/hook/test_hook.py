@@ -211,7 +211,7 @@ def test_a_person_is_shown_once_a_session_how_many_memories_were_told_and_what_w
     def shown(source: str = "startup") -> str:
         return hooks.fire("SessionStart", source=source).shown
 
-    assert shown() == "LTM: nothing to tell of project yet"
+    assert shown() == "LTM: no memories of project yet"
     hooks.remember("Use port 8082", "Deploy with make ship")
     with nobody_drains(hooks):
         assert shown() == shown() == "LTM: 2 memories told"

@@ -105,7 +105,8 @@ def _wait(data: str, words: Sequence[str]) -> int:
     name = words[0] if words else "this"
     why = "start a session with its plugin, which installs them"
     if data:
-        sys.stderr.write(f"ltm: installing the packages that '{name}' needs, once ...\n")
+        if state(data).get("state") != FAILED:
+            sys.stderr.write(f"ltm: installing the packages that '{name}' needs, once ...\n")
         why, until = "they are still being installed: try again in a minute", time.time() + WAIT
         while time.time() < until:
             how = state(data)
@@ -117,7 +118,7 @@ def _wait(data: str, words: Sequence[str]) -> int:
             time.sleep(0.2 if how.get("state") == BUILDING else 0.05)
     sys.stderr.write(
         f"ltm: '{name}' needs packages that are not installed: {why}\n"
-        "     what works without them: recall WORDS, inject, and all tools of the agent\n"
+        "     what works without them: recall WORDS, inject, status, stats, doctor, and all tools\n"
     )
     return 1
 

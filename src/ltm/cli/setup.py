@@ -109,8 +109,9 @@ def setup_command(
         raise WrongUsage("--client and --all exclude each other", hint="leave one of them out")
     found = [] if name else installed(os.environ)
     if not (name or found):
-        output.note("No client was found on this machine. For Claude Code, once you have it:")
         found = [CLAUDE_CODE]
+        if not work.as_json:
+            output.note("No client was found on this machine. For Claude Code, once you have it:")
     asks = sys.stdin.isatty() and sys.stdout.isatty() and not work.as_json
     all_of_them = every or (asks and not name)
     chosen = [find(name)] if name else found if all_of_them else found[:1]

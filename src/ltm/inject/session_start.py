@@ -446,7 +446,7 @@ class Undecided(NamedTuple):
             rows.append((counted(candidates, "unconfirmed statement"), "ltm review"))
         said = f"LTM: {counted(told, 'memory')} told"
         if not told:
-            said = f"LTM: nothing to tell of {project} yet"
+            said = f"LTM: no memories of {project} yet"
         waits = ", ".join(f"{what} ({command})" for what, command in rows)
         return harmless(f"{said}. Waiting for you: {waits}" if rows else said)
 

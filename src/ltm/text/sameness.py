@@ -39,9 +39,7 @@ _WORD = 40  # letters of a word that may have an ending
 _SWAPPED = 40  # words that may stand around and between what changed places
 
 _RATHER = re.compile(r",? rather than\b(?! before)", re.IGNORECASE)
-
 _ELISION = re.compile(r"((?:qu|[ldnjcsmt])')(\w.*)\Z", re.IGNORECASE)
-
 _WIDE_MARK = re.compile("[：，。、；！？]")
 _PIECE = re.compile(r"`+([^`\n]+)`+|([^\s`]+)")
 _QUOTE_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
@@ -529,23 +527,19 @@ def _denials(plain: Sequence[str]) -> int:
 
 def _denied(one: Statement, other: Statement) -> bool:
     """Whether two statements are alike but for denials, quantifiers and helping verbs."""
-    if one.denials - _asides(one, other) == other.denials - _asides(other, one):
+    counts = (one.denials, other.denials)
+    if not any(counts) or counts[0] - _asides(one, other) == counts[1] - _asides(other, one):
         return False
     a, b = _positive(one), _positive(other)
     return bool(a and b) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= 0.75
 
 
 def _asides(each: Statement, other: Statement) -> int:
-    """How often a statement adds what does not hold, of which the other one does not speak.
-
-    "Use pnpm, not npm" denies nothing that "always use pnpm" says.
-    """
-    edges = [*sorted(each.pauses | each.stops), len(each.key)]
+    """How often one only adds what does not hold: "not npm" denies nothing of "use pnpm"."""
     return sum(
-        _folded(each.key[start]) in lists.NEGATIONS
-        and other.matter.isdisjoint(each.stems[start + 1 : end])
-        for start, end in pairwise(edges)
-        if start < end
+        _folded(each.key[at]) in lists.NEGATIONS and other.matter.isdisjoint(each.stems[at:end])
+        for at, end in pairwise([*sorted(each.pauses | each.stops), len(each.key)])
+        if at < end
     )
 
 
