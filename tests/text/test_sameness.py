@@ -18,6 +18,7 @@ SAME = [
     ("10,000 rows per batch", "10000 rows per batch"),
     ("Retries wait 5s", "Retries wait 5 seconds"),
     ("Use pnpm rather than npm", "Use pnpm, not npm"),
+    ("Prefer composition over inheritance", "Prefer composition, not inheritance"),
     ("Merk dir: Wir nutzen pnpm", "Wir nutzen pnpm"),
     ("N'oublie pas : on utilise pnpm", "On utilise pnpm"),
     ("Recuerda que usamos pnpm", "usamos pnpm"),

@@ -38,7 +38,6 @@ _LARGE = 20_000  # characters of a text that is not kept in memory once it is co
 _WORD = 40  # letters of a word that may have an ending
 _SWAPPED = 40  # words that may stand around and between what changed places
 
-_RATHER = re.compile(r",? rather than\b(?! before)", re.IGNORECASE)
 _ELISION = re.compile(r"((?:qu|[ldnjcsmt])')(\w.*)\Z", re.IGNORECASE)
 _WIDE_MARK = re.compile("[：，。、；！？]")
 _PIECE = re.compile(r"`+([^`\n]+)`+|([^\s`]+)")
@@ -70,7 +69,6 @@ _RUSSIAN = re.compile(
     "|ие|ый|ий|ая|яя|ое|ее|ы|и|а|я|у|ю|е|о|ь)\\Z"
 )
 _CODE = re.compile(r"[\w)]*[_/\\.:@#$=<>][\w(]|\A[-$@#~/.]")
-
 
 _Phrases: TypeAlias = dict[str, list[tuple[str, ...]]]
 """Phrases by their first word, the longest first."""
@@ -295,7 +293,7 @@ def _words_in(text: str) -> list[str]:
         text = unicodedata.normalize("NFKC", text).translate(_QUOTE_MARKS)
         text = re.sub(r"[–—]", " ", text)
     found: list[str] = []
-    for line in _RATHER.sub(", not", _unmarked(text)).split("\n"):
+    for line in lists.RATHER.sub(r"\1, not", _unmarked(text)).split("\n"):
         for code, chunk in _PIECE.findall(line):
             short = len(code) + len(chunk) <= _WORD
             found += _known_words(code, chunk) if short else _words_of(code, chunk)
@@ -539,7 +537,7 @@ def _asides(each: Statement, other: Statement) -> int:
     return sum(
         _folded(each.key[at]) in lists.NEGATIONS and other.matter.isdisjoint(each.stems[at:end])
         for at, end in pairwise([*sorted(each.pauses | each.stops), len(each.key)])
-        if at < end
+        if at < end and not each.matter.isdisjoint(each.stems[at:end])
     )
 
 

@@ -6,6 +6,7 @@ stands; it is compared character by character.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 
@@ -291,6 +292,12 @@ HEADS = _words(
 
 CONTRASTS = _words("but rather sondern mais sino mas pero а но 而 ma")
 """Words between what is denied and what holds instead."""
+
+RATHER = re.compile(
+    r"(\b(?:prefer|chose|choose|pick)\w*(?: [^\s,.;:]+){1,2}) over\b|,? rather than\b(?! before)",
+    re.I,
+)
+"""The words between A and B in "prefer A over B" and "A rather than B", which mean "A, not B"."""
 
 _UNITS = (
     "s sec secs second seconds|ms msec millisecond milliseconds|min mins minute minutes"
