@@ -33,7 +33,7 @@ _NUMBERS = {
     )
     for word in words.split()
 }
-_AGO = re.compile(r"([0-9]{1,3})\s*([dwmy])")
+_AGO = re.compile(r"([0-9]{1,5})\s*([dwmy])")
 _DAYS_IN = {"d": 1, "w": 7, "m": 30, "y": 365}
 _SLACK = {"day": 1, "week": 3, "month": 15, "year": 180}
 
@@ -72,13 +72,13 @@ class DateSpan:
 def day_span(said: str, today: date) -> DateSpan:
     """The days that a date or a phrase stands for; `2w` is all days since two weeks ago."""
     ago = _AGO.fullmatch(said.strip().lower())
-    if ago:
-        first = today - timedelta(days=int(ago[1]) * _DAYS_IN[ago[2]])
-        return DateSpan(first, today + _DAY, said)
     try:
+        if ago:
+            back = timedelta(days=int(ago[1]) * _DAYS_IN[ago[2]])
+            return DateSpan(today - back, today + _DAY, said)
         first = date.fromisoformat(said.strip())
         return DateSpan(first, first + _DAY, said)
-    except ValueError:
+    except (ValueError, OverflowError):
         found = spans(said, today)
     if not found:
         raise WrongUsage(f"'{said}' is not a day", hint="write 2026-03-01, 'last week' or 2w")
