@@ -264,7 +264,12 @@ class Commands(click.Group):
             return super().resolve_command(context, args)
         except click.UsageError:
             near = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else "list them all with: ltm help"
+            question = " ".join(args)
+            hint = "list them all with: ltm help"
+            if near:
+                hint = f"did you mean '{near[0]}'?"
+            elif " " in question:
+                hint = f"to search, type: ltm recall {question}"
             hint = OTHERWISE.get(_plain(args[0]), hint)
             raise WrongUsage(f"there is no command '{args[0]}'", hint=hint) from None
 
