@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks import corpus
 from ltm.decisions import (
     Add,
     Adopt,
@@ -288,23 +290,21 @@ def test_a_database_that_is_gone_is_told_without_its_address(cluster: Cluster) -
 
 
 def test_searches_come_in_the_order_of_files(team: Team, tmp_path: Path) -> None:
-    luck = random.Random(3)
-    words = [f"word{n}" for n in range(40)] + ["getUserById", "数据库", "src/app/user_store.py"]
     rows, files = team.store(), file_store(tmp_path)
-    for n in range(45):
-        text = " ".join(luck.choices(words, k=luck.randrange(5, 60)))
-        title = " ".join(luck.choices(words, k=3))
-        memory = make(title, text, id=f"mem_{n:09d}", tags=tuple(luck.choices(words, k=2)))
-        rows.create(memory)
-        files.create(memory)
-    for _ in range(40):
-        question = " ".join(luck.choices(words, k=luck.randrange(1, 6)))
-        for wanted in (Filter(), Filter(tags=(luck.choice(words),))):
-            mine, theirs = (each.search(question, wanted, 20) for each in (rows, files))
-            assert mine.total == theirs.total
-            assert [(m.stored.memory.id, m.score, m.matched) for m in mine.items] == [
-                (m.stored.memory.id, m.score, m.matched) for m in theirs.items
-            ]
+    special = ("getUserById fails", "the 数据库 is slow", "see src/app/user_store.py, twice")
+    made = [*corpus.memories(600), *(make(each, f"{each} {each}") for each in special)]
+    asked = ["getUserById", "数据库 slow", "user_store.py", *corpus.questions(60)]
+    for store in (rows, files):
+        store.apply(Adopt(tuple(map(Copy, made))))
+    most = 0
+    for question, wanted in product(asked, (Filter(), Filter(tags=("storage",)))):
+        mine, theirs = (each.search(question, wanted, 10) for each in (rows, files))
+        most = max(most, mine.total)
+        assert mine.total == theirs.total
+        assert [(m.stored.memory.id, m.score, m.matched) for m in mine.items] == [
+            (m.stored.memory.id, m.score, m.matched) for m in theirs.items
+        ], question
+    assert most > 300, "more matches than are compared word for word"
     files.close()
 
 

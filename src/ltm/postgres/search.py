@@ -15,11 +15,13 @@ from ltm.postgres.database import Transaction, one
 from ltm.postgres.people import TeamProject
 from ltm.postgres.rows import MemoryRow, lexeme, memory_of
 from ltm.store.store import Match, Matches
-from ltm.text.bm25 import TAGS, TEXT, TITLE, rarity, relevance
+from ltm.text.bm25 import DISCOUNT, SATURATION, TAGS, TEXT, TITLE, USUAL, rarity, relevance
 from ltm.text.terms import query_terms
 
 _MOST_WORDS = 64  # of a long question, which may be a whole text
 _CANDIDATES = 100  # at least so many matches are ranked by `text/bm25`
+_ONCE = TITLE * 1.645  # how often a title has a word of which `ts_rank` says 1
+_BYTES = 6.5  # of a word and the space after it
 _PAGE = 200  # memories that a walk over all of them holds at once
 _SHOWN_OF_LEGACY = 8  # characters of an id that LTM/Anima prints
 
@@ -138,15 +140,18 @@ class Lookup:
         ranks = [f"ts_rank(%(weights)s::real[], words, %({name})s::tsquery)" for name in asked]
         each = range(1, len(words) + 1)
         holders = [f"count(*) filter (where ranks[{n}] > 0)" for n in each]
-        # What `rarity` makes of these figures.
+        # What `text/bm25` makes of these figures, as far as `ts_rank` tells how often a word is
+        # there; the length of a text is told by its bytes.
         score = [
-            f"ranks[{n}] * ln(1 + (memories - holders[{n}] + 0.5) / (holders[{n}] + 0.5))"
+            f"ln(1 + (memories - holders[{n}] + 0.5) / (holders[{n}] + 0.5))"
+            f" * ranks[{n}] / (ranks[{n}] + discount)"
             for n in each
         ]
         condition, more = where(wanted)
         rows = self._db.execute(
             "with hits as materialized ("
-            f" select id, file, {condition} as is_wanted, array[{', '.join(ranks)}] as ranks"
+            f" select id, file, {condition} as is_wanted, array[{', '.join(ranks)}] as ranks,"
+            " %(short)s + %(long)s * octet_length(text_terms) as discount"
             " from ltm.memory m where tenant_id = %(tenant)s and project_id = %(project)s"
             " and words @@ %(any)s::tsquery),"
             f" figures as (select count(*) filter (where is_wanted) as total,"
@@ -164,6 +169,8 @@ class Lookup:
                 "any": " | ".join(asked.values()),
                 "weights": [TEXT / TITLE, 0.0, TAGS / TITLE, 1.0],
                 "most": max(limit, _CANDIDATES),
+                "short": SATURATION * (1 - DISCOUNT) / _ONCE,
+                "long": SATURATION * DISCOUNT / USUAL / _BYTES / _ONCE,
             },
         ).fetchall()
         if not rows:

@@ -14,9 +14,14 @@ from typing import NamedTuple
 TITLE, TAGS, TEXT = 6.0, 4.0, 1.0
 """A title says what a memory is about, tags nearly so."""
 
-_SATURATION = 1.2  # BM25's usual constant
-_LENGTH = 0.4  # how much a long text is discounted
-_USUAL = 120  # words in a usual memory
+SATURATION = 1.2
+"""BM25's usual constant."""
+
+DISCOUNT = 0.4
+"""How much a long text is discounted."""
+
+USUAL = 120
+"""Words in a usual memory."""
 
 
 class Matched(NamedTuple):
@@ -48,7 +53,7 @@ def relevance(
     for words, field, weight in zip(matched, (title, tags, text), (TITLE, TAGS, TEXT), strict=True):
         for word in words:
             counts[word] += weight * field.count(word)
-    return bm25(counts, rarities, len(text) / _USUAL, _LENGTH), matched
+    return bm25(counts, rarities, len(text) / USUAL, DISCOUNT), matched
 
 
 def bm25(
@@ -58,6 +63,6 @@ def bm25(
 
     `length` is how many times as long as usual the text is, `discount` how much that counts.
     """
-    norm = _SATURATION * (1 - discount + discount * length)
+    norm = SATURATION * (1 - discount + discount * length)
     score = sum(weights[word] * count / (count + norm) for word, count in counts.items())
-    return (_SATURATION + 1) * score
+    return (SATURATION + 1) * score
