@@ -29,7 +29,7 @@ def showing(work: Work) -> None:
     a repository. Machines are brought together at the beginning and end of sessions, in the
     background; without a network everything works as before, and is caught up on later.
 
-    Memories are stored there readably: use a private repository. To encrypt them, install
+    Memories are stored there as plain text: use a private repository. To encrypt them, install
     git-remote-gcrypt and put gcrypt:: before the address. What you purge goes from all machines
     and from the repository's history; what its server keeps of deleted history is up to the server.
     """
