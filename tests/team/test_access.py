@@ -33,8 +33,9 @@ def acme(newest: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with team_world(tmp_path_factory.mktemp("acme"), newest) as world:
         for role in ROLES:
             world.invite(role, role)
-        world.server.admin("project", "secret")
-        world.invite("insider", "owner", "--in", "secret")
+        world.invite("insider", "owner")
+        world.server.admin("project", "secret", "--owner", "insider")
+        world.server.admin("role", "insider", "none")
         say = {"content": "The vault of acme opens with the word quicksilver"}
         stored = world.server.call(world.tokens["insider"], "store_memory", "secret", **say)
         found = re.search(r"mem_\w+", str(stored))

@@ -252,13 +252,15 @@ class TeamCommands(click.Group):
         if name not in ADMIN:
             return super().get_command(context, name)
         try:
-            module = import_module("ltm.cli.team_admin")
+            found = {
+                **import_module("ltm.cli.team_admin").ADMIN_COMMANDS,
+                **import_module("ltm.cli.team_backup").BACKUP_COMMANDS,
+            }[name]
         except ImportError as error:
             raise Refused(
                 f"'ltm team {name}' needs a package that is missing: {error.name}",
                 hint="install ltm with the extra 'team': docs/guides/teams.md",
             ) from error
-        found = module.ADMIN_COMMANDS[name]
         assert isinstance(found, click.Command)
         return found
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
 
@@ -19,27 +17,20 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Number
-from ltm.decisions import Adopt
-from ltm.errors import NotFound, Refused, WrongUsage
-from ltm.files.atomic import make_folder, names_in
+from ltm.errors import NotFound, WrongUsage
 from ltm.http.bearer import IntrospectedTokens, SignedTokens, TokenVerifier, issuer_metadata
 from ltm.http.team import TeamSettings, serve
-from ltm.kinds import Kinds
-from ltm.model import Filter, Status, iso, now
+from ltm.model import iso, now
 from ltm.postgres import changes, migration
 from ltm.postgres.database import Database, Person, database_url
 from ltm.postgres.people import ROLES, AuditLine, People, TeamProject
-from ltm.postgres.store import PostgresStore
 from ltm.project.home import home
 from ltm.team.teams import MAIN
 from ltm.text.display import counted
-from ltm.transfer.export import Export, ExportHeader, export, export_file
-from ltm.transfer.source import LARGE, Origin
 
 URL_VARIABLE = "LTM_TEAM_URL"
 CLIENT_ID, CLIENT_SECRET = "LTM_OAUTH_CLIENT_ID", "LTM_OAUTH_CLIENT_SECRET"
 _IN_USE = "in use"
-_PACKED = ".json.gz"
 _DETAILS = ("name", "slug", "person", "role", "hold", "label")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\Z")
 
@@ -115,9 +106,7 @@ def create(database: Database, team: str, owner: str, days: int, as_json: bool) 
     people = People(database)
     tenant = people.create_tenant(team)
     person = people.add_person(tenant, owner)
-    project = people.create_project(tenant, MAIN)
-    people.set_role(project, person.id, "owner")
-    people.hold(project, "agent")
+    project = new_project(people, tenant, MAIN, [person.id])
     token = people.create_token(person, days=days, label="first")
     _say_invited(team, project, person, "owner", token, days, as_json)
 
@@ -282,16 +271,22 @@ def role(database: Database, person: str, role: str, team: str, slug: str, as_js
 
 @admin("project")
 @click.argument("name", default="")
+@click.option("--owner", metavar="PERSON", help="Who owns it; the owners of 'main' if not given.")
 @team_option
-def project(database: Database, name: str, team: str, as_json: bool) -> None:
+def project(database: Database, name: str, owner: str | None, team: str, as_json: bool) -> None:
     """Create the project NAME in a team; without NAME, list all projects and their members.
 
-    The owners of the project 'main' own the new one too; all others must be invited to it.
+    \b
+    ltm team project web
+    ltm team project salaries --owner cleo
+
+    Only its owners are in a new project; all others must be invited to it.
     """
     people = People(database)
     tenant = people.tenant(team)
     if name:
-        _new_project(people, tenant, name)
+        owners = [people.person(tenant, owner).id] if owner else owners_of(people, tenant)
+        new_project(people, tenant, name, owners)
     rows: list[dict[str, Any]] = [
         {"project": each.slug, "members": {m.name: m.role for m in people.members(each)}}
         for each in people.projects(tenant)
@@ -308,13 +303,18 @@ def project(database: Database, name: str, team: str, as_json: bool) -> None:
     )
 
 
-def _new_project(people: People, tenant: str, name: str) -> TeamProject:
-    """A project in which what agents say waits; it belongs to the owners of the first one."""
+def owners_of(people: People, tenant: str) -> list[str]:
+    """The ids of those who own a team's first project."""
+    members = people.members(people.project(tenant, MAIN))
+    return [each.person_id for each in members if each.role == "owner"]
+
+
+def new_project(people: People, tenant: str, name: str, owners: Sequence[str]) -> TeamProject:
+    """A project of these people, in which what agents say waits."""
     made = people.create_project(tenant, _slug(name, "project"))
+    for each in owners:
+        people.set_role(made, each, "owner")
     people.hold(made, "agent")
-    for each in people.members(people.project(tenant, MAIN)):
-        if each.role == "owner":
-            people.set_role(made, each.person_id, "owner")
     return made
 
 
@@ -344,151 +344,6 @@ def _about(line: AuditLine, names: Mapping[str, str]) -> str:
     """What something that was done was about: a memory, or a person or project and what of it."""
     said = [str(line.detail[name] or "none") for name in _DETAILS if name in line.detail]
     return line.id or " ".join(dict.fromkeys(names.get(each, each) for each in said))
-
-
-@admin("export")
-@click.argument("folder", type=click.Path(file_okay=False))
-@team_option
-def export_(database: Database, folder: str, team: str, as_json: bool) -> None:
-    """Write every project of a team to a file of its own in FOLDER, as `ltm export` does.
-
-    \b
-    ltm team export backup/
-    ltm import backup/main.json.gz
-
-    This is the way out, and a backup that needs no database: any ltm reads the files.
-    """
-    people = People(database)
-    tenant = people.tenant(team)
-    make_folder(os.path.abspath(folder))
-    rows: list[dict[str, Any]] = []
-    for each in people.projects(tenant):
-        path = os.path.join(os.path.abspath(folder), f"{each.slug}{_PACKED}")
-        header = ExportHeader("team", each.id, each.slug, now())
-        store = PostgresStore(database, _operator(people, tenant, each), each)
-        with export_file(path) as out:
-            done = export(store, out, header, Filter(statuses=tuple(Status)), versions=True)
-        rows.append({"project": each.slug, "path": path, "memories": done.memories})
-    if as_json:
-        output.emit({"exports": rows})
-        return
-    for row in rows:
-        output.say(f"{row['project']}: {counted(row['memories'], 'memory')} to {row['path']}")
-
-
-def _operator(people: People, tenant: str, project: TeamProject) -> Person:
-    """A member of a project, one with as many rights as there is, as whom the operator acts."""
-    members = people.members(project)
-    if not members:
-        owning = f"ltm team role PERSON owner --in {project.slug}"
-        raise Refused(f"the project {project.slug} has no members", hint=f"name one: {owning}")
-    first = max(members, key=lambda each: ROLES.index(each.role))
-    return Person(tenant, first.person_id, first.name)
-
-
-@admin("import")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False))
-@team_option
-def import_(database: Database, folder: str, team: str, as_json: bool) -> None:
-    """Put what `ltm team export` wrote to FOLDER back, each file into the project of its name.
-
-    
-    ltm team create acme --owner anna
-    ltm team import backup/
-
-    Projects that are missing are made. A memory that is here as it was then, or was changed since,
-    stays as it is; one that was purged stays away. The files hold no people: invite them.
-    """
-    people = People(database)
-    tenant = people.tenant(team)
-    paths = sorted(each for each in names_in(folder) if each.endswith(_PACKED))
-    if not paths:
-        raise NotFound("has no files of 'ltm team export'", path=folder, hint="name their folder")
-    rows: list[dict[str, Any]] = []
-    for name in paths:
-        slug = name.removesuffix(_PACKED)
-        there = {each.slug: each for each in people.projects(tenant)}
-        into = there.get(slug) or _new_project(people, tenant, slug)
-        store = PostgresStore(
-            database,
-            _operator(people, tenant, into),
-            into,
-            client="ltm team import",
-            restoring=True,
-        )
-        rows.append({"project": slug, **_put_back(store, os.path.join(folder, name))})
-    if as_json:
-        output.emit({"projects": rows})
-        return
-    for row in rows:
-        purged = f", {row['purged']} purged here" if row["purged"] else ""
-        output.say(
-            f"{row['project']}: {counted(row['added'], 'memory')} put back,"
-            f" {row['here']} here already{purged}"
-        )
-
-
-def _put_back(store: PostgresStore, path: str) -> dict[str, int]:
-    """Keep every memory of a backup that is not here as it is there, or newer."""
-    found = {"added": 0, "here": 0, "purged": 0}
-    here = {each.memory.id: each for each in store.every(Filter(statuses=tuple(Status)))}
-    with Origin(path, LARGE) as origin:
-        for _, copy in Export(origin).entries(store.kinds, reporting=True):
-            held = here.get(copy.memory.id)
-            if held is not None and held.memory.updated >= copy.memory.updated:
-                found["here"] += 1
-            elif held is None and store.is_purged(copy.memory.id):
-                found["purged"] += 1
-            else:
-                store.apply(Adopt((replace(copy, over=held.etag if held else ""),)))
-                found["added"] += 1
-    return found
-
-
-@admin("check")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False))
-@team_option
-def check(database: Database, folder: str, team: str, as_json: bool) -> None:
-    """Compare the files of `ltm team export` with the database: is the backup whole?
-
-    It lists memories that are missing in FOLDER or say something else there, and fails if there
-    are any that are older than the files.
-    """
-    people = People(database)
-    tenant = people.tenant(team)
-    rows = []
-    for each in people.projects(tenant):
-        path = os.path.join(folder, f"{each.slug}{_PACKED}")
-        store = PostgresStore(database, _operator(people, tenant, each), each)
-        rows.append({"project": each.slug, "path": path, **_compared(store, path)})
-    if as_json:
-        output.emit({"projects": rows})
-    else:
-        for row in rows:
-            output.say(
-                f"{row['project']}: {row['same']} the same, {row['newer']} changed since,"
-                f" {row['missing']} missing or otherwise"
-            )
-    if any(row["missing"] for row in rows):
-        raise Refused("the backup is not whole", path=folder, hint="ltm team export FOLDER")
-
-
-def _compared(store: PostgresStore, path: str) -> dict[str, int]:
-    """How many memories a backup has as they are, before a later change, or not."""
-    with Origin(path, LARGE) as origin:
-        copies = Export(origin).entries(Kinds(), reporting=False)
-        kept = {copy.memory.id: copy.memory for _, copy in copies}
-    written = datetime.fromtimestamp(os.path.getmtime(path), UTC).replace(microsecond=0)
-    found = {"same": 0, "newer": 0, "missing": 0}
-    for stored in store.every(Filter(statuses=tuple(Status))):
-        memory = stored.memory
-        if kept.get(memory.id) == memory:
-            found["same"] += 1
-        elif memory.updated >= written:
-            found["newer"] += 1
-        else:
-            found["missing"] += 1
-    return found
 
 
 @click.command("migrate")
@@ -551,6 +406,7 @@ def serve_(
     elif audience or keys or introspect:
         raise WrongUsage("--audience, --keys and --introspect need --issuer", hint="give --issuer")
     database = Database(database_url(home()))
+    database.reach()
     if only_check:
         _check(database, "" if keys or introspect else issuer or "", as_json)
         return
@@ -591,9 +447,6 @@ ADMIN_COMMANDS = {
         role,
         project,
         audit,
-        export_,
-        import_,
-        check,
         migrate,
         serve_,
     )
