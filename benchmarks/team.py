@@ -21,11 +21,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import numpy as np
 import psycopg
 
 from benchmarks.corpus import memories, questions
 from benchmarks.report import keep, percentile, table, timed
 from ltm.decisions import Reinforce
+from ltm.embed.embedder import unit
+from ltm.index.vectors import Floats
 from ltm.kinds import Kinds
 from ltm.model import Filter, Scope
 from ltm.postgres.database import Database, Person
@@ -43,6 +46,7 @@ from tests.postgres.cluster import Cluster, new_cluster
 POOL = 20_000  # different texts
 PROCESSES = 4
 ASKED = 400  # questions of one client alone
+DIMENSIONS = 256  # of a vector
 
 
 class Place(NamedTuple):
@@ -138,6 +142,23 @@ def plain(db: Any, project: TeamProject, asked: Iterator[str]) -> Callable[[], o
     return once
 
 
+def by_meaning(store: PostgresStore) -> list[float]:
+    """Milliseconds of questions by meaning, in a project whose memories all have a vector; none
+    where the database has no pgvector."""
+    found = store.vectors("random", DIMENSIONS)
+    if not found:
+        return []
+    vectors, luck = found[0], np.random.default_rng(7)
+
+    def directions(count: int) -> Floats:
+        return unit(luck.standard_normal((count, DIMENSIONS)).astype(np.float32))
+
+    while ids := vectors.missing():
+        vectors.put_memories(vectors.memories(ids), directions(len(ids)))
+    asked = iter(directions(ASKED))
+    return timed(lambda: vectors.nearest_memories(next(asked), Filter(), 50), ASKED)
+
+
 def files(folder: Path, count: int) -> FileStore:
     """As many memories as one project has, as files."""
     vault = Vault("private", str(folder))
@@ -206,6 +227,7 @@ def measure(url: str, count: int, given: argparse.Namespace, folder: Path) -> di
     database = Database(url)
     store = PostgresStore(database, place.person, place.project)
     alone = timed(ask(store, iter(questions(ASKED))), ASKED)
+    meant = by_meaning(store)
     with psycopg.connect(url, autocommit=True) as db:
         sql = timed(plain(db, place.project, iter(questions(ASKED))), ASKED)
         row = db.execute("select pg_total_relation_size('ltm.memory')").fetchone()
@@ -227,6 +249,8 @@ def measure(url: str, count: int, given: argparse.Namespace, folder: Path) -> di
         "filled in s": filled,
         "search p50 ms": percentile(alone, 0.5),
         "search p95 ms": percentile(alone, 0.95),
+        "by meaning p50 ms": percentile(meant, 0.5) if meant else 0.0,
+        "by meaning p95 ms": percentile(meant, 0.95) if meant else 0.0,
         "plain SQL p50 ms": percentile(sql, 0.5),
         "plain SQL p95 ms": percentile(sql, 0.95),
         "files p50 ms": percentile(asked_files, 0.5),
