@@ -214,29 +214,48 @@ def test_the_matrix_sees_a_leak(room: Room, monkeypatch: pytest.MonkeyPatch) -> 
     ]
 
 
-def test_a_project_of_others_and_none_at_all_look_the_same(room: Room) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the database is asked: as much for one question as for another, or time tells."""
+    questions: list[str] = []
+    execute = psycopg.Connection.execute
+
+    def noted(db: Any, query: Any, *rest: Any, **more: Any) -> Any:
+        questions.append(str(query))
+        return execute(db, query, *rest, **more)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", noted)
+    return questions
+
+
+def test_a_project_of_others_and_none_at_all_look_the_same(room: Room, asked: list[str]) -> None:
     none = room.team.project._replace(id="99999999-9999-9999-9999-999999999999")
     for person in room.outsiders.values():
-        told = set()
-        for project in (room.team.project, none):
-            store = PostgresStore(room.team.database, person, project)
-            for act in room.everything.values():
+        for what, act in room.everything.items():
+            told = set()
+            for project in (room.team.project, none):
+                store = PostgresStore(room.team.database, person, project)
+                asked.clear()
                 with pytest.raises(NotFound) as refused:
                     act(store, room.memory)
-                told.add((refused.value.message, refused.value.hint, refused.value.path))
-        assert len(told) == 1, told
+                error = refused.value
+                told.add((error.message, error.hint, error.path, tuple(asked)))
+            assert len(told) == 1, (what, told)
 
 
-def test_a_memory_of_another_project_and_none_at_all_look_the_same(room: Room) -> None:
+def test_a_memory_of_another_project_and_none_at_all_look_the_same(
+    room: Room, asked: list[str]
+) -> None:
     store = PostgresStore(room.team.database, room.colleague, room.elsewhere)
     for what, act in (CHANGES | CURATES | {"read": READS["read"]}).items():
         if what in ("add", "take a batch"):
             continue
         told = set()
         for memory in (room.memory, room.memory._replace(id="mem_00000nobody")):
+            asked.clear()
             with pytest.raises(NotFound) as refused:
                 act(store, memory)
-            told.add(refused.value.message.replace(memory.id, "ID"))
+            told.add((refused.value.message.replace(memory.id, "ID"), tuple(asked)))
         assert len(told) == 1, (what, told)
 
 

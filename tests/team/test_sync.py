@@ -153,11 +153,13 @@ def test_a_file_edited_by_hand_is_sent_and_a_deleted_one_comes_back(world: TeamW
     one.remember("The queue is drained at night")
     converged(one, other)
     cache, queue = sorted((one.replica / "memories").glob("*.md"))
-    cache.write_text(cache.read_text().replace("at noon", "at one o'clock"))
+    token = "ghp_" + "aB3dE5" * 6
+    cache.write_text(cache.read_text().replace("at noon", f"at one o'clock with {token}"))
     queue.unlink()
     files = converged(one, other)
     assert len(files) == 2
     assert sum("at one o'clock" in text for text in files.values()) == 1
+    assert not any(token in text for text in files.values()), "a secret is not sent"
     assert sum("at night" in text for text in files.values()) == 1
 
 

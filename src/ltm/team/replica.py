@@ -42,6 +42,7 @@ from ltm.store.open import HOLDS
 from ltm.team.outbox import Outbox, ids_of
 from ltm.team.schedule import last_round
 from ltm.team.teams import Team
+from ltm.transfer.export import cleaned
 from ltm.vault import codec
 from ltm.vault.vault import Vault, etag
 
@@ -199,7 +200,7 @@ class ReplicaStore(FileStore):
         return written, purged
 
     def note_edits(self) -> int:
-        """Put what was changed by hand into the outbox; how much it was."""
+        """Put what was changed by hand into the outbox, without secrets; how much it was."""
         with self._turn:
             known = self.known()
             waiting = {each for one in self.outbox.waiting() for each in one.ids}
@@ -211,10 +212,11 @@ class ReplicaStore(FileStore):
                 of_server, of_file = known.etags.get(memory.id, ("", ""))
                 if memory.id in waiting or stored.etag == of_file:
                     continue
+                copy, _ = cleaned(Copy(memory))
                 if of_server:
-                    self.outbox.put(Adopt((Copy(memory),)), of_server)
+                    self.outbox.put(Adopt((copy,)), of_server)
                 else:
-                    self.outbox.put(Add(memory))
+                    self.outbox.put(Add(copy.memory))
                 edits += 1
             if known.etags.keys() - there:  # files were deleted by hand: have them sent again
                 kept = {name: known.etags[name] for name in known.etags.keys() & there}
