@@ -177,6 +177,26 @@ def test_each_role_does_what_it_may_and_no_more(acme: TeamWorld) -> None:
     assert listed["reader"] == {"recall", "get_memory", "list_memories", "memory_related"}
 
 
+def test_clients_of_each_revision_of_the_protocol_are_answered(acme: TeamWorld) -> None:
+    def ask(method: str, params: dict[str, Any], **headers: str) -> Any:
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        place, token = f"{HERE}/mcp", acme.tokens["reader"]
+        return acme.server.ask("POST", place, token, request, headers)[2]["result"]
+
+    client, call = {"name": "x", "version": "1"}, {"name": "recall", "arguments": {"query": "x"}}
+    for older in ("2025-03-26", "2025-06-18", "2025-11-25"):
+        begun = {"protocolVersion": older, "capabilities": {}, "clientInfo": client}
+        assert ask("initialize", begun)["protocolVersion"] == older
+        assert not ask("tools/call", call, **{"MCP-Protocol-Version": older})["isError"]
+    newest, prefix = "2026-07-28", "io.modelcontextprotocol"
+    said = {f"{prefix}/clientInfo": client, f"{prefix}/clientCapabilities": {}}
+    meta = {"_meta": {f"{prefix}/protocolVersion": newest, **said}}
+    headers = {"MCP-Protocol-Version": newest, "Mcp-Method": "server/discover"}
+    assert newest in ask("server/discover", meta, **headers)["supportedVersions"]
+    headers |= {"Mcp-Method": "tools/call", "Mcp-Name": "recall"}
+    assert ask("tools/call", {**call, **meta}, **headers)["resultType"] == "complete"
+
+
 def test_whoever_is_taken_out_is_out_at_once(acme: TeamWorld) -> None:
     for how in ("none", "disabled"):
         token = acme.invite(f"guest-{how}")
