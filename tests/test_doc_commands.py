@@ -441,6 +441,7 @@ FORMS: Sequence[tuple[str, str, Check]] = (
         is_client_plugin,
     ),
     (r"claude plugin ", "tests/e2e installs the plugin with the real client", is_plugin),
+    (r"podman |claude mcp add .* podman ", "needs a container's image", of_a_container),
     (r"python -m benchmarks", "takes minutes, and data of others", is_benchmark),
     (
         r"ltm (team|trust team:|(list|remember|edit|forget|approve) --team) ?"
@@ -451,7 +452,6 @@ FORMS: Sequence[tuple[str, str, Check]] = (
     (r"ltm serve", "runs until it is ended", served),
     (r"ltm ui", "runs until it is ended", shown_in_a_browser),
     (r"ltm remote add gcrypt::", "tests/remote does it where gcrypt is installed", with_gcrypt),
-    (r"podman ", "needs a container's image", of_a_container),
 )
 """Lines that begin like this are not typed as they stand: why, and what is checked instead."""
 

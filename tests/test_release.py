@@ -120,3 +120,20 @@ def test_workflows_run_what_no_one_can_replace() -> None:
     versions = tried["jobs"]["try"]["strategy"]["matrix"]["python"]
     classifiers = {f"Programming Language :: Python :: {each}" for each in versions}
     assert classifiers == {each for each in said["classifiers"] if re.search(r":: 3\.\d+$", each)}
+
+
+def test_compose_quadlet_and_guide_mount_the_same() -> None:
+    composed = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))
+    quadlet = (ROOT / "deploy/ltm.container").read_text("utf-8")
+    guide = (ROOT / "docs/guides/serve.md").read_text("utf-8")
+    mounted = [
+        {
+            re.sub(r"\$\{LTM_\w+:-(.*?/\S+?)\}", r"\1", each)
+            for each in composed["services"]["ltm"]["volumes"]
+        },
+        set(re.findall(r"^Volume=(.*)", quadlet, re.M)),
+        set(re.findall(r" -v (\S+)", guide)),
+    ]
+    plain = [{re.sub(r"%h|\$HOME|\$\{HOME\}", "~", each) for each in paths} for paths in mounted]
+    assert plain[0] == plain[1] == plain[2]
+    assert len(plain[0]) == 3

@@ -10,25 +10,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from ltm.http.address import FILE
-from tests.http.runner import PATIENCE, until
+from tests.http.container import IMAGE, RIGHTS, podman, serving, written
 
-IMAGE = os.environ.get("LTM_IMAGE", "")
 ROOT = Path(__file__).parents[2]
-HOOK = str(files("ltm.http").joinpath("ltm-hook.sh"))
 TESTS_NEED = (
     *("pytest", "pluggy", "iniconfig", "packaging", "pygments"),
     *("hypothesis", "sortedcontainers", "attrs"),
@@ -39,92 +31,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def podman(*words: str) -> subprocess.CompletedProcess[str]:
-    # As root inside of a container only runc comes to terms with the outer control groups.
-    engine = [
-        "podman",
-        *(["--runtime", "runc"] if os.getuid() == 0 and shutil.which("runc") else []),
-    ]
-    return subprocess.run([*engine, *words], capture_output=True, text=True, timeout=300)
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as any_port:
-        any_port.bind(("127.0.0.1", 0))
-        return int(any_port.getsockname()[1])
-
-
-RIGHTS = (
-    *("--read-only", "--read-only-tmpfs=false", "--cap-drop=ALL"),
-    *("--security-opt=no-new-privileges", "--network=host"),
-    *("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"),
-)
-
-
-@dataclass
-class Box:
-    """A container that serves, with its folder on this machine."""
-
-    name: str
-    home: Path
-    port: int
-    project: Path
-
-    def hook(self, event: str, **more: str) -> str:
-        """What the POSIX hook on this machine answers a client."""
-        message = {"session_id": "s1", "hook_event_name": event, "cwd": str(self.project), **more}
-        done = subprocess.run(
-            ["sh", HOOK, event],
-            input=json.dumps(message),
-            env={"PATH": os.environ["PATH"], "LTM_HOME": str(self.home), "HOME": str(self.home)},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
-
-    def ltm(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """A command inside."""
-        return podman("exec", "--workdir", str(self.project), self.name, "ltm", *words)
-
-
-@contextmanager
-def serving(top: Path) -> Iterator[Box]:
-    """A container of the image, as docs/guides/serve.md starts it."""
-    home, project, port = top / "home", top / "project", free_port()
-    home.mkdir()
-    project.mkdir()
-    for path in (top, *top.parents[:3]):  # pytest's folders are this user's alone
-        path.chmod(0o755)
-    os.chown(home, 10001, 10001)
-    name = f"ltm-{port}"
-    made = podman(
-        *("run", "--detach", "--name", name, *RIGHTS),
-        *("--volume", f"{home}:/data", "--volume", f"{project}:{project}:ro", IMAGE),
-        *("serve", "--host", "0.0.0.0", "--port", str(port), "--allow-remote"),
-    )
-    assert made.returncode == 0, made.stderr
-    try:
-        box = Box(name, home, port, project)
-        until(lambda: (home / FILE).exists())
-        yield box
-    finally:
-        podman("rm", "--force", "--time", "5", name)
-
-
-def written(box: Box) -> list[str]:
-    """What differs from the image, without the places that the engine itself mounts things at."""
-    changes = podman("diff", box.name).stdout.split("\n")
-    paths = [each.split(maxsplit=1)[1] for each in changes if each]
-    mounted = ("/etc", "/run", str(box.project))
-    return [
-        path for path in paths if not any(f"{each}/".startswith(f"{path}/") for each in mounted)
-    ]
-
-
 def test_a_server_without_rights_serves_hooks_of_this_machine(tmp_path: Path) -> None:
-    with serving(tmp_path) as box:
+    with serving(tmp_path / "home", tmp_path / "project") as box:
         assert "answers" in box.ltm("serve", "--check").stdout
         who = podman(
             "exec", box.name, "python3", "-c", "import os; print(os.getuid(), os.getcwd())"

@@ -1,0 +1,53 @@
+"""Hooks of the real client on this machine, memory in a container: docs/guides/serve.md."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.http.container import HOOK, IMAGE, serving, written
+from tests.http.runner import until
+
+from .client import use
+from .conftest import MakeHarness
+from .product import assert_quiet, memory_home, told
+
+PORT = "We chose port 8081 because 8080 belongs to the proxy"
+EVENTS = ("SessionStart", "PreCompact", "Stop", "SessionEnd")
+HOOKS = {
+    event: [{"hooks": [{"type": "command", "timeout": 5, "command": f"sh '{HOOK}' {event}"}]}]
+    for event in EVENTS
+}
+
+pytestmark = pytest.mark.skipif(
+    not IMAGE, reason="no image is named: dev/image builds and tries it"
+)
+
+
+def test_what_sessions_on_this_machine_teach_is_kept_in_the_container_and_told(
+    make_harness: MakeHarness,
+) -> None:
+    # It waits for its servers before the first request.
+    harness = make_harness(settings={"hooks": HOOKS}, env={"MCP_CONNECTION_NONBLOCKING": "0"})
+    transcripts = harness.home / ".claude" / "projects"
+    transcripts.mkdir(exist_ok=True)
+    with serving(
+        memory_home(harness), harness.project, user=os.getuid(), seen=[transcripts]
+    ) as box:
+        inside = f'exec podman exec -i -w "$PWD" {box.name} ltm mcp'
+        harness.cli("mcp", "add", "--scope", "user", "ltm", "--", "sh", "-c", inside)
+        today = harness.print_session(
+            "We always use four spaces in YAML files, please remember that.",
+            [use("*store_memory", content=PORT), "Stored {{re:mem_[0-9a-z]+}}."],
+            allowed=[*harness.allowed, "mcp__ltm__store_memory"],
+        )
+        assert today.mcp_calls("store_memory")[0].failed is False
+        assert_quiet(today)
+        until(lambda: "four spaces" in box.ltm("list").stdout)
+        tomorrow = harness.print_session("hello", ["Hi."])
+        text = told(tomorrow.requests[0])[0]
+        assert PORT in text
+        assert "four spaces" in text
+        assert_quiet(tomorrow)
+        assert written(box) == [], "everything it writes lies in /data"
