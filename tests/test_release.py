@@ -70,6 +70,7 @@ def test_two_builds_are_the_same_and_say_where_the_project_is(clone: Path) -> No
     assert "\n## " not in notes
     assert 'Issues = "https://example.org/me/ltm/issues"' in (clone / "pyproject.toml").read_text()
     assert '"io.github.me/ltm"' in (clone / "server.json").read_text()
+    assert "/plugin install ltm --marketplace me/ltm\n" in (clone / "src/README.md").read_text()
 
 
 @pytest.mark.parametrize(
