@@ -409,8 +409,9 @@ ROWS: tuple[Row, ...] = (
         "S17",
         "the server in a container without rights",
         "the contract suite passes inside, 0 writes outside /data",
-        instead="`dev/image` tries it, which needs podman: held on 2026-11-18 (amd64, read-only"
-        " root, no capabilities; contract suite passed, hooks of the machine were served)",
+        instead="`dev/image` tries it, which needs podman: held on 2026-11-19 (amd64, read-only"
+        " root, no capabilities; contract suite passed, hooks of the machine were served, sessions"
+        " of Claude Code were kept and told)",
     ),
     Row(
         "S18",
