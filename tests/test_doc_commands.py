@@ -277,6 +277,7 @@ STORIES = {
         if tool != "auto-memory"
     },
     "docs/guides/clients.md": Story(with_clients, finds=("ltm doctor",)),
+    "docs/guides/install.md": Story(finds=("ltm doctor",)),  # there is no client
     "docs/clients/codex.md": Story(with_clients, finds=("ltm doctor",)),
     "docs/guides/troubleshooting.md": Story(
         captured, {"ID of ltm sessions": lambda _: SESSION[:8], "ID": newest}
