@@ -65,6 +65,22 @@ if {missing!r} == "numpy": assert "numpy" not in sys.modules
     assert done.stdout.startswith(f"{sys.executable} -m pip install numpy ")
 
 
+def test_a_numpy_that_cannot_be_loaded_leaves_the_words_and_is_named(ltm: Ltm) -> None:
+    numpy = ltm.home / "broken" / "numpy"
+    numpy.mkdir(parents=True)
+    text = "libstdc++.so.6: cannot open shared object file"
+    (numpy / "__init__.py").write_text(f"raise ImportError('Advice:\\n\\nOriginal: {text}')")
+
+    def typed(*words: str) -> subprocess.CompletedProcess[str]:
+        env = {**ltm.environ(), "PYTHONPATH": str(numpy.parent)}
+        command = [sys.executable, "-m", "ltm", *words]
+        return subprocess.run(command, env=env, cwd=ltm.project, capture_output=True, text=True)
+
+    ltm.ok("remember", "Deploys need the VPN")
+    assert "VPN" in typed("recall", "deploy").stdout
+    assert f"search goes by words only: Original: {text}" in typed("doctor").stderr
+
+
 def test_saying_what_is_in_use_loads_nothing(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     program = f"""

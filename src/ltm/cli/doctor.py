@@ -15,7 +15,7 @@ from ltm.clients.diagnose import common_trouble, is_entered, why_not_working
 from ltm.clients.former_tools import former_entries
 from ltm.clients.settings import carry_out
 from ltm.clients.table import CLIENTS
-from ltm.embed.embedder import standing
+from ltm.embed.embedder import numpy_fault, standing
 from ltm.errors import LtmError
 from ltm.model import Problem, now
 from ltm.text.display import counted
@@ -71,6 +71,8 @@ def doctor_command(work: Work, fix: bool, audited: bool) -> None:
         if vectors.hint:
             output.note(f"Vectors are {vectors.said}. To search by meaning too, type:")
             output.note(f"  {vectors.hint}")
+        elif fault := numpy_fault():
+            output.note(f"numpy cannot be loaded, so search goes by words only: {fault}")
         if trouble:  # not a fault for those who only use the command line
             output.note("No client is connected yet, so sessions get no memories:")
         for problem in trouble:

@@ -74,6 +74,15 @@ def installed() -> Package | None:
     return next((package for package in PACKAGES if find_spec(package.module)), None)
 
 
+def numpy_fault() -> str:
+    """Why numpy, which is installed, cannot be loaded; '' if it can. Loads it."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError as error:
+        return str(error).strip().rpartition("\n")[2]
+    return ""
+
+
 def open_embedder(config: Config, environ: Mapping[str, str] = os.environ) -> Embedder | None:
     """The embedder in use; None where search goes by words only. Never downloads anything.
 
@@ -82,9 +91,10 @@ def open_embedder(config: Config, environ: Mapping[str, str] = os.environ) -> Em
     backend = config.own("embed.backend")
     if backend == OFF or find_spec("numpy") is None:
         return None
+    # numpy takes longer to load than all of a question.
+    if (backend == STATIC and installed() is None) or numpy_fault():
+        return None
     if backend == STATIC:
-        if installed() is None:
-            return None  # numpy takes longer to load than all of a question
         from ltm.embed.static import load
 
         return next((found for package in PACKAGES if (found := load(package))), None)
