@@ -337,14 +337,16 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S10",
-        "secrets of 637 kinds in 28 languages and 30 contexts, by an author who knew no rule,"
-        " and of 60 kinds in 50 contexts; by eleven doors, every byte of every file searched",
-        "recall 0.97 of the first (each family 0.95) and 0.98 of the others (each kind 0.90),"
-        " precision 0.97, benign 0.1 %, 2 MB/s, 0 of all and of 1,000 canaries found in any file",
+        "secrets of 367 kinds in 29 languages, by an author nothing was learned from, alone and"
+        " in 30 contexts; of 1,473 kinds in these contexts by four authors whose texts were learned"
+        " from; of 60 kinds in 50 contexts; by eleven doors, every byte of every file searched",
+        "recall 0.97 of the first (each family 0.90, 0.1 % of look-alikes changed), 0.95 of each"
+        " family of the second and 0.98 of the third (each kind 0.90), precision 0.97, benign"
+        " 0.1 %, 2 MB/s, 0 of all and of 1,000 canaries found in any file",
         quick=(
             tried("tests/security/test_canaries.py", more=True),
             tried("tests/security/test_secret_doors.py", more=True, minutes=20),
-            tried("tests/redact/test_secret_set.py"),
+            tried("tests/redact/test_secret_set.py", more=True),
             tried("tests/redact/test_redact.py"),
         ),
         full=(program("benchmarks.redaction"),),
@@ -352,12 +354,19 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S11",
-        "200 poisoned texts, and 1,033 poisoned sessions by authors who knew no rules",
-        "0 told without approval, 0 break the fence; 95 % of what users said is kept",
+        "200 poisoned texts, ten ways of keeping one on purpose, and 1,033 poisoned sessions by"
+        " authors who knew no rule when they wrote them",
+        "0 told without approval, 0 break the fence; of what users said themselves, 95 % of what is"
+        " kept without these checks is still kept, as a memory or to be confirmed",
         quick=(
             tried("tests/security/test_poisoning.py"),
             tried("tests/security/test_poison_scenarios.py"),
         ),
+        instead="the judge of what is worth keeping was trained on what users say in 660 of these"
+        " sessions, and rules followed what was missed in all of them: only an author who comes"
+        " later tells how far they carry. Offered are two sentences that users said in jest. A"
+        " search in sessions quotes what an agent said there, as its words, unless what waits says"
+        " the same",
     ),
     Row(
         "S12",

@@ -18,6 +18,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import date, timedelta
 from functools import cached_property
+from itertools import chain
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.errors import LtmError
@@ -88,6 +90,8 @@ _ANNOUNCED = re.compile(
 )
 _REACH = 2  # passages before and after one that belong to its sense
 _TELLING = 4  # terms of a statement that is said nowhere by accident
+_LIKE = 3  # of them, and half of them all, of a statement that waits: other wordings say it too
+_ITEMS = re.compile(r"[;\n]+|: ")
 
 
 class PassageRanking(NamedTuple):
@@ -256,23 +260,36 @@ def session_search(places: Places, config: Config) -> SessionSearch:
     return SessionSearch(places.sessions_db, embedder)
 
 
+class _Statement(NamedTuple):
+    """The terms of something that is left out, and how many of them a text has that says it."""
+
+    said: frozenset[str]
+    least: int
+    waits: bool
+
+
 class LeftOut:
     """What memories that are left out say, and where they came from."""
 
     def __init__(self, memories: Iterable[Memory] = ()) -> None:
         self._lines: dict[str, list[str]] = {}
-        self._said: dict[str, list[tuple[frozenset[str], bool]]] = {}
+        self._said: dict[str, list[_Statement]] = {}
         for memory in memories:
             if memory.source.session and memory.source.lines:
                 self._lines.setdefault(memory.source.session, []).append(memory.source.lines)
             waits = memory.status is Status.QUARANTINED
-            # Of one that waits each sentence counts, as none is approved.
-            statements = [memory.title, *(sentences(memory.text) if waits else ())]
-            for statement in dict.fromkeys(statements):
-                said = frozenset(query_terms(statement))
-                if len(said) >= _TELLING:
-                    # Found by its longest term, which hardly any other text has.
-                    self._said.setdefault(max(said, key=len), []).append((said, waits))
+            # Of one that waits each sentence and item counts, as none is approved.
+            parts = (_ITEMS.split(each) for each in sentences(memory.text) if waits)
+            for text in dict.fromkeys([memory.title, *chain.from_iterable(parts)]):
+                said = frozenset(query_terms(text))
+                if len(said) < _TELLING:
+                    continue
+                least = max(_LIKE, ceil(len(said) / 2)) if waits else len(said)
+                statement = _Statement(said, least, waits)
+                # Found by its longest terms, which hardly any other text has; so many of them that
+                # none can be missed.
+                for term in sorted(said, key=len)[least - 1 :]:
+                    self._said.setdefault(term, []).append(statement)
 
     def rows(self, passages: PassageLookups, sessions: Collection[str]) -> set[int]:
         """The rows in some sessions that these memories came from."""
@@ -284,9 +301,9 @@ class LeftOut:
         The user's own words are never those of a memory that waits: no page can hide them.
         """
         return any(
-            said <= words and not (waits and role == USER)
+            len(each.said & words) >= each.least and not (each.waits and role == USER)
             for word in self._said.keys() & words
-            for said, waits in self._said[word]
+            for each in self._said[word]
         )
 
     def shown(self, passages: PassageLookups, found: Iterable[Passage]) -> list[Passage]:
