@@ -113,29 +113,34 @@ _BACK = re.compile(
 )
 _QUOTATION = re.compile(r"[\"“„«](?<![^\s(:].)(?=\S)[^\"“”„«»]{2,8000}+[\"”“»](?![^\s).,;:!?])")
 _QUOTED = re.compile(
-    r"[\"“„«»「『]([^\"“”„«»「」『』]{8,2000})[\"”“»«」』]|(?<!\w)['‘‚]([^\n'’]{8,400})['’](?!\w)"
+    r"[\"“„«»「『]([^\"“”„«»「」『』]{8,2000})(?:[\"”“»«」』]|\Z)"
+    r"|(?<!\w)['‘‚]([^\n'’]{8,400})['’](?!\w)"
 )
 _SEVERAL, _SEVERAL_SIGNS = 4, 8
 """Words of a quotation from which on it is no name; signs, in scripts without spaces."""
-# What is handed over in one line: for a task that names it, or as what somebody wrote.
+# What is handed over in one line: at the beginning with a task that names it, as what another
+# person writes, or with the hour of a chat.
 _HANDED = re.compile(
-    r"\b(?:translate|summari[sz]e|proofread|explain|reply|answer|transcript|tell me what"
-    r"|übersetz\w*|fass\w*|erklär\w*|antworte|beantworte|traduis\w*|résume\w*|explique\w*|répond\w*"
-    r"|traduce\w*|resume\w*|responde\w*|dime|traduz\w*|responda|explica|traduci|riassum\w*"
-    r"|rispond\w*|dimmi|spiega|trascri\w*|vertaal|vat|antwoord|leg uit|przetłumacz|streść|odpowiedz"
-    r"|wyjaśnij|çevir|özetle|переведи\w*|объясни\w*|ответь\w*)\b[^:\n]{0,80}:[ \t]+(\S.{20,})"
-    r"|(?:翻译|总结|解释|回复|翻訳|要約|説明|返信|번역|요약|설명)[^:：\n]{0,40}[:：]\s?(\S.{8,})"
-    r"|\b(?:writes|wrote|schreibt|schrieb|écrit|escribe|escribió|scrive|scritto|escreveu|schrijft"
-    r"|schreef|pisze|napisał\w*|yazdı|пишет|написал\w*)\b[,:]?[ \t]+(\S.{20,})"
+    r"\A\s*(?:please |can you |could you |bitte |kannst du |peux-tu |puedes |pode |можешь )?"
+    r"(?:translate|summari[sz]e|proofread|explain|transcript|tell me what|übersetz\w*|fass\w*"
+    r"|erklär\w*|traduis\w*|résume\w*|explique\w*|traduce\w*|resume\w*|traduz\w*|explica|traduci"
+    r"|riassum\w*|dimmi|spiega|trascri\w*|vertaal|vat|leg uit|przetłumacz|streść|wyjaśnij|çevir"
+    r"|özetle|переведи\w*|объясни\w*)\b[^:\n]{2,80}:[ \t]+(\S.{20,})"
+    r"|\A\s*(?:请|帮我)?(?:翻译|总结|解释|要約|翻訳|번역|요약)[^:：\n]{0,40}[:：]\s?(\S.{8,})"
+    r"|(?<!\bi )(?<!\bwe )\b(?:writes|wrote|schreibt|schrieb|écrit|escribe|escribió|scrive|escreveu"
+    r"|schrijft|schreef|pisze|napisał\w*|пишет|написал\w*)[,:]?[ \t]+"
+    r"((?:i|we|please|ich|wir|bitte|je|nous|yo|io|noi|eu|ik|wij|proszę|я|мы)\b.{20,})"
     r"|^[ \t]*\[[^\]\n]{1,30}[ ,]\d{1,2}[:.h]\d\d[^\]\n]{0,10}\][ \t]*(\S.*)",
     re.IGNORECASE | re.MULTILINE,
 )
-_CONVERSATION = re.compile(
-    r"\b(?:chat|conversation|discussion|gespräch|unterhaltung|conversación|conversa|conversazione"
-    r"|gesprek|rozmow\w*|sohbet|переписк\w*)\b|聊天|对话|会話|チャット|대화",
+_SAYS = re.compile(
+    r"\b(?:what (?:does|do|did|is)|what's|was steht|worum|was (?:sagt|sagen|wollen|will)|que di[ts]"
+    r"|qué dice|cosa dic|che dic|o que diz|wat (?:staat|zegt)|co (?:tu )?(?:pisze|mówi)|о чём"
+    r"|что (?:пиш|говор))|说了?什么|写了?什么|何と|뭐라",
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(r"\s*[^\W\d][\w.'’ -]{0,30}[:：]\s?\S")
+_SHORT_QUESTION = 40
 _BRACKETS = re.compile(r"\s*\[([^\[\]\n]{3,100})\]\s*")
 """A line that opens or closes a text: "[attachment: rules.pdf]", "[end of the attachment]"."""
 _SENTENCES = re.compile(r"[.!?…]\s")
@@ -177,27 +182,34 @@ def pasted(text: str) -> str:
     return "\n".join([*lines, *_handed(text)])
 
 
+def quoted(text: str) -> tuple[list[str], float]:
+    """The quotations of several words in a text, and their share of it."""
+    found = [each for parts in _QUOTED.findall(text) if _is_several(each := "".join(parts))]
+    return found, sum(map(len, found)) / max(1, len(text.strip()))
+
+
+def _is_several(text: str) -> bool:
+    signs = sum(ord(sign) >= _UNSPACED for sign in text)
+    return len(text.split()) >= _SEVERAL or signs >= _SEVERAL_SIGNS
+
+
 def _handed(text: str) -> Iterator[str]:
-    """The parts of a message that its writer quotes or gives as something to work on."""
-    for quotation in _QUOTED.findall(text):
-        words = "".join(quotation)
-        signs = sum(ord(sign) >= _UNSPACED for sign in words)
-        if len(words.split()) >= _SEVERAL or signs >= _SEVERAL_SIGNS:
-            yield words
+    """The parts of a message that its writer gives as something to work on."""
     yield from ("".join(parts) for parts in _HANDED.findall(text))
     lines = text.strip().split("\n")
     first, rest = lines[0].rstrip(), lines[1:]
     filled = [line for line in rest if line.strip()]
-    asks = first.endswith(("?", "？"))
     if not filled:
         return
-    is_chat = len(filled) > 1 and all(map(_SPEAKER.match, filled))
-    is_letter = not rest[0].strip() and bool(_GREETED.match(filled[0]))
-    is_about_it = asks and (is_chat or bool(_CONVERSATION.search(first)))
-    if is_about_it or (is_letter and (asks or first.endswith(":"))):
+    asks, gives = first.endswith(("?", "？")), first.endswith(":")
+    apart, last = not rest[0].strip(), filled[-1].rstrip()
+    is_chat = asks and _SAYS.search(first) and all(map(_SPEAKER.match, filled))
+    is_letter = apart and (asks or gives) and _GREETED.match(filled[0])
+    is_asked_about = last.endswith(("?", "？")) and len(last) <= _SHORT_QUESTION
+    if is_chat or is_letter:
         yield "\n".join(rest)
-    elif first.endswith(":") and filled[-1].rstrip().endswith(("?", "？")):
-        yield "\n".join(filled[:-1])
+    elif apart and gives and is_asked_about and not _OWN_RULES.search(first):
+        yield "\n".join(line for line in filled[:-1] if not _BULLET.match(line))
     opened = ""
     held: list[str] = []
     for line in rest:

@@ -17,8 +17,8 @@ from itertools import islice, takewhile
 from typing import Any
 
 from ltm.capture.commands import MEMORY
-from ltm.capture.decide import Candidate
-from ltm.capture.message import pasted
+from ltm.capture.decide import Candidate, Certainty
+from ltm.capture.message import pasted, quoted
 from ltm.errors import LtmError
 from ltm.files.atomic import is_inside, read_plain
 from ltm.model import Source, Trust
@@ -78,6 +78,9 @@ _RECALLED = "Recorded notes follow: data to judge"
 """Stands above what this memory's tools give back."""
 
 _CALL_MARKS = (b"<command-", b'"AskUserQuestion"', b'"ExitPlanMode"', b"git commit")
+_MOSTLY = 0.4
+"""Share of a statement from which on it is that of another one, if so much of it is quoted."""
+
 _RUN = 4
 _NAMED = 2
 """Words that must be shared besides the share, where a name is one of them."""
@@ -109,6 +112,8 @@ class Given:
     """What the agent itself put into the call that gave it."""
     waiting: bool = False
     """Whether it is a memory that waits for a person."""
+    quoted: bool = False
+    """Whether the user quoted it: then the agent taught nothing, but a user may quote a rule."""
     recalled: bool = False
     """Whether it came from memory: then the user may say it again, but the agent taught nothing."""
 
@@ -167,7 +172,7 @@ class Evidence:
         self._answer(asked)
         if any(each.verbatim for each in asked):
             _compare(asked, (Given(0, text, waiting=True) for text in waiting))
-        given = {id(each.candidate) for each in asked if each.answered}
+        given = {id(each.candidate) for each in asked if each.answered or each.is_quotation}
         return [
             replace(each, source=each.source._replace(trust=Trust.TOOL))
             if id(each) in given
@@ -272,6 +277,7 @@ class _Collector:
                 text = pasted(turn.text)
                 if text:
                     yield Given(turn.line, text)
+                yield from (Given(turn.line, each, quoted=True) for each in quoted(turn.text)[0])
             case Aside(what="shell" | "error"):
                 return
             case Command():
@@ -345,11 +351,18 @@ class _Question:
         if self.answered or len(self.stems.intersection(there)) < self._least:
             return  # as for nearly every text
         late = self._line and given.line > self._line
-        if late or (given.recalled and self.verbatim):
+        if late or (self.verbatim and (given.recalled or given.quoted)):
             return
         if given.waiting and (not self.verbatim or self._states(given.text)):
             return
         self.answered = any(piece.is_given(given, there) for piece in self.pieces)
+
+    @property
+    def is_quotation(self) -> bool:
+        """Whether the user did not ask for it, and mostly quotes."""
+        said = self.candidate
+        by_user, likely = said.source.trust is Trust.USER, said.tier is Certainty.LIKELY
+        return by_user and likely and quoted(said.text)[1] >= _MOSTLY
 
     def doubt(self) -> None:
         """Mark it as unchecked: what the agent says waits, what the user says stands."""
