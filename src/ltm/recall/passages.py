@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 from itertools import chain
@@ -244,7 +244,7 @@ class SessionSearch:
             found = {
                 row: each
                 for row, each in found.items()
-                if row not in gone and not says(set(each.words.split(" ")), each.role)
+                if row not in gone and not says(each.words.split(" "), each.role)
             }
         return {row: each for row, each in found.items() if not end or each.at < end}
 
@@ -266,6 +266,19 @@ class _Statement(NamedTuple):
     said: frozenset[str]
     least: int
     waits: bool
+
+    def is_in(self, words: Sequence[str]) -> bool:
+        """Whether it is said there: of one that waits, so many of its terms close together."""
+        if not self.waits:
+            return True  # all of its terms are there
+        last: dict[str, int] = {}
+        for place, word in enumerate(words):
+            if word in self.said:
+                last[word] = place
+                since = place - 2 * len(self.said)
+                if sum(at >= since for at in last.values()) >= self.least:
+                    return True
+        return False
 
 
 class LeftOut:
@@ -295,14 +308,17 @@ class LeftOut:
         """The rows in some sessions that these memories came from."""
         return {each.row for each in self._behind(passages, sessions)}
 
-    def says(self, words: Set[str], role: str) -> bool:
-        """Whether a text of these terms says what one of these memories said.
+    def says(self, words: Sequence[str], role: str) -> bool:
+        """Whether a text of these terms, in their order, says what one of these memories said.
 
         The user's own words are never those of a memory that waits: no page can hide them.
         """
+        there = set(words)
         return any(
-            len(each.said & words) >= each.least and not (each.waits and role == USER)
-            for word in self._said.keys() & words
+            len(each.said & there) >= each.least
+            and not (each.waits and role == USER)
+            and each.is_in(words)
+            for word in self._said.keys() & there
             for each in self._said[word]
         )
 
@@ -313,15 +329,14 @@ class LeftOut:
         return [
             each
             for each in given
-            if each.row not in gone
-            and not (self._said and self.says(set(terms(each.text)), each.role))
+            if each.row not in gone and not (self._said and self.says(terms(each.text), each.role))
         ]
 
     def titled(self, passages: PassageLookups, header: Header) -> Header:
         """A session without its title, where that was taken from what is left out."""
         gone = self._behind(passages, [header.id])
         if any(" ".join(each.text.split()).startswith(header.title) for each in gone) or (
-            self._said and self.says(set(terms(header.title)), "")
+            self._said and self.says(terms(header.title), "")
         ):
             return header._replace(title="")
         return header
