@@ -533,7 +533,7 @@ main.main()
 
 def test_its_deadlines_are_what_clients_can_wait() -> None:
     assert main.END_DEADLINE + main.LAST_WORDS <= 0.4
-    assert main.DEADLINE + main.LAST_WORDS <= 0.9
+    assert main.DEADLINE + main.LAST_WORDS <= 0.8
 
 
 def test_a_client_that_never_closes_stdin_is_answered(hooks: Hooks) -> None:

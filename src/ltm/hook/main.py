@@ -8,7 +8,7 @@ Python with nothing installed; so it is short (compiled at each run) and every P
 import os
 import sys
 
-DEADLINE = 0.85
+DEADLINE = 0.75
 """Seconds after which the program ends, whatever it is doing; nothing that matters takes longer."""
 
 END_DEADLINE = 0.35
