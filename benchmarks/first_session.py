@@ -125,7 +125,7 @@ def turn(way: Way, client: Client, peer: Path | None, base: Path) -> Taken:
         answered = time.perf_counter()
         results = _answers(session.requests)
         session.finish()
-        state = _settled(plugins / "data" / "ltm-ltm") if way.plugin == OURS else "-"
+        state = settled(plugins / "data" / "ltm-ltm") if way.plugin == OURS else "-"
         ready = time.perf_counter()
         return Taken(
             installed - began,
@@ -144,7 +144,7 @@ def _answers(requests: list[Request]) -> list[dict[str, Any]]:
     return [each for each in results if "tool_reference" not in str(each.get("content"))]
 
 
-def _settled(data: Path) -> str:
+def settled(data: Path) -> str:
     """How the packages of our plugin ended: ready, failed, or none where an `ltm` has them."""
 
     def state() -> dict[str, Any]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice, takewhile
 from typing import Any
 
@@ -315,7 +316,7 @@ class _Question:
     pieces: list[_Piece] = field(default_factory=list)
     stems: frozenset[str] = frozenset()
     """Those of all its pieces."""
-    _least: int = 1
+    least: int = 1
     """Of these, as many are in every text that may answer it."""
     _line: int = 0
 
@@ -341,15 +342,15 @@ class _Question:
             self.pieces.append(_Piece(candidate.done, _ACT))
         self.pieces = [piece for piece in self.pieces if piece.is_telling]
         self.stems = frozenset().union(*(piece.stems for piece in self.pieces))
-        self._least = min((piece.least for piece in self.pieces), default=1)
+        self.least = min((piece.least for piece in self.pieces), default=1)
 
     def look(self, given: Given, there: Collection[str]) -> None:
         """Look for the candidate in a text that was given before it was said.
 
         `there` are the stems that words of the text begin with, of those that are asked about.
         """
-        if self.answered or len(self.stems.intersection(there)) < self._least:
-            return  # as for nearly every text
+        if self.answered:
+            return
         late = self._line and given.line > self._line
         if late or (self.verbatim and (given.recalled or given.quoted)):
             return
@@ -469,7 +470,7 @@ class _Piece:
         words = self.words
         length = min(_RUN, len(words))
         runs = {f" {' '.join(words[at : at + length])} " for at in range(len(words) - length + 1)}
-        there = f" {' '.join(_words(text))} "
+        there = _spaced_words(text)
         return sum(run in there for run in runs) >= self._measure.share * len(runs)
 
     def _has_run(self, text: str, run: tuple[str, ...]) -> bool:
@@ -500,6 +501,12 @@ def _words(text: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=1)
+def _spaced_words(text: str) -> str:
+    """The words of a text with a blank around each; many pieces ask for those of one text."""
+    return f" {' '.join(_words(text))} "
+
+
 def _says_something(word: str) -> bool:
     long = len(word) > 3 or any(char.isdigit() for char in word) or not word.isascii()
     return long and len(word) > 1 and word not in COMMON_WORDS
@@ -508,11 +515,17 @@ def _says_something(word: str) -> bool:
 def _compare(asked: Sequence[_Question], given: Iterable[Given]) -> None:
     """Look for all that is asked about in each text."""
     plain, others = _by_script(frozenset().union(*(each.stems for each in asked)))
+    askers: dict[str, list[int]] = {}
+    for place, question in enumerate(asked):
+        for stem in question.stems:
+            askers.setdefault(stem, []).append(place)
     for each in given:
         text = replace(each, text=each.text.lower(), own=each.own.lower())
         there = _stems_in(text.text, plain, others)
-        for question in asked if there else ():
-            question.look(text, there)
+        shared = Counter(place for stem in there for place in askers[stem])
+        for place, count in shared.items():
+            if count >= asked[place].least:  # as in hardly any text
+                asked[place].look(text, there)
 
 
 def _by_script(stems: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
