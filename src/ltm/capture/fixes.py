@@ -97,6 +97,7 @@ _ELSEWHERE = re.compile(
 )
 _NOISE = re.compile(r"Exit code \d+\Z|\W*\Z|\d+ passed|[=\-_*.]{3,}|at \S+|File \"|\d+ \|")
 _BARE = re.compile(r"[\w.()]+:?\Z")
+_SIGN = re.compile(r"\A(?:[E!>*]+ +)+")
 _MARK = re.compile(
     r"\A(?:(?:[Ee]|\*+|!+|>+|\w+>|\[!\]|npm (?:ERR!|error)|(?:[\w.-]+: )?\[?(?i:error|fatal"
     r"|warning)\]?(?:\[\w+\])?|FAILED|FAIL|ERROR|bash|sh|zsh|Failure|---)(?::\s*|\s+))+"
@@ -229,10 +230,10 @@ def telling_line(output: str) -> str:
 
 
 def in_words(error: str) -> str:
-    """An error line as the beginning of a sentence, without the marks before it."""
+    """An error line as the beginning of a title, without the marks before it."""
     plain = _MARK.sub("", error).strip().rstrip(":;,. ") or error
-    first = plain.split(" ", 1)[0]
-    return plain[0].upper() + plain[1:] if first.isalpha() and first.islower() else plain
+    is_word = plain.split(" ", 1)[0].rstrip(":").isalpha()
+    return plain[0].upper() + plain[1:] if is_word else plain
 
 
 def _rank(line: str) -> int:
@@ -264,6 +265,9 @@ _DIGITS = re.compile(r"\d+")
 _OLD = 150  # commands after which a failure is not connected with a pass any more
 _AT_ONCE, _OBSTACLES = 20, 4
 _TOLD = 5_000
+_CONCLUDED = 0.5
+"""How much a sentence is worth at least to be the cause once all is mended: most that are said then
+sum up, or name what is next."""
 _TITLE, _CHANGE, _ERROR = 80, 70, 160
 
 
@@ -341,14 +345,15 @@ class Fixes:
             return
         # Once something was changed, what is said is about something else.
         unexplained = any(not (each.cause or each.files) for each in self._open)
-        head, least = opening(text, _TOLD), EXPLAINED if unexplained else NAMED
+        least = (EXPLAINED if unexplained else NAMED) if self._open else _CONCLUDED
+        head = opening(text, _TOLD)
         if not cause_in(head, self._model, least):
             return  # which spares the time to look for secrets
         clean = redacted(head)
         named, explained = cause_in(clean, self._model), cause_in(clean, self._model, least)
-        if not self._open and named:
+        if not self._open and explained:
             failure = mended[0].failure
-            failure.cause, failure.until = named, max(failure.until, line)
+            failure.cause, failure.until = explained, max(failure.until, line)
         for failure in self._open:
             if named or not (failure.cause or failure.files):
                 failure.cause = named or explained
@@ -438,13 +443,12 @@ def _teaches_something(failure: Failure, passing: str) -> bool:
 def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
     command = shortened(core_of(failure.command), 100)
     # An output may say more than what went wrong; then it is not for us to repeat.
-    error = "" if speaks(failure.error) else failure.error.rstrip(":. ")
+    error = "" if speaks(failure.error) else _SIGN.sub("", failure.error).rstrip(":. ")
     how, in_short = _way_out(failure, passing)
     failed = f"`{command}` failed with: {error}" if error else f"`{command}` failed"
     title = failure.cause.rstrip(".")
     if not 0 < len(title) < _TITLE:
         title = f"{in_words(error) if error else failed}: {in_short}"
-        title = title[0].upper() + title[1:] if title.split(" ", 1)[0].endswith(":") else title
     is_likely_again = not failure.fresh or bool(_AROUND.search(failure.error))
     weight = 0.4 + 0.1 * min(3, failure.attempts)
     return Candidate(

@@ -20,6 +20,7 @@ _TAG = re.compile(r"<([A-Za-z][\w-]{0,40})\b[^<>]{0,400}>")
 _PASTED = re.compile(
     r"\s*(?:>|\$ |# \w+ |\+\+\+|---|@@|diff -|at \S+ ?\(|File \"|Traceback|\t\S|\|.*\|"
     r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\d\d/\d\d/\d\d\b|\[\w+\] "
+    r"|\[?(?:[a-z]{3},? )?(?:[a-z]{3} +\d\d?|\d\d?[ /][a-z]{3}[ /]\d{4})[ :]\d\d:\d\d"
     r"|(?:error|warning|warn|info|debug|fatal(?: error)?|note)(?:\[\w+\])?: ?\S+[:(]"
     r"|(?:error|warning|warn|fatal|E) {2,}|WARN\[|(?-i:(?:ERROR|FATAL|INFO|WARN|DEBUG)\b)"
     r"|(?-i:[A-Z])\w*(?:Error|Exception)\b|\w+(?:\.\w+)+(?:Error|Exception)\b"

@@ -49,7 +49,8 @@ _REPORTED = re.compile(
     r"|states?|stated|demands?|advises"
     r"|dicen?|dijo|dijeron|opina|sagte?|meinte?|schreibt|behauptet|dit|disent|écrit|prétend|diz"
     r"|disse|acha|zegt|zei|vindt|mówi|powiedział|говорит|сказал|пишет|diyor|dedi)\b"
-    r"|[^\"“„«]*[\"“„«][^\s\"”“»]+ [^\"”“»]+[\"”“»]",
+    r"|[^\"“„«]*[\"“„«][^\s\"”“»]+ [^\"”“»]+[\"”“»]"
+    r"|.*(?:[」』](?:と|って)(?:言|い[うっ]|書|述べ)|[说說][:：，]?\s*[“「『\"])",
     re.IGNORECASE,
 )
 """What another person says, or a quotation of several words: not the speaker's own wish."""
@@ -61,6 +62,9 @@ _LEANS = re.compile(
     r"|isso|isto|ele|ela|questo|dat (?:is|moet)|to (?:jest|jest)|это|bu|それ|这|那)\b",
     re.IGNORECASE,
 )
+
+_LEANS_LATER = re.compile(r"\w+ (?:it(?!'s| is)|them)\b", re.IGNORECASE)
+"""What is not named but in the words before: "keep it until Friday"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +198,8 @@ def statements(
             own_words and chosen >= _PLAIN and _is_choice(whole, kinds, model)
         )
         # What leans on the words before it cannot be understood without them.
-        leans = _LEANS.match(tidy(spoken[first].text)) or len(words(whole)) < FEWEST
+        plain = tidy(spoken[first].text)
+        leans = _LEANS.match(plain) or _LEANS_LATER.match(plain) or len(words(whole)) < FEWEST
         is_sure = (chosen >= sure or wanted) and not (leans or long or _REPORTED.match(whole))
         yield _candidate(
             whole,

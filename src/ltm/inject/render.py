@@ -28,6 +28,7 @@ DATE = r"\d{4}-\d\d-\d\d"
 """How a date before a line looks."""
 
 _ROUGH = 8
+_LINKING = ("a", "an", "as", "by", "in", "of", "run", "the", "to", "with")
 _SENTENCE = r"(?<=[.!?])\s+|(?<=[。！？])|\n+"
 
 
@@ -60,8 +61,8 @@ def say(memory: Memory, kind: Kind, harmless: Callable[[str], str], most: int = 
 
 
 def _repeats(title: str, text: str) -> bool:
-    """Whether a text has all the words of its title."""
-    said = set(re.findall(r"\w+", text[: 2 * FULL].casefold()))
+    """Whether a text has all the words of its title that say something."""
+    said = {*_LINKING, *re.findall(r"\w+", text[: 2 * FULL].casefold())}
     return bool(text) and said.issuperset(re.findall(r"\w+", title.rstrip("… ").casefold()))
 
 

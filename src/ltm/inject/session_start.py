@@ -362,6 +362,7 @@ def context_of(
     root = places.project.root
 
     def is_gone(path: str) -> bool:
+        path = path.removeprefix("./")
         full = os.path.join(root, path)
         top = os.path.join(root, path.partition("/")[0])
         there = {each: os.path.lexists(each) for each in (full, top)}
