@@ -8,7 +8,8 @@ results.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -275,20 +276,20 @@ class Run:
     """A command that was run."""
 
     command: str
-    output: str
+    output: str = ""
     """What it printed, up to a length; only this may hold secrets."""
-    failed: bool
-    line: int
-    at: str
+    failed: bool = False
+    line: int = 0
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
     """A file that was changed."""
 
-    path: str
-    old: str
-    new: str
+    path: str = ""
+    old: str = ""
+    new: str = ""
     """What stood there and what took its place, as far as the tool was told. These may hold
     secrets: of few changes they are ever looked at, and to clean all took a tenth of listening."""
 
@@ -298,12 +299,10 @@ class Calls:
 
     def __init__(self, state: Any = None) -> None:
         """`state` is what `state()` gave when an earlier stretch of the session ended."""
-        self._open: dict[str, _Call] = {}
-        for each in state if isinstance(state, list) else []:
-            try:
-                self._open[each["id"]] = _Call(**each)
-            except (TypeError, KeyError):
-                continue
+        self._open: dict[str, Run | FileEdit] = {}
+        for name, given in state.items() if isinstance(state, dict) else ():
+            with suppress(TypeError):
+                self._open[name] = Run(**given) if "command" in given else FileEdit(**given)
 
     def see(self, turn: Turn) -> Run | FileEdit | None:
         """What came to its end with a turn, if anything did that was not refused."""
@@ -311,48 +310,34 @@ class Calls:
             if turn.tool in SHELLS or turn.tool in EDITORS:
                 if len(self._open) >= _OPEN:
                     self._open.clear()  # calls that never got a result
-                self._open[turn.id] = _call(turn)
+                self._open[turn.id] = _begun(turn)
             return None
         if not isinstance(turn, ToolResult):
             return None
-        call = self._open.pop(turn.id, None)
-        if call is None or turn.refused:
+        begun = self._open.pop(turn.id, None)
+        if begun is None or turn.refused:
             return None
-        if call.is_command:
-            output = opening(turn.text, _OUTPUT)
-            failed = turn.failed or (hides_failure(call.command) and looks_failed(output))
-            return Run(call.command, output, failed, turn.line, turn.at)
-        return None if turn.failed else FileEdit(call.path, call.old, call.new)
+        if isinstance(begun, FileEdit):
+            return None if turn.failed else begun
+        output = opening(turn.text, _OUTPUT)
+        failed = turn.failed or (hides_failure(begun.command) and looks_failed(output))
+        return Run(begun.command, output, failed, turn.line, turn.at)
 
-    def state(self) -> list[dict[str, Any]]:
+    def state(self) -> dict[str, dict[str, Any]]:
         """The calls that wait for their results, for the next stretch, without secrets."""
-        waiting = list(self._open.values())[-_CARRIED:]
-        return [
-            asdict(replace(call, old=redacted(call.old), new=redacted(call.new)))
-            for call in waiting
-        ]
+        waiting = list(self._open.items())[-_CARRIED:]
+        return {
+            name: {key: redacted(str(value)) for key, value in asdict(begun).items() if value}
+            for name, begun in waiting
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """What is needed of a call when its result comes; only `old` and `new` may hold secrets."""
+def _begun(call: ToolUse) -> Run | FileEdit:
+    def given(name: str, most: int = _COMMAND) -> str:
+        value = call.input.get(name)
+        return opening(value, most) if isinstance(value, str) else ""
 
-    id: str
-    is_command: bool
-    command: str = ""
-    path: str = ""
-    old: str = ""
-    new: str = ""
-
-
-def _call(turn: ToolUse) -> _Call:
-    if turn.tool in SHELLS:
-        return _Call(turn.id, True, redacted(opening(_given(turn, "command"), _COMMAND)))
-    old, new = (opening(_given(turn, each), _TEXT) for each in ("old_string", "new_string"))
-    path = _given(turn, "file_path") or _given(turn, "path")
-    return _Call(turn.id, False, path=path, old=old, new=new)
-
-
-def _given(call: ToolUse, name: str) -> str:
-    value = call.input.get(name)
-    return value if isinstance(value, str) else ""
+    if call.tool in SHELLS:
+        return Run(redacted(given("command")))
+    path = given("file_path") or given("path")
+    return FileEdit(path, given("old_string", _TEXT), given("new_string", _TEXT))

@@ -28,7 +28,7 @@ from ltm.sessions.transcript import Lines, LineSource, origin, read
 from ltm.sessions.turns import AssistantText, Command, Commit, ToolResult, ToolUse, Turn, UserText
 from ltm.state.session_log import SessionLog
 from ltm.text.display import one_line
-from ltm.text.sentences import shortened
+from ltm.text.sentences import is_filler, shortened
 
 _LOOKED_AT = 20_000
 _LINE, _STATE, _PLAN = 300, 700, 3_000
@@ -46,6 +46,7 @@ _FOREIGN = re.compile(
 )
 """What a quotation, a pasted line or an address has in it."""
 _ADDRESS = re.compile("://")
+_COMMIT_TYPE = re.compile(r"\A[\da-f]+ \w+(?:\([\w./-]+\))?!?:")
 _LONG_WORD = re.compile(r"[^\W\d_]{5,}")
 _FILE_KEYS = ("file_path", "path", "notebook_path")
 
@@ -230,7 +231,11 @@ class Outliner:
         ):
             yield f"{label}: {text}"
         failing = [f"`{each}`" for each, _ in self._still_failing() if is_own(each, _ADDRESS)]
-        commits = [each for each in self._commits[-_COMMITS:] if is_own(each)]
+        commits = [
+            each
+            for each in self._commits[-_COMMITS:]
+            if each not in given and is_own(_COMMIT_TYPE.sub("", each))
+        ]
         following = [each for each in steps if is_own(each)]
         for label, each in (("Still failing", failing), ("Commits", commits), ("Next", following)):
             if each:
@@ -313,9 +318,17 @@ def _branch_at_end(path: str, lines: LineSource) -> str:
 
 
 def _opening_of(text: str, fewest: int) -> list[str]:
-    """What a message asks for: the first sentences its writer wrote; none for a mere yes."""
-    spoken = [each.text for each in said(redacted(opening(text, _LOOKED_AT)))]
-    return spoken[:3] if sum(len(each.split()) for each in spoken) >= fewest else []
+    """What a message asks for: the first sentences its writer wrote; none for a mere yes.
+
+    Thanks and agreement in front are left out as long as the line goes on with what is asked.
+    """
+    text = redacted(opening(text, _LOOKED_AT))
+    spoken = [each.text for each in said(text)]
+    line = text.strip().partition("\n")[0]
+    while len(spoken) > 1 and is_filler(spoken[0]) and spoken[1] in line:
+        del spoken[0]
+    asks = sum(len(each.split()) for each in spoken) >= fewest
+    return spoken[:3] if asks and not is_filler(spoken[0]) else []
 
 
 def _in_a_line(sentences: Sequence[str]) -> str:

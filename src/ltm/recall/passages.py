@@ -29,7 +29,7 @@ from ltm.recall.rank import NEAR, Question, Ranking, Signals
 from ltm.store.store import Store
 from ltm.text.bm25 import rarity
 from ltm.text.display import estimate
-from ltm.text.sentences import sentences, shortened
+from ltm.text.sentences import is_filler, sentences, shortened
 from ltm.text.terms import query_terms, terms
 
 if TYPE_CHECKING:
@@ -63,16 +63,6 @@ EXCERPT = 280
 """Characters of a passage that a list shows."""
 
 _SHORT = 160  # characters of what may be small talk
-_FILLERS = (
-    "ah ahead all alright also am and are as awesome bye can continue cool do does done exactly"
-    " fine for go going good got great have hello hey hi hm hmm i i'm in indeed is it it's just"
-    " keep let let's lgtm like looks love make makes me morning much my nice no nope now of oh ok"
-    " okay on one perfect please proceed really right see sense so sounds sure thank thanks that"
-    " that's the then there this to too up very we well will with welcome wonderful works wow yeah"
-    " yep yes you you're your"
-)
-_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_SMALL = frozenset(_FILLERS.split())
 _STEPS = (
     "add apply ask begin check clean commit confirm continue copy create do double examine explore"
     " extend edit find finish fix get go grep have implement inspect investigate list look make"
@@ -412,7 +402,7 @@ def is_small_talk(passage: Passage) -> bool:
     text = " ".join(passage.text.replace("’", "'").split())
     if passage.role == ASSISTANT and _ANNOUNCED.match(text):
         return True
-    return len(text) <= _SHORT // 2 and _SMALL.issuperset(_WORDS.findall(text.lower()))
+    return is_filler(text)
 
 
 def excerpt(text: str, words: Collection[str]) -> str:

@@ -31,6 +31,16 @@ _LOOK = 20_000  # how far into a text both are looked for: some texts are a mega
 _HEADING = r"\s{0,3}#{1,6}(?:\s+|$)"
 _UNDERLINE = r"\s{0,3}(?:=+|-{2,}|\*{3,}|_{3,})\s*$"
 _LEAD = r"\A\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?|>\s*|#{1,6}(?:\s+|$))+"
+_FILLERS = (
+    "ah ahead all alright also am and are as awesome bye can cheers continue cool d'accord danke do"
+    " does done exactly fine for genau go going good got gracias great have hello hey hi hm hmm i"
+    " i'm in indeed is it it's ja just keep let let's lgtm like looks love make makes me merci"
+    " morning much my next nice no nope now of oh ok okay on one oui perfect please proceed really"
+    " right see sense si so sounds sure sí thank thanks that that's the then there this thx to too"
+    " up very we well what what's will with welcome wonderful works wow yeah yep yes you you're"
+    " your"
+)
+_LONGEST_FILLER = 80
 _CLAUSE = r"[,;:]\s|\s[–—-]\s|[，；：、]"
 
 
@@ -46,6 +56,12 @@ def sentences(text: str) -> list[str]:
     if rest := text[start:].strip():
         found.append(rest)
     return found
+
+
+def is_filler(text: str) -> bool:
+    """Whether a text says nothing by itself: thanks, agreement, "go ahead"."""
+    words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", text.replace("’", "'").lower())
+    return len(text) <= _LONGEST_FILLER and {*words} <= {*_FILLERS.split()}
 
 
 def shortened(text: str, limit: int) -> str:
