@@ -11,8 +11,8 @@ from tests.capture.samples import BY_AGENT, KINDS, commits, heard
 
 
 def impact(subject: str) -> Impact | None:
-    found = list(achievement(subject, "0123456789abcdef", BY_AGENT))
-    return found[0].impact if found else None
+    found = achievement(subject, "0123456789abcdef", BY_AGENT)
+    return found.impact if found else None
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,8 @@ def test_ordinary_commits(subject: str) -> None:
 
 def test_a_subject_may_hold_anything() -> None:
     """traps 2.3 #14: a bar in the subject broke the reading of all commits."""
-    (found,) = achievement("Add a | pipe | parser module", "0123456789abcdef", BY_AGENT)
+    found = achievement("Add a | pipe | parser module", "0123456789abcdef", BY_AGENT)
+    assert found is not None
     assert found.text == "Add a | pipe | parser module (commit 01234567)."
 
 

@@ -192,10 +192,9 @@ def decide(
     if more:
         return replacing(candidate, more[0], given, Outcome.EXTENDED)
     changes = _best(judged, Sameness.CHANGE)
-    if len(changes) == 1:
-        return replacing(candidate, changes[0], given)
-    if changes and _are_one_dispute(changes):
-        return _ending(candidate, changes, given)
+    ids = {each.memory.id for each in changes}
+    if len(ids) == 1 or (ids and all(ids & {*each.memory.conflicts} for each in changes)):
+        return replacing(candidate, changes[0], given, disputed=changes[1:])
     rivals = [*changes, *_best(judged, Sameness.CONFLICT, alone=False)][:_RIVALS]
     if rivals:
         return _opposing(candidate, rivals)
@@ -319,8 +318,10 @@ def replacing(
     old: Stored,
     given: Collection[str] = (),
     outcome: Outcome = Outcome.REPLACED,
+    disputed: Sequence[Stored] = (),
 ) -> Choice:
-    """The candidate in the place of an older memory, of which it keeps what was not said newly."""
+    """The candidate in the place of an older memory, of which it keeps what was not said newly, and
+    of those that were in conflict with that one."""
     former = old.memory
     kept = {
         name: getattr(former, name)
@@ -339,22 +340,10 @@ def replacing(
         and leaves_out(candidate.text, former.text)
     ):
         kept["reason"] = f"{BEFORE}{shortened(one_line(former.text), _LONGEST)}"
-    decision = Supersede((former.id,), candidate._replace(**kept), expected=old.etag)
-    return Choice(decision, outcome, (old,))
-
-
-def _are_one_dispute(found: Sequence[Stored]) -> bool:
-    """Whether each of some memories is in conflict with another of them."""
-    ids = {each.memory.id for each in found}
-    return all(ids & {*each.memory.conflicts} for each in found)
-
-
-def _ending(candidate: Memory, disputed: Sequence[Stored], given: Collection[str]) -> Choice:
-    """The candidate in the place of all memories that were in conflict with each other."""
-    first = replacing(candidate, disputed[0], given).decision
-    assert isinstance(first, Supersede)
-    ids = tuple(each.memory.id for each in disputed)
-    return Choice(Supersede(ids, first.by), Outcome.REPLACED, tuple(disputed))
+    olds = (old, *disputed)
+    ids = tuple(each.memory.id for each in olds)
+    expected = "" if disputed else old.etag
+    return Choice(Supersede(ids, candidate._replace(**kept), expected=expected), outcome, olds)
 
 
 def _opposing(candidate: Memory, rivals: Sequence[Stored]) -> Choice:

@@ -31,7 +31,7 @@ _LISTENS = re.compile(
     r":(?P<port>\d{2,5})|\bport (?P<bare>\d{2,5})\b)",
     re.IGNORECASE,
 )
-_PORT = re.compile(r"[tT01\]]:\d\d|[pP][oO][rR][tT] \d\d")  # what every such place ends with
+_PORT = re.compile(r"(?:[tT\]]|\.[01]):\d\d|[pP][oO][rR][tT] \d\d")  # the end of every such place
 _WHAT = {"test": "Run the tests with", "build": "Build with"}
 
 
@@ -131,7 +131,7 @@ class Achieved:
         feature = redacted(named["scope"] or named["ticket"]) if named else commit[:7]
         if feature in self._told or len(self._told) >= MOST:
             return
-        for found in achievement(subject, commit, source):
+        if found := achievement(subject, commit, source):
             self._told.append(feature)
             yield found
 
@@ -140,26 +140,18 @@ class Achieved:
         return self._told
 
 
-def achievement(subject: str, commit: str, source: Source) -> Iterator[Candidate]:
+def achievement(subject: str, commit: str, source: Source) -> Candidate | None:
     """The achievement a commit is, if it is one."""
     plain = redacted(" ".join(subject.split()))
-    if _SKIPPED.search(plain) or len(plain.split()) < 2:
-        return
-    for pattern, impact in _RULES:
-        if pattern.search(plain):
-            said = _TYPE.sub("", plain)
-            said = said[0].upper() + said[1:]
-            yield Candidate(
-                kind="achievement",
-                title=shortened(said, 80),
-                text=f"{said} (commit {commit[:8]}).",
-                weight=0.6,
-                source=source,
-                impact=impact,
-                observed=f"{said} (commit {commit[:8]}).",
-                done=said,
-            )
-            return
+    impact = next((impact for pattern, impact in _RULES if pattern.search(plain)), None)
+    if impact is None or _SKIPPED.search(plain) or len(plain.split()) < 2:
+        return None
+    said = _TYPE.sub("", plain)
+    said = said[0].upper() + said[1:]
+    text, title = f"{said} (commit {commit[:8]}).", shortened(said, 80)
+    return Candidate(
+        "achievement", text, 0.6, source, title, impact=impact, observed=text, done=said
+    )
 
 
 _FORMAT = "%H%x1f%s%x1f%aI%x1e"
@@ -189,5 +181,5 @@ def from_git(folder: str, hours: int) -> Iterator[Candidate]:
             commit, subject, at = parts
             trust = Trust.ASSISTANT if commit in here else Trust.TOOL
             source = Source(trust, tool=f"git {commit[:12]}")
-            for found in achievement(subject, commit, source):
+            if found := achievement(subject, commit, source):
                 yield replace(found, at=at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from unicodedata import normalize
@@ -75,17 +75,21 @@ _NAMED = re.compile(
     r"(?:E\s+|\*\*\s*|\w+>\s+|Caused by: )?\(?(?:[\w-]+[.:]+)*\w*"
     r"(?:Error|Exception|Failure|Panic|Fault)\)?(?:\b.*)?\Z"
 )
-_CODED = re.compile(r"\bE[A-Z]{4,}\b|\bERR_[A-Z]")
-# From the most telling words of an error to the least; each is looked for in small letters.
-_TELLING = tuple(
-    re.compile(words)
-    for words in (
-        r"error:|error\[|error ts|fatal:|panic:|failure:|\[error\]|error  ",
-        r"cannot|could not|can't|unable to|no such|not found|undefined|undeclared|missing|refused"
-        r"|denied|timed out|unknown|invalid|unexpected|not supported|requires|out of range"
-        r"|mismatch|overflow|too small|duplicate",
-        r"--- fail|fail |failed |✗|✖|×",
-        r"failed|panicked|error",
+# From the most telling words of an error to the least; each is looked for in the text as it is or,
+# which is faster than to ignore case, in small letters.
+_TELLING: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = tuple(
+    (re.compile(words), form)
+    for words, form in (
+        (r"error:|error\[|error ts|fatal:|panic:|failure:|\[error\]|error  ", str.lower),
+        (r"\bE[A-Z]{4,}\b|\bERR_[A-Z]", str),
+        (
+            r"cannot|could not|can't|unable to|no such|not found|undefined|undeclared|missing"
+            r"|refused|denied|timed out|unknown|invalid|unexpected|not supported|requires"
+            r"|out of range|mismatch|overflow|too small|duplicate",
+            str.lower,
+        ),
+        (r"--- fail|fail |failed |✗|✖|×", str.lower),
+        (r"failed|panicked|error", str.lower),
     )
 )
 _ELSEWHERE = re.compile(
@@ -219,36 +223,29 @@ def telling_line(output: str) -> str:
     """The line of an output that says best what went wrong, or nothing."""
     plain = _ANSI.sub("", output) if "\x1b" in output else output
     lines = [" ".join(line[:_LINE].split()) for line in plain.split("\n")[:_MOST_LINES]]
-    best, best_rank = -1, len(_TELLING) + 3
-    for place, line in enumerate(lines):
-        rank = _rank(line)
-        if rank < best_rank and not _ELSEWHERE.search(line):
-            best, best_rank = place, rank
-            if not rank:
-                break
-    return _with_place(lines[best], lines[:best]) if best >= 0 else ""
+    said = [(place, line) for place, line in enumerate(lines) if not _NOISE.match(line)]
+
+    def first(tells: Callable[[str], object], form: Callable[[str], str] = str) -> str:
+        for place, line in said:
+            if tells(form(line)) and not _ELSEWHERE.search(line):
+                return _with_place(line, lines[:place])
+        return ""
+
+    if found := first(_NAMED.match):
+        return found
+    whole = "\n".join(lines)
+    for words, form in _TELLING:
+        # Most outputs have none of the words, which is known sooner of the whole.
+        if words.search(form(whole)) and (found := first(words.search, form)):
+            return found
+    return first(lambda line: line.count(" ") > 1)
 
 
 def in_words(error: str) -> str:
-    """An error line as the beginning of a title, without the marks before it."""
+    """An error line as the beginning of a sentence, without the marks before it."""
     plain = _MARK.sub("", error).strip().rstrip(":;,. ") or error
-    is_word = plain.split(" ", 1)[0].rstrip(":").isalpha()
-    return plain[0].upper() + plain[1:] if is_word else plain
-
-
-def _rank(line: str) -> int:
-    """How telling a line is: 0 is the most; lines that tell nothing come after all others."""
-    if not line or _NOISE.match(line):
-        return len(_TELLING) + 3
-    if _NAMED.match(line):
-        return 0
-    low = line.lower()
-    for rank, words in enumerate(_TELLING, start=1):
-        if words.search(low):
-            return rank
-        if rank == 1 and _CODED.search(line):
-            return rank
-    return len(_TELLING) + (1 if line.count(" ") > 1 else 3)
+    first = plain.split(" ", 1)[0]
+    return plain[0].upper() + plain[1:] if first.isalpha() and first.islower() else plain
 
 
 def _with_place(line: str, before: list[str]) -> str:
@@ -293,13 +290,9 @@ class Failure:
     """The line on which it was seen to be out of the way."""
     before: list[Failure] = field(default_factory=list)
     """Other errors the command failed with earlier, each out of the way when the next came."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Mended:
-    failure: Failure
-    passing: str
-    at: str
+    passing: str = ""
+    """The command that passed, when it is mended."""
+    at: str = ""
 
 
 class Fixes:
@@ -311,7 +304,7 @@ class Fixes:
         self._model = model or judge()
         listed = state if isinstance(state, list) else []
         self._open = [failure for each in listed if (failure := _failure(each))]
-        self._mended: list[_Mended] = []
+        self._mended: list[Failure] = []
         self._written = False
         self._runs = 0
         self._settled = 0
@@ -341,7 +334,7 @@ class Fixes:
     def told(self, text: str, line: int) -> None:
         """Take into account what the agent says about what is failing, or was until just now."""
         mended = self._mended[self._settled :]
-        if not self._open and (len(mended) != 1 or mended[0].failure.cause):
+        if not self._open and (len(mended) != 1 or mended[0].cause):
             return
         # Once something was changed, what is said is about something else.
         unexplained = any(not (each.cause or each.files) for each in self._open)
@@ -352,8 +345,7 @@ class Fixes:
         clean = redacted(head)
         named, explained = cause_in(clean, self._model), cause_in(clean, self._model, least)
         if not self._open and explained:
-            failure = mended[0].failure
-            failure.cause, failure.until = explained, max(failure.until, line)
+            mended[0].cause, mended[0].until = explained, max(mended[0].until, line)
         for failure in self._open:
             if named or not (failure.cause or failure.files):
                 failure.cause = named or explained
@@ -365,14 +357,13 @@ class Fixes:
     def candidates(self) -> Iterator[Candidate]:
         """What was mended since this was last asked for."""
         mended, self._mended, self._settled = self._mended, [], 0
-        for each in mended:
-            failure, passing = each.failure, each.passing
+        for failure in mended:
             lines = f"{failure.line}-{failure.until}"
             source = Source(Trust.ASSISTANT, self._session, lines, "Bash")
-            if _teaches_something(failure, passing):
-                yield replace(_fix(failure, passing, source), at=each.at)
+            if _teaches_something(failure):
+                yield _fix(failure, source)
             if speaks(failure.error):
-                yield replace(_quotation(failure, source._replace(trust=Trust.TOOL)), at=each.at)
+                yield _quotation(failure, source._replace(trust=Trust.TOOL))
 
     def _failed(self, run: Run) -> None:
         if not teaches(run.command):
@@ -404,11 +395,11 @@ class Fixes:
                 still.append(failure)
             else:
                 failure.until = run.line
-                self._mended += [
-                    _Mended(each, run.command if each is failure else each.command, run.at)
-                    for each in (*failure.before, failure)
-                    if each.files or each.commands or (other and each is failure)
-                ]
+                for each in (*failure.before, failure):
+                    if each.files or each.commands or (other and each is failure):
+                        each.passing = run.command if each is failure else each.command
+                        each.at = run.at
+                        self._mended.append(each)
         self._open = still
         if self._open and teaches(run.command):
             for failure in self._open:
@@ -428,23 +419,23 @@ def _is_other_way(command: str, failure: Failure) -> bool:
     return change is not None and _DIGITS.sub("", change[0]) == _DIGITS.sub("", change[1])
 
 
-def _teaches_something(failure: Failure, passing: str) -> bool:
+def _teaches_something(failure: Failure) -> bool:
     """Whether a fix is more than a slip in the code, or fetching what is needed."""
     is_new = failure.attempts == 1 and len(failure.cause.split()) < _EXPLAINED
     if failure.files and is_new and is_slip(failure.error, failure.files):
         return False
-    if failure.cause or failure.attempts > 1 or _is_other_way(passing, failure):
+    if failure.cause or failure.attempts > 1 or _is_other_way(failure.passing, failure):
         return True
     if failure.files:
         return not failure.fresh or bool(_AROUND.search(failure.error))
     return not all(is_installing(each, failure.error) for each in failure.commands)
 
 
-def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
+def _fix(failure: Failure, source: Source) -> Candidate:
     command = shortened(core_of(failure.command), 100)
     # An output may say more than what went wrong; then it is not for us to repeat.
     error = "" if speaks(failure.error) else _SIGN.sub("", failure.error).rstrip(":. ")
-    how, in_short = _way_out(failure, passing)
+    how, in_short = _way_out(failure)
     failed = f"`{command}` failed with: {error}" if error else f"`{command}` failed"
     title = failure.cause.rstrip(".")
     if not 0 < len(title) < _TITLE:
@@ -460,19 +451,20 @@ def _fix(failure: Failure, passing: str, source: Source) -> Candidate:
         reason="it took several attempts" if failure.attempts > 2 else "",
         observed=failed,
         done=how,
+        at=failure.at,
     )
 
 
 def _quotation(failure: Failure, source: Source) -> Candidate:
     """An error that says more than what went wrong: kept to wait, and so found by no search."""
     why = f"`{shortened(core_of(failure.command), 100)}` failed with it"
-    return Candidate("gotcha", failure.error, 0.4, source, reason=why)
+    return Candidate("gotcha", failure.error, 0.4, source, reason=why, at=failure.at)
 
 
-def _way_out(failure: Failure, passing: str) -> tuple[str, str]:
+def _way_out(failure: Failure) -> tuple[str, str]:
     """What was done about a failure, as a sentence and for a title."""
-    if _is_other_way(passing, failure):
-        way = parse(passing).whole()
+    if _is_other_way(failure.passing, failure):
+        way = parse(failure.passing).whole()
         return f"It works as `{shortened(way, 160)}`.", f"run `{shortened(way, 50)}`"
     if not failure.files:
         ran = _and_list([f"`{each}`" for each in failure.commands])

@@ -118,10 +118,9 @@ def candidates_in(
     `BadAnswer` when it is not an array, or when none of its entries is usable.
     """
     entries = array_in(answer)
-    said = _Said(chunk)
     found: list[Candidate] = []
     for entry in entries[:MOST]:
-        candidate = _candidate(entry, said, kinds, session, at)
+        candidate = _candidate(entry, chunk, kinds, session, at)
         if candidate is not None:
             found.append(candidate)
     if entries and not found:
@@ -131,7 +130,9 @@ def candidates_in(
     return found, len(entries) - len(found)
 
 
-def _candidate(entry: object, said: _Said, kinds: Kinds, session: str, at: str) -> Candidate | None:
+def _candidate(
+    entry: object, chunk: Chunk, kinds: Kinds, session: str, at: str
+) -> Candidate | None:
     if not isinstance(entry, dict):
         return None
     word, content = entry.get("kind"), entry.get("content")
@@ -144,7 +145,7 @@ def _candidate(entry: object, said: _Said, kinds: Kinds, session: str, at: str) 
     text = one_line(content)
     if not _SHORTEST <= len(text) <= _LONGEST:
         return None
-    trust = said.by(text)
+    trust = _trust_of(text, chunk)
     replaced = entry.get("supersedes_content")
     by_user = trust is Trust.USER
     impact = infer_impact(text)
@@ -152,7 +153,7 @@ def _candidate(entry: object, said: _Said, kinds: Kinds, session: str, at: str) 
         kind=kind.name,
         text=text,
         weight=0.7,
-        source=Source(trust, session, said.lines),
+        source=Source(trust, session, f"{chunk.first}-{chunk.last}"),
         # Only the user can say that something matters more than everything else.
         impact=impact if by_user or impact is not Impact.CRITICAL else Impact.HIGH,
         scope=infer_scope(text) if by_user else Scope.PROJECT,
@@ -170,35 +171,22 @@ def _tags(given: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sound))[:_MOST_TAGS]
 
 
-class _Said:
-    """Who said what in a part of a session."""
-
-    def __init__(self, chunk: Chunk) -> None:
-        self.lines = f"{chunk.first}-{chunk.last}"
-        lines = chunk.text.split("\n")
-        self._user = _Words(line for line in lines if line.startswith("USER: "))
-        self._both = _Words(line for line in lines if not line.startswith("ERROR: "))
-
-    def by(self, text: str) -> Trust:
-        """Whose word a text is: the user's, the agent's, or only a tool's."""
-        if self._user.hold(text, _FROM_USER):
-            return Trust.USER
-        return Trust.ASSISTANT if self._both.hold(text, _SAID) else Trust.TOOL
+def _trust_of(text: str, chunk: Chunk) -> Trust:
+    """Whose word a text is: the user's, the agent's, or only a tool's."""
+    lines = chunk.text.split("\n")
+    if _holds((line for line in lines if line.startswith("USER: ")), text, _FROM_USER):
+        return Trust.USER
+    said = (line for line in lines if not line.startswith("ERROR: "))
+    return Trust.ASSISTANT if _holds(said, text, _SAID) else Trust.TOOL
 
 
-class _Words:
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._text = " ".join(lines).casefold()
-        self._terms = frozenset(terms(self._text))
-
-    def hold(self, text: str, share: float) -> bool:
-        """Whether so much of a text's words is here, and every figure and version it names."""
-        wanted = query_terms(text)
-        there = sum(term in self._terms for term in wanted)
-        figures = _FIGURE.findall(text.casefold())
-        return there >= max(1, share * len(wanted)) and all(
-            figure.strip(".:-") in self._text for figure in figures
-        )
+def _holds(lines: Iterable[str], text: str, share: float) -> bool:
+    """Whether lines have so much of a text's words, and every figure and version it names."""
+    said = " ".join(lines).casefold()
+    known, wanted = frozenset(terms(said)), query_terms(text)
+    return sum(term in known for term in wanted) >= max(1, share * len(wanted)) and all(
+        figure.strip(".:-") in said for figure in _FIGURE.findall(text.casefold())
+    )
 
 
 READER = BY_MODEL
@@ -221,19 +209,8 @@ _REWRITTEN = 5
 """Of so many memories a run may replace one, and one at least."""
 
 
-class Replaceable:
-    """How many memories of each project a run of readings may still replace."""
-
-    def __init__(self) -> None:
-        self._left: dict[str, int] = {}
-
-    def left(self, project: str, memories: int) -> int:
-        """How many, of a project that had so many memories when the run came to it."""
-        return self._left.setdefault(project, max(1, memories // _REWRITTEN))
-
-    def take(self, project: str) -> None:
-        """One was replaced."""
-        self._left[project] -= 1
+Replaceable = dict[str, int]
+"""How many memories of each project a run of readings may still replace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +244,9 @@ def hear(
     were set aside are asked about once more. `replaceable` is shared by the readings of one run.
     """
     done, before = Captured(), model.calls
-    hearing = _Hearing(store, model, session, now, done, replaceable or Replaceable())
+    hearing = _Hearing(
+        store, model, session, now, done, Replaceable() if replaceable is None else replaceable
+    )
     try:
         _hear_on(hearing, log, models, session, now)
         if again:
@@ -401,7 +380,7 @@ class _Hearing:
         def choose(
             memory: Memory, peers: Sequence[Stored], kinds: Kinds, said: Candidate
         ) -> Choice | None:
-            left = self._replaceable.left(project, self._memories)
+            left = self._replaceable.setdefault(project, max(1, self._memories // _REWRITTEN))
             choice = decide_warily(memory, peers, replaces=said.replaces if left > 0 else "")
             decision = choice.decision if choice else None
             if isinstance(decision, Supersede) and not self._saw(decision.ids, peers):
@@ -409,7 +388,7 @@ class _Hearing:
                 choice = decide_warily(memory, peers)
                 decision = choice.decision if choice else None
             if isinstance(decision, Supersede):
-                self._replaceable.take(project)
+                self._replaceable[project] -= 1
             return choice
 
         return choose

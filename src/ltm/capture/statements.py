@@ -201,13 +201,18 @@ def statements(
         plain = tidy(spoken[first].text)
         leans = _LEANS.match(plain) or _LEANS_LATER.match(plain) or len(words(whole)) < FEWEST
         is_sure = (chosen >= sure or wanted) and not (leans or long or _REPORTED.match(whole))
-        yield _candidate(
-            whole,
-            kinds,
-            source,
-            setting,
-            model,
+        speaks = (f"@{setting.speaker}",)
+        kind, _ = model.best("kind", whole, speaks)
+        claim, reason = with_reason(whole)
+        yield Candidate(
+            kind=kind if kind in kinds else kinds.default.name,
+            text=whole,
+            title=title_of(tidy(claim) if len(claim.split()) >= FEWEST else whole),
             weight=_ASKED_FOR if explicit else chosen,
+            source=source,
+            impact=Impact(model.best("impact", whole, speaks)[0]),
+            scope=infer_scope(whole, model) if setting.speaker == USER else Scope.PROJECT,
+            reason=reason,
             tier=Certainty.SURE if explicit or is_sure else Certainty.LIKELY,
         )
 
@@ -262,33 +267,6 @@ def _is_choice(text: str, kinds: Kinds, model: Judge) -> bool:
     """
     shares = model["kind"].shares(grams(text), (f"@{USER}",))
     return sum(shares.get(kind.name, 0.0) for kind in kinds if kind.choice) >= _CLEARLY
-
-
-def _candidate(
-    text: str,
-    kinds: Kinds,
-    source: Source,
-    setting: Setting,
-    model: Judge,
-    *,
-    weight: float,
-    tier: Certainty,
-) -> Candidate:
-    speaks = (f"@{setting.speaker}",)
-    kind, _ = model.best("kind", text, speaks)
-    impact, _ = model.best("impact", text, speaks)
-    claim, reason = with_reason(text)
-    return Candidate(
-        kind=kind if kind in kinds else kinds.default.name,
-        text=text,
-        title=title_of(tidy(claim) if len(claim.split()) >= FEWEST else text),
-        weight=weight,
-        source=source,
-        impact=Impact(impact),
-        scope=infer_scope(text, model) if setting.speaker == USER else Scope.PROJECT,
-        reason=reason,
-        tier=tier,
-    )
 
 
 # Requests to remember
