@@ -440,6 +440,8 @@ def _fix(failure: Failure, source: Source) -> Candidate:
     title = failure.cause.rstrip(".")
     if not 0 < len(title) < _TITLE:
         title = f"{in_words(error) if error else failed}: {in_short}"
+        if title.split(" ", 1)[0].rstrip(":").isalpha():  # and no name with a dot or a slash
+            title = title[0].upper() + title[1:]
     is_likely_again = not failure.fresh or bool(_AROUND.search(failure.error))
     weight = 0.4 + 0.1 * min(3, failure.attempts)
     return Candidate(
