@@ -88,26 +88,23 @@ _SKIPPED = re.compile(
     r"|\A\[(?:skip|wip)|\b(?:rename|typo|whitespace|format(?:ting)?|lint|clean ?up|comment)s?\b",
     re.IGNORECASE,
 )
-_RULES: tuple[tuple[re.Pattern[str], Impact], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), impact)
-    for pattern, impact in (
-        (r"\b(?:release[ds]?|releasing)\b|\bversion\s+v?\d+\.\d+|\Av\d+\.\d+", Impact.HIGH),
-        (r"\b(?:launch(?:ed|es|ing)?|milestone|ship(?:ped|s)?|deploy(?:ed)?)\b", Impact.HIGH),
-        (r"\A(?:feat|feature)(?:\([^)]*\))?!?:\s+\S", Impact.MEDIUM),
-        (
-            r"\A(?:add|implement|create|build|introduce)(?:ed|s)?\b.*\b(?:command|feature|module"
-            r"|hook|"
-            r"system|api|endpoint|page|integration|support|backend|service|client|importer"
-            r"|parser)\b",
-            Impact.MEDIUM,
-        ),
-        (r"\Arefactor(?:ed|s)?\b.*\b(?:split|extract|replace|separat|move)\w*", Impact.MEDIUM),
-        (r"\bmigrat(?:e|ed|es|ion)\b", Impact.MEDIUM),
-        (r"\b(?:complete[ds]?|finish(?:ed|es)?)\b", Impact.MEDIUM),
-        (r"\bfix(?:ed|es)?\b.*\b(?:critical|major|security|data loss|race)\b", Impact.HIGH),
-        (r"\b100\s?%\s*(?:coverage|tests?)\b", Impact.MEDIUM),
-    )
-)
+_ACHIEVED = {
+    Impact.HIGH: re.compile(
+        r"\b(?:release[ds]?|releasing)\b|\bversion\s+v?\d+\.\d+|\Av\d+\.\d+"
+        r"|\b(?:launch(?:ed|es|ing)?|milestone|ship(?:ped|s)?|deploy(?:ed)?)\b"
+        r"|\bfix(?:ed|es)?\b.*\b(?:critical|major|security|data loss|race)\b",
+        re.IGNORECASE,
+    ),
+    Impact.MEDIUM: re.compile(
+        r"\A(?:feat|feature)(?:\([^)]*\))?!?:\s+\S"
+        r"|\A(?:add|implement|create|build|introduce)(?:ed|s)?\b.*\b(?:command|feature|module|hook"
+        r"|system|api|endpoint|page|integration|support|backend|service|client|importer|parser)\b"
+        r"|\Arefactor(?:ed|s)?\b.*\b(?:split|extract|replace|separat|move)\w*"
+        r"|\bmigrat(?:e|ed|es|ion)\b|\b(?:complete[ds]?|finish(?:ed|es)?)\b"
+        r"|\b100\s?%\s*(?:coverage|tests?)\b",
+        re.IGNORECASE,
+    ),
+}
 _TYPE = re.compile(r"\A\w+(?:\([^)]*\))?!?:\s+")
 # What commits name that belong together: a scope, or the ticket they are for.
 _FEATURE = re.compile(
@@ -125,15 +122,15 @@ class Achieved:
         listed = state if isinstance(state, list) else []
         self._told = [each for each in listed if isinstance(each, str)][:MOST]
 
-    def committed(self, subject: str, commit: str, source: Source) -> Iterator[Candidate]:
+    def committed(self, subject: str, commit: str, source: Source) -> Candidate | None:
         """The achievement a commit is, unless its feature was told already."""
         named = _FEATURE.search(subject)
         feature = redacted(named["scope"] or named["ticket"]) if named else commit[:7]
         if feature in self._told or len(self._told) >= MOST:
-            return
-        if found := achievement(subject, commit, source):
-            self._told.append(feature)
-            yield found
+            return None
+        found = achievement(subject, commit, source)
+        self._told += [feature] * bool(found)
+        return found
 
     def state(self) -> list[str]:
         """The features that were told, for the next stretch."""
@@ -143,7 +140,7 @@ class Achieved:
 def achievement(subject: str, commit: str, source: Source) -> Candidate | None:
     """The achievement a commit is, if it is one."""
     plain = redacted(" ".join(subject.split()))
-    impact = next((impact for pattern, impact in _RULES if pattern.search(plain)), None)
+    impact = next((each for each, words in _ACHIEVED.items() if words.search(plain)), None)
     if impact is None or _SKIPPED.search(plain) or len(plain.split()) < 2:
         return None
     said = _TYPE.sub("", plain)

@@ -128,8 +128,8 @@ class Listener:
                     source = self._by_agent(turn)
                     if not turn.own:  # written elsewhere: git only printed it
                         source = source._replace(trust=Trust.TOOL, tool="git")
-                    for each in self._achieved.committed(turn.subject, turn.hash, source):
-                        self._found.append(replace(each, at=turn.at))
+                    if done := self._achieved.committed(turn.subject, turn.hash, source):
+                        self._found.append(replace(done, at=turn.at))
 
     def candidates(self, *, at_end: bool = True) -> list[Candidate]:
         """What was learned so far; `at_end` says that the agent's last words may be its last.

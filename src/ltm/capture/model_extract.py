@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ltm.capture.decide import Candidate, Choice, decide_warily
-from ltm.capture.pipeline import Captured, Choose, Unread, keep
+from ltm.capture.pipeline import Captured, Unread, keep
 from ltm.capture.provenance import Evidence
 from ltm.decisions import Supersede
 from ltm.errors import BadAnswer, CapReached, ModelFailed, WrongUsage
@@ -244,9 +244,10 @@ def hear(
     were set aside are asked about once more. `replaceable` is shared by the readings of one run.
     """
     done, before = Captured(), model.calls
-    hearing = _Hearing(
-        store, model, session, now, done, Replaceable() if replaceable is None else replaceable
-    )
+    left = Replaceable() if replaceable is None else replaceable
+    left.setdefault(session.project, max(1, store.list(Filter(), 1).total // _REWRITTEN))
+    evidence = Evidence(session.transcript, begun=True, folder=session.cwd)
+    hearing = _Hearing(store, model, session, now, done, left, evidence)
     try:
         _hear_on(hearing, log, models, session, now)
         if again:
@@ -302,28 +303,19 @@ def _noted(models: ModelLog, session: str) -> Unheard:
     return next(notes, Unheard(session))
 
 
+@dataclass(slots=True)
 class _Hearing:
     """One reading of a session: what it asks and keeps, and how much it may replace."""
 
-    def __init__(
-        self,
-        store: Store,
-        model: Model,
-        session: Session,
-        now: datetime,
-        done: Captured,
-        replaceable: Replaceable,
-    ) -> None:
-        self._store = store
-        self._model = model
-        self._session = session
-        self._now = now
-        self._done = done
-        self._replaceable = replaceable
-        self._memories = store.list(Filter(), 1).total
-        self._evidence = Evidence(session.transcript, begun=True, folder=session.cwd)
-        self._shown: dict[str, str] = {}
-        """What the memories said that the model saw, by id."""
+    _store: Store
+    _model: Model
+    _session: Session
+    _now: datetime
+    _done: Captured
+    _replaceable: Replaceable
+    _evidence: Evidence
+    _shown: dict[str, str] = field(default_factory=dict)
+    """What the memories said that the model saw, by id."""
 
     def keep(self, part: _Part) -> None:
         """Ask about a part and keep what comes of it."""
@@ -337,7 +329,7 @@ class _Hearing:
                 evidence=self._evidence,
                 now=self._now,
                 difficulty=self._session.difficulty,
-                choose=self._choice(),
+                choose=self._choose,
             )
 
     def is_sane(self) -> bool:
@@ -374,24 +366,17 @@ class _Hearing:
                 found[each.stored.memory.id] = each.stored.memory
         return list(found.values())
 
-    def _choice(self) -> Choose:
-        project = self._session.project
-
-        def choose(
-            memory: Memory, peers: Sequence[Stored], kinds: Kinds, said: Candidate
-        ) -> Choice | None:
-            left = self._replaceable.setdefault(project, max(1, self._memories // _REWRITTEN))
-            choice = decide_warily(memory, peers, replaces=said.replaces if left > 0 else "")
-            decision = choice.decision if choice else None
-            if isinstance(decision, Supersede) and not self._saw(decision.ids, peers):
-                # It was changed while the model thought: that stands.
+    def _choose(
+        self, memory: Memory, peers: Sequence[Stored], _: Kinds, said: Candidate
+    ) -> Choice | None:
+        left = self._replaceable[self._session.project]
+        choice = decide_warily(memory, peers, replaces=said.replaces if left > 0 else "")
+        if choice and isinstance(choice.decision, Supersede):
+            if self._saw(choice.decision.ids, peers):
+                self._replaceable[self._session.project] -= 1
+            else:  # it was changed while the model thought: that stands
                 choice = decide_warily(memory, peers)
-                decision = choice.decision if choice else None
-            if isinstance(decision, Supersede):
-                self._replaceable[project] -= 1
-            return choice
-
-        return choose
+        return choice
 
     def _saw(self, ids: Collection[str], peers: Iterable[Stored]) -> bool:
         """Whether the model was shown these memories, and they still say what it was shown."""

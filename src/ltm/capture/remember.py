@@ -387,7 +387,22 @@ def note_likely(
 ) -> None:
     """Keep what a session likely taught, unless it says where the work stands or is known."""
     lasting = [each for each in likely if not (each.fleeting or store.kinds[each.kind].single)]
-    records = [_record(each, now) for each in lasting if not _is_known(store, each.text)]
+    records = [
+        CandidateRecord(
+            _id_of(each.text),
+            each.text,
+            each.kind,
+            str(each.impact or ""),
+            str(each.scope),
+            str(each.source.trust),
+            each.source.session,
+            each.source.lines,
+            round(1000 * each.weight),
+            int(moment_of(each.at, now).timestamp()),
+        )
+        for each in lasting
+        if not _is_known(store, each.text)
+    ]
     if records:
         candidates.add(records)
 
@@ -429,22 +444,6 @@ def keep_candidate(
 def drop_candidates(candidates: Candidates, records: Iterable[CandidateRecord]) -> None:
     """Refuse candidates: they are neither offered nor noted again."""
     candidates.decide([each.id for each in records], DROPPED)
-
-
-def _record(candidate: Candidate, now: datetime) -> CandidateRecord:
-    source = candidate.source
-    return CandidateRecord(
-        _id_of(candidate.text),
-        candidate.text,
-        candidate.kind,
-        str(candidate.impact or ""),
-        str(candidate.scope),
-        str(source.trust),
-        source.session,
-        source.lines,
-        round(1000 * candidate.weight),
-        int(moment_of(candidate.at, now).timestamp()),
-    )
 
 
 def _id_of(text: str) -> str:

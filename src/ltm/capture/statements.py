@@ -405,16 +405,11 @@ def _noted(what: str, kind: str, kinds: Kinds, source: Source) -> Candidate:
         found = _STATE.search(what)
         state = found[1].lower() if found else kinds[kind].first_state
         return Candidate(kind, tidy(_STATE.sub("", what)), 0.9, source, state=state)
-    claim, reason = _what_and_why(what)
-    return Candidate(kind, tidy(what), 0.9, source, title=title_of(tidy(claim)), reason=reason)
-
-
-def _what_and_why(what: str) -> tuple[str, str]:
-    """What and why, at the last colon and blank that do not stand in code."""
-    claim, colon, reason = what.rpartition(": ")
-    if not colon or claim.count("`") % 2 or len(claim.split()) < 2:
-        return what, ""
-    return claim, reason.strip(" .")
+    claim, _, reason = what.rpartition(": ")  # what and why
+    if claim.count("`") % 2 or len(claim.split()) < 2:
+        claim, reason = what, ""
+    title = title_of(tidy(claim))
+    return Candidate(kind, tidy(what), 0.9, source, title=title, reason=reason.strip(" ."))
 
 
 def _kind(name: str, kinds: Kinds) -> str:
