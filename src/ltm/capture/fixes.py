@@ -188,6 +188,8 @@ _ORDINARY = _word_set(
     symbols overwritten untracked working tree branch merge revision binary partition device
     driver kernel clause join statement transaction deadlock rollback lock already currently
     detected encountered occurred during performing trying attempt attempted operation call
+    byte bytes characters command commands end ends expression extra identifier leading lines near
+    start starts statement trailing unclosed unmatched unrecognized unterminated
     """
 )
 
@@ -298,9 +300,13 @@ class Failure:
 class Fixes:
     """Watches what is run and changed in one session."""
 
-    def __init__(self, session: str, state: Any = None, model: Judge | None = None) -> None:
-        """`state` is what `state()` gave when an earlier stretch of the session ended."""
+    def __init__(
+        self, session: str, state: Any = None, model: Judge | None = None, folder: str = ""
+    ) -> None:
+        """`state` is what `state()` gave when an earlier stretch of the session ended, which ran in
+        `folder`."""
         self._session = session
+        self._folder = folder
         self._model = model or judge()
         listed = state if isinstance(state, list) else []
         self._open = [failure for each in listed if (failure := _failure(each))]
@@ -320,7 +326,7 @@ class Fixes:
     def changed(self, change: FileEdit) -> None:
         """Take one more change of a file into account."""
         self._written = True
-        name = _short_path(change.path)
+        name = _short_path(change.path, self._folder)
         words = "" if all(each.files for each in self._open) else _edit_in_words(change)
         for failure in self._open:
             failure.change = "" if failure.files else words  # of several, which was it?
@@ -489,9 +495,11 @@ def _and_list(names: list[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _short_path(path: str) -> str:
-    parts = path.replace("\\", "/").strip("/").split("/")
-    return "/".join(parts[-3:]) if path else ""
+def _short_path(path: str, folder: str) -> str:
+    """A path as the project has it, or the end of one that lies elsewhere."""
+    inner = path.removeprefix(f"{folder.rstrip('/')}/") if folder else path
+    parts = inner.replace("\\", "/").strip("/").split("/")
+    return "/".join(parts[-3:] if inner == path else parts)
 
 
 def _failure(value: Any) -> Failure | None:

@@ -108,10 +108,11 @@ _RECEIVED = re.compile(
 )
 _BACK = re.compile(
     r"\s*(?:-{3,}\s*\Z|anyway|that aside|unrelated|on another note|separately|btw|by the way"
-    r"|as for us|for us\b|on our side|my (?:take|rule|preference|decision)|our (?:rule|policy)\b"
-    r"|i (?:want|prefer|decided|don't|do not)\b|we (?:decided|agreed)\b|from now on\b|end of )",
+    r"|as for us|for us\b|on our side|my (?:take|rule|preference|decision)|end of )",
     re.IGNORECASE,
 )
+"""How a writer takes over again: nothing that the text of another may say as well."""
+
 _QUOTATION = re.compile(r"[\"“„«](?<![^\s(:].)(?=\S)[^\"“”„«»]{2,8000}+[\"”“»](?![^\s).,;:!?])")
 _QUOTED = re.compile(
     r"[\"“„«»「『]([^\"“”„«»「」『』]{8,2000})(?:[\"”“»«」』]|\Z)"
@@ -407,12 +408,12 @@ _LEAD = re.compile(
     r"|by the way|oh|ah|hm+|ugh|please|pls|just|actually|seriously|thx|thanks|thank you|then|und"
     r"|aber"
     r"|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
-    r"|(?:no|wait|right|sure|great|good|nice|cool|perfect|lovely|excellent|fantastic|awesome|super"
-    r"|now|again|first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|finally|last(?:ly)?"
+    r"|(?:no(?:,? no)*|wait|right|sure|great|good|nice|cool|perfect|lovely|excellent|fantastic"
+    r"|awesome|super|now|again|first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|finally|last(?:ly)?"
     r"|one (?:more |last )?(?:thing|request|note|point)|another thing"
     r"|(?:is )?important(?: to know)?"
-    r"|note(?: to self)?|fyi|heads[- ]up|reminder|remember|before i forget|i said|i told you"
-    r"|as i said"
+    r"|note(?: to self)?|fyi|heads[- ]up|reminder|remember|before i forget|i said"
+    r"|i(?: have|'ve)?(?: already)? told you(?: \w+)?|as i said"
     r"|like i said|listen|look|claude|very good|looks? good|got it|exactly|correct|true|agreed"
     r"|understood|makes sense|fine|done|better|works|it works|i see|alright|great work|well done"
     r"|for the record|quick (?:thing|note|one)[\w ]{0,20}(?=[,:–—-])|[\w ]{0,30}\bso you know)"

@@ -139,7 +139,7 @@ class Evidence:
         self._transcript = transcript
         self._lines = lines
         self.begun = begun
-        self._folder = folder
+        self.folder = folder
         self._verbatim = verbatim
         self._collected = _Collector()
         self._held: list[Given] = []
@@ -211,9 +211,9 @@ class Evidence:
 
     def _instructions(self) -> Iterator[Given]:
         """What the files say that clients load in the folder, from the top of its repository."""
-        if not self._folder:
+        if not self.folder:
             return
-        folder = os.path.realpath(self._folder)
+        folder = os.path.realpath(self.folder)
         repository = find(folder)
         top = repository.work_tree if repository and repository.work_tree else folder
         places = takewhile(lambda place: is_inside(place, top), upward(folder))

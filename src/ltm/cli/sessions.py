@@ -85,7 +85,9 @@ def told(work: Work, session: str) -> None:
         output.note(f"{event}, {at[:16].replace('T', ' ')}")
         output.say(text)
     if not texts and ids:
-        output.note("Its transcript is gone. The memories it was given, as they are now:")
+        output.note(
+            "The text itself is not in its transcript. The memories it was given, as they are now:"
+        )
         there = work.store.list(Filter(ids=tuple(ids), statuses=tuple(Status))).items
         titles = {each.memory.id: each.memory.title for each in there}
         output.table(("memory", "title"), [(name, titles.get(name, "gone")) for name in ids])

@@ -222,6 +222,7 @@ class Outliner:
             _in_a_line(sentences[:1])
             for (_, sentences), own in zip(self._asked, asked, strict=True)
             if len(sentences[0]) <= _REQUEST
+            and not sentences[0].endswith((":", "："))
             and is_own(sentences[0])
             and own[:1] == list(sentences[:1])
             and not any(each in _letters(sentences[0]) for each in taught if each)
