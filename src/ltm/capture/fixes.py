@@ -85,7 +85,8 @@ _TELLING: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = tuple(
         (
             r"cannot|could not|can't|unable to|no such|not found|undefined|undeclared|missing"
             r"|refused|denied|timed out|unknown|invalid|unexpected|not supported|requires"
-            r"|out of range|mismatch|overflow|too small|duplicate",
+            r"|out of range|mismatch|overflow|too small|duplicate"
+            r"|(?m:^[a-z][\w.-]*: (?:line )?\d+: )",
             str.lower,
         ),
         (r"--- fail|fail |failed |✗|✖|×", str.lower),
@@ -152,7 +153,7 @@ _ORDERS = _word_set(
 )
 _CLAUSE = re.compile(
     r"(?:\A|[.;:!?,()\u2013\u2014]|\b(?:to|and|then|or|now|just|first|can|could|will|not|only)\b)"
-    r"[\s\"'`]*([^\W\d_]+(?:'t)?)"
+    r"[\s\"'`]*([^\W\d_]+(?:'t)?)(?! (?:failed|failure|errors?|rejected|denied|aborted|exited)\b)"
 )
 # What errors are made of, and words that say nothing by themselves.
 _ORDINARY = _word_set(
