@@ -31,6 +31,10 @@ from ltm.capture.fixes import in_words, telling_line
             "npm error ERESOLVE unable to resolve",
         ),
         ("\x1b[31mError: no such table\x1b[0m", "Error: no such table"),
+        (
+            "sed: 1: extra characters at the end\ndeploy failed",
+            "sed: 1: extra characters at the end",
+        ),
         ("def f(x)\n        ^\nSyntaxError:", "SyntaxError at def f(x)"),
         ("the plan needs a licence", "the plan needs a licence"),
         ("Exit code 1", ""),

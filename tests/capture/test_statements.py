@@ -74,6 +74,8 @@ def test_orders_for_now_questions_and_thanks_are_not(said: str) -> None:
         "I'd prefer coffee over playwright rn",
         "No more like blood",
         "maybe we should use kafka",
+        "Keep it until Friday, marketing still builds the landing page with it.",
+        "部長は「英語は必ず短く」と言うんですが、これくらいなら怒られませんよね。",
     ],
 )
 def test_what_only_sounds_like_a_rule_is_never_sure(said: str) -> None:

@@ -54,6 +54,9 @@ def test_the_impersonal_title_of_a_text_is_not_said_beside_it(text: str) -> None
 def test_a_title_the_text_begins_with_is_not_said_twice() -> None:
     memory = stored("Use uv, not pip: it is faster", title="use UV not pip …").memory
     assert said(memory).text == "Use uv, not pip: it is faster"
+    fixed = "`pytest` failed with: KeyError: 'a'. Fixed by changing app/views.py."
+    memory = stored(fixed, title="KeyError: 'a': fixed in views.py").memory
+    assert said(memory).text == fixed
 
 
 def test_a_memory_with_nothing_but_a_title_says_its_title() -> None:

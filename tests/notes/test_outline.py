@@ -57,6 +57,22 @@ def test_an_outline_holds_goal_state_decisions_next_steps_files_and_what_still_f
     assert {each.kind for each in found.found} >= {"decision", "gotcha"}
 
 
+def test_where_it_stopped_is_told_in_what_was_asked_and_commits_of_any_form(tmp_path: Path) -> None:
+    transcript = Transcript(tmp_path / "t.jsonl", "one")
+    transcript.user("hey, great! mails go out twice since yesterday")
+    transcript.says("The timeout is too short.")
+    transcript.user("yes that's it. set it to 10 minutes")
+    transcript.calls("Bash", "b1", command='git commit -m "fix(mail): no mail is sent twice"')
+    transcript.result("[main 1a2b3c4] fix(mail): no mail is sent twice", "b1", error=False)
+    transcript.says("Done.")
+    transcript.user("great thx, perfect")
+    assert outlined(transcript).stopped == (
+        "Asked: mails go out twice since yesterday",
+        "Last asked: set it to 10 minutes",
+        "Commits: 1a2b3c4 fix(mail): no mail is sent twice.",
+    )
+
+
 def test_a_short_first_message_is_the_goal_and_a_later_yes_is_nothing(tmp_path: Path) -> None:
     transcript = Transcript(tmp_path / "t.jsonl", "one")
     transcript.user("Implement spotter-gqc")

@@ -46,7 +46,8 @@ _FOREIGN = re.compile(
 )
 """What a quotation, a pasted line or an address has in it."""
 _ADDRESS = re.compile("://")
-_COMMIT_TYPE = re.compile(r"\A[\da-f]+ \w+(?:\([\w./-]+\))?!?:")
+_COMMIT = re.compile(r"\A[\da-f]+ (?:\w+(?:\([\w./-]+\))?!?: )?")
+"""What stands before the words of a commit: its hash, which no call has, and its type."""
 _LONG_WORD = re.compile(r"[^\W\d_]{5,}")
 _FILE_KEYS = ("file_path", "path", "notebook_path")
 
@@ -174,7 +175,7 @@ class Outliner:
             *(each for sentences in self._states for each in sentences),
             *(sentences[0] for _, sentences in self._asked),
             *(command for command, _ in self._still_failing()),
-            *self._commits[-_COMMITS:],
+            *(_COMMIT.sub("", each) for each in self._commits[-_COMMITS:]),
             *_steps(each.text for each in sure if self._kinds[each.kind].single)[1],
         ]
         agents = [
@@ -232,11 +233,7 @@ class Outliner:
         ):
             yield f"{label}: {text}"
         failing = [f"`{each}`" for each, _ in self._still_failing() if is_own(each, _ADDRESS)]
-        commits = [
-            each
-            for each in self._commits[-_COMMITS:]
-            if each not in given and is_own(_COMMIT_TYPE.sub("", each))
-        ]
+        commits = [each for each in self._commits[-_COMMITS:] if is_own(_COMMIT.sub("", each))]
         following = [each for each in steps if is_own(each)]
         for label, each in (("Still failing", failing), ("Commits", commits), ("Next", following)):
             if each:
