@@ -109,7 +109,7 @@ def open_embedder(config: Config, environ: Mapping[str, str] = os.environ) -> Em
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Within this, numpy is loaded without threads of its own: a sixth less of processor time, and
-    nothing of ours is large enough to be shared among them."""
+    nothing here is large enough to be shared among them."""
     given = os.environ.get(_THREADS)
     os.environ[_THREADS] = given or "1"
     try:
