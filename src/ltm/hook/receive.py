@@ -156,10 +156,10 @@ def answer(
     plugin = event == "SessionStart" and bool(environ.get("CLAUDE_PLUGIN_ROOT"))
     if plugin:
         memories, end, notice = text.rpartition("[/LTM]")
-        text = f"{memories}{end}{_in_plugin(notice)}"
+        text = f"{memories}{end}{in_plugin(notice)}"
     line = answer_line(client, str(payload.get(client.event_field) or event), text)
     if record.get("source") == "startup" and event == "SessionStart" and nested:
-        said = filter(None, (_in_plugin(message) if plugin else message, _notice(environ)))
+        said = filter(None, (in_plugin(message) if plugin else message, _notice(environ)))
         if shown := "\n".join(said):
             line = write({"systemMessage": shown, **read_object(line)}) + "\n"
     return line
@@ -243,7 +243,8 @@ _PLUGIN_COMMANDS = (
 """Commands as a message or a notice names them, and what a user of the plugin types instead."""
 
 
-def _in_plugin(message: str) -> str:
+def in_plugin(message: str) -> str:
+    """A message with its commands as a user of the plugin types them."""
     for typed, instead in _PLUGIN_COMMANDS:
         message = message.replace(typed, instead)
     return message

@@ -29,6 +29,7 @@ from ltm.clients.environment import lack
 from ltm.config.config import problems_in
 from ltm.decisions import TEXT, Forget, Restore, Settle
 from ltm.errors import LtmError, NotFound, Refused, WrongUsage
+from ltm.hook.receive import in_plugin
 from ltm.inject.render import harmless, shorten
 from ltm.inject.session_start import tell, undecided
 from ltm.llm.model import model_figures, model_lines
@@ -260,7 +261,7 @@ def ltm_status(call: Call) -> str:
     lines += [f"search: by words; {one_line(said)}" for said in (lack(os.environ),) if said]
     kept_back = undecided(call.store, places).notice
     if kept_back:
-        lines.append(kept_back)
+        lines.append(in_plugin(kept_back) if os.environ.get("CLAUDE_PLUGIN_DATA") else kept_back)
     lines += [plan.mass_message(name, said) for name, said in plan.waiting_masses(places).items()]
     problems = len(call.store.problems()) + len(problems_in(call.config, places.home))
     if problems:
