@@ -264,6 +264,21 @@ def test_a_dry_run_says_what_would_happen_and_writes_nothing(desk: Desk) -> None
     assert "Nothing was changed" in desk.ltm.run("consolidate", "--all", "-n").stderr
 
 
+def test_a_dry_run_counts_for_a_stash_what_the_run_then_does(desk: Desk) -> None:
+    desk.ltm.ok("remember", "Always lazy-load charts")
+    folder = desk.ltm.project / ".claude" / "stash"
+    folder.mkdir(parents=True)
+    said = f"# Charts\n\nSaved: 2026-02-03\n\n{CHOICE}\nAlways lazy-load charts.\n"
+    (folder / "charts.md").write_text(said)
+    planned, done = (
+        desk.ltm.json("consolidate", "--all", *words)["stashes"][0] for words in (["-n"], [])
+    )
+    names = ("added", "superseded", "reinforced")
+    assert [len(planned[name]) for name in names] == [len(done[name]) for name in names]
+    assert (planned["known"], planned["episode"]) == (done["known"], done["episode"])
+    assert len(done["added"]) == 2, "the choice and the episode"
+
+
 def test_what_sessions_said_since_they_were_read_is_heard_first(desk: Desk) -> None:
     desk.heard("one", "fine")
     transcript = Transcript(desk.ltm.home / "more.jsonl", "one")

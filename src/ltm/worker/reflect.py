@@ -9,25 +9,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ltm.capture import promotion as preferences
-from ltm.capture.decide import Candidate, Certainty, as_memory
+from ltm.capture.decide import Candidate
 from ltm.capture.model_extract import Asked, ask_about
 from ltm.capture.model_extract import candidates_in as read_answer
-from ltm.capture.pipeline import READER, Captured, is_known_since, keep_episode, keep_late
+from ltm.capture.pipeline import READER, Captured, keep_episode, keep_late
 from ltm.capture.provenance import evidence_of
 from ltm.capture.remember import note_likely
+from ltm.decisions import Add, Applied, Contradict, Decision, Reinforce, Supersede
 from ltm.errors import LtmError, ModelFailed
 from ltm.files.atomic import make_folder
 from ltm.files.lock import Lock
 from ltm.kinds import Kinds
 from ltm.llm.model import Model, open_model
-from ltm.model import Filter, Source, Status, Trust, iso
+from ltm.model import Filter, Source, Status, Stored, Trust, iso
 from ltm.notes.markdown import episode, moment, preference_in_words, prose, read, taught
 from ltm.notes.stash import Stash, Stashes
 from ltm.policy import Mass
@@ -106,11 +107,12 @@ def reflect(
         stashes = Stashes(places.project.root, places.private)
         waiting = [each for each in stashes.every() if not each.processed]
         done.problems += stashes.problems
-        if not dry_run:
-            _introduce(log, places, waiting)
+        behind = list(_sessions_behind(log, waiting))
+        for path, session, started in behind if not dry_run else ():
+            begin(log, path, session, places.project.id, places.project.root, started)
         sessions = log.sessions(places.project.id, _SESSIONS)
         unread = [each for each in sessions if has_grown(log, each, READER)]
-        done.sessions = len(unread)
+        done.sessions = len(unread) + (len(behind) if dry_run else 0)
         parts = len(unread) + len(waiting) + 3
         for session in unread if not dry_run else ():
             done.captured += learn_from(project, session, now)
@@ -143,8 +145,8 @@ def reflect(
     return done
 
 
-def _introduce(log: SessionLog, places: Places, stashes: Sequence[Stash]) -> None:
-    """Note the sessions behind stashes that no hook told of.
+def _sessions_behind(log: SessionLog, stashes: Sequence[Stash]) -> Iterator[tuple[str, str, str]]:
+    """The sessions behind stashes that no hook told of: transcript, id and beginning.
 
     What they taught is heard there first, so that it counts once, however the session is read
     later. A stash that changed since we wrote it could name any file, and is not asked.
@@ -154,8 +156,29 @@ def _introduce(log: SessionLog, places: Places, stashes: Sequence[Stash]) -> Non
         path, session = about.get("transcript", ""), about.get("session", "")
         ours = stash.ours == "written" and bool(session) and os.path.isfile(path)
         if ours and log.get(session) is None:
-            project = places.project
-            begin(log, path, session, project.id, project.root, about.get("started", ""))
+            yield path, session, about.get("started", "")
+
+
+class _Trial:
+    """A store in which nothing changes: what would become of a candidate is said and not done."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.titles: dict[str, str] = {}
+        """What would be new, by ids that no memory has."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def apply(self, decision: Decision) -> Applied:
+        """What the decision would do."""
+        if isinstance(decision, Reinforce):
+            return Applied("reinforced", self._store.read(decision.id))
+        assert isinstance(decision, Add | Supersede | Contradict)
+        memory = decision.memory if isinstance(decision, Add) else decision.by
+        self.titles[memory.id] = memory.title
+        gone = decision.ids if isinstance(decision, Supersede) else ()
+        return Applied("added", Stored(memory, "", "", ""), gone)
 
 
 class _Taken:
@@ -181,18 +204,17 @@ class _Taken:
         store, now, kept = self._store, self._now, Captured()
         own = self._is_own(stash)
         found, told = candidates_in(stash, store.kinds, now, own=own)
+        trial = _Trial(store)
         if self._dry_run:
-            sure = (each for each in found if each.tier is not Certainty.LIKELY)
-            new = [each for each in sure if not is_known_since(store, as_memory(each, now))]
-            kept.added = [each.title or each.text[:80] for each in new]
-        else:
-            if own and not stash.ours:
-                found += self._by_model(stash)
-            session = read(stash.text).meta.get("session", "") if stash.ours else ""
-            evidence = evidence_of(self._log, session, verbatim=True)
-            keep_late(store, found, kept, evidence=evidence, now=now)
-            if told is not None and f"stash/{os.path.basename(stash.path)}" not in self._imported:
-                keep_episode(store, told, kept, evidence=evidence, now=now)
+            store = cast(Store, trial)
+        elif own and not stash.ours:
+            found += self._by_model(stash)
+        session = read(stash.text).meta.get("session", "") if stash.ours else ""
+        evidence = evidence_of(self._log, session, verbatim=True)
+        keep_late(store, found, kept, evidence=evidence, now=now)
+        if told is not None and f"stash/{os.path.basename(stash.path)}" not in self._imported:
+            keep_episode(store, told, kept, evidence=evidence, now=now)
+        kept.added = [trial.titles.get(name, name) for name in kept.added]
         # However old a stash is, a person has as long to look at what it likely holds.
         self._done.captured.likely += [replace(each, at=iso(now)) for each in kept.likely]
         self._done.stashes.append(
