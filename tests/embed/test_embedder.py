@@ -81,14 +81,21 @@ def test_a_numpy_that_cannot_be_loaded_leaves_the_words_and_is_named(ltm: Ltm) -
     assert f"search goes by words only: Original: {text}" in typed("doctor").stderr
 
 
-def test_saying_what_is_in_use_loads_nothing(tmp_path: Path) -> None:
+def test_saying_what_is_in_use_loads_nothing_and_using_it_starts_no_threads(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "home").mkdir()
     program = f"""
-import sys
-from ltm.embed.embedder import standing
+import os, sys
+from ltm.embed.embedder import open_embedder, standing
 from ltm.config.config import load
-standing(load({str(tmp_path / "home")!r}))
+config = load({str(tmp_path / "home")!r})
+standing(config)
 assert not {{"numpy", "urllib.request"}} & set(sys.modules)
+environ = dict(os.environ)
+assert open_embedder(config).embed(["The port is 8081"]).any()
+assert dict(os.environ) == environ
+assert not os.path.isdir("/proc/self/task") or len(os.listdir("/proc/self/task")) == 1
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
