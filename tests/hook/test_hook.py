@@ -779,6 +779,10 @@ def test_where_a_server_drains_only_the_end_of_a_session_starts_a_drain(
     import fcntl  # not on every system
 
     try:
+        hooks.env["CLAUDE_PLUGIN_ROOT"] = "/p"  # a plugin, whose server begins with the session
+        hooks.fire("SessionStart")
+        del hooks.env["CLAUDE_PLUGIN_ROOT"]
+        assert not recorder.exists()
         with open(hooks.home / "served.lock", "w") as held:
             fcntl.flock(held, fcntl.LOCK_SH)
             for event in ("SessionStart", "PreCompact", "Stop"):

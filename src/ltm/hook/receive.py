@@ -95,8 +95,10 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
         if line and _printing.acquire(False):
             _print(line)
         if _is_due(event, home):
-            # A server of a session that ends is gone before it looks again, maybe while it drains.
-            served = _is_held(home, SERVED)
+            # A plugin begins its server with the session, and that drains. One of a session that
+            # ends is gone before it looks again, maybe while it drains.
+            begins = event == "SessionStart" and bool(environ.get("CLAUDE_PLUGIN_ROOT"))
+            served = begins or _is_held(home, SERVED)
             if event == "SessionEnd" or not served:
                 start_drain(home, queued=served)
     except Exception as error:

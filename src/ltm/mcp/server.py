@@ -114,8 +114,9 @@ class Lifetime:
             os._exit(0)
 
 
-FIRST = 1.0
-"""Seconds until the first look: the client is busy asking for tools, and it shall not wait."""
+FIRST, NOTED = 1.0, 0.1
+"""Seconds until the first look, and until hooks are told of it: the client is busy asking for
+tools, and it shall not wait."""
 
 INTERVAL = 3.0
 
@@ -142,8 +143,9 @@ class Background:
 
     def _run(self) -> None:
         waiting = threading.Event()
-        waiting.wait(FIRST)
+        waiting.wait(NOTED)
         _note_served()
+        waiting.wait(FIRST - NOTED)
         if self._listen is not None:
             self._listen(self._lifetime.at_end.append)
         while True:
