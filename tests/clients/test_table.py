@@ -454,8 +454,11 @@ def test_the_doctor_says_of_each_client_what_it_has_and_what_is_missing(ltm: Ltm
     )
 
     trust(ltm)
-    assert clients_in(ltm)["codex"]["missing"] == []
-    assert ltm.run("doctor").returncode == 0
+    ltm.ok("setup", "--client", "gemini")
+    assert clients_in(ltm)["codex"]["missing"] == clients_in(ltm)["gemini"]["missing"] == []
+    said = ltm.run("doctor")
+    assert said.returncode == 0
+    assert "no event seen yet\n  before its hooks run: trust the folder when gemini" in said.stdout
     hooks = ltm.home / ".codex" / "hooks.json"
     hooks.write_text(hooks.read_text().replace('"timeout": 3', '"timeout": 2'))
     (modified,) = clients_in(ltm)["codex"]["missing"]

@@ -99,7 +99,11 @@ def _tell(connection: ClientState) -> None:
     last = connection.last_event
     if connection.hooks:
         parts.append(f"last event {last[:16].replace('T', ' ')}" if last else "no event seen yet")
-    output.say(f"{connection.client.title}: {', '.join(parts)}")
+    client = connection.client
+    output.say(f"{client.title}: {', '.join(parts)}")
+    # Its files do not say whether that was done; that nothing was heard of it is the only hint.
+    if connection.hooks and not last and client.trust and not client.trust_noted:
+        output.say(f"  before its hooks run: {client.trust}")
     for each in connection.missing if not connection.is_diagnosed else ():
         output.say(f"  {each}")
     return None
