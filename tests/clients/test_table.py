@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ltm.capture.provenance import INSTRUCTIONS
 from ltm.clients import table
 from ltm.clients.clients import hook_entries, hook_events
 from ltm.clients.connections import trust_hash
@@ -47,6 +48,7 @@ def test_every_row_is_sound() -> None:
         assert client.hooks_form in ("groups", "list", "named", "triggers", "scripts", "module")
         assert bool(client.events) == bool(client.hooks or client.project_hooks), client.name
         assert client.servers or client.project_servers, client.name
+        assert {*client.instructions} <= {*INSTRUCTIONS}, "what they say is no agent's word"
     with pytest.raises(TypeError, match="no column colour"):
         Client("x", "X", colour="blue")
 

@@ -43,7 +43,7 @@ from ltm.text.sameness import same
 from ltm.text.similarity import COMMON_WORDS
 
 INSTRUCTIONS = (
-    "CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md",
+    "CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", "CODEBUDDY.md",
     ".github/copilot-instructions.md", ".cursorrules", ".clinerules", ".goosehints",
 )  # fmt: skip
 """Files of a repository that clients load: older clients do not note what stood in them."""
