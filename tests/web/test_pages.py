@@ -128,6 +128,7 @@ def test_every_page_has_no_fault_that_axe_knows_and_fits_any_width(
             details.evaluate("each => each.open = true")
         found = axe.run(themed, options=RULES).response["violations"]
         assert [(name, each["id"], each["nodes"][0]["html"]) for each in found] == []
+        themed.locator("details.switch").evaluate("each => each.open = true")
         for wide in (1280, 320):
             themed.set_viewport_size({"width": wide, "height": 900})
             across = themed.evaluate("document.documentElement.scrollWidth")
@@ -151,7 +152,7 @@ def test_words_of_any_length_break_no_page(browser: Browser, tmp_path: Path) -> 
             )
             page = entered(context, site)
             page.goto(site.address + paths[name])
-            for details in page.locator("main details").all():
+            for details in page.locator("details").all():
                 details.evaluate("each => each.open = true")
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 320, (name, wide)
