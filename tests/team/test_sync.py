@@ -41,8 +41,9 @@ def test_what_is_said_in_other_words_is_found_on_machines_and_by_agents(world: T
     one, question = world.machine("ben"), "nightly wipe of the test db"
     memory = one.remember("The staging database is reset every evening")
     one.sync()
-    (hit,) = one.json("recall", question)["hits"]
-    assert (hit["id"], hit["why"]) == (memory, "close in meaning")
+    for words in ((), ("--team", "acme")):
+        (hit,) = one.json("recall", question, *words)["hits"]
+        assert (hit["id"], hit["why"]) == (memory, "close in meaning")
     assert memory in str(world.server.call(world.tokens["ben"], "recall", query=question))
     other = world.machine("cleo", "curator")
     other.ltm("forget", "--team", "acme", memory, "--purge", "--yes")

@@ -76,10 +76,14 @@ class Work(OpenProject):
 
     @property
     def said(self) -> SessionSearch:
-        """The search over the project's sessions."""
+        """The search over the project's sessions; a team has none."""
+        from ltm.project.layout import TEAMS
         from ltm.recall.passages import session_search
 
-        return self.part("said", lambda: session_search(self.places, self.config))
+        where = self.places
+        if self.team:
+            where = where._replace(private=os.path.join(where.home, TEAMS, self.team))
+        return self.part("said", lambda: session_search(where, self.config))
 
     def again(self, folder: str) -> Work:
         """The same call in a folder whose places or options it has just changed."""

@@ -44,7 +44,7 @@ def answer(
         hint = "type: ltm recall WORDS; without any, it needs a terminal"
         raise WrongUsage("there is nothing to look for", hint=hint)
     most = limit or work.config.get("recall.limit")
-    said = work.said if sessions and not work.team else None
+    said = work.said if sessions else None
     found = recall(work.store, question, wanted, most, said=said, as_of=as_of)
     if work.as_json:
         output.emit({"hits": [hit_record(hit) for hit in found.hits], "total": found.total})

@@ -78,7 +78,7 @@ class Database:
         try:
             psycopg.connect(self._url, connect_timeout=self._wait).close()
         except psycopg.Error as error:
-            why = " ".join(str(error).removeprefix("connection failed: ").split())
+            why = " ".join(str(error).partition(": ")[2].split()) or "its address makes no sense"
             raise StorageFailed(
                 f"cannot reach the database: {why}",
                 hint=f"check its address in {VARIABLE}, and that it runs",
