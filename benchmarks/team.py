@@ -46,6 +46,7 @@ from tests.postgres.cluster import Cluster, new_cluster
 POOL = 20_000  # different texts
 PROCESSES = 4
 ASKED = 400  # questions of one client alone
+COLD = 20  # questions that find the rows of a project on the disk
 DIMENSIONS = 256  # of a vector
 
 
@@ -226,6 +227,7 @@ def measure(url: str, count: int, given: argparse.Namespace, folder: Path) -> di
     place = places[len(places) // 2]
     database = Database(url)
     store = PostgresStore(database, place.person, place.project)
+    first = timed(ask(store, iter(questions(COLD, seed=9))), COLD)
     alone = timed(ask(store, iter(questions(ASKED))), ASKED)
     meant = by_meaning(store)
     with psycopg.connect(url, autocommit=True) as db:
@@ -247,6 +249,7 @@ def measure(url: str, count: int, given: argparse.Namespace, folder: Path) -> di
         "in a project": count // given.projects,
         "database MB": (row[0] if row else 0) / 1e6,
         "filled in s": filled,
+        "the first search ms": first[0],
         "search p50 ms": percentile(alone, 0.5),
         "search p95 ms": percentile(alone, 0.95),
         "by meaning p50 ms": percentile(meant, 0.5) if meant else 0.0,

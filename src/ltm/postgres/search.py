@@ -141,27 +141,28 @@ class Lookup:
         each = range(1, len(words) + 1)
         holders = [f"count(*) filter (where ranks[{n}] > 0)" for n in each]
         # What `text/bm25` makes of these figures, as far as `ts_rank` tells how often a word is
-        # there; the length of a text is told by its bytes.
-        score = [
-            f"ln(1 + (memories - holders[{n}] + 0.5) / (holders[{n}] + 0.5))"
-            f" * ranks[{n}] / (ranks[{n}] + discount)"
+        # there; the length of a text is told by its bytes. Not in the exact numbers of PostgreSQL,
+        # whose logarithm is slow.
+        telling = [
+            f"ln(1 + (memories - holders[{n}] + 0.5::float8) / (holders[{n}] + 0.5::float8))"
             for n in each
         ]
+        score = [f"telling[{n}] * ranks[{n}] / (ranks[{n}] + discount)" for n in each]
         condition, more = where(wanted)
         rows = self._db.execute(
-            "with hits as materialized ("
-            f" select id, file, {condition} as is_wanted, array[{', '.join(ranks)}] as ranks,"
+            "with hits as materialized (select id, file, title_terms, tag_terms, text_terms,"
+            f" {condition} as is_wanted, array[{', '.join(ranks)}] as ranks,"
             " %(short)s + %(long)s * octet_length(text_terms) as discount"
             " from ltm.memory m where tenant_id = %(tenant)s and project_id = %(project)s"
             " and words @@ %(any)s::tsquery),"
-            f" figures as (select count(*) filter (where is_wanted) as total,"
+            " figures as (select count(*) filter (where is_wanted) as total,"
             f" array[{', '.join(holders)}] as holders, (select count(*) from ltm.memory"
             " where tenant_id = %(tenant)s and project_id = %(project)s) as memories from hits),"
-            " best as (select id, total, memories, holders from hits, figures where is_wanted"
-            f' order by {" + ".join(score)} desc, file collate "C" desc limit %(most)s)'
-            " select best.total, best.memories, best.holders, m.id, m.file, m.title_terms,"
-            " m.tag_terms, m.text_terms from best join ltm.memory m on m.id = best.id"
-            " where m.tenant_id = %(tenant)s and m.project_id = %(project)s",
+            f" weights as materialized (select *, array[{', '.join(telling)}] as telling"
+            " from figures)"
+            " select total, memories, holders, id, file, title_terms, tag_terms, text_terms"
+            " from hits, weights where is_wanted"
+            f' order by {" + ".join(score)} desc, file collate "C" desc limit %(most)s',
             self._here
             | asked
             | more
