@@ -176,7 +176,7 @@ def ours() -> list[Peer]:
     )
     return [
         Peer(OURS, "", "", (sys.executable, "-m", "ltm", "mcp"), store, recall),
-        Peer(PLUGIN, "", "", ("sh", str(SOURCE / "run.sh"), "mcp"), store, recall),
+        Peer(PLUGIN, "", "", (str(SOURCE / "run"), "mcp"), store, recall),
     ]
 
 
