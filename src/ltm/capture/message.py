@@ -119,7 +119,7 @@ _QUOTED = re.compile(
     r"|(?<!\w)['‘‚]([^\n'’]{8,400})['’](?!\w)"
 )
 _SEVERAL, _SEVERAL_SIGNS = 4, 8
-"""Words of a quotation that are more than a name; signs, in scripts without spaces."""
+"""Words from which on a quotation is more than a name; signs, in scripts without spaces."""
 # What is handed over in one line: at the beginning with a task that names it, as what another
 # person writes, or with the hour of a chat.
 _HANDED = re.compile(

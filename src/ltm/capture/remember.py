@@ -66,8 +66,8 @@ class RememberRequest:
     by_person: bool = False
     """Whether a person gave it just now, so that it waits for no one."""
     evidence: Evidence | None = None
-    """What the session was given in which it is wished for, if it is in one: what only repeats that
-    is the word of a tool, also when a person wishes for it."""
+    """What the session was given in which this is to be remembered: what only repeats that is the
+    word of a tool, no matter who says so."""
     apart: bool = False
     """Keep it as a memory of its own, whatever it resembles."""
     source: Source = field(default_factory=Source)

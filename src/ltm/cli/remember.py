@@ -55,7 +55,7 @@ def remember_command(work: Work, text: tuple[str, ...], tags: str | None, **opti
     if words == "-" or not (text or sys.stdin.isatty()):
         words = sys.stdin.read()
     tagged = {"tags": tags.split(",") if tags else (), "auto_tag": work.config.get("auto_tag")}
-    # In the shell of an agent it cannot be told who typed it: the agent may, as a page told it to.
+    # In the shell of an agent no one can tell who typed it: what it read may have told it to.
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     evidence = evidence_of(work.log, session) if session else None
     wish = RememberRequest(
