@@ -114,8 +114,8 @@ def reflect(
         unread = [each for each in sessions if has_grown(log, each, READER)]
         done.sessions = len(unread) + (len(behind) if dry_run else 0)
         parts = len(unread) + len(waiting) + 3
-        for session in unread if not dry_run else ():
-            done.captured += learn_from(project, session, now)
+        for each in unread if not dry_run else ():
+            done.captured += learn_from(project, each, now)
             tell(parts)
         taken = _Taken(store, log, ai, done, now, dry_run)
         for stash in waiting:
