@@ -40,7 +40,7 @@ LIKELY = {USER: 0.55, AGENT: 0.5}
 """The same for all sentences that are sure or likely; agents report much and conclude little."""
 _LIKELY_OF_AGENT = 0.15
 """From where on a sentence of the agent is likely at the latest, so that causes are not lost."""
-_COUNTED = "ab"
+_COUNTED = "abd"
 """How the names of the authors begin who count in the figures of all."""
 _ALONE = 2.5
 """What a statement that was written down alone counts, against a sentence of a session."""

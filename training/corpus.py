@@ -61,7 +61,7 @@ class Session:
 
 def sessions() -> list[Session]:
     """All sessions of the authors, then the scripts."""
-    paths = sorted(CORPUS.glob("[a-c]?.jsonl"))
+    paths = sorted(CORPUS.glob("[a-d]?.jsonl"))
     found = [session for path in paths for session in read_sessions(path)]
     scripts = [*read_all(), *read_all(LATER), *read_all(FRESH)]
     return [*found, *(_of_script(each) for each in scripts)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -70,9 +69,8 @@ def test_any_text_is_judged(text: str) -> None:
 @pytest.mark.parametrize("part", ["a", "a.", "`", "以后", "always, ", "A=b/", "x_y ", "?!"])
 def test_a_hostile_text_costs_no_more_than_its_beginning(part: str) -> None:
     text = part * (1_000_000 // len(part))
-    start = time.perf_counter()
-    judge().worth("user", text, [])
-    assert time.perf_counter() - start < 0.5
+    assert words(text) == words(text[:1_000])
+    assert judge().worth("user", text, []) == judge().worth("user", text[:1_000], [])
 
 
 def test_those_not_trained_on_are_judged_well_enough() -> None:
