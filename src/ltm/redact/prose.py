@@ -52,6 +52,14 @@ _ID = re.compile(
 _NO_VALUE = re.compile(
     r"(?i:ctrl|control|alt|shift|cmd|meta|super)\+|[A-Za-z][\w.-]*-[0-9a-f]{32,}\Z"
 )
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?(?![\w-])")
+_OF_A_HASH = re.compile(
+    r"\b(?:at|commit|request|revision|merge|checkout|head|tree|parent|object|build|trace|digest"
+    r"|checksum)[ :]\Z",
+    re.IGNORECASE,
+)
+_EMBEDDED = re.compile(r"data:[\w/+.-]{1,60};base64,[^\s,]{0,300}\Z")
+"""What stands before the data of an image, as in a style sheet."""
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u3000-\u303f\uff00-\uffef"
 _TOKEN = re.compile(
     rf"(?:[^\s\"`,;&\\\\{_UNSPACED}]|&(?!quot|apos|amp|lt|gt|\#)){{1,300}}|[{_UNSPACED}]+"
@@ -153,7 +161,16 @@ def _secrets(
         if sum([group.weight for group in groups]) > least
         and not (place.held.weak and _NO_VALUE.match(text, start, end))
         and not (place.held.kind == "session" and _ID.match(text, start, end))
+        and not _is_named(text, start)
     )
+
+
+def _is_named(text: str, start: int) -> bool:
+    """Whether words right before a value say that it is something else than a secret."""
+    before = text[max(0, start - 300) : start]
+    if _HASH.match(text, start) and _OF_A_HASH.search(before):
+        return True
+    return "base64," in before and _EMBEDDED.search(before) is not None
 
 
 @cache
