@@ -57,7 +57,8 @@ def texts() -> Iterator[str]:
 def by_command(ltm: Ltm) -> None:
     for text in texts():
         ltm.ok("remember", "-", stdin=text, LTM_DEBUG="1")
-        ltm.ok("remember", text.split("\n")[2], "--reason", text.split("\n")[2], LTM_DEBUG="1")
+        line = text.split("\n")[2]
+        ltm.ok("remember", f"--reason={line}", "--", line, LTM_DEBUG="1")
 
 
 def by_tool(ltm: Ltm) -> None:
